@@ -38,7 +38,7 @@ def create_app(
     public_addresses: Sequence[str] = (),
     max_upload: int = uploads.DEFAULT_MEGABYTES,
 ) -> st.App:
-    """Create the app on the campaign in `directory`; raises as :class:`Campaign` and :func:`read_provider` do.
+    """Create the app on the campaign in `directory`; raises as :class:`Campaign` and :func:`.read_provider` do.
 
     A `trainer` has been started already; `host` and `public_addresses` are as for :class:`Origins`; `max_upload` is the
     limit in megabytes on the files of one session.

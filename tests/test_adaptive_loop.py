@@ -139,8 +139,8 @@ def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
 def test_another_process_gives_the_same_order(tmp_path: Path) -> None:
     with made(tmp_path, by="thompson") as campaign:
         judge_all(campaign, 5)
-        here = [way.doc_id for way in campaign.active_learning.retrain("1").selections]
-        selections = "Campaign(sys.argv[1]).active_learning.retrain('1').selections"
+        here = [way.doc_id for way in campaign.active_learning.next_round("1").selections]
+        selections = "Campaign(sys.argv[1]).active_learning.next_round('1').selections"
         script = f"import sys; from collection import Campaign; print(*(way.doc_id for way in {selections}))"
         done = subprocess.run(
             [sys.executable, "-c", script, str(campaign.directory)], capture_output=True, text=True, check=True
@@ -161,7 +161,7 @@ def test_in_the_pool_it_takes_what_the_pool_has(bare: Campaign) -> None:
 
 
 def test_a_topic_that_no_run_has_is_at_its_end(bare: Campaign) -> None:
-    made_round = bare.active_learning.retrain("3")
+    made_round = bare.active_learning.next_round("3")
     assert (made_round.selections, made_round.complete, bare.active_learning.is_short(made_round)) == ([], True, False)
     assert bare.judging.next_pairs("ann", "3", 1).documents == []
 
@@ -169,7 +169,7 @@ def test_a_topic_that_no_run_has_is_at_its_end(bare: Campaign) -> None:
 def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
     with made(tmp_path) as campaign:
         judge_all(campaign)
-        assert campaign.active_learning.retrain("1").complete
+        assert campaign.active_learning.next_round("1").complete
         (tmp_path / "d.run").write_text("1 Q0 q 1 1 d\n1 Q0 a 2 0 d\n")
         campaign.importer.import_files(runs=[tmp_path / "d.run"])
         assert judge_all(campaign) == "q"
@@ -179,7 +179,7 @@ def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
 
 
 def test_what_others_judged_without_being_asked_counts_where_the_strategy_comes_to_it(bare: Campaign) -> None:
-    bare.active_learning.retrain("1")  # without texts the campaign knows no documents before
+    bare.active_learning.next_round("1")  # without texts the campaign knows no documents before
     # i is judged relevant by somebody else: the strategy asks for a and c, and goes on in the same run behind i.
     judge(bare, "i", annotator="bob", leased=False)
     assert judge_all(bare, 3) == "acj"
@@ -199,9 +199,9 @@ def test_what_nobody_could_judge_is_presumed_irrelevant(bare: Campaign) -> None:
 
 def test_a_grade_that_is_changed_changes_the_order(bare: Campaign) -> None:
     assert judge_all(bare, 2) == "ac"
-    assert [w.doc_id for w in bare.active_learning.retrain("1", 1).selections] == ["i"]
+    assert [w.doc_id for w in bare.active_learning.next_round("1", 1).selections] == ["i"]
     bare.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "c", "graded", 0)])
-    assert [w.doc_id for w in bare.active_learning.retrain("1", 1).selections] == ["l"]
+    assert [w.doc_id for w in bare.active_learning.next_round("1", 1).selections] == ["l"]
 
 
 def test_two_annotators_hold_different_documents_and_judge_each_once(bare: Campaign) -> None:
@@ -346,7 +346,7 @@ def test_why(bare: Campaign) -> None:
     bare.settings.set_loop(explain="terms and runs")
     bare.assignments.update(blind=False)
     assert bare.explanations.why("1", "c", "ann").sentence.endswith(" Of the systems, 3 of 3 have it, best at rank 1.")
-    bare.active_learning.retrain("2")
+    bare.active_learning.next_round("2")
     assert (
         bare.explanations.why("1", "z", "ann").sentence == "No system put it forward. Of the systems, none of 3 has it."
     )

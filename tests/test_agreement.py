@@ -842,14 +842,14 @@ def test_no_conclusions_without_runs(tmp_path: Path, files: Path) -> None:
 
 
 def test_the_key_changes_with_all_that_is_read(judged: Campaign, files: Path) -> None:
-    keys = [judged.agreement.key()]
+    keys = [judged.agreement.cache_key()]
     say(judged, "ann", ("2", "d7"), 1)
-    keys.append(judged.agreement.key())
+    keys.append(judged.agreement.cache_key())
     judged.settings.set_loop(level=2)
-    keys.append(judged.agreement.key())
+    keys.append(judged.agreement.cache_key())
     (files / "c.run").write_text("1 Q0 d1 1 1.0 gamma\n")
     judged.importer.import_files(runs=[files / "c.run"])
-    keys.append(judged.agreement.key())
+    keys.append(judged.agreement.cache_key())
     assert len(set(keys)) == 4
 
 

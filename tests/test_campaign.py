@@ -6,8 +6,10 @@ import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -95,6 +97,38 @@ def test_refusals_say_why(campaign: Campaign, judgement: Judgement, reason: str)
         campaign.judging.write(judgement)
     result = campaign.judging.judge_many([judgement, graded("1", "d2", 1)])
     assert len(result.saved) == len(result.refused) == 1
+
+
+@pytest.mark.parametrize("number", [np.int64, np.uint8, np.float64, np.float32, float])
+def test_grades_of_numpy_are_stored_as_numbers(campaign: Campaign, number: Callable[[int], int]) -> None:
+    campaign.judging.judge("ann", "1", "d1", number(2))
+    written = campaign.judging.judge_many([graded("1", "d2", number(3))])
+    assert not written.refused
+    assert campaign.judgement_log.judgements()["relevance"].tolist() == [2, 3]
+    kinds = campaign.store.connection.column("SELECT typeof(relevance) FROM judgements ORDER BY id")
+    assert kinds == ["integer", "integer"]
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"relevance": True}, "wanted a grade of this campaign"),
+        ({"passages": ["drag"]}, "wanted a passage as"),
+        ({"passages": [(5, 2)]}, "wanted a passage as"),
+        ({"flagged": "yes"}, "wanted flagged as True or False, found 'yes'"),
+        ({"annotator": "Ann"}, "the annotator 'ann' is in the campaign"),
+        ({"annotator": "qrels:nist"}, "a name for imported qrels"),
+    ],
+)
+def test_judge_refuses_what_could_not_be_exported(campaign: Campaign, more: dict[str, Any], reason: str) -> None:
+    campaign.judging.judge("ann", "1", "d2", 1)
+    with pytest.raises(JudgementError, match=reason):
+        campaign.judging.judge(**{"annotator": "ann", "query_id": "1", "doc_id": "d1", "relevance": 1} | more)
+    assert len(campaign.judgement_log.judgements(current=False)) == 1
+
+
+def test_a_judgement_without_a_uuid_is_refused(campaign: Campaign) -> None:
+    assert "needs a uuid" in campaign.judging.judge_many([graded("1", "d1", 1)._replace(uuid="")]).refused[0].reason
 
 
 def test_only_what_was_handed_out_where_that_is_asked(campaign: Campaign) -> None:

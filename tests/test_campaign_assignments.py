@@ -247,7 +247,7 @@ def test_a_draw_says_of_how_many_it_was_made_also_beside_second_opinions(campaig
     assert draws == pytest.approx([1 / left for left in range(len(DOCS) - judged, 0, -1)][: len(draws)])
     assert draws
     # A round that is behind: what was judged since then is not drawn from, second opinions make no difference.
-    made = campaign.active_learning.retrain("1")
+    made = campaign.active_learning.next_round("1")
 
     def since() -> int:
         return campaign.store.judgements.judged_among("1", campaign.store.judgements.logged_in("1") - made.model_round)
@@ -624,7 +624,7 @@ def test_saves_stay_quick_where_a_topic_has_thousands(campaign: Campaign) -> Non
     campaign.settings.set_loop(mode="loop-in-pool")
     campaign.assignments.update(annotators=3)
     say(campaign, "ann", take(campaign, "ann"))
-    made = campaign.active_learning.retrain("1")
+    made = campaign.active_learning.next_round("1")
     say(campaign, "ben", take(campaign, "ben", 2).split()[1])
     connection = campaign.store.connection.db.conn
     seen: list[str] = []

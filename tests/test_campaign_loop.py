@@ -147,37 +147,37 @@ def test_the_same_log_gives_the_same_round(wings: Campaign) -> None:
     for _ in range(5):
         judge_next(wings, is_wing)
     with Campaign(wings.directory) as again:
-        assert again.active_learning.retrain("1").selections == wings.active_learning.retrain("1").selections
+        assert again.active_learning.next_round("1").selections == wings.active_learning.next_round("1").selections
 
 
 def test_a_round_is_current_until_something_changes(wings: Campaign, folder: Path) -> None:
-    made = wings.active_learning.retrain("1")
+    made = wings.active_learning.next_round("1")
     assert wings.active_learning.is_current(made)
     judge_next(wings, is_wing)
     assert not wings.active_learning.is_current(made)
-    made = wings.active_learning.retrain("1")
+    made = wings.active_learning.next_round("1")
     wings.settings.set_loop(learner="naive-bayes")
     assert not wings.active_learning.is_current(made)
-    made = wings.active_learning.retrain("1")
+    made = wings.active_learning.next_round("1")
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
     wings.importer.import_files(documents=[folder / "more.jsonl"])
     assert not wings.active_learning.is_current(made)
-    assert "wing9" in [way.doc_id for way in wings.active_learning.retrain("1").selections]
+    assert "wing9" in [way.doc_id for way in wings.active_learning.next_round("1").selections]
 
 
 def test_what_cannot_be_judged_does_not_come_again(wings: Campaign) -> None:
     document = wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id
     wings.judging.judge_many([Judgement("u", "ann", "1", document, "cannot judge", reason="broken")])
-    assert document not in [way.doc_id for way in wings.active_learning.retrain("1").selections]
+    assert document not in [way.doc_id for way in wings.active_learning.next_round("1").selections]
     wings.judging.judge_many([Judgement("v", "ann", "1", document, "undone")])
-    assert document in [way.doc_id for way in wings.active_learning.retrain("1").selections]
+    assert document in [way.doc_id for way in wings.active_learning.next_round("1").selections]
 
 
 def test_annotators_who_contradict_each_other(wings: Campaign) -> None:
     judge_next(wings, is_wing)
     for who, grade in (("ann", 0), ("bob", 2), ("cid", 2)):
         wings.judging.judge_many([Judgement(str(uuid4()), who, "1", "wing0", "graded", grade)])
-    assert wings.active_learning.retrain("1").came_by == "model"
+    assert wings.active_learning.next_round("1").came_by == "model"
     ledger = wings.active_learning.ledger("1")
     assert (ledger.judged, ledger.found) == (2, 1)  # by majority
 
@@ -218,8 +218,8 @@ def test_progress_says_when_there_is_no_end(wings: Campaign) -> None:
 
 
 def test_topics_without_any_run_begin_with_their_words(wings: Campaign) -> None:
-    assert wings.active_learning.retrain("2").came_by == "fusion"
-    assert wings.active_learning.retrain("3").came_by == "topic text"
+    assert wings.active_learning.next_round("2").came_by == "fusion"
+    assert wings.active_learning.next_round("3").came_by == "topic text"
 
 
 @pytest.mark.parametrize(
@@ -253,21 +253,21 @@ def test_what_a_pool_brought_is_not_the_models_turn(wings: Campaign) -> None:
     wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "wing0", "graded", 2)])
     for i in range(5):
         wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", f"heat{i}", "graded", 0)])
-    assert {way.strategy for way in wings.active_learning.retrain("1").selections[:4]} == {"loop"}
+    assert {way.strategy for way in wings.active_learning.next_round("1").selections[:4]} == {"loop"}
     wings.settings.set_loop(control=0.2, run=0)
-    assert wings.active_learning.retrain("1").selections[0].strategy == "random"
-    assert wings.active_learning.retrain("1").selections[1].strategy == "loop"
+    assert wings.active_learning.next_round("1").selections[0].strategy == "random"
+    assert wings.active_learning.next_round("1").selections[1].strategy == "loop"
 
 
 def test_many_annotators_on_one_topic_all_have_something(wings: Campaign) -> None:
-    made = wings.active_learning.retrain("1", 12)
+    made = wings.active_learning.next_round("1", 12)
     assert not made.complete
     for n in range(3):
         assert wings.judging.next_pairs(f"a{n}", "1", 4, made=made).order
     assert wings.judging.next_pairs("late", "1", 4, made=made).order == []
-    assert len(wings.active_learning.retrain("1").selections) > len(made.selections)
+    assert len(wings.active_learning.next_round("1").selections) > len(made.selections)
     assert len(wings.judging.next_pairs("late", "1", 4).order or []) == 4
-    assert wings.active_learning.retrain("1", 1000).complete
+    assert wings.active_learning.next_round("1", 1000).complete
 
 
 def test_a_draw_says_from_how_many_it_was_made(wings: Campaign) -> None:
@@ -282,7 +282,7 @@ def test_a_draw_says_from_how_many_it_was_made(wings: Campaign) -> None:
 
 def test_an_old_round_says_the_right_number_all_the_same(wings: Campaign) -> None:
     wings.settings.set_loop(control=1.0)
-    made = wings.active_learning.retrain("1", 70)
+    made = wings.active_learning.next_round("1", 70)
     assert len(wings.judging.next_pairs("bob", "1", 10, made=made).documents) == 10
     for _ in range(12):  # by one round, as while the model fails
         judge(wings, wings.judging.next_pairs("ann", "1", 1, made=made).documents[0].doc_id, 0)
@@ -290,15 +290,15 @@ def test_an_old_round_says_the_right_number_all_the_same(wings: Campaign) -> Non
 
 
 def test_a_long_round_lasts_while_no_newer_one_comes(wings: Campaign) -> None:
-    made = wings.active_learning.retrain("1", 70)
+    made = wings.active_learning.next_round("1", 70)
     for _ in range(70):
         judge(wings, wings.judging.next_pairs("ann", "1", 1, made=made, in_loop=1).documents[0].doc_id, 0)
 
 
 def test_a_round_that_others_hold_is_short(wings: Campaign) -> None:
-    made = wings.active_learning.retrain("1", 20)
+    made = wings.active_learning.next_round("1", 20)
     assert wings.active_learning.is_short(made)  # a hundred are usual
-    assert not wings.active_learning.is_short(wings.active_learning.retrain("1"))
+    assert not wings.active_learning.is_short(wings.active_learning.next_round("1"))
 
 
 def test_leases_that_ran_out_are_not_taken_back(wings: Campaign) -> None:
@@ -315,10 +315,10 @@ def test_leases_that_ran_out_are_not_taken_back(wings: Campaign) -> None:
 def test_vectors_of_another_process_are_taken_in(wings: Campaign) -> None:
     from collection.active_learning import features
 
-    wings.active_learning.retrain("1")
+    wings.active_learning.next_round("1")
     features.update(wings.directory / "vectors", wings.store.corpus.texts(), blocks=("words",))
     with Campaign(wings.directory) as again:
-        assert again.active_learning.is_current(again.active_learning.retrain("1"))
+        assert again.active_learning.is_current(again.active_learning.next_round("1"))
 
 
 def test_a_lease_that_has_ended_tells_nothing_of_the_next(wings: Campaign) -> None:
@@ -339,7 +339,7 @@ def test_a_judgement_after_an_undo_came_up_anew(wings: Campaign) -> None:
     wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", document, "undone")])
     wings.search.take("ann", "1", document)
     judge(wings, document, 1)
-    assert wings.store.judgements.decisions("1")["strategy"].tolist() == ["search"]
+    assert wings.store.judgements.current_judgements("1")["strategy"].tolist() == ["search"]
 
 
 def test_what_was_found_by_searching_stays_so_while_it_is_held(wings: Campaign) -> None:
@@ -351,7 +351,7 @@ def test_what_was_found_by_searching_stays_so_while_it_is_held(wings: Campaign) 
 
 
 def test_a_round_of_another_mode_is_not_handed_out(wings: Campaign) -> None:
-    made = wings.active_learning.retrain("1")
+    made = wings.active_learning.next_round("1")
     wings.pools.add("depth", depth=1)
     wings.settings.set_loop(mode="loop-in-pool")
     assert wings.judging.next_pairs("ann", "1", 5, made=made).order == ["heat0"]
@@ -372,8 +372,8 @@ def test_documents_that_come_while_vectors_are_made_are_not_forgotten(
         return report
 
     monkeypatch.setattr(features, "update", slow)
-    assert not wings.active_learning.is_current(wings.active_learning.retrain("1"))
-    assert "late" in [way.doc_id for way in wings.active_learning.retrain("1").selections]
+    assert not wings.active_learning.is_current(wings.active_learning.next_round("1"))
+    assert "late" in [way.doc_id for way in wings.active_learning.next_round("1").selections]
 
 
 def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Campaign, folder: Path) -> None:
@@ -382,7 +382,7 @@ def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Cam
     assert "dense" in wings.features.state().blocks
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
     wings.importer.import_files(documents=[folder / "more.jsonl"])
-    assert "wing9" in [way.doc_id for way in wings.active_learning.retrain("1").selections]
+    assert "wing9" in [way.doc_id for way in wings.active_learning.next_round("1").selections]
     assert "are left out" in wings.features.state().note
     np.save(folder / "own.npy", np.random.default_rng(0).normal(size=(71, 8)).astype(np.float32))
     wings.features.update(dense=folder / "own.npy")
@@ -456,10 +456,10 @@ def test_each_annotator_has_their_port(wings: Campaign) -> None:
 
 
 def test_damaged_vectors_are_made_again(wings: Campaign) -> None:
-    wings.active_learning.retrain("1")
+    wings.active_learning.next_round("1")
     (wings.directory / "vectors" / "meta.json").write_text("{")
     with Campaign(wings.directory) as again:
-        assert again.active_learning.retrain("1").selections
+        assert again.active_learning.next_round("1").selections
 
 
 # Why, and what a search finds
@@ -498,7 +498,7 @@ def test_a_search_is_a_way_in(wings: Campaign) -> None:
     assert wings.search.find("1", "ann", "wing -flow nothere") == []
     assert {f.doc_id for f in wings.search.find("1", "ann", "cooling OR steel")} == {"heat3", "heat4"}
     # The loop learns from it: its like come next.
-    assert wings.active_learning.retrain("1").selections[0].doc_id.startswith("heat")
+    assert wings.active_learning.next_round("1").selections[0].doc_id.startswith("heat")
     with pytest.raises(InputError, match="judged already"):
         wings.search.take("bob", "1", "heat2")
 

@@ -49,7 +49,7 @@ COSTS = "run,latency_ms,hardware\ngood,100,GPU\nfair,2,CPU\npoor,5,CPU\n"
 
 
 def write(folder: Path, systems: dict[str, dict[str, str]], titles: dict[str, str]) -> dict[str, Any]:
-    """Files of such a campaign, as :meth:`Campaign.import_files` takes them."""
+    """Files of such a campaign, as :meth:`.Importer.import_files` takes them."""
     folder.mkdir()
     (folder / "topics.tsv").write_text("".join(f"{q}\t{title}\n" for q, title in titles.items()))
     (folder / "documents.tsv").write_text("".join(f"{d}\tTitle {d}\tText of {d}.\n" for d in "abcdef"))

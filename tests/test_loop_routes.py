@@ -282,7 +282,7 @@ class Idle:
 
 def test_a_save_waits_for_the_disk_once_and_learning_begins_after_it(looping: Campaign) -> None:
     idle: Any = Idle(looping.directory)
-    idle.made = looping.active_learning.retrain("1")
+    idle.made = looping.active_learning.next_round("1")
     held = _sync(idle, looping, "ann", {"query_id": "1", "want": 12})["order"]
     done: list[str] = []
     looping.store.connection.db.conn.set_trace_callback(done.append)
@@ -323,7 +323,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         tried.append(query_id)
         raise RuntimeError("no memory left")
 
-    monkeypatch.setattr(ActiveLearning, "learn", learn)
+    monkeypatch.setattr(ActiveLearning, "next_explainable_round", learn)
     return tried
 
 
@@ -370,20 +370,19 @@ def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> Non
     with TestClient(app) as client:
         card = Card(client, "ann")
         assert card.settle()["model_round"] == 6 == looping.progress.counts()["logged"]
-        assert (
-            card.holding == [way.doc_id for way in looping.active_learning.retrain("1").selections][: len(card.holding)]
-        )
+        chosen = looping.active_learning.next_round("1").selections
+        assert card.holding == [way.doc_id for way in chosen][: len(card.holding)]
 
 
 def test_a_round_that_is_made_already_is_not_made_twice(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, made, go = ActiveLearning.learn, [], threading.Event()
+    real, made, go = ActiveLearning.next_explainable_round, [], threading.Event()
 
     def learn(campaign: Campaign, query_id: str) -> Any:
         made.append(query_id)
         go.wait(10)
         return real(campaign, query_id)
 
-    monkeypatch.setattr(ActiveLearning, "learn", learn)
+    monkeypatch.setattr(ActiveLearning, "next_explainable_round", learn)
     learning = Trainer(looping.directory)
     learning.request("1")
     while not made:
@@ -473,13 +472,13 @@ def test_why_names_terms_for_and_against(ann: Card) -> None:
 
 
 def test_why_makes_nobody_wait_for_a_model(ann: Card, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = ActiveLearning.learn
+    real = ActiveLearning.next_explainable_round
 
     def learn(campaign: Campaign, query_id: str) -> Any:
         assert threading.current_thread().name == "learner"
         return real(campaign, query_id)
 
-    monkeypatch.setattr(ActiveLearning, "learn", learn)
+    monkeypatch.setattr(ActiveLearning, "next_explainable_round", learn)
     assert ann.post("why", doc_id="d1") == {"sentence": "The model is being made.", "terms": [], "behind": True}
     until = time.monotonic() + 20
     while (answer := ann.post("why", doc_id="d1")).get("behind"):

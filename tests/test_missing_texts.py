@@ -20,7 +20,7 @@ from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.errors import InputError
 from collection.records import Choice, Preference
-from collection.stopping import Ledger, advice, betting, estimate
+from collection.stopping import Ledger, advise, betting, estimate
 from collection.store import Selection
 from tests.conftest import judging_token, signed_in
 from tests.helpers import ok, post
@@ -63,7 +63,7 @@ def test_unjudged_documents_without_a_text_are_no_certainty(partial: Campaign) -
     say(partial, POOL[:38], 24)
     known = partial.recall.of_topic("1")
     assert (known.judged, known.size, known.without_text) == (38, 91, 51)
-    assert not known.advice.stop
+    assert not known.decision.stop
     assert "certain" not in known.promise
     assert (known.estimate.low, known.estimate.high) == (24, 77)
     assert known.estimate.recall_low == pytest.approx(24 / 77)
@@ -76,7 +76,7 @@ def test_unjudged_documents_without_a_text_are_no_certainty(partial: Campaign) -
 def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
     say(partial, POOL[:WITH_TEXT], 24)
     known = partial.recall.of_topic("1")
-    assert not known.advice.stop
+    assert not known.decision.stop
     assert known.promise == (
         "Every document in the pool that has a text is judged, and nothing can be promised of the other 51; what no "
         "system retrieved is outside."
@@ -98,8 +98,8 @@ def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) 
     partial.importer.import_files(documents=[write])
     say(partial, POOL[:90], 90)
     known = partial.recall.of_topic("1")
-    assert known.advice.stop
-    assert "certain" not in known.advice.reason
+    assert known.decision.stop
+    assert "certain" not in known.decision.reason
     assert known.promise == (
         "At least 90 % of the relevant documents in the pool are found, even if the 1 unjudged document is relevant; "
         "what no system retrieved is outside."
@@ -111,7 +111,7 @@ def test_in_the_loop_missing_texts_of_the_pool_count_too(partial: Campaign) -> N
     say(partial, POOL[:38], 24)
     known = partial.recall.of_topic("1")
     assert (known.size, known.without_text, known.estimate.high) == (91, 51, 77)
-    assert not known.advice.stop
+    assert not known.decision.stop
     partial.settings.set_loop(mode="loop-in-pool")
     assert partial.recall.of_topic("1")[:6] == ("1", "loop-in-pool", 38, 24, 91, 51)
 
@@ -140,8 +140,8 @@ def test_draws_promise_nothing_of_what_they_cannot_reach(partial: Campaign) -> N
     ledger = partial.active_learning.ledger("1")
     assert ledger.out_of_reach[ledger.draws].tolist() == [51] * 29
     known = partial.recall.of_topic("1")
-    assert not known.advice.stop
-    assert known.advice.needed is None
+    assert not known.decision.stop
+    assert known.decision.needed is None
     assert known.promise.startswith("Nothing can be promised: 51 of the 52 unjudged documents cannot be judged")
     assert known.estimate.high == 61  # 10 and the 51; that the last one is relevant, too, has odds of 1 to 30
 
@@ -163,7 +163,7 @@ def test_the_number_of_draws_that_is_missing_allows_for_those_out_of_reach() -> 
     assert needed > (betting(reachable, target=0.8).needed or 0)
     none = Ledger.of([1] * 10, 100, unreachable=50)
     assert betting(none).needed is None
-    assert "no number of draws" in advice(none).reason
+    assert "no number of draws" in advise(none).reason
     assert estimate(none).high == 100
 
 

@@ -43,7 +43,7 @@ from collection.measures import MEASURES
 from collection.pooling import STRATEGIES, depth
 from collection.registry import Parameter
 from collection.stopping import STOPPING_RULES
-from collection.stopping import Decision
+from collection.stopping import StopDecision
 
 
 @MEASURES.add("Leader", label="Leader", description="Share of the first two documents that are relevant.")
@@ -80,7 +80,7 @@ def centroid(rows, relevant, weight, seed, *, scale: float = 1.0):
               promises="a number of relevant documents")
 def enough(ledger, *, wanted: int = 1):
     """Stop when F >= wanted."""
-    return Decision(ledger.found >= wanted, f"{ledger.found} of {wanted} are found")
+    return StopDecision(ledger.found >= wanted, f"{ledger.found} of {wanted} are found")
 
 
 @ADJUDICATION_RULES.add("weighted", label="Weighted mean", description="The mean of the grades, times a weight.",
@@ -213,7 +213,7 @@ def test_a_learner(campaign: Campaign, files: Path, tmp_path: Path, opened: Call
     ok("loop", campaign.directory, "--mode", "loop", "--learner", "centroid")
     judge(campaign, "1", "d1", 2)
     judge(campaign, "1", "d2", 0)
-    assert campaign.active_learning.retrain("1")
+    assert campaign.active_learning.next_round("1")
     assert len(campaign.judging.next_pairs("ann", "1", 2).documents) == 2
     assert "loop      centroid" in simulated(files, tmp_path, "--learner", "centroid")
 

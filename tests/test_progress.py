@@ -150,7 +150,7 @@ def counted(campaign: Campaign) -> dict[str, Counts]:
     """What there is, from the log and the pool alone."""
     words, pool = campaign.judgement_log.judgements(), campaign.store.pool.pairs()
     found = {}
-    for query_id, scope in campaign.settings.scopes().items():
+    for query_id, scope in campaign.settings.modes_when_open().items():
         mine = set(pool.loc[pool["query_id"] == query_id, "doc_id"])
         judged = set(words.loc[words["query_id"] == query_id, "doc_id"])
         missing = [

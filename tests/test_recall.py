@@ -216,14 +216,14 @@ def test_a_topic_that_may_stop(hundred: Campaign) -> None:
     stopped(hundred, "a")
     known = hundred.recall.of_topic("a")
     assert (known.judged, known.found, known.size, known.mode) == (85, 10, 100, "loop")
-    assert known.advice.stop
+    assert known.decision.stop
     assert known.promise == words(STOPS)
     assert known.estimate[1:3] == estimate(STOPS)[1:3]
     assert isnan(known.estimate.relevant)  # no draw was relevant: the most likely number would be what is found
     assert known.curve["drawn"].sum() == 75
     assert known.notes == []
     hundred.settings.set_loop(target=0.95, confidence=0.99)
-    assert not hundred.recall.of_topic("a").advice.stop
+    assert not hundred.recall.of_topic("a").decision.stop
     assert hundred.recall.of_topic("a").estimate.high > known.estimate.high
 
 
@@ -255,17 +255,17 @@ def test_draws_from_fewer_documents_promise_nothing(hundred: Campaign, tmp_path:
     (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(300)))
     hundred.importer.import_files(documents=[tmp_path / "more.tsv"])
     known = hundred.recall.of_topic("a")
-    assert (known.size, known.found, known.advice.stop) == (400, 10, False)
+    assert (known.size, known.found, known.decision.stop) == (400, 10, False)
     assert known.notes[0].startswith("75 random draws came from fewer documents than there are now")
     assert known.estimate.high >= 310  # all that came later may be relevant
 
 
 def test_a_few_documents_more_end_a_promise_as_well(hundred: Campaign, tmp_path: Path) -> None:
     stopped(hundred, "a")
-    assert hundred.recall.of_topic("a").advice.stop
+    assert hundred.recall.of_topic("a").decision.stop
     (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(4)))
     hundred.importer.import_files(documents=[tmp_path / "more.tsv"])
-    assert not hundred.recall.of_topic("a").advice.stop  # 10 of 14 would be 71 %
+    assert not hundred.recall.of_topic("a").decision.stop  # 10 of 14 would be 71 %
 
 
 def test_what_others_hold_may_all_be_relevant(hundred: Campaign) -> None:
@@ -273,7 +273,7 @@ def test_what_others_hold_may_all_be_relevant(hundred: Campaign) -> None:
     for i in range(85):
         say(hundred, "a", i, int(i < 10), among=0 if i < 10 else 100 - i - 5)
     known = hundred.recall.of_topic("a")
-    assert not known.advice.stop
+    assert not known.decision.stop
     assert known.estimate.high >= 15
 
 
@@ -281,12 +281,12 @@ def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     stopped(hundred, "a")
     hundred.judging.skip("ann", "a", "d98")
     known = hundred.recall.of_topic("a")
-    assert known.advice.stop  # it was not drawn
+    assert known.decision.stop  # it was not drawn
     assert known.notes[0].startswith("1 document was skipped and is not judged.")
     hundred.store.queue.lease("a", [Selection("d99", "random", None, 85, 1 / 15)], "ann", time.time(), time.time() + 60)
     hundred.judging.skip("ann", "a", "d99")
     known = hundred.recall.of_topic("a")
-    assert not known.advice.stop
+    assert not known.decision.stop
     assert known.promise == "Nothing can be promised before 1 document that was drawn at random and skipped is judged."
     assert hundred.recall.table().set_index("query_id").loc["a", ["stop", "advice"]].tolist() == [
         False, "judge what was skipped",
@@ -295,7 +295,7 @@ def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     hundred.store.queue.lease("a", [Selection("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)
     hundred.judging.judge_many([Judgement(str(uuid4()), "ann", "a", "d99", "graded", 0)])
     assert hundred.judgement_log.judgements(query_id="a")["strategy"].iloc[-1] == "random"
-    assert hundred.recall.of_topic("a").advice.stop
+    assert hundred.recall.of_topic("a").decision.stop
 
 
 def test_the_table_has_the_worst_first(hundred: Campaign) -> None:
@@ -338,15 +338,15 @@ def test_a_pool_is_its_own_scope(campaign: Campaign) -> None:
 
 
 def test_the_key_changes_with_all_that_counts(hundred: Campaign) -> None:
-    seen = [hundred.recall.key()]
-    assert hundred.recall.key() == seen[0]
+    seen = [hundred.recall.cache_key()]
+    assert hundred.recall.cache_key() == seen[0]
     for change in (
         lambda: say(hundred, "a", 1, 1),
         lambda: hundred.settings.set_loop(target=0.8),
         lambda: hundred.settings.set_loop(topics=["a"], mode="closed"),
     ):
         change()
-        seen.append(hundred.recall.key())
+        seen.append(hundred.recall.cache_key())
     assert len(set(seen)) == 4
 
 

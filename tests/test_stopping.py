@@ -11,18 +11,18 @@ import pytest
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import (
     STOPPING_RULES,
-    Decision,
     Ledger,
-    advice,
+    StopDecision,
+    advise,
     betting,
     estimate,
-    next_choices,
+    next_sources,
     quantile_bound,
     smallest_sample,
 )
 
 
-def decide(name: str, ledger: Ledger, **parameters: object) -> Decision:
+def decide(name: str, ledger: Ledger, **parameters: object) -> StopDecision:
     return STOPPING_RULES[name].function(ledger, **parameters)
 
 
@@ -31,7 +31,7 @@ def ranked(relevant: list[int], size: int, **more: object) -> Ledger:
 
 
 def next_choice(ledger: Ledger, **options: float) -> str:
-    return next_choices(ledger, 1, **options)[0]
+    return next_sources(ledger, 1, **options)[0]
 
 
 def drawn(relevant: list[int], size: int) -> Ledger:
@@ -139,7 +139,7 @@ def test_every_rule_answers_on_every_edge_in_one_line(edge: str, target: float) 
             if ledger.unjudged == 0:
                 assert decision.stop
                 assert decision.reason.startswith(f"all {ledger.size} documents are judged"), entry.name
-    given = advice(ledger, target)
+    given = advise(ledger, target)
     assert given.stop == decide("betting", ledger, target=target).stop
     assert next_choice(ledger) in ("ranking", "random")
     known = estimate(ledger)
@@ -267,7 +267,7 @@ def below(k: int, urn: int, relevant: int, draws: int) -> float:
     return ways / math.comb(urn, draws)
 
 
-def p_of(decision: Decision) -> float:
+def p_of(decision: StopDecision) -> float:
     return float(decision.reason.split("p = ")[1].split()[0])
 
 
@@ -518,7 +518,7 @@ def test_estimate_tightens_with_draws() -> None:
 
 def test_advice_says_what_is_missing() -> None:
     ledger = ranked([1] * 45 + [0] * 155, 2000)
-    given = advice(ledger)
+    given = advise(ledger)
     assert not given.stop
     assert given.reason.startswith(
         f"no rule can promise 90 % recall yet; after {given.needed:,} more random judgements"
@@ -526,7 +526,7 @@ def test_advice_says_what_is_missing() -> None:
     assert given.reason.endswith("buscar on the ranking, a heuristic that promises nothing, would go on")
     assert given.needed is not None
     more = [0] * given.needed
-    done = advice(Ledger.of([1] * 45 + [0] * 155 + more, 2000, drawn=[0] * 200 + [1] * len(more)))
+    done = advise(Ledger.of([1] * 45 + [0] * 155 + more, 2000, drawn=[0] * 200 + [1] * len(more)))
     assert done.stop
     assert (
         "at least 90 % of the relevant documents are found, with 95 % confidence: 45 relevant are found" in done.reason
@@ -612,5 +612,5 @@ def test_only_the_turns_of_the_loop_count_for_the_next_choice() -> None:
     ledger = Ledger.of([1] + [0] * 60, 500)
     pool = np.zeros(61, dtype=bool)
     assert next_choice(ledger) == "random"
-    assert next_choices(ledger, 51, turns=pool) == ["ranking"] * 50 + ["random"]
-    assert next_choices(ledger, 3, run=400, share=0.5, turns=pool) == ["random", "ranking", "random"]
+    assert next_sources(ledger, 51, turns=pool) == ["ranking"] * 50 + ["random"]
+    assert next_sources(ledger, 3, run=400, share=0.5, turns=pool) == ["random", "ranking", "random"]

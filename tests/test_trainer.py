@@ -69,7 +69,7 @@ def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping:
     for turn in range(3):
         trainer.request("1")
         until(lambda: (made := trainer.latest("1")) and looping.active_learning.is_current(made), "the round")
-        made, here = trainer.latest("1"), looping.active_learning.learn("1")
+        made, here = trainer.latest("1"), looping.active_learning.next_explainable_round("1")
         assert made == here.round
         assert made.came_by == ("fusion" if turn == 0 else "model")
         assert trainer.reasons("1", 5) == here.reasons(5)
@@ -132,7 +132,7 @@ def test_one_that_cannot_be_started_is_a_problem(trainer: Trainer, monkeypatch: 
 
 def test_stopping_ends_it_whatever_it_does(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = "import time; from collection.campaign.active_learning import ActiveLearning as A; "
-    slow += "A.learn = lambda *_: time.sleep(60); "
+    slow += "A.next_explainable_round = lambda *_: time.sleep(60); "
     monkeypatch.setattr(trainer_process, "START", slow + trainer_process.START)
     trainer = Trainer(looping.directory)
     trainer.request("1")

@@ -52,7 +52,7 @@ def draw_conclusions(compared: Comparison, measure: str, ranked: pd.DataFrame) -
 
 
 def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
-    """A measure's rows, best first, with ``standing``: a key of :data:`STANDINGS`, empty without a direction."""
+    """A measure's rows, best first, with ``standing``: a key of :data:`.STANDINGS`, empty without a direction."""
     found = compared.leaderboard[compared.leaderboard["measure"] == measure]
     found = found.sort_values(["place", "system"], na_position="last", kind="stable", ignore_index=True)
     standing = found["like_best"].map({True: LIKE_BEST, False: WORSE}).mask(found["best"], BEST)

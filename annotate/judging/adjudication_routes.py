@@ -80,7 +80,7 @@ def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> P
     }
     if want <= 0 and (adjudications or refused) and payload.get("due") is not True:
         return answer
-    queue = _queue(campaign, campaign.adjudication.version())
+    queue = _queue(campaign, campaign.adjudication.cache_key())
     chosen = filter_queue(queue, **conditions)
     open_now = set(_pairs(queue[~queue["ended"]]))
     waiting = _pairs(chosen[~chosen["ended"]])

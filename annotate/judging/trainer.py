@@ -24,7 +24,7 @@ from collection.campaign import Campaign
 from collection.campaign.loop_settings import LOOPING
 
 if TYPE_CHECKING:
-    from collection.campaign.training_round import Reasons, Round
+    from collection.campaign.loop_round import LoopRound, Reasons
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Trainer:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._rounds: dict[str, Round] = {}
+        self._rounds: dict[str, LoopRound] = {}
         self._problems: dict[str, str] = {}
         self._requested: list[str] = []
         self._current: str | None = None
@@ -91,7 +91,7 @@ class Trainer:
             self._start_thread()
             self._send_next()
 
-    def latest(self, query_id: str) -> Round | None:
+    def latest(self, query_id: str) -> LoopRound | None:
         """Return the latest round of a topic, which newer judgements may have outdated."""
         return self._rounds.get(query_id)
 

@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
-    from collection.campaign.training_round import Learned, Reasons, Round
+    from collection.campaign.loop_round import ExplainableRound, LoopRound, Reasons
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class RoundResult(NamedTuple):
     """A new round (None: the latest one is still current), or an error with its traceback."""
 
     query_id: str
-    made: Round | None = None
+    made: LoopRound | None = None
     problem: str | None = None
     trace: str = ""
 
@@ -109,7 +109,7 @@ class TrainerProcess:
         self._requests, self._results = requests, results
         self._writing = threading.Lock()
         self._waiting: SimpleQueue[str | None] = SimpleQueue()
-        self._learned: dict[str, Learned] = {}
+        self._learned: dict[str, ExplainableRound] = {}
         self._over = False
 
     def listen(self) -> None:
@@ -167,11 +167,11 @@ class TrainerProcess:
         if campaign is not None:
             campaign.close()
 
-    def _round(self, campaign: Campaign, query_id: str) -> Round | None:
+    def _round(self, campaign: Campaign, query_id: str) -> LoopRound | None:
         last, service = self._learned.get(query_id), campaign.active_learning
         if last is not None and service.is_current(last.round) and not service.is_short(last.round):
             return None  # it was requested again while it was made
-        learned = service.learn(query_id)
+        learned = service.next_explainable_round(query_id)
         self._learned = keep_newest(self._learned, query_id, learned)
         return learned.round
 

@@ -30,7 +30,7 @@ def pick(table: str) -> None:
         st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
 
 
-queue = cached(campaign.adjudication.queue, campaign.adjudication.version(), "Looking for disagreements", 4)
+queue = cached(campaign.adjudication.queue, campaign.adjudication.cache_key(), "Looking for disagreements", 4)
 everything = queue(ended=True)
 waiting = int(everything["held_back"].sum())
 everything = everything[~everything["held_back"]].reset_index(drop=True)

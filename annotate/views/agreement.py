@@ -23,7 +23,7 @@ FIGURES = {
 VIEWS = ["Grades", "Annotators", "Topics", "Over time", "Conclusions"]
 
 campaign = session.current().campaign
-key = campaign.agreement.key()
+key = campaign.agreement.cache_key()
 
 st.title("Agreement")
 st.write(

@@ -23,7 +23,7 @@ st.write(
 )
 if not counts["judgements"]:
     widgets.stop_with_next_step("Nothing is judged yet, so nothing can be said.")
-key = campaign.recall.key()
+key = campaign.recall.cache_key()
 table = cached(campaign.recall.table, key, "Estimating", 4)()
 started = table["judged"] > 0
 sums = {"Ready to stop": table["stop"], "Judged": table["judged"], "Relevant found": table["found"]}
@@ -51,9 +51,8 @@ known = cached(campaign.recall.of_topic, key, entries=64)(topic)
 estimate = known.estimate
 st.subheader(f"Topic {widgets.plain(topic)}: {widgets.plain(row['title'])}")
 with st.container(border=True):
-    icon = (
-        "check_circle" if known.advice.stop and known.judged else "lock" if known.mode == "closed" else "hourglass_top"
-    )
+    may_stop = known.decision.stop and known.judged
+    icon = "check_circle" if may_stop else "lock" if known.mode == "closed" else "hourglass_top"
     st.markdown(f"#### :material/{icon}: {widgets.plain(known.promise)}")
     if "Loop page" in known.promise:
         widgets.page_link("loop.py")
@@ -70,14 +69,14 @@ widgets.metrics(
         "Judgements for the next 1 %": "not known" if known.next_percent is None else f"{known.next_percent:,}",
     }
 )
-if known.advice.stop and known.judged and estimate.recall_low < settings.target:
+if may_stop and estimate.recall_low < settings.target:
     st.caption("The promise looks at one end only, and is a little stronger than the interval, which holds at both.")
 for note in known.notes:
     st.warning(widgets.plain(note))
 if known.mode == "closed":
     st.write("The topic is closed: nothing more is handed out for it.")
 elif known.judged:
-    st.write(f"**Advice:** {widgets.plain(row['advice'])}. {widgets.plain(known.next_reason)}")
+    st.write(f"**Advice:** {widgets.plain(known.advice)}. {widgets.plain(known.next_reason)}")
 
 closed = campaign.settings.own_modes()[topic] == "closed"
 # A reader cannot press the button either, since it does not run for them.
@@ -93,7 +92,7 @@ if is_manager and st.button("Open it again" if closed else "Close this topic", k
 if known.judged:
     draw_recall(known, confidence)
     with st.expander("What other rules say"):
-        for reason in (known.advice.reason, estimate.reason):
+        for reason in (known.decision.reason, estimate.reason):
             st.write(widgets.sentence(reason))
         columns = {"promises": text("What it promises", "medium"), "reason": text("Why", "large")}
         display.table(known.rules, {"rule": "Rule", "says": "Says", **columns})

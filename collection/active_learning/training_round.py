@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from collection.active_learning.features import Vectors, top
 from collection.active_learning.learners import LEARNERS, Linear
 from collection.errors import InputError, UnknownNameError
-from collection.stopping import Ledger, next_choices
+from collection.stopping import Ledger, next_sources
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -317,18 +317,18 @@ def build_queue(
     and ranked keeps its first place.
 
     `left` (documents,) are unjudged and allowed; `run`, `share` and `turns` are those of
-    :func:`collection.stopping.next_choices`, and a `run` of 0 means no draws after irrelevant documents in a row.
+    :func:`collection.stopping.next_sources`, and a `run` of 0 means no draws after irrelevant documents in a row.
     """
     count = len(ranking.rows)
-    choices = next_choices(ledger, count, run=len(left) + 1 if run == 0 else run, share=share, turns=turns)
+    sources = next_sources(ledger, count, run=len(left) + 1 if run == 0 else run, share=share, turns=turns)
     unjudged = np.flatnonzero(left)
     # Another stream than that of the presumed irrelevant examples, which would else be the documents drawn.
     random = np.random.default_rng([seed, 1])
     drawn = iter(random.choice(unjudged, min(count, len(unjudged)), replace=False).tolist())
     ranked = iter(enumerate(ranking.rows.tolist(), start=1))
     queued: dict[int, Queued] = {}
-    for choice in choices:
-        if choice == "random":
+    for source in sources:
+        if source == "random":
             row = next((row for row in drawn if row not in queued), None)
             rank, probability = None, 1 / (len(unjudged) - len(queued))
         else:

@@ -16,10 +16,10 @@ from collection.active_learning import training_round
 from collection.campaign import stored_runs
 from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
+from collection.campaign.loop_round import ExplainableRound, LoopRound, TopicRankings
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.settings import Settings
-from collection.campaign.topic_ledger import adjudicated_decisions, ledger_of
-from collection.campaign.training_round import Learned, Listed, Round
+from collection.campaign.topic_ledger import build_topic_ledger, reduce_to_documents
 from collection.records import Run
 from collection.stopping import Ledger
 from collection.store import Selection, Store
@@ -49,28 +49,28 @@ class ActiveLearning:
     loop_scope: LoopScope
     _evidence: tuple[str, dict[str, pd.DataFrame]] | None = field(default=None, init=False)
     _spaces: dict[str, tuple[tuple[object, ...], training_round.Space]] = field(default_factory=dict, init=False)
-    _listed: dict[str, tuple[tuple[object, ...], Listed]] = field(default_factory=dict, init=False)
+    _topic_rankings: dict[str, tuple[tuple[object, ...], TopicRankings]] = field(default_factory=dict, init=False)
 
-    def retrain(self, query_id: str, count: int | None = None) -> Round:
+    def next_round(self, query_id: str, count: int | None = None) -> LoopRound:
         """Learn from a topic's judgements, and select what to judge next; nothing is written.
 
         `count` is the number of documents; 100 and those that annotators hold if left out.
         """
-        return self.learn(query_id, count).round
+        return self.next_explainable_round(query_id, count).round
 
-    def learn(self, query_id: str, count: int | None = None) -> Learned:
-        """Return the round of :meth:`retrain` with the data that explain it."""
+    def next_explainable_round(self, query_id: str, count: int | None = None) -> ExplainableRound:
+        """Return the round of :meth:`next_round` with the data that explain it."""
         self.settings.require_topic(query_id)
         settings, mode = self.settings.loop(), self.settings.mode(query_id)
         by_model = settings.by_model
-        space = self.space(query_id) if by_model else self.listed(query_id)  # may make the vectors first
+        space = self.space(query_id) if by_model else self.topic_rankings(query_id)  # may make the vectors first
         key = self._key(query_id, self.features.opened_version if by_model else None)
         if count is None:
             count = self._usual_count(query_id)
         model_round = self.store.judgements.logged_in(query_id)
-        decisions = self.store.judgements.decisions(query_id)
-        decisions = decisions[decisions["row"] < len(space.allowed)]
-        once = adjudicated_decisions(decisions)
+        judgements = self.store.judgements.current_judgements(query_id)
+        judgements = judgements[judgements["row"] < len(space.allowed)]
+        once = reduce_to_documents(judgements)
         is_graded = once["relevance"].notna()
         graded, passed = once[is_graded], once.loc[~is_graded, "row"].to_numpy(dtype=np.int64)
         judged, grades = graded[["row", "relevance"]].to_numpy(dtype=np.int64).T
@@ -87,7 +87,7 @@ class ActiveLearning:
             usual = settings.by
         left = space.allowed.copy()
         left[judged] = left[passed] = False
-        topic = ledger_of(decisions, space.allowed, settings.level)
+        topic = build_topic_ledger(judgements, space.allowed, settings.level)
         chosen = training_round.build_queue(
             ranking,
             topic.ledger,
@@ -103,8 +103,8 @@ class ActiveLearning:
             for doc_id, c in zip(names, chosen, strict=True)
         ]
         ended = not by_model and len(ranking.rows) < count
-        made = Round(query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended)
-        return Learned(made, space, ranking)
+        made = LoopRound(query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended)
+        return ExplainableRound(made, space, ranking)
 
     def space(self, query_id: str) -> training_round.Space:
         """Return the documents, words and runs of a topic's loop; cached."""
@@ -118,7 +118,7 @@ class ActiveLearning:
         key = (self.features.opened_version, mode, pool, signature, text)
         if query_id in self._spaces and self._spaces[query_id][0] == key:
             return self._spaces[query_id][1]
-        allowed = self.loop_scope.allowed(query_id, opened.size)
+        allowed = self.loop_scope.of_topic(query_id, opened.size)
         space = training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
         while len(self._spaces) >= MAX_SPACES:
             del self._spaces[next(iter(self._spaces))]
@@ -144,21 +144,23 @@ class ActiveLearning:
 
     def ledger(self, query_id: str) -> Ledger:
         """Return a topic's judgements in order, for :mod:`collection.stopping`."""
-        return self.ledger_of(query_id, self.store.judgements.decisions(query_id), self.loop_scope.judgeable())
+        return self.build_ledger(
+            query_id, self.store.judgements.current_judgements(query_id), self.loop_scope.judgeable()
+        )
 
-    def ledger_of(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> Ledger:
-        """Return the ledger of a topic's decisions within its :meth:`.LoopScope.universe`."""
-        universe = self.loop_scope.universe(query_id, decisions, judgeable)
-        return ledger_of(decisions, universe, self.settings.loop().level, judgeable).ledger
+    def build_ledger(self, query_id: str, judgements: pd.DataFrame, judgeable: NDArray[np.bool_]) -> Ledger:
+        """Return the ledger of a topic's judgements within its :meth:`.LoopScope.recall_scope`."""
+        scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
+        return build_topic_ledger(judgements, scope, self.settings.loop().level, judgeable).ledger
 
     def _usual_count(self, query_id: str) -> int:
         return 100 + self.store.queue.count_unavailable(query_id, clock.seconds())
 
-    def is_short(self, made: Round) -> bool:
+    def is_short(self, made: LoopRound) -> bool:
         """Tell whether annotators hold so much of a round that a longer one is needed."""
         return not made.complete and len(made.selections) < self._usual_count(made.query_id)
 
-    def is_current(self, made: Round) -> bool:
+    def is_current(self, made: LoopRound) -> bool:
         """Tell whether a round has read all of its topic's log, with the current settings and documents."""
         logged = self.store.judgements.logged_in(made.query_id)
         return made.model_round == logged and made.key == self._key(made.query_id)
@@ -171,17 +173,17 @@ class ActiveLearning:
         state = vectors_state or self.features.version()
         return (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature())
 
-    def strategy(self, query_id: str, strategy: str, listed: Listed) -> pooling.Selector:
+    def strategy(self, query_id: str, strategy: str, listed: TopicRankings) -> pooling.Selector:
         """Start an adaptive pooling strategy on the runs of a topic; its documents are rows of the matrix.
 
         Campaign and topic determine the seed, so the same answers lead to the same documents.
         """
         return pooling.STRATEGIES[strategy].begin(listed.rankings, seed_of(self.campaign_id, query_id))
 
-    def listed(self, query_id: str) -> Listed:
+    def topic_rankings(self, query_id: str) -> TopicRankings:
         """Return the rankings of a topic within its scope; cached."""
-        if query_id in self._listed and self._listed[query_id][0] == self._scope_of(query_id)[0]:
-            return self._listed[query_id][1]
+        if query_id in self._topic_rankings and self._topic_rankings[query_id][0] == self._scope_of(query_id)[0]:
+            return self._topic_rankings[query_id][1]
         runs = self._runs_of(query_id)
         every = pd.concat([run.frame for run in runs]) if runs else pd.DataFrame({"doc_id": [], "listed": []})
         ranks = every.groupby("doc_id", observed=True, sort=False)["listed"].agg(["size", "min"])
@@ -193,15 +195,15 @@ class ActiveLearning:
         rows = shown["row"].to_numpy()
         rankings = [rows[places] for places in pooling.list_rankings(runs, query_id, shown.index)]
         best = zip(known["size"].tolist(), known["min"].tolist(), strict=True)
-        made = Listed(allowed, rankings, dict(zip(known["row"].tolist(), best, strict=True)))
-        while len(self._listed) >= MAX_RANKINGS:
-            del self._listed[next(iter(self._listed))]
-        self._listed[query_id] = (key, made)
+        made = TopicRankings(allowed, rankings, dict(zip(known["row"].tolist(), best, strict=True)))
+        while len(self._topic_rankings) >= MAX_RANKINGS:
+            del self._topic_rankings[next(iter(self._topic_rankings))]
+        self._topic_rankings[query_id] = (key, made)
         return made
 
     def _scope_of(self, query_id: str) -> tuple[tuple[object, ...], NDArray[np.bool_]]:
         """Return a version of runs, documents and scope of a topic, and the scope."""
-        allowed = self.loop_scope.allowed(query_id)
+        allowed = self.loop_scope.of_topic(query_id)
         version, scope = self.store.settings.get("documents_version", 0), hashlib.blake2b(allowed.tobytes()).digest()
         return (self.store.corpus.runs_signature(), version, len(allowed), scope), allowed
 

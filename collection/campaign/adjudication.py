@@ -38,7 +38,7 @@ class Adjudication:
         missing = self.store.corpus.held_back(queue["doc_id"].unique().tolist())
         return queue.assign(held_back=queue["doc_id"].isin(missing) & ~queue["ended"])
 
-    def version(self) -> tuple[Hashable, ...]:
+    def cache_key(self) -> tuple[Hashable, ...]:
         """Cache key of :meth:`queue`: differs where the queue may differ."""
         calibration = self.store.assignments.calibration()[["query_id", "doc_id"]]
         return *self.store.judgements.versions(), tuple(calibration.itertuples(index=False, name=None))

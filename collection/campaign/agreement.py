@@ -119,7 +119,7 @@ class AgreementStudy:
         if settled := int((judged["counts_as"] == "adjudication").sum()):
             yield f"{settled:,} adjudications are left out: they end a disagreement and are nobody's own opinion."
 
-    def key(self) -> str:
+    def cache_key(self) -> str:
         """Cache key of :meth:`report` and :meth:`conclusions`."""
         runs = self.store.corpus.runs()
         return repr((self.store.judgements.versions(), self.settings.loop().level, list(runs["run"] + runs["sha256"])))

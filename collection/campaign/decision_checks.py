@@ -15,19 +15,30 @@ def check_annotator(decision: Judgement | Choice | Preference, what: str) -> Non
     if not name or name != name.strip() or not name.isprintable():
         wanted = f"a {what} needs the name of its annotator, one line without blanks around it"
         raise JudgementError(f"{wanted}, found {name!r}")
+    if not decision.uuid:
+        raise JudgementError(f"a {what} needs a uuid, found {decision.uuid!r}")
     require_writable(decision, what, JudgementError)
 
 
 def check_judgement(j: Judgement, grades: GradeScale, current: int | None) -> None:
     """Refuse a judgement whose fields contradict its kind; `current` is the entry that an undo refers to."""
-    if j.kind == "graded" and (j.relevance is None or j.relevance not in grades):
-        raise JudgementError(f"wanted a grade of this campaign ({grades}), found {j.relevance}")
+    is_grade = not isinstance(j.relevance, bool) and j.relevance in grades
+    if j.kind == "graded" and not is_grade:
+        raise JudgementError(f"wanted a grade of this campaign ({grades}), found {j.relevance!r}")
     _check_reason(j)
     if j.kind != "graded" and j.relevance is not None:
         raise JudgementError(f"a judgement that says {j.kind!r} carries no grade, found {j.relevance}")
     if j.kind == "undone" and current is None:
         what = "adjudication" if j.counts_as == "adjudication" else "judgement"
         raise JudgementError(f"{j.annotator} has no {what} of {j.doc_id!r} to take back")
+    if j.flagged not in (True, False):
+        raise JudgementError(f"wanted flagged as True or False, found {j.flagged!r}")
+    for passage in j.passages:
+        match passage:
+            case (int(start), int(end)) if 0 <= start < end:
+                pass
+            case _:
+                raise JudgementError(f"wanted a passage as (start, end) with 0 <= start < end, found {passage!r}")
 
 
 def check_choice(c: Choice, documents: Container[str], most: int) -> None:

@@ -14,9 +14,9 @@ from collection.campaign import stored_runs
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.corpus import Corpus
 from collection.campaign.judgement_log import JudgementLog
+from collection.campaign.loop_round import Reasons
 from collection.campaign.loop_settings import LOOPING
 from collection.campaign.settings import Settings
-from collection.campaign.training_round import Reasons
 from collection.errors import CampaignError, InputError
 from collection.store import Store
 
@@ -51,7 +51,7 @@ class Explanations:
         Parameters
         ----------
         reasons
-            :meth:`~collection.campaign.training_round.Learned.reasons` of a round of the topic; made again by default.
+            :meth:`.ExplainableRound.reasons` of a round of the topic; made again by default.
         """
         settings = self.settings.loop()
         if settings.explain == "nothing":
@@ -60,7 +60,7 @@ class Explanations:
             pooled = "in the pool, which was made from what the systems retrieved"
             return Why(f"It is {pooled if self.corpus.in_pool(query_id, doc_id) else 'not in the pool'}.", [])
         row = self.store.corpus.rows_of([doc_id]).get(doc_id)
-        known = None if row is None else (reasons or self.active_learning.learn(query_id).reasons)(row)
+        known = None if row is None else (reasons or self.active_learning.next_explainable_round(query_id).reasons)(row)
         if known is None:
             raise InputError(f"the loop of topic {query_id!r} knows no document {doc_id!r}")
         pair = self.store.judgements.pair(query_id, doc_id, annotator)

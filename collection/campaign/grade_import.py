@@ -106,7 +106,7 @@ class GradeImport:
         """
         store = self.session.store
         store.corpus.add_document_ids(labels["doc_id"])
-        pool, scopes = store.pool.pairs(), self.settings.scopes()
+        pool, open_modes = store.pool.pairs(), self.settings.modes_when_open()
         pooled = set(zip(pool["query_id"], pool["doc_id"], strict=True))
         there = {name: store.judgements.last_grades(name) for name in labels["annotator"].unique()}
         order = labels.reset_index(drop=True)
@@ -117,7 +117,7 @@ class GradeImport:
         taken: Counter[tuple[str, str]] = Counter()
         for row, annotator, query_id, doc_id in order[_LABEL[:3]].itertuples(name=None):
             pair = (query_id, doc_id)
-            is_requested = pair in pooled or scopes[query_id] in EVERYWHERE
+            is_requested = pair in pooled or open_modes[query_id] in EVERYWHERE
             counts_already = there[annotator].get(pair, (None, None))[1] == "judgement"
             if not is_requested or counts_already or annotator.startswith(QRELS_ANNOTATOR):
                 continue

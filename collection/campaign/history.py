@@ -207,7 +207,7 @@ class JudgingHistory:
         """Count the judgements that each topic needs of the annotator, and all topics; None: a loop over everything."""
         changed = self.store.history.last_topic(annotator)
         done, goal = self.progress.totals(annotator, changed)
-        scopes = self.settings.scopes_and_closed()
+        scopes = self.settings.modes_and_closed()
         standings = {
             q: standing_in_scope(*scopes[q], of) for q, of in self.progress.standings(annotator, changed).items()
         }

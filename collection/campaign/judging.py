@@ -14,14 +14,14 @@ from collection.campaign.calibration import Calibration
 from collection.campaign.decision_checks import check_annotator, check_judgement
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.judging_demand import JudgingDemand
+from collection.campaign.loop_round import LoopRound
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LOOPING
 from collection.campaign.progress import Progress
 from collection.campaign.results import Feedback, JudgeResult, NextPairs, Refused
 from collection.campaign.settings import Settings
-from collection.campaign.training_round import Round
 from collection.errors import JudgementError
-from collection.records import CountsAs, GradeScale, Judgement
+from collection.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
 from collection.store import Pair, Selection, Store
 
 LONGEST_IN_LOOP = 600.0
@@ -56,7 +56,7 @@ class Judging:
         count: int,
         holding: Sequence[str] = (),
         *,
-        made: Round | None = None,
+        made: LoopRound | None = None,
         in_loop: int | None = None,
         wait: bool = True,
         alone: bool = True,
@@ -104,7 +104,7 @@ class Judging:
         if made is None and not wait:
             return NextPairs([], [], list(holding), None)
         length = len(holding) + count if in_loop is None else in_loop
-        made = made or self.active_learning.retrain(query_id)
+        made = made or self.active_learning.next_round(query_id)
         return self._from_loop(annotator, query_id, length, holding, at, made, release=alone and not holding)
 
     def topic_with_work(self, annotator: str, after: str | None = None, exclude: Sequence[str] = ()) -> str | None:
@@ -132,7 +132,7 @@ class Judging:
         """Tell whether a topic's loop needs second opinions, or has unjudged documents within the budgets."""
         if self._second_opinions(query_id, annotator, at, 1):
             return True
-        rows = self.loop_scope.rows()[query_id]
+        rows = self.loop_scope.loop_rows()[query_id]
         taken = np.isin(self.store.queue.unavailable_rows(query_id, at, annotator), rows)  # not labels from elsewhere
         return len(rows) > int(taken.sum()) and self.budget.room(query_id, annotator) != 0
 
@@ -187,7 +187,7 @@ class Judging:
         length: int,
         holding: Sequence[str],
         at: float,
-        made: Round,
+        made: LoopRound,
         *,
         release: bool,
     ) -> NextPairs:
@@ -256,16 +256,29 @@ class Judging:
     ) -> Judgement:
         """Write a judgement: a grade (`relevance`), a reason why none can be given (`cannot_judge`), or an `undo`.
 
-        JudgementError if it is invalid.
+        Another judgement of the same annotator and pair revises the first. The pair need not be in the pool.
 
         Parameters
         ----------
+        annotator
+            A name: one line, spelled as everywhere else in the campaign.
         adjudicate
             Record it as the adjudicated grade of the pair, beside the annotator's own judgement.
         note, flagged, passages, source
             See :class:`~collection.records.Judgement`.
         uuid
             Makes writing idempotent; a new one if left out.
+
+        Returns
+        -------
+        Judgement
+            As it was given; the log adds when and how the pair was chosen.
+
+        Raises
+        ------
+        JudgementError
+            Unknown topic or document, a grade outside the campaign's scale, nothing to undo, or a name that differs
+            from another annotator's in upper and lower case only.
         """
         if (relevance is not None) + (cannot_judge is not None) + undo != 1:
             raise JudgementError("a judgement is a grade, or a reason why none can be given, or an undo")
@@ -283,6 +296,7 @@ class Judging:
             flagged=flagged,
             passages=tuple(passages),
         )
+        self._check_spelling(annotator)
         self.write(judgement)
         return judgement
 
@@ -315,6 +329,15 @@ class Judging:
                 if leased_only and judgement.kind != "undone" and (answer := self.calibration.feedback(judgement)):
                     feedback.append(answer)
         return JudgeResult(saved, refused, surplus, feedback)
+
+    def _check_spelling(self, annotator: str) -> None:
+        """Refuse a name that is reserved for imported qrels, or that would split one person into two annotators."""
+        if str(annotator).startswith(QRELS_ANNOTATOR):
+            raise JudgementError(f"{annotator!r} is a name for imported qrels; give the annotator another name")
+        known = {*self.store.accounts.names_in_the_log(), *self.store.accounts.names()}
+        spellings = sorted(name for name in known if name.casefold() == str(annotator).casefold())
+        if spellings and annotator not in spellings:
+            raise JudgementError(f"the annotator {spellings[0]!r} is in the campaign; write the name like that")
 
     def write(self, judgement: Judgement, *, leased_only: bool = False) -> CountsAs:
         """Write a judgement, and return what it counts as; JudgementError if it is invalid."""

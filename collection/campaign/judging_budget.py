@@ -87,13 +87,13 @@ class JudgingBudget:
         searching use up the budget as well.
         """
         settings, outside = self.settings.loop(), self._judged_outside_loop()
-        sizes = {query_id: len(rows) + outside[query_id] for query_id, rows in self.loop_scope.rows().items()}
+        sizes = {query_id: len(rows) + outside[query_id] for query_id, rows in self.loop_scope.loop_rows().items()}
         limited = {query_id: min(size, settings.topic_budget or size) for query_id, size in sizes.items()}
         return {query_id: limited.get(query_id, 0) for query_id in self.settings.modes()}
 
     def _judged_outside_loop(self) -> dict[str, int]:
         """Count the judged documents of each topic outside :meth:`.LoopScope.rows`; cached until the log changes."""
-        rows, logged = self.loop_scope.rows(), self.store.judgements.versions()[1]
+        rows, logged = self.loop_scope.loop_rows(), self.store.judgements.versions()[1]
         if self._outside is None or self._outside[0] is not rows:
             self._outside = (rows, 0, dict.fromkeys(rows, 0))
         _, before, counts = self._outside

@@ -24,14 +24,14 @@ class LoopScope:
     corpus: Corpus
     _rows: tuple[tuple[object, ...], dict[str, NDArray[np.int64]]] | None = field(default=None, init=False)
 
-    def rows(self) -> dict[str, NDArray[np.int64]]:
+    def loop_rows(self) -> dict[str, NDArray[np.int64]]:
         """Return the matrix rows of the documents, judged or not, that each topic's loop can hand out."""
         settings, modes = self.settings.loop(), self.settings.modes()
         made_of = (self.store.corpus.runs_signature(), self.store.judgements.versions()[0], settings, modes)
         if self._rows is None or self._rows[0] != (self.store.corpus.document_rows(), *made_of):
             listed = {} if settings.by_model else self._listed_rows()  # may add rows
             documents = self.store.corpus.document_rows()
-            allowed = np.flatnonzero(self.judgeable_in_loop())
+            allowed = np.flatnonzero(self.rankable())
             found: dict[str, NDArray[np.int64]] = {}
             for query_id, mode in modes.items():
                 if mode in LOOPING:
@@ -63,31 +63,31 @@ class LoopScope:
         corpus.add_document_ids(doc_id for doc_id in doc_ids if doc_id not in rows)
         return corpus.rows_of(doc_ids)
 
-    def universe(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def recall_scope(self, query_id: str, judgements: pd.DataFrame, judgeable: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the documents that a topic's recall refers to, as a (documents,) mask.
 
         The pool, with documents whose text is missing; in a loop over the whole collection also every judgeable or
-        judged document. `decisions` are those of :meth:`.JudgementTables.decisions` for the topic, `judgeable` is
-        :meth:`judgeable`.
+        judged document. `judgements` are those of :meth:`.JudgementTables.current_judgements` for the topic,
+        `judgeable` is :meth:`judgeable`.
         """
         scope = np.zeros(len(judgeable), dtype=np.bool_)
         scope[self.store.pool.rows(query_id)] = True
-        if self.settings.scopes()[query_id] not in IN_POOL:
+        if self.settings.modes_when_open()[query_id] not in IN_POOL:
             scope |= judgeable
-            scope[decisions["row"].to_numpy(dtype=np.int64)] = True
+            scope[judgements["row"].to_numpy(dtype=np.int64)] = True
         return scope
 
-    def allowed(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
-        """Return what the loop may hand out for a topic, as a mask of the first `size` documents or of all."""
-        judgeable = self.judgeable_in_loop(size)
-        if self.settings.scopes()[query_id] not in IN_POOL:
+    def of_topic(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
+        """Return what a topic's loop may hand out, as a mask of the first `size` documents or of all."""
+        judgeable = self.rankable(size)
+        if self.settings.modes_when_open()[query_id] not in IN_POOL:
             return judgeable
         scope = np.zeros(len(judgeable), dtype=np.bool_)
         scope[[row for row in self.store.pool.rows(query_id) if row < len(scope)]] = True
         return scope & judgeable
 
-    def judgeable_in_loop(self, size: int | None = None) -> NDArray[np.bool_]:
-        """Return :meth:`judgeable`, without documents that a model cannot read if a model ranks."""
+    def rankable(self, size: int | None = None) -> NDArray[np.bool_]:
+        """Return what loops may rank: :meth:`judgeable`, without documents that a model cannot read if one ranks."""
         judgeable = self.judgeable(size)
         if self.settings.loop().by_model:
             judgeable[[row for row in self.store.corpus.without_text_rows() if row < len(judgeable)]] = False

@@ -60,7 +60,7 @@ class Progress:
         if query_id in left or not self.store.assignments.is_for(query_id, annotator):
             count = len(self.store.assignments.calibration_ids(query_id))
             return count - left.get(query_id, 0), count
-        scope, is_closed = self.settings.scopes_and_closed()[query_id]
+        scope, is_closed = self.settings.modes_and_closed()[query_id]
         return standing_in_scope(scope, is_closed, self.store.assignments.standing_for(query_id, annotator))
 
     def topics_for(self, annotator: str) -> list[str]:
@@ -78,7 +78,7 @@ class Progress:
         ``without_text`` (unjudged pooled pairs whose text is missing).
         """
         frame = self.store.judgements.progress(query_id)
-        scopes = self.settings.scopes_and_closed()
+        scopes = self.settings.modes_and_closed()
         frame["mode"] = frame["query_id"].map(self.settings.modes())
         everywhere = frame["query_id"].map(lambda topic: scopes[topic][0] in EVERYWHERE).astype(bool)
         closed = frame["mode"] == "closed"
@@ -98,7 +98,7 @@ class Progress:
         numbers = self._counted[annotator].topics.get(query_id)
         if numbers is None or query_id in self.store.assignments.calibration_left(annotator):
             return self.standing(query_id, annotator), totals
-        return standing_in_scope(*self.settings.scopes_and_closed()[query_id], numbers), totals
+        return standing_in_scope(*self.settings.modes_and_closed()[query_id], numbers), totals
 
     def totals(self, annotator: str, changed: str | None = None) -> tuple[int, int | None]:
         """Return the sums of :meth:`standing` over an annotator's topics; None as goal with a loop over everything.
@@ -106,7 +106,7 @@ class Progress:
         Calibration pairs of other topics count as well, so that the goal stays the same while the set is judged. The
         topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
         """
-        scopes = self.settings.scopes_and_closed()
+        scopes = self.settings.modes_and_closed()
         mine = {q: standing_in_scope(*scopes[q], numbers) for q, numbers in self.standings(annotator, changed).items()}
         total = sum(done for done, _ in mine.values())
         goal = sum(of or 0 for _, of in mine.values())

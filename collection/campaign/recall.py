@@ -16,9 +16,9 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
-from collection.campaign.topic_ledger import decisions_in
+from collection.campaign.topic_ledger import select_in_scope
 from collection.records import sort_naturally
-from collection.stopping import STOPPING_RULES, Decision, Estimate, Ledger, advice, betting, estimate
+from collection.stopping import STOPPING_RULES, Estimate, Ledger, StopDecision, advise, betting, estimate
 from collection.stopping.table import count, missing_texts, percent, too_many
 from collection.store import Store
 
@@ -48,10 +48,10 @@ class Recall(NamedTuple):
     batches
         The ranking's precision in windows of equally many ranked judgements, without draws: ``first``, ``last``
         (numbers of the judgements), ``judged`` (how many of them were ranked), ``relevant``, ``precision``.
-    advice
-        Decision of the stopping rule with the guarantee.
-    promise
-        One sentence: what may be promised, and at what confidence.
+    decision
+        That of the stopping rule with the guarantee.
+    promise, advice
+        One sentence: what may be promised, and at what confidence; and what to do, in a few words.
     notes
         Sentences on disagreement, documents that nobody could judge, and draws that do not count.
     next_percent
@@ -71,8 +71,9 @@ class Recall(NamedTuple):
     curve: pd.DataFrame
     batches: pd.DataFrame
     estimate: Estimate
-    advice: Decision
+    decision: StopDecision
     promise: str
+    advice: str
     notes: list[str]
     next_percent: int | None
     next_reason: str
@@ -100,18 +101,19 @@ class RecallEstimates:
         """The recall of a topic; raises UnknownNameError if there is no such topic."""
         self.settings.require_topic(query_id)
         settings, mode = self.settings.loop(), self.settings.mode(query_id)
-        decisions, judgeable = self.store.judgements.decisions(query_id), self.loop_scope.judgeable()
-        ledger = self.active_learning.ledger_of(query_id, decisions, judgeable)
-        universe = self.loop_scope.universe(query_id, decisions, judgeable)
+        judgements, judgeable = self.store.judgements.current_judgements(query_id), self.loop_scope.judgeable()
+        ledger = self.active_learning.build_ledger(query_id, judgements, judgeable)
+        scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
         known = _estimate(ledger, settings.confidence)
         skipped, drawn = self.store.judgements.skipped().get(query_id, (0, 0))
-        decision = _unless_skipped(advice(ledger, settings.target, settings.confidence), drawn)
-        promise, _ = _words(ledger, decision, settings, mode, self.settings.scopes()[query_id] in IN_POOL)
+        decision = _unless_skipped(advise(ledger, settings.target, settings.confidence), drawn)
+        in_pool = self.settings.modes_when_open()[query_id] in IN_POOL
+        texts = _promise_and_advice(ledger, decision, settings, mode, in_pool)
         counts = (ledger.judged, ledger.found, ledger.size, ledger.unreachable)
-        notes, rules = _notes(decisions, universe, settings.level, ledger, skipped), _rules(ledger, settings)
+        notes, rules = _notes(judgements, scope, settings.level, ledger, skipped), _rules(ledger, settings)
         cost = _next_percent(ledger, known)
         return Recall(
-            query_id, mode, *counts, _curve(ledger), _batches(ledger), known, decision, promise, notes, *cost, rules
+            query_id, mode, *counts, _curve(ledger), _batches(ledger), known, decision, *texts, notes, *cost, rules
         )
 
     def table(self) -> pd.DataFrame:
@@ -125,27 +127,27 @@ class RecallEstimates:
             ``recall``, ``recall_low``, ``recall_high``, ``stop``, ``advice`` (in a few words). All estimates are null
             where nothing is judged, the most likely ones before a random draw was relevant.
         """
-        settings, modes, scopes = self.settings.loop(), self.settings.modes(), self.settings.scopes()
-        everything, skipped = self.store.judgements.decisions(), self.store.judgements.skipped()
+        settings, modes, open_modes = self.settings.loop(), self.settings.modes(), self.settings.modes_when_open()
+        everything, skipped = self.store.judgements.current_judgements(), self.store.judgements.skipped()
         by_topic = {str(q): part for q, part in everything.groupby("query_id", sort=False)}
         judgeable = self.loop_scope.judgeable()
         rows = []
         for query_id, title in self.corpus.topics()[["query_id", "title"]].itertuples(index=False):
-            mode, in_pool = modes[query_id], scopes[query_id] in IN_POOL
-            decisions = by_topic.get(query_id, everything.iloc[:0])
-            ledger = self.active_learning.ledger_of(query_id, decisions, judgeable)
+            mode, in_pool = modes[query_id], open_modes[query_id] in IN_POOL
+            judgements = by_topic.get(query_id, everything.iloc[:0])
+            ledger = self.active_learning.build_ledger(query_id, judgements, judgeable)
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
             decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
-            words = _words(ledger, decision, settings, mode, in_pool)[1]
+            _, advice = _promise_and_advice(ledger, decision, settings, mode, in_pool)
             known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
             counts = (ledger.judged, ledger.found, ledger.unreachable)
             of = "pool" if in_pool else "collection"
-            rows.append((query_id, title, mode, of, *counts, *known, decision.stop and ledger.judged > 0, words))
+            rows.append((query_id, title, mode, of, *counts, *known, decision.stop and ledger.judged > 0, advice))
         table = sort_naturally(pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE))
         worst = table.assign(started=table["judged"] > 0).sort_values(["started", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
 
-    def key(self) -> str:
+    def cache_key(self) -> str:
         """Cache key of :meth:`of_topic` and :meth:`table`: differs where anything that they read differs."""
         settings = self.store.settings.all()
         log = self.store.judgements.versions()
@@ -205,12 +207,12 @@ def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
     return cost, f"{reason}, and the next whole document about {whole:,}." if relevant < 100 else f"{reason}."
 
 
-def _unless_skipped(decision: Decision, drawn: int) -> Decision:
+def _unless_skipped(decision: StopDecision, drawn: int) -> StopDecision:
     """Withdraw the promise while randomly drawn documents are skipped: they may be relevant."""
     if not drawn:
         return decision
     which = f"{count(drawn, 'document')} that {'was' if drawn == 1 else 'were'} drawn at random and skipped"
-    return Decision(False, f"nothing can be promised before {which} {'is' if drawn == 1 else 'are'} judged", drawn)
+    return StopDecision(False, f"nothing can be promised before {which} {'is' if drawn == 1 else 'are'} judged", drawn)
 
 
 def _estimate(ledger: Ledger, confidence: float) -> Estimate:
@@ -221,7 +223,9 @@ def _estimate(ledger: Ledger, confidence: float) -> Estimate:
     return known
 
 
-def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
+def _promise_and_advice(
+    ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool
+) -> tuple[str, str]:
     """What may be promised: one sentence, and a few words for a table."""
     goal, sure = percent(settings.target), f"{percent(settings.confidence)} confidence"
     where = " in the pool" if pool else ""
@@ -249,11 +253,11 @@ def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str
             return f"{_upper(share)}{certain}{outside}.", READY
         share = share if ledger.found else f"there is no relevant document{where}"
         return f"{_upper(share)}, with {sure}: this holds however often you look{outside}.", READY
-    hidden = _out_of_reach(ledger, decision, mode, pool)
+    hidden = _unreachable_sentence(ledger, decision, mode, pool)
     return (f"{hidden}{outside}.", IMPORT_TEXTS) if hidden else _not_yet(ledger, decision, settings, mode, pool)
 
 
-def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
+def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
     """The words while nothing can be promised."""
     goal, sure = percent(settings.target), f"{percent(settings.confidence)} confidence"
     outside = "; what no system retrieved is outside" if pool else ""
@@ -280,7 +284,7 @@ def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: s
     return f"{sentence}, with {sure}{outside}.", f"go on: {more} more at random"
 
 
-def _out_of_reach(ledger: Ledger, decision: Decision, mode: str, pool: bool) -> str:
+def _unreachable_sentence(ledger: Ledger, decision: StopDecision, mode: str, pool: bool) -> str:
     """Why no further judgement helps before missing texts are imported; empty where one does."""
     if mode == "closed" or "skipped" in decision.reason:
         return ""
@@ -297,9 +301,9 @@ def _upper(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
+def _notes(judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
     """Sentences on what may make the estimates wrong."""
-    here = decisions_in(decisions, allowed)
+    here = select_in_scope(judgements, scope)
     graded = here[here["kind"] == "graded"]
     opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["doc_id"])
     differ = int((opinions.nunique() > 1).sum())

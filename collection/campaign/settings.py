@@ -115,15 +115,15 @@ class Settings:
         """Return the mode of each topic, a name of ``MODES``, in the order of topics."""
         return {
             query_id: "closed" if is_closed else scope
-            for query_id, (scope, is_closed) in self.scopes_and_closed().items()
+            for query_id, (scope, is_closed) in self.modes_and_closed().items()
         }
 
-    def scopes(self) -> dict[str, str]:
+    def modes_when_open(self) -> dict[str, str]:
         """Return the mode of each topic, for closed topics the one that they had, which defines the scope of recall."""
-        return {query_id: scope for query_id, (scope, _) in self.scopes_and_closed().items()}
+        return {query_id: scope for query_id, (scope, _) in self.modes_and_closed().items()}
 
-    def scopes_and_closed(self) -> dict[str, tuple[str, bool]]:
-        """Return the mode of each topic, as :meth:`scopes`, and whether it is closed."""
+    def modes_and_closed(self) -> dict[str, tuple[str, bool]]:
+        """Return the mode of each topic, as :meth:`modes_when_open`, and whether it is closed."""
         usual = self.usual_mode()
         return {query_id: (mode or usual, closed) for query_id, mode, closed in self.store.queue.modes()}
 

@@ -24,35 +24,37 @@ class TopicLedger(NamedTuple):
     from_loop: Bools
 
 
-def decisions_in(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
-    """Return the decisions on documents of the scope, a (documents,) mask."""
-    rows = decisions["row"].to_numpy(dtype=np.int64)
-    known = rows < len(allowed)
-    known[known] = allowed[rows[known]]
-    return decisions[known]
+def select_in_scope(judgements: pd.DataFrame, scope: Bools) -> pd.DataFrame:
+    """Return the judgements on documents of the scope, a (documents,) mask."""
+    rows = judgements["row"].to_numpy(dtype=np.int64)
+    known = rows < len(scope)
+    known[known] = scope[rows[known]]
+    return judgements[known]
 
 
-def adjudicated_decisions(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Reduce the decisions of a topic to the first of each document, with the adjudicated grade (null: none).
+def reduce_to_documents(judgements: pd.DataFrame) -> pd.DataFrame:
+    """Reduce the judgements of a topic to the first of each document, with the adjudicated grade (null: none).
 
     The first one is not a second opinion if there is another, since it has the selection of the document.
     """
-    if not decisions["doc_id"].duplicated().any():
-        return decisions
-    second = decisions["strategy"] == "overlap"
-    once = pd.concat([decisions[~second], decisions[second]]).drop_duplicates("doc_id").sort_index()
-    grades = adjudication.adjudicate(decisions).grades.set_index("doc_id")["relevance"]
+    if not judgements["doc_id"].duplicated().any():
+        return judgements
+    second = judgements["strategy"] == "overlap"
+    once = pd.concat([judgements[~second], judgements[second]]).drop_duplicates("doc_id").sort_index()
+    grades = adjudication.adjudicate(judgements).grades.set_index("doc_id")["relevance"]
     return once.assign(relevance=once["doc_id"].map(grades))
 
 
-def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bools | None = None) -> TopicLedger:
+def build_topic_ledger(
+    judgements: pd.DataFrame, scope: Bools, level: int, judgeable: Bools | None = None
+) -> TopicLedger:
     """Return the ledger of a topic.
 
     Parameters
     ----------
-    decisions
-        Those of :meth:`.JudgementTables.decisions` for the topic.
-    allowed
+    judgements
+        Those of :meth:`.JudgementTables.current_judgements` for the topic.
+    scope
         (documents,) bool: the scope. Documents that a random draw excluded, by its probability, are marked.
     level
         Minimum relevant grade.
@@ -60,7 +62,7 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bo
         (documents,) bool: those that can be judged now, all if left out. The others are unjudged, and no draw can
         reach them.
     """
-    once = adjudicated_decisions(decisions_in(decisions, allowed))
+    once = reduce_to_documents(select_in_scope(judgements, scope))
     relevant = (pd.to_numeric(once["relevance"]) >= level).fillna(False).to_numpy(dtype=np.bool_)
     chance = pd.to_numeric(once["probability"]).to_numpy(dtype=np.float64)
     rounds = pd.to_numeric(once["model_round"]).to_numpy(dtype=np.float64)
@@ -69,14 +71,14 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bo
     by_now = 1 - np.cumprod(np.where(drawn, 1 - chance, 1.0))
     unreachable = 0
     if judgeable is not None:
-        without = allowed & ~judgeable
+        without = scope & ~judgeable
         without[once["row"].to_numpy(dtype=np.int64)] = False
         unreachable = int(without.sum())
     with np.errstate(divide="ignore"):
         urn = np.where(drawn, 1 / chance, np.nan)
     ledger = Ledger.of(
         relevant,
-        int(allowed.sum()),
+        int(scope.sum()),
         drawn=drawn,
         probability=np.where(drawn & (by_now > 0), by_now, np.nan),
         batch=np.maximum.accumulate(np.nan_to_num(rounds, nan=0)).astype(np.int64),

@@ -16,7 +16,7 @@ UNJUDGED_TO_SAY = 0.05
 """The share of unjudged documents from which on a note gives it."""
 
 
-def test_directions(tests: pd.DataFrame) -> pd.Series:
+def find_directions(tests: pd.DataFrame) -> pd.Series:
     """The sign of each row of a comparison's tests, system less baseline: -1, 0 or 1.
 
     It is that of what is tested: a median, as of ranks or signs, may have another sign than the mean.
@@ -24,7 +24,7 @@ def test_directions(tests: pd.DataFrame) -> pd.Series:
     Examples
     --------
     >>> of = {"difference": [-0.164, -0.2], "low": [0.1, -0.3], "high": [0.1, -0.1], "interval_of": ["median", "mean"]}
-    >>> test_directions(pd.DataFrame(of)).tolist()
+    >>> find_directions(pd.DataFrame(of)).tolist()
     [1.0, -1.0]
     """
     middle = (tests["low"] + tests["high"]).astype("float64")
@@ -90,7 +90,7 @@ def add_notes(
         notes.add(f"runs that begin with {name}{SEED_MARK} are not taken for seeds, since a run is called {name}")
 
 
-def best_sentence(rows: pd.DataFrame, topics: int) -> str:
+def describe_best(rows: pd.DataFrame, topics: int) -> str:
     """Write which system is best by one measure (rows of its leaderboard), and which are not distinguishable."""
     measure = str(rows["measure"].iloc[0])
     over = f"{topics:,} {'topic' if topics == 1 else 'topics'}"
@@ -111,7 +111,7 @@ def best_sentence(rows: pd.DataFrame, topics: int) -> str:
     return f"{start}; not distinguishable from {them}: {', '.join(alike[:5])}{rest}."
 
 
-def test_sentence(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
+def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
     """Write how a system differs from its baseline by one measure, and what difference could be seen."""
     rows = tests[tests["measure"] == measure]
     if system not in set(rows["system"]):
@@ -129,7 +129,7 @@ def test_sentence(tests: pd.DataFrame, measure: str, system: str, *, correction:
         else f"{system} is {by} {'above' if row['difference'] > 0 else 'below'} {row['baseline']}{less}"
     )
     other_way = (
-        row["significant"] and float(test_directions(rows[rows["system"] == system]).iloc[0]) * row["difference"] < 0
+        row["significant"] and float(find_directions(rows[rows["system"] == system]).iloc[0]) * row["difference"] < 0
     )
     side = "below" if row["difference"] > 0 else "above"
     contrary = f", but the other way round: by the {row['interval_of']} it is {side}" if other_way else ""

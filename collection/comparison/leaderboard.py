@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from collection.comparison.conclusions import Notes, add_notes, best_sentence, test_directions, test_sentence
+from collection.comparison.conclusions import Notes, add_notes, describe_best, describe_test, find_directions
 from collection.comparison.evaluation import Evaluation, as_html, direction, evaluate
 from collection.comparison.seed_groups import merge_seeds
 from collection.errors import InputError, UnknownNameError
@@ -102,8 +102,8 @@ class Comparison:
         if rows.empty:
             raise UnknownNameError("measure", measure, self.leaderboard["measure"].unique())
         if system is None:
-            return best_sentence(rows, self.topics)
-        return test_sentence(self.tests, measure, system, correction=self.correction, alpha=self.alpha)
+            return describe_best(rows, self.topics)
+        return describe_test(self.tests, measure, system, correction=self.correction, alpha=self.alpha)
 
 
 def compare(
@@ -318,7 +318,7 @@ def _like_best(board: pd.DataFrame, tests: pd.DataFrame | None) -> pd.Series[boo
     worse = tests["significant"].astype("bool")
     if "baseline" in tests:
         # Neither of two is known to be better where a test of medians contradicts the means.
-        worse &= test_directions(tests) * tests["difference"] > 0
+        worse &= find_directions(tests) * tests["difference"] > 0
     alike = tests[~worse]
     if "baseline" in tests:
         return board["best"] | board["system"].isin(alike["system"])

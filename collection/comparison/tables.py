@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from collection.characters import escaped_markdown, for_terminal, one_line
-from collection.comparison.conclusions import test_directions
+from collection.comparison.conclusions import find_directions
 from collection.comparison.evaluation import direction
 from collection.comparison.leaderboard import Comparison
 from collection.measures import parse
@@ -110,7 +110,7 @@ def mark_significance(comparison: Comparison) -> pd.DataFrame:
     table.loc[:, :] = ""
     found = comparison.tests
     found = found[found["significant"].astype("bool")]
-    for system, measure, way in zip(found["system"], found["measure"], test_directions(found), strict=True):
+    for system, measure, way in zip(found["system"], found["measure"], find_directions(found), strict=True):
         up = way * (direction(parse(measure)) or 1) > 0
         table.loc[system, measure] = BETTER if up else WORSE
     return table

@@ -44,6 +44,11 @@ def decisive_pairs(
         Lower ranks have no weight; pairs that no run has above it come last.
     batch
         Pairs that are judged between two fits.
+
+    Raises
+    ------
+    InputError
+        A number is below 1, or no grade is above 0.
     """
     scale = np.unique(np.asarray(levels, dtype=np.float64))
     if cutoff < 1 or batch < 1 or not len(scale) or scale[-1] <= 0:

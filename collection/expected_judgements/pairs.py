@@ -70,6 +70,11 @@ def describe(
     scores
         (N, k) k scores of the text for its topic, such as BM25.
 
+    Raises
+    ------
+    InputError
+        No pair, no run, a repeated pair, or texts or scores of another number of rows.
+
     Examples
     --------
     >>> run = Run("a", pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]}))

@@ -49,6 +49,12 @@ def expected_values(
     DataFrame
         ``run``, ``measure``, ``value`` (mean over the topics of `pairs`), ``lowest``, ``highest``. The interval covers
         the unjudged grades, not the choice of topics.
+
+    Raises
+    ------
+    InputError
+        Nothing is judged, a grade is not one of the levels, a measure reads more than grades, or a number is out of
+        range.
     """
     measures = as_measures(measures)
     for measure in measures:

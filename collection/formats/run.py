@@ -21,13 +21,13 @@ def read_run(path: FilePath) -> Run:
     r"""Read a run file: ``query_id Q0 doc_id rank score tag``, separated by blanks or tabs.
 
     Columns after the sixth, blank lines and lines that begin with # are ignored. So is the rank column: the score
-    decides (see :func:`collection.ranking.rank_run`). Lines without a tag (five columns, ``Q0`` in the second) are read
-    too.
+    decides (see :func:`collection.ranking.rank_run`).
 
     Parameters
     ----------
     path
-        The file; gzip is read as it is.
+        The file, which may be compressed with gzip. Lines without a tag (five columns, ``Q0`` in the second) are read
+        too.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def read_run(path: FilePath) -> Run:
     ------
     FormatError
         With path and line: a short line, a score that is not a number, a repeated document in a topic, a second tag,
-        qrels instead of a run, or no row.
+        text that is not UTF-8, qrels instead of a run, or no row.
 
     Examples
     --------

@@ -38,7 +38,8 @@ def read_topics(path: FilePath) -> pd.DataFrame:
     Raises
     ------
     FormatError
-        With path and line: no id, the same id twice, a broken record, or a form that is none of these.
+        With path and line: a missing or repeated id, broken JSON or XML, text that is not UTF-8, none of these forms,
+        or no topic.
 
     Examples
     --------

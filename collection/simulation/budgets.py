@@ -89,6 +89,13 @@ def compare(
         :func:`~collection.expected_judgements.expected_values`), ``share`` (the budget), ``judgements`` (its cost),
         ``recall`` (of the full pool's relevant pairs), ``tau`` (Kendall's tau-b), ``tau_ap`` (with
         ties="a"; "b" where all qrels leave runs tied); nan where all runs are tied.
+
+    Raises
+    ------
+    InputError
+        There is nothing to compare, or a number is out of its range.
+    UnknownNameError
+        A strategy is unknown.
     """
     measure = as_measure(measure)
     material = _Material.of(runs, qrels, depth, documents, topics)

@@ -189,7 +189,10 @@ def draw_priors(relevant: int, irrelevant: int, level: float = 1) -> Callable[[C
 
 
 def list_priors(listed: Mapping[tuple[str, int | None], Sequence[str]]) -> Callable[[Case, int], Indices]:
-    """Given priors: (query_id, seed) -> document ids; the seed None applies to every seed."""
+    """Given priors: (query_id, seed) -> document ids; the seed None applies to every seed.
+
+    The function returned raises InputError for a document that the collection lacks.
+    """
 
     def look_up(case: Case, seed: int) -> Indices:
         both = [*listed.get((case.query_id, seed), ()), *listed.get((case.query_id, None), ())]

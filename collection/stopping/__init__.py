@@ -1,30 +1,30 @@
 """When the judging of one topic may stop, and what recall it has reached.
 
 A rule of the table STOPPING_RULES reads the ledger of a topic, its judgements in order, and returns a decision with a
-reason. Most rules are heuristics without a guarantee; each docstring says. `advice` uses the rule whose guarantee holds
+reason. Most rules are heuristics without a guarantee; each docstring says. `advise` uses the rule whose guarantee holds
 however often it is asked, `estimate` gives the number of relevant documents and the recall with an interval, and
-`next_choices` says where the next documents should come from so that both work.
+`next_sources` says where the next documents should come from so that both work.
 """
 
 from __future__ import annotations
 
 from collection.stopping.ledger import Ledger
-from collection.stopping.martingale import Choice, Estimate, advice, betting, estimate, next_choices
+from collection.stopping.martingale import DocumentSource, Estimate, advise, betting, estimate, next_sources
 from collection.stopping.published import quantile_bound, smallest_sample
-from collection.stopping.table import STOPPING_RULES, Decision, count, missing_texts, percent
+from collection.stopping.table import STOPPING_RULES, StopDecision, count, missing_texts, percent
 
 __all__ = [
     "STOPPING_RULES",
-    "Choice",
-    "Decision",
+    "DocumentSource",
     "Estimate",
     "Ledger",
-    "advice",
+    "StopDecision",
+    "advise",
     "betting",
     "count",
     "estimate",
     "missing_texts",
-    "next_choices",
+    "next_sources",
     "percent",
     "quantile_bound",
     "smallest_sample",

@@ -17,7 +17,7 @@ import numpy as np
 
 from collection.stopping.ledger import Bools, Floats, Ledger
 from collection.stopping.published import buscar
-from collection.stopping.table import STOPPING_RULES, Decision, check_parameters, count, percent, too_many
+from collection.stopping.table import STOPPING_RULES, StopDecision, check_parameters, count, percent, too_many
 
 STAKES = ((0.0, 0.7), (0.05, 0.1), (0.2, 0.1), (0.5, 0.1))
 """(what is kept at a relevant document, share of the money that bets so). 0 stakes everything on a miss."""
@@ -85,7 +85,7 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
     promises="the recall and confidence that are wanted, however often it is asked",
     needs="random draws",
 )
-def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) -> Decision:
+def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) -> StopDecision:
     """Stop when M >= 1 / (1 - confidence), M the money won against "R0 or more are relevant".
 
     Guarantees recall of at least the target with that confidence, for any ranking and any number of looks, as long
@@ -102,22 +102,24 @@ def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) ->
     found = f"{ledger.found:,} relevant are found"
     draws = count(len(ledger.draws), "random draw")
     if isinf(money) and ledger.unreachable:
-        return Decision(True, f"{goal} are found, even if all of the {ledger.unjudged:,} unjudged ones are relevant", 0)
+        return StopDecision(
+            True, f"{goal} are found, even if all of the {ledger.unjudged:,} unjudged ones are relevant", 0
+        )
     if isinf(money):
-        return Decision(True, f"{goal} are found for certain: {found} and only {ledger.unjudged:,} are unjudged", 0)
+        return StopDecision(True, f"{goal} are found for certain: {found} and only {ledger.unjudged:,} are unjudged", 0)
     odds = f"evidence {exp(min(money, 99.0)):.3g}, {exp(wanted):.3g} is wanted"
     if money >= wanted:
         reason = f"{goal} are found, with {percent(confidence)} confidence: {found}, and {draws} make"
-        return Decision(True, f"{reason} {relevant:,} or more incredible ({odds})", 0)
+        return StopDecision(True, f"{reason} {relevant:,} or more incredible ({odds})", 0)
     needed = _misses_needed(ledger, relevant, wanted)
     reason = f"{percent(target)} recall cannot be promised yet: {found}, and {draws} leave {relevant:,} credible"
     if needed is None:
         hidden = f"{ledger.unreachable:,} of the {ledger.unjudged:,} unjudged documents cannot be judged"
-        return Decision(False, f"{reason} ({odds}); {hidden}, and no number of draws elsewhere would do", None)
-    return Decision(False, f"{reason} ({odds}); {count(needed, 'further miss', 'further misses')} would do", needed)
+        return StopDecision(False, f"{reason} ({odds}); {hidden}, and no number of draws elsewhere would do", None)
+    return StopDecision(False, f"{reason} ({odds}); {count(needed, 'further miss', 'further misses')} would do", needed)
 
 
-def advice(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Decision:
+def advise(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> StopDecision:
     """The default advice: the decision of :func:`betting`, and until it stops, the draws needed and buscar's heuristic.
 
     Without draws `needed` is at most U (1 - .035^(1 / (R0 - F))), the number that M_0 alone would need.
@@ -132,15 +134,15 @@ def advice(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Dec
         f"{percent(confidence)} confidence; buscar on the ranking, a heuristic that promises nothing, would "
         f"{'stop now' if likely else 'go on'}"
     )
-    return Decision(False, reason, decision.needed)
+    return StopDecision(False, reason, decision.needed)
 
 
-Choice = Literal["ranking", "random"]
+DocumentSource = Literal["ranking", "random"]
 
 
-def next_choices(
+def next_sources(
     ledger: Ledger, count: int, *, run: int | None = None, share: float = 0.0, turns: Bools | None = None
-) -> list[Choice]:
+) -> list[DocumentSource]:
     """Where the next documents should come from so that `betting` can stop soon, as long as none is relevant.
 
     After `run` irrelevant documents of the ranking in a row (by default 50, or 200 from :data:`LARGE` documents on)
@@ -155,12 +157,12 @@ def next_choices(
     since = len(ledger.since_relevant)
     # Without draws of the control sample, which do not depend on the ranking.
     ranked = int((~ledger.since_relevant & turns[ledger.judged - since :]).sum())
-    choices: list[Choice] = []
+    sources: list[DocumentSource] = []
     for _ in range(count):
         random = drawn < share * (judged + 1) or ranked >= length
-        choices.append("random" if random else "ranking")
+        sources.append("random" if random else "ranking")
         drawn, judged, ranked = drawn + random, judged + 1, ranked + (not random)
-    return choices
+    return sources
 
 
 class Estimate(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from collection.errors import UnknownNameError
 from collection.stopping.ledger import Bools, Floats, Ints, Ledger
-from collection.stopping.table import ROUNDING, STOPPING_RULES, Decision, count, percent, too_many
+from collection.stopping.table import ROUNDING, STOPPING_RULES, StopDecision, count, percent, too_many
 
 Stage = Literal["ranking", "both"]
 
@@ -19,41 +19,43 @@ Stage = Literal["ranking", "both"]
     description="Stop after a number of judgements that was set beforehand.",
     promises="what it costs, and nothing about recall",
 )
-def fixed(ledger: Ledger, *, judgements: int = 1000) -> Decision:
+def fixed(ledger: Ledger, *, judgements: int = 1000) -> StopDecision:
     """Stop when judged >= judgements.
 
     Guarantees the cost, not the recall. Source: the depth of a TREC pool is such a budget (Sparck Jones & van
     Rijsbergen, 1975).
     """
-    return Decision(ledger.judged >= judgements, f"{count(ledger.judged, 'judgement')} of {judgements:,} are made")
+    return StopDecision(ledger.judged >= judgements, f"{count(ledger.judged, 'judgement')} of {judgements:,} are made")
 
 
 @STOPPING_RULES.add(
     "consecutive", label="Irrelevant in a row", description="Stop after so many irrelevant documents in a row."
 )
-def consecutive(ledger: Ledger, *, length: int = 50) -> Decision:
+def consecutive(ledger: Ledger, *, length: int = 50) -> StopDecision:
     """Stop when judgements since the last relevant document >= length.
 
     A heuristic; it guarantees nothing, and fails where relevant documents come in clusters. Source: Ros, Bjarnason &
     Runeson, EASE 2017; common practice long before.
     """
     run = len(ledger.since_relevant)
-    return Decision(run >= length, f"the last {count(run, 'document')} in a row were irrelevant; {length:,} are wanted")
+    return StopDecision(
+        run >= length, f"the last {count(run, 'document')} in a row were irrelevant; {length:,} are wanted"
+    )
 
 
 @STOPPING_RULES.add("half", label="Half", description="Stop when half of the documents are judged.")
-def half(ledger: Ledger) -> Decision:
+def half(ledger: Ledger) -> StopDecision:
     """Stop when judged >= N / 2.
 
     A heuristic; it guarantees nothing. Source: a baseline of Yang, Lewis & Frieder, DocEng 2021.
     """
-    return Decision(2 * ledger.judged >= ledger.size, f"{_judged(ledger)}; half of them are wanted")
+    return StopDecision(2 * ledger.judged >= ledger.size, f"{_judged(ledger)}; half of them are wanted")
 
 
 @STOPPING_RULES.add(
     "2399", label="2399", description="Stop after 2,399 judgements and 1.2 for each relevant document found."
 )
-def rule_2399(ledger: Ledger) -> Decision:
+def rule_2399(ledger: Ledger) -> StopDecision:
     """Stop when judged >= 1.2 F + 2399.
 
     A heuristic; it guarantees nothing. The line was fitted to reviews of TREC collections. Source: Cormack &
@@ -61,7 +63,7 @@ def rule_2399(ledger: Ledger) -> Decision:
     """
     wanted = int(np.ceil(1.2 * ledger.found + 2399 - ROUNDING))
     reason = f"{count(ledger.judged, 'judgement')} of {wanted:,} are made, with {ledger.found:,} relevant found"
-    return Decision(ledger.judged >= wanted, reason)
+    return StopDecision(ledger.judged >= wanted, reason)
 
 
 ROWS = 1 << 20
@@ -117,7 +119,7 @@ def _knee_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, relevant: int
     description="Stop when the gain curve has turned flat: the slope fell by a large factor.",
     at_each=_knee_stops,
 )
-def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> Decision:
+def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> StopDecision:
     """Stop when slope before the knee / slope after it >= rho + relevant - min(F, relevant).
 
     A heuristic; it guarantees nothing. With rho 6 and 150 relevant the bound is 156 - min(F, 150): few relevant
@@ -129,7 +131,7 @@ def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 
     bound = rho + relevant - min(ledger.found, relevant)
     where = f"the slope fell {ratio:.1f}-fold at judgement {rank:,}" if rank else "the gain curve has no knee yet"
     reason = f"{where}; {bound:g}-fold is wanted, after {least:,} judgements or more ({ledger.judged:,} are made)"
-    return Decision(bool(rank) and ratio >= bound and ledger.judged >= least, reason)
+    return StopDecision(bool(rank) and ratio >= bound and ledger.judged >= least, reason)
 
 
 def _budget_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Bools:
@@ -146,7 +148,7 @@ def _budget_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, positives: 
     description="Stop at a knee, once as much is judged as random sampling would cost.",
     at_each=_budget_stops,
 )
-def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Decision:
+def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> StopDecision:
     """Stop when slope ratio >= rho and judged >= positives N / F; or judged >= most N.
 
     A heuristic; it guarantees nothing. 10 N / F estimates the cost of drawing 10 random relevant documents, with F in
@@ -161,7 +163,7 @@ def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float
         f"{_judged(ledger)}; {budgeted} and a slope that fell {rho:g}-fold ({ratio:.1f} so far) are wanted, "
         f"or {percent(most)} of all"
     )
-    return Decision(bool(stop), reason)
+    return StopDecision(bool(stop), reason)
 
 
 def _control_sample(ledger: Ledger) -> Ints:
@@ -174,19 +176,19 @@ def _control_sample(ledger: Ledger) -> Ints:
     return first + np.flatnonzero(ledger.relevant[first:last])
 
 
-def _check_control_sample(ledger: Ledger, positives: int, wanted: int, promise: str) -> Decision:
+def _check_control_sample(ledger: Ledger, positives: int, wanted: int, promise: str) -> StopDecision:
     """Whether the ranking has reached `wanted` of the first `positives` relevant documents of the control sample."""
     sample = _control_sample(ledger)[:positives]
     if len(sample) < positives:
         drawn = f"the random sample at the start holds {count(len(sample), 'relevant document')}"
-        return Decision(False, f"{drawn}; {positives:,} are needed before the ranking begins")
+        return StopDecision(False, f"{drawn}; {positives:,} are needed before the ranking begins")
     if ledger.reached is None:
-        return Decision(
+        return StopDecision(
             False, "the ledger does not say when the ranking came to the randomly drawn documents by itself"
         )
     again = int((~np.isnan(ledger.reached[sample])).sum())
     reason = f"the ranking came by itself to {again:,} of {positives:,} random relevant documents; {wanted:,} {promise}"
-    return Decision(again >= wanted, reason)
+    return StopDecision(again >= wanted, reason)
 
 
 @STOPPING_RULES.add(
@@ -196,7 +198,7 @@ def _check_control_sample(ledger: Ledger, positives: int, wanted: int, promise: 
     promises="74% recall with 95% confidence",
     needs="control sample",
 )
-def target(ledger: Ledger, *, positives: int = 10) -> Decision:
+def target(ledger: Ledger, *, positives: int = 10) -> StopDecision:
     """Stop when the ranking has found all of the first `positives` relevant documents of a control sample.
 
     Guarantees recall of .05^(1/positives) with 95 % confidence, 74 % with 10, if the model never learns from the
@@ -235,7 +237,9 @@ def quantile_bound(positives: int, target: float = 0.9, confidence: float = 0.95
     promises="the recall and confidence that are wanted",
     needs="control sample",
 )
-def qbcb(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95, positives: int | None = None) -> Decision:
+def qbcb(
+    ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95, positives: int | None = None
+) -> StopDecision:
     """Stop when the ranking has found j of r random relevant documents.
 
     j is the least number with P(Binomial(r, target) < j) >= confidence. Guarantees recall of at least the target
@@ -249,7 +253,7 @@ def qbcb(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95, posit
     if positives is None or wanted is None:
         sample = f"a sample of {positives:,} relevant documents" if positives else "no sample"
         verb = "is too small to" if positives else "can"
-        return Decision(
+        return StopDecision(
             False, f"{sample} {verb} promise {percent(target)} recall with {percent(confidence)} confidence"
         )
     return _check_control_sample(
@@ -284,7 +288,7 @@ def _unlikely(ledger: Ledger, target: float, starts: Ints) -> float:
 def buscar(
     ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95,
     stage: Stage = "ranking", switch: float | None = None,
-) -> Decision:  # fmt: skip
+) -> StopDecision:  # fmt: skip
     """Stop when P(X <= k) < 1 - confidence, X ~ Hypergeometric(urn, relevant, draws).
 
     The draws found k relevant documents; `relevant`, floor(F / target) + 1 less those found before, is the fewest that
@@ -298,13 +302,13 @@ def buscar(
     if stage not in get_args(Stage):
         raise UnknownNameError("stage of buscar", stage, get_args(Stage))
     if not ledger.judged:
-        return Decision(False, "nothing is judged yet")
+        return StopDecision(False, "nothing is judged yet")
     wanted = 1 - confidence
     tail = ledger.judged - (int(np.flatnonzero(~ledger.drawn).max(initial=-1)) + 1)
     if stage == "both" and tail:
         p = _unlikely(ledger, target, np.array([ledger.judged - tail]))
         reason = f"less than {percent(target)} recall has p = {p:.3g} after the last {count(tail, 'random draw')}"
-        return Decision(p < wanted, f"{reason}; below {wanted:.3g} is wanted")
+        return StopDecision(p < wanted, f"{reason}; below {wanted:.3g} is wanted")
     # p falls with every irrelevant document in the window: only the starts just after a relevant one can be least.
     starts = np.unique(np.concatenate(([0], np.flatnonzero(ledger.relevant) + 1)))
     p = _unlikely(ledger, target, starts[starts < ledger.judged])
@@ -312,8 +316,8 @@ def buscar(
     if stage == "both":
         limit = 1 - confidence / 2 if switch is None else switch
         then = "now draw at random" if p < limit else f"random draws begin below {limit:.3g}"
-        return Decision(False, f"{reason}; {then}")
-    return Decision(p < wanted, f"{reason} (a heuristic); below {wanted:.3g} is wanted")
+        return StopDecision(False, f"{reason}; {then}")
+    return StopDecision(p < wanted, f"{reason} (a heuristic); below {wanted:.3g} is wanted")
 
 
 @STOPPING_RULES.add(
@@ -322,7 +326,7 @@ def buscar(
     description="Stop when the model's own probabilities say that the target is met.",
     needs="scores",
 )
-def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> Decision:
+def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> StopDecision:
     """Stop when estimate - deviations * its standard deviation >= target.
 
     The estimate of recall is the sum of p over the judged documents / over all. A heuristic; it guarantees nothing, and
@@ -331,11 +335,11 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
     Yang, Lewis & Frieder, "Heuristic stopping rules for technology-assisted review", DocEng 2021.
     """
     if ledger.scores is None:
-        return Decision(False, "the model's probabilities are not in the ledger, and this rule has nothing else")
+        return StopDecision(False, "the model's probabilities are not in the ledger, and this rule has nothing else")
     p, n = ledger.scores, ledger.judged
     known, total = float(p[:n].sum()), float(p.sum())
     if not n or total == 0:
-        return Decision(False, "nothing is judged yet" if not n else "the model gives every document probability 0")
+        return StopDecision(False, "nothing is judged yet" if not n else "the model gives every document probability 0")
     variance = p * (1 - p)
     spread = np.sqrt(known**2 / total**4 * variance.sum() + variance[:n].sum() / total**2)
     low = known / total - deviations * float(spread)
@@ -343,7 +347,7 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
         f"the model expects {percent(known / total)} recall, {percent(max(low, 0.0))} less {deviations:g} standard "
         f"deviations; {percent(target)} is wanted"
     )
-    return Decision(low >= target - ROUNDING, reason)
+    return StopDecision(low >= target - ROUNDING, reason)
 
 
 @STOPPING_RULES.add(
@@ -352,7 +356,7 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
     description="Stop when the Horvitz-Thompson estimate says the target is met.",
     needs="probabilities",
 )
-def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> Decision:
+def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> StopDecision:
     """Stop when F >= target * (estimate + its standard deviation if strict).
 
     The estimate of R is the sum over the relevant documents of 1 / probability. It is unbiased where every document
@@ -362,7 +366,7 @@ def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> De
     2020.
     """
     if np.isnan(ledger.probability[ledger.drawn]).any() or not (ledger.probability < 1).any():
-        return Decision(False, "the probabilities with which documents were chosen at random are not in the ledger")
+        return StopDecision(False, "the probabilities with which documents were chosen at random are not in the ledger")
     weight = ledger.relevant / np.nan_to_num(ledger.probability, nan=1.0)
     total, n = float(weight.sum()), ledger.judged
     spread = 0.0
@@ -370,7 +374,7 @@ def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> De
         spread = float(np.sqrt(ledger.unjudged / ledger.size / n / (n - 1) * ((n * weight - total) ** 2).sum()))
     more = f", {total + spread:.1f} with a standard deviation more" if strict else ""
     reason = f"{ledger.found:,} relevant are found of an estimated {total:.1f}{more}; {percent(target)} is wanted"
-    return Decision(ledger.found > 0 and ledger.found >= target * (total + spread) - ROUNDING, reason)
+    return StopDecision(ledger.found > 0 and ledger.found >= target * (total + spread) - ROUNDING, reason)
 
 
 def _judged(ledger: Ledger) -> str:

@@ -14,7 +14,7 @@ from collection.registry import Entry, Registry
 from collection.stopping.ledger import Bools, Ledger
 
 
-class Decision(NamedTuple):
+class StopDecision(NamedTuple):
     """A rule's answer for a ledger."""
 
     stop: bool
@@ -25,7 +25,7 @@ class Decision(NamedTuple):
     """Random judgements without a relevant document after which it may stop; None: unknown, or no number suffices."""
 
 
-Rule = Callable[..., Decision]
+Rule = Callable[..., StopDecision]
 
 Needs = Literal["", "random draws", "control sample", "scores", "probabilities"]
 """What a rule needs besides the judgements in their order."""
@@ -79,18 +79,18 @@ def _prepare(function: Rule) -> Rule:
     """The rule with its parameters checked, and the answer that all rules share when every document is judged."""
 
     @functools.wraps(function)
-    def prepared(ledger: Ledger, **parameters: object) -> Decision:
+    def prepared(ledger: Ledger, **parameters: object) -> StopDecision:
         check_parameters(**parameters)
         if ledger.unjudged == 0:
             found = f"{ledger.found:,} relevant" if ledger.size else "there are none"
-            return Decision(True, f"all {ledger.size:,} documents are judged: {found}", 0)
+            return StopDecision(True, f"all {ledger.size:,} documents are judged: {found}", 0)
         return function(ledger, **parameters)
 
     return prepared
 
 
 STOPPING_RULES = Registry("stopping rule", StoppingEntry, group="cleverdon.stopping", prepare=_prepare)
-"""Every rule: (ledger, *, parameters) -> Decision."""
+"""Every rule: (ledger, *, parameters) -> StopDecision."""
 
 ROUNDING = 1e-9
 """Tolerance with which 18 / .9 is 20."""

@@ -12,6 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
+import numpy as np
 import pandas as pd
 from sqlite_utils import Database
 
@@ -22,6 +23,11 @@ from collection.schema import migrations
 BUSY_SECONDS = 15.0
 """Timeout of a writer that waits for another one. Shorter than the timeout of the judging card, which is told that the
 campaign is busy, keeps its judgements, and tries again."""
+
+# SQLite would store the numbers of NumPy as bytes.
+for _codes, _plain in ((np.typecodes["AllInteger"] + "?", int), (np.typecodes["Float"], float)):
+    for _code in _codes:
+        sqlite3.register_adapter(np.dtype(_code).type, _plain)
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 """Values for the placeholders of a statement, by position or by name."""

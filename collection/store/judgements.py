@@ -264,7 +264,7 @@ class JudgementTables(Repository):
             {"query_id": query_id, "newest": newest},
         )
 
-    def decisions(self, query_id: str | None = None) -> pd.DataFrame:
+    def current_judgements(self, query_id: str | None = None) -> pd.DataFrame:
         """Return the current judgement of each annotator and document of a topic, or of all topics.
 
         ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance`` (null:

@@ -3,7 +3,7 @@
 Collections are like Reuters-21578 (21,578 documents, categories from a handful to 12 % of them) and, for a share
 of the campaigns, like systematic reviews (about 2,000 documents). The ranking is good to very good, but a part of
 the relevant documents looks irrelevant, or worse than that, and comes in clumps: one found brings the others up.
-Every document is judged to the last as `next_choices` says, and the rules look on; the heuristics of the literature
+Every document is judged to the last as `next_sources` says, and the rules look on; the heuristics of the literature
 see the same campaigns without random draws. Rules look after every 1 % of the documents, the default rule also
 just before every relevant draw; QBCB and "in a row" after every judgement. Prints tables, then one line a claim;
 exit status 1 if a claim is not reached (with few campaigns it may be chance).
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.cli.output import print_table
-from collection.stopping import STOPPING_RULES, Ledger, advice, betting, estimate, next_choices, smallest_sample
+from collection.stopping import STOPPING_RULES, Ledger, advise, betting, estimate, next_sources, smallest_sample
 from collection.stopping.martingale import GRID, LARGE, STAKES
 from collection.stopping.table import too_many
 
@@ -73,7 +73,7 @@ def generate(rng: np.random.Generator, small: bool) -> Collection:
 def judge(
     topic: Collection, rng: np.random.Generator, share: float, length: float
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """All documents in the order in which they are judged, and which were drawn: `next_choices`, without its cost."""
+    """All documents in the order in which they are judged, and which were drawn: `next_sources`, without its cost."""
     size, relevant, order, clumps = topic.size, topic.relevant, topic.order, topic.clumps
     unjudged, place = list(range(size)), list(range(size))
     uniform = rng.random(size).tolist()
@@ -115,7 +115,7 @@ def ledger_of(topic: Collection, rng: np.random.Generator, share: float) -> Ledg
 def check_choices(ledger: Ledger, share: float, step: int) -> None:
     """The loop above decides as the library does."""
     for n in range(0, ledger.judged, step):
-        wanted = next_choices(ledger.prefix(n), 1, share=share)[0]
+        wanted = next_sources(ledger.prefix(n), 1, share=share)[0]
         assert wanted == ("random" if ledger.drawn[n] else "ranking"), f"{wanted} after {n} of {ledger.size}"
 
 
@@ -376,9 +376,9 @@ def print_examples(seed: int) -> None:
     for moment, n in moments.items():
         now = ledger.prefix(n)
         print(f"\n{moment}: {n:,} judged, {len(now.draws)} drawn, recall {percent(now.found / ledger.found)} %")
-        print(f"  advice    {advice(now).reason}")
+        print(f"  advice    {advise(now).reason}")
         print(f"  estimate  {estimate(now).reason}")
-        print(f"  next      {next_choices(now, 1)[0]}")
+        print(f"  next      {next_sources(now, 1)[0]}")
 
 
 def main() -> int:

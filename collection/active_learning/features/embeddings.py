@@ -15,7 +15,10 @@ from collection.errors import FormatError, InputError
 
 
 class Embeddings:
-    """The rows of a .npy file of real numbers, or without a file those of the block `before`."""
+    """The rows of a .npy file of real numbers, or without a file those of the block `before`.
+
+    FormatError if the file cannot be read as that, InputError without a file and a block.
+    """
 
     def __init__(self, path: str | os.PathLike[str] | None, before: Block | None) -> None:
         self.path = None if path is None else Path(path)

@@ -12,7 +12,7 @@ from collection.pooling import Indices
 from collection.store import Selection
 
 
-class Round(NamedTuple):
+class LoopRound(NamedTuple):
     """A round of a topic's loop; small, since it is sent between processes.
 
     Attributes
@@ -47,7 +47,7 @@ class Round(NamedTuple):
         return self.ended or len(self.selections) == self.left
 
 
-class Listed(NamedTuple):
+class TopicRankings(NamedTuple):
     """The runs of a topic, for a pooling strategy.
 
     Attributes
@@ -71,7 +71,7 @@ class Reasons(NamedTuple):
     Attributes
     ----------
     came_by
-        Source of the order, see :class:`Round`.
+        Source of the order, see :class:`LoopRound`.
     terms
         (term, contribution to the score), highest first; empty without a model.
     best
@@ -83,18 +83,18 @@ class Reasons(NamedTuple):
     best: tuple[int, int] | None
 
 
-class Learned(NamedTuple):
+class ExplainableRound(NamedTuple):
     """A round with the data that it was made from, which grow with the number of documents."""
 
-    round: Round
-    space: training_round.Space | Listed
+    round: LoopRound
+    space: training_round.Space | TopicRankings
     ranking: training_round.Ranking
 
     def reasons(self, row: int) -> Reasons | None:
         """Explain the rank of the document at this row of the matrix; None for a row added since."""
         if row >= len(self.space.allowed):
             return None
-        if isinstance(self.space, Listed):
+        if isinstance(self.space, TopicRankings):
             return Reasons(self.round.came_by, [], self.space.best.get(row, (0, 0)) if self.space.best else None)
         terms: list[tuple[str, float]] = []
         if self.ranking.model is not None:
