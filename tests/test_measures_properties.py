@@ -31,7 +31,7 @@ def every_measure(needs: str = "") -> list[Measure]:
     """Every measure with every kind of cut-off that it takes, and its common parameters."""
     found = []
     for entry, shape, variant in itertools.product(MEASURES, SHAPES, VARIANTS):
-        fits = entry.level == ("recall" if "." in shape else "cutoff") if shape else not entry.needs_level
+        fits = entry.at == ("recall" if "." in shape else "cutoff") if shape else not entry.needs_at
         takes = "rel" not in variant or "rel" in entry.parameters
         if entry.needs == needs and fits and takes:
             found.append(parse(entry.name + variant + shape))
@@ -156,9 +156,9 @@ def test_depth_beyond_the_run_changes_nothing(ranking: list[int | None], missed:
     beside = from_grades([ranking, [None] * 40], judged)
     for measure in PLAIN:
         assert measure(beside)[0] == pytest.approx(measure(aligned)[0], abs=1e-12), measure
-        if measure.entry.level == "cutoff" and measure.level == 100 and measure.name not in DIVIDED_BY_K:
+        if measure.entry.at == "cutoff" and measure.level == 100 and measure.name not in DIVIDED_BY_K:
             assert (measure @ 10_000)(aligned).tolist() == measure(aligned).tolist(), measure
-            if not measure.entry.needs_level:
+            if not measure.entry.needs_at:
                 whole = Measure(measure.name, measure.parameters)
                 assert whole(aligned)[0] == pytest.approx(measure(aligned)[0], abs=1e-12), measure
 

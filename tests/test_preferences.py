@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection import formats, preferences
-from collection.campaign import Campaign, topic_progress
+from collection.campaign import Campaign, topic_task_state
 from collection.errors import CampaignError, ColumnsError, FormatError, InputError, UnknownNameError
 from collection.preferences import (
     Lookahead,
@@ -505,13 +505,13 @@ def test_what_the_log_says_is_read_once_for_all_connections(
         raise AssertionError("the whole log is read anew")
 
     monkeypatch.setattr(TopicTaskTables, "compared", never)
-    made = campaign.topic_tasks._decisions
+    made = campaign.topic_tasks._state
     with Campaign(campaign.directory) as other:
         other.settings.keep_card_arrangement("ann", {"size": 2})
         other.settings.set_judging_page(rest_after=10)  # nothing that topics depend on
         assert other.overview.next_step() == ("judge", "Compare: 1 of 2 topics are left.")
         assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
-        assert campaign.topic_tasks._decisions is made
+        assert campaign.topic_tasks._state is made
         other.settings.set_loop(topics=["2"], mode="closed")
         assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 1, 0)
         other.settings.set_judging_page(preference_size=6)
@@ -522,7 +522,7 @@ def test_what_the_log_says_is_read_once_for_all_connections(
 def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topic_progress, "SHARE_AFTER", 1)
+    monkeypatch.setattr(topic_task_state, "SHARE_AFTER", 1)
     campaign.assignments.update(annotators=2)
     campaign.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
@@ -538,7 +538,7 @@ def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
 
 
 def test_what_a_failed_transaction_said_is_known_to_nobody(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_progress, "SHARE_AFTER", 1)
+    monkeypatch.setattr(topic_task_state, "SHARE_AFTER", 1)
     campaign.topic_tasks.next_topics("ann", 2)
 
     class Failed(Exception):

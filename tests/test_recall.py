@@ -18,7 +18,7 @@ from annotate.auth.tokens import Tokens
 from annotate.charts import recall as charts
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
-from collection.campaign.recall import TABLE, _batches, _curve, _next_percent, _rules, _words
+from collection.campaign.recall import TABLE, _batches, _curve, _next_percent, _promise_and_advice, _rules
 from collection.campaign.settings import Settings
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger, betting, estimate
@@ -31,7 +31,7 @@ LOOP = LoopSettings(mode="loop")
 def words(ledger: Ledger, mode: str = "loop", settings: LoopSettings = LOOP) -> str:
     """The promise in words."""
     decision = betting(ledger, target=settings.target, confidence=settings.confidence)
-    return _words(ledger, decision, settings, mode, mode in IN_POOL)[0]
+    return _promise_and_advice(ledger, decision, settings, mode, mode in IN_POOL)[0]
 
 
 def drawing(relevant: list[int], drawn: list[int], size: int) -> Ledger:

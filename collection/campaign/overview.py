@@ -71,7 +71,7 @@ class Overview:
         counts = self.store.judgements.counts()
         if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
             return self._next_step_of_grading(counts)
-        state = self.topic_tasks.decisions()
+        state = self.topic_tasks.state()
         made, wanted, _, topics = state.totals()
         if not topics:
             least = 1 if settings.task == "list" else 2
@@ -138,7 +138,7 @@ class Overview:
         settings = self.settings.judging_page()
         if settings.task == "grades":
             return None
-        state = self.topic_tasks.decisions()
+        state = self.topic_tasks.state()
         made, wanted, decided, topics = state.totals()
         what = "choices" if settings.task == "list" else "preferences"
         found = (

@@ -14,7 +14,7 @@ from collection.campaign.decision_checks import check_annotator, check_choice, c
 from collection.campaign.judging_settings import MOST_CHOSEN
 from collection.campaign.results import JudgeResult, Refused
 from collection.campaign.settings import Settings
-from collection.campaign.topic_progress import TopicDecisions
+from collection.campaign.topic_task_state import TopicTaskState
 from collection.errors import JudgementError, UnknownNameError
 from collection.records import Choice, Preference
 from collection.store import LoggedDecision, Store
@@ -55,7 +55,7 @@ class TopicTasks:
     directory: Path
     campaign_id: str
     settings: Settings
-    _decisions: TopicDecisions | None = field(default=None, init=False)
+    _state: TopicTaskState | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.choices = self.store.topic_tasks.choices
@@ -72,39 +72,39 @@ class TopicTasks:
         if self.settings.judging_page().task == "grades":
             return NextTopics([], list(holding), True)
         with self.store.transaction():
-            decisions = self.decisions()
-            held = [decisions.keys[query_id] for query_id in holding if query_id in decisions.keys]
+            state = self.state()
+            held = [state.keys[query_id] for query_id in holding if query_id in state.keys]
             claims = self.store.topic_tasks.claims_on(held, at)
-            kept = [t for t in dict.fromkeys(held) if _may_have(decisions, t, annotator, claims)]
+            kept = [t for t in dict.fromkeys(held) if _may_have(state, t, annotator, claims)]
             until = {topic: end for topic, name, end in claims if name == annotator}
             # Young claims are not renewed, so that a save without new topics writes nothing.
             self.store.topic_tasks.claim([t for t in kept if until.get(t, 0) < at + lease / 2], annotator, at + lease)
-            fresh, exhausted = self._fresh(decisions, annotator, max(count, 0), set(kept), at)
+            fresh, exhausted = self._fresh(state, annotator, max(count, 0), set(kept), at)
             self.store.topic_tasks.claim(fresh, annotator, at + lease)
-        ids = {decisions.topics[topic].query_id for topic in kept}
+        ids = {state.topics[topic].query_id for topic in kept}
         closed = [query_id for query_id in holding if query_id not in ids]
-        return NextTopics([decisions.topics[topic].query_id for topic in fresh], closed, exhausted)
+        return NextTopics([state.topics[topic].query_id for topic in fresh], closed, exhausted)
 
     def _fresh(
-        self, decisions: TopicDecisions, annotator: str, count: int, held: set[int], at: float
+        self, state: TopicTaskState, annotator: str, count: int, held: set[int], at: float
     ) -> tuple[list[int], bool]:
         found: list[int] = []
-        topics = (topic for topic in decisions.open_to(annotator) if topic not in held)
+        topics = (topic for topic in state.open_to(annotator) if topic not in held)
         while len(found) < count:
             waiting = list(islice(topics, BATCH))
             if not waiting:
                 return found, True
             claims = self.store.topic_tasks.claims_on(waiting, at)
-            found += [topic for topic in waiting if _may_have(decisions, topic, annotator, claims)]
+            found += [topic for topic in waiting if _may_have(state, topic, annotator, claims)]
         return found[:count], False
 
     def documents(self, query_id: str) -> list[str]:
         """Return the first documents of a topic's pool that have a text, which annotators see."""
-        return self.decisions().documents(query_id)
+        return self.state().documents(query_id)
 
     def progress(self, annotator: str) -> TaskProgress:
         """Count the topics that an annotator has decided, and those that need a decision by them."""
-        done, left = self.decisions().progress(annotator)
+        done, left = self.state().progress(annotator)
         return TaskProgress(done, done + left, left)
 
     def plan(self, annotator: str, query_id: str, depth: int = 0) -> tuple[preferences.Plan, preferences.Lookahead]:
@@ -113,17 +113,17 @@ class TopicTasks:
         See :func:`collection.preferences.plan` and :func:`collection.preferences.look_ahead`. UnknownNameError for an
         unknown topic.
         """
-        decisions = self.decisions()
-        if query_id not in decisions.keys:
-            raise UnknownNameError("topic", query_id, decisions.keys)
-        documents = decisions.documents(query_id)
-        said = self.store.topic_tasks.preferences_of(decisions.keys[query_id], annotator)
+        state = self.state()
+        if query_id not in state.keys:
+            raise UnknownNameError("topic", query_id, state.keys)
+        documents = state.documents(query_id)
+        said = self.store.topic_tasks.preferences_of(state.keys[query_id], annotator)
         seed = f"{self.campaign_id} {annotator} {query_id}"
         return preferences.plan(documents, said, seed), preferences.look_ahead(documents, said, seed, depth)
 
     def may_see(self, annotator: str, query_id: str) -> bool:
         """Tell whether a topic is or was one of an annotator's."""
-        topic = self.decisions().keys.get(query_id)
+        topic = self.state().keys.get(query_id)
         if topic is None:
             return False
         return (
@@ -133,22 +133,22 @@ class TopicTasks:
             or self.store.topic_tasks.has_preferences(topic, annotator)
         )
 
-    def decisions(self) -> TopicDecisions:
-        """Return the decisions of all annotators in the campaign's task."""
+    def state(self) -> TopicTaskState:
+        """Return which annotators have answered each topic of the campaign's task; up to date."""
         settings = self.settings.judging_page()
         (topics, pool_round, *others), _ = self.store.judgements.versions()
         # New and replaced texts raise this version.
         version = self.store.settings.get("documents_version", 0)
         lists_of = (settings.task, settings.list_size, settings.preference_size, topics, pool_round, version)
         made_of = (*others, self.store.topic_tasks.closed_topics(), self.settings.usual_mode())
-        decisions = self._decisions
-        if decisions is None or not decisions.is_of(lists_of, made_of):
+        state = self._state
+        if state is None or not state.is_of(lists_of, made_of):
             place = f"{self.campaign_id} {self.directory.resolve()}"
-            decisions = TopicDecisions(self.store, settings, self._order_of, place, lists_of, made_of)
-            self._decisions = decisions
+            state = TopicTaskState(self.store, settings, self._order_of, place, lists_of, made_of)
+            self._state = state
         else:
-            decisions.catch_up()
-        return decisions
+            state.catch_up()
+        return state
 
     def _order_of(self, annotator: str, topics: Sequence[int]) -> list[int]:
         if self.settings.usual_mode() != "random":
@@ -244,14 +244,14 @@ class TopicTasks:
             return
         at, lease = clock.seconds(), self.settings.assignment().lease * 60
         claims = self.store.topic_tasks.claims_on([last.topic], at)
-        if _may_have(self.decisions(), last.topic, decision.annotator, claims):
+        if _may_have(self.state(), last.topic, decision.annotator, claims):
             self.store.topic_tasks.claim([last.topic], decision.annotator, at + lease)
 
 
-def _may_have(decisions: TopicDecisions, topic: int, annotator: str, claims: Sequence[tuple[int, str, float]]) -> bool:
+def _may_have(state: TopicTaskState, topic: int, annotator: str, claims: Sequence[tuple[int, str, float]]) -> bool:
     """Tell whether a topic needs a decision by the annotator that others have not claimed."""
-    if not decisions.wants(topic, annotator):
+    if not state.wants(topic, annotator):
         return False
-    decided = decisions.decided.get(topic, set())
+    decided = state.decided.get(topic, set())
     others = sum(t == topic and name != annotator and name not in decided for t, name, _ in claims)
-    return others <= decisions.room(topic, annotator)
+    return others <= state.room(topic, annotator)

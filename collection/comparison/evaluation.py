@@ -256,7 +256,7 @@ def direction(measure: Measure | str) -> int:
 def cutoff_of(measure: Measure | str) -> int | None:
     """The cut-off of the measure; None for the whole ranking."""
     measure = as_measure(measure)
-    return int(measure.level) if measure.level is not None and measure.entry.level == "cutoff" else None
+    return int(measure.level) if measure.level is not None and measure.entry.at == "cutoff" else None
 
 
 def with_costs(evaluation: Evaluation, costs: pd.DataFrame, place: str = "costs") -> Evaluation:

@@ -25,18 +25,18 @@ def families() -> Iterator[tuple[str, list[MeasureEntry]]]:
 
 def written(entry: MeasureEntry) -> str:
     """How the measure is written: its name, and ``@k`` or ``@r``, in brackets where it may be left out."""
-    if entry.level is None:
+    if entry.at is None:
         return entry.name
-    at = "@k" if entry.level == "cutoff" else "@r"
-    return entry.name + (at if entry.needs_level else f"[{at}]")
+    at = "@k" if entry.at == "cutoff" else "@r"
+    return entry.name + (at if entry.needs_at else f"[{at}]")
 
 
 def parameters(entry: MeasureEntry) -> str:
     """`rel=1, norm='R'`: every parameter with its default, but for what stands behind ``@``."""
     return ", ".join(
-        f"{'k' if name == entry.level else name}={default!r}"
+        f"{'k' if name == entry.at else name}={default!r}"
         for name, default in entry.parameters.items()
-        if name != entry.level or isinstance(default, int)
+        if name != entry.at or isinstance(default, int)
     )
 
 

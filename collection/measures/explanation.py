@@ -122,7 +122,7 @@ def explain(
         else:
             facts[name] = float(values[0])
     table = pd.DataFrame(columns)
-    if measure.entry.level == "cutoff" and measure.level is not None:
+    if measure.entry.at == "cutoff" and measure.level is not None:
         table = table.head(int(measure.level))
     return Explanation(measure, topic, table, facts, float(value))
 

@@ -42,7 +42,7 @@ class Measure:
     def __post_init__(self) -> None:
         """Check everything at once, not when the first topic is computed."""
         entry = self.entry
-        defaults = {k: v for k, v in entry.parameters.items() if k != entry.level}
+        defaults = {k: v for k, v in entry.parameters.items() if k != entry.at}
         for key, value in self.parameters.items():
             if key not in defaults:
                 raise UnknownNameError(f"parameter of {self.name}", key, defaults)
@@ -79,7 +79,7 @@ class Measure:
     def prepare(self, aligned: Aligned) -> tuple[Aligned, dict[str, object]]:
         """The arguments of the measure's function: the ranking as this measure reads it, and keywords."""
         entry = self.entry
-        if self.level is None and entry.needs_level:
+        if self.level is None and entry.needs_at:
             raise InputError(f"{self} needs {_level_word(entry)}, for example {entry.example}")
         if entry.needs == "strata" and aligned.sample is None:
             raise InputError(
@@ -89,8 +89,8 @@ class Measure:
         if entry.needs == "subtopics" and aligned.subtopics is None:
             raise InputError(f"{self} needs diversity qrels: the subtopic in the second column")
         keywords = dict(self.parameters)
-        if self.level is not None and entry.level:
-            keywords[entry.level] = int(self.level) if entry.level == "cutoff" else self.level
+        if self.level is not None and entry.at:
+            keywords[entry.at] = int(self.level) if entry.at == "cutoff" else self.level
         if keywords.pop("judged_only", False):
             aligned = aligned.condensed
         if entry.graded and "rel" in keywords:
@@ -223,11 +223,11 @@ def _read(text: str, rel: float | None) -> Measure:
     level = written["level"]
     number = None if level is None else float(level) if "." in level else int(level)
     if written["percent"] and number is not None:
-        if MEASURES[name].level != "recall":
+        if MEASURES[name].at != "recall":
             raise InputError(f"the cut-off of {name} is a rank, not a percentage: {text!r}")
         number = number / 100
     measure = Measure(name, parameters, number)
-    if measure.level is None and measure.entry.needs_level:
+    if measure.level is None and measure.entry.needs_at:
         raise InputError(f"{measure} needs {_level_word(measure.entry)}, for example {measure.entry.example}")
     return measure
 
@@ -236,9 +236,9 @@ def _checked_level(entry: MeasureEntry, level: float) -> float:
     """The number behind ``@`` as the measure takes it."""
     if not isinstance(level, int | float) or isinstance(level, bool):
         raise InputError(f"what stands behind @ is a number, found {level!r}")
-    if entry.level is None:
+    if entry.at is None:
         raise InputError(f"{entry.name} has no cut-off; write it without @{level:g}")
-    if entry.level == "recall":
+    if entry.at == "recall":
         # WSS@95 is how the field writes 95 %.
         share = level / 100 if level > 1 else level
         if not 0 <= share <= 1:
@@ -250,7 +250,7 @@ def _checked_level(entry: MeasureEntry, level: float) -> float:
 
 
 def _level_word(entry: MeasureEntry) -> str:
-    return "a recall" if entry.level == "recall" else "a cut-off"
+    return "a recall" if entry.at == "recall" else "a cut-off"
 
 
 def parse_name(text: str) -> MeasureEntry:

@@ -108,15 +108,15 @@ class MeasureEntry(Entry[Function]):
         return {**super().parameters, **(GRADED if self.graded else COMMON)}
 
     @property
-    def level(self) -> Literal["cutoff", "recall"] | None:
+    def at(self) -> Literal["cutoff", "recall"] | None:
         """What ``@`` is for this measure: a rank, a share of the relevant documents, or nothing."""
         own = super().parameters
         return "cutoff" if "cutoff" in own else "recall" if "recall" in own else None
 
     @property
-    def needs_level(self) -> bool:
+    def needs_at(self) -> bool:
         """Whether it cannot be written without ``@``."""
-        return self.level is not None and super().parameters[self.level] is inspect.Parameter.empty
+        return self.at is not None and super().parameters[self.at] is inspect.Parameter.empty
 
     @property
     def _texts(self) -> list[str]:
@@ -145,8 +145,8 @@ class MeasureEntry(Entry[Function]):
     @property
     def example(self) -> str:
         """How it is written, with the rank or recall that it needs."""
-        at = {"cutoff": "@10", "recall": "@0.95", None: ""}[self.level if self.needs_level else None]
-        return self.name + at
+        suffix = {"cutoff": "@10", "recall": "@0.95", None: ""}[self.at if self.needs_at else None]
+        return self.name + suffix
 
     def check(self, name: str, value: object) -> None:
         """Raise InputError or UnknownNameError unless `value` can be the parameter `name`."""

@@ -213,7 +213,7 @@ def _group_runs(matrix: RunMatrix, names: Sequence[str], groups: Groups) -> tupl
 
 def _measures_by_depth(measure: Measure, matrix: RunMatrix) -> list[Measure]:
     """The measure at each depth that the runs have; the rules are of measures between 0 and 1."""
-    fits = measure.entry.level == "cutoff" and (measure.entry.lowest, measure.entry.highest) == (0, 1)
+    fits = measure.entry.at == "cutoff" and (measure.entry.lowest, measure.entry.highest) == (0, 1)
     stem = measure if fits else parse("nDCG")
     deepest = matrix.cells.shape[2]
     return [Measure(stem.name, stem.parameters, depth) for depth in verdict.DEPTHS if depth <= deepest]

@@ -265,7 +265,7 @@ def _choose(material: _Material, name: str, budgets: Sequence[float], measure: M
 
 
 def _order_decisive(material: _Material, count: int, measure: Measure, seed: int) -> Indices:
-    cutoff = measure.level if measure.entry.level == "cutoff" else None
+    cutoff = measure.level if measure.entry.at == "cutoff" else None
     # A large pool is not fitted more often than a small one.
     batch = max(50, len(material.grades) // 50)
     selector = decisive_pairs(

@@ -47,8 +47,8 @@ class _AnnotatorTopics:
 
 
 @dataclass
-class TopicDecisions:
-    """The decisions of all annotators.
+class TopicTaskState:
+    """The state of the campaign's task: which annotators have answered each topic.
 
     Attributes
     ----------
