@@ -166,7 +166,8 @@ def agreement(
     ----------
     labels
         A file, or a frame with ``annotator``, ``query_id`` (or ``qid``), ``doc_id`` (``docno``), ``relevance``
-        (``label``, ``grade``). Annotators may have graded different pairs.
+        (``label``, ``grade``). Annotators may have graded different pairs. Of an annotator's rows for a pair the last
+        counts, with a note; rows without a grade are left out.
     level
         Minimum relevant grade, for the coefficients of relevant or not.
     resamples
@@ -207,6 +208,7 @@ def adjudicate(judgements: LabelsLike, rule: str = adjudication.DEFAULT_RULE, **
     ----------
     judgements
         A file of labels; a frame as :func:`agreement` takes it; or :data:`collection.frames.JUDGEMENTS`, oldest first.
+        Of an annotator's rows for a pair the last counts; rows without a grade are left out.
     rule, **parameters
         A rule of :data:`collection.adjudication.ADJUDICATION_RULES`: ``"majority"``, ``"majority(ties=higher)"``,
         ``"dawid-skene"``.
@@ -214,7 +216,8 @@ def adjudicate(judgements: LabelsLike, rule: str = adjudication.DEFAULT_RULE, **
     Returns
     -------
     Adjudicated
-        ``qrels`` is a frame of :data:`collection.frames.QRELS`; ``grades`` also says how each grade came about.
+        ``qrels`` is a frame of :data:`collection.frames.QRELS`; ``grades`` also says how each grade came about;
+        ``notes`` says how many repeated rows were left out.
 
     Raises
     ------

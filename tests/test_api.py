@@ -18,6 +18,7 @@ import pytrec_eval
 
 import collection
 from collection import adjudicate, agreement, compare, comparison, evaluate, formats, pool, pooling, simulate
+from collection.adjudication import ADJUDICATION_RULES
 from collection.comparison import Evaluation
 from collection.errors import ColumnsError, InputError, UnknownNameError
 from collection.frames import POOL, VALUES
@@ -265,6 +266,50 @@ def test_labels_make_agreement_and_qrels(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(agreement(tmp_path / "labels.csv", resamples=0).values, found.values)
     with pytest.raises(InputError, match="labels: expected a DataFrame, found list"):
         agreement([("ann", "1", "d", 1)])  # type: ignore[arg-type]
+
+
+def grades_of(*rows: tuple[str, str, float | None]) -> pd.DataFrame:
+    return pd.DataFrame([(who, "1", *row) for who, *row in rows], columns=["annotator", "query_id", "doc_id", "grade"])
+
+
+@pytest.mark.parametrize("rule", [entry.name for entry in ADJUDICATION_RULES])
+def test_adjudication_keeps_fractions_of_grades(rule: str) -> None:
+    labels = grades_of(*((who, doc, grade) for who in ("ann", "bob") for doc, grade in (("a", 0.5), ("b", 1.5))))
+    parameters = {"annotator": "ann"} if rule == "annotator" else {}
+    assert adjudicate(labels, rule, **parameters).qrels["relevance"].tolist() == [0.5, 1.5]
+
+
+def test_adjudication_leaves_out_rows_without_a_grade_as_agreement_does() -> None:
+    labels = grades_of(("ann", "a", 2), ("bob", "a", None), ("ann", "b", None), ("ann", "a", None))
+    found = adjudicate(labels)
+    assert (found.qrels.values.tolist(), found.notes) == ([["1", "a", 2]], ())
+    assert found.qrels["relevance"].dtype == np.int64
+    assert agreement(labels, resamples=0).judgements == 1
+    with pytest.raises(InputError, match="expected finite grades"):
+        adjudicate(grades_of(("ann", "a", np.inf)))
+
+
+def test_adjudication_counts_an_annotators_last_grade_as_agreement_does() -> None:
+    labels = grades_of(("ann", "a", 0), ("bob", "a", 0), ("cat", "a", 3), ("cat", "a", 3), ("cat", "a", 3))
+    found = adjudicate(labels, "majority")
+    assert found.qrels["relevance"].tolist() == [0]
+    assert found.notes == agreement(labels, resamples=0).notes[:1]
+    assert found.notes[0].startswith("2 rows are left out")
+    assert adjudicate(grades_of(("ann", "a", 0), ("ann", "a", 2)), "mean").qrels["relevance"].tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    "qrels", [[("1", "d1", 2), ("1", "d1", 0)], [("1", "d1", 2, "x"), ("1", "d1", 0, "x")], {"1": {7: 1, "7": 0}}]
+)
+def test_a_pair_has_one_row_in_qrels(qrels: Any) -> None:
+    with pytest.raises(InputError, match="qrels: found document '(d1|7)' of topic '1' twice; leave one row out"):
+        evaluate(qrels, {"1": {"d1": 1.0}}, "AP")
+
+
+def test_labels_of_several_annotators_are_no_qrels() -> None:
+    labels = grades_of(("ann", "a", 0), ("bob", "a", 1))
+    with pytest.raises(InputError, match=r"document 'a' of topic '1' twice; make one .* adjudicate\(...\).qrels"):
+        evaluate(labels, {"1": {"a": 1.0}}, "AP")
 
 
 def test_simulation_of_a_pooling_strategy() -> None:

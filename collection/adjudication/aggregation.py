@@ -118,12 +118,15 @@ class Adjudicated:
         :data:`collection.frames.QRELS` and ``by``: how the grade came about, see :func:`describe_origin`.
     rounds, converged
         Of a rule that estimates: its number of rounds, and whether it converged.
+    notes
+        Which judgements were left out.
     """
 
     grades: pd.DataFrame
     rule: ChosenRule
     rounds: int | None = None
     converged: bool | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def qrels(self) -> pd.DataFrame:
@@ -147,21 +150,22 @@ def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, 
     Parameters
     ----------
     judgements
-        :data:`collection.frames.JUDGEMENTS`: current ones, oldest first, at most one per annotator, pair and
-        ``counts_as`` (without that column all are judgements). A pair's last adjudication counts, surplus judgements
-        do not.
+        :data:`collection.frames.JUDGEMENTS`, oldest first (without ``counts_as`` all are judgements). An annotator's
+        last grade of a pair counts, with a note, and a pair's last adjudication; surplus judgements and rows without a
+        grade do not.
     rule, **parameters
         As for :func:`parse_rule`.
 
     Returns
     -------
     Adjudicated
-        ``relevance`` is float64 by fractional rules, else int64; pairs in order of their first judgement.
+        ``relevance`` is float64 by fractional rules and if a grade has a fraction, else int64; pairs in order of their
+        first judgement.
 
     Raises
     ------
     UnknownNameError, InputError
-        As for :func:`parse_rule`; the annotator graded nothing; or `judgements` are no such frame.
+        As for :func:`parse_rule`; the annotator graded nothing; a grade is infinite; or `judgements` are no such frame.
 
     Examples
     --------
@@ -180,9 +184,14 @@ def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, 
     entry = ADJUDICATION_RULES[chosen.name]
     found = entry.function(matrix, **chosen.parameters)
     has = ~np.isnan(found.grade)
-    grades = found.grade[has] if entry.fractional else found.grade[has].astype(np.int64)
+    grades = found.grade[has]
+    grades = grades if entry.fractional or (grades % 1).any() else grades.astype(np.int64)
     pairs = matrix.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
-    return Adjudicated(pairs, chosen, found.rounds, found.converged)
+    notes: tuple[str, ...] = ()
+    if matrix.repeated:
+        notes = (f"{matrix.repeated:,} rows are left out: the same annotator graded the same pair again further down, "
+                 "and the last word counts.",)  # fmt: skip
+    return Adjudicated(pairs, chosen, found.rounds, found.converged, notes)
 
 
 def describe_origin(by: str) -> str:

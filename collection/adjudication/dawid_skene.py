@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.adjudication.judgement_matrix import Floats, Ints, JudgementMatrix
+from collection.adjudication.judgement_matrix import Floats, Grades, JudgementMatrix
 
 LEAST = 1e-10
 """Instead of a count of 0 of an annotator's grade for a true grade, so that nothing becomes impossible."""
@@ -47,7 +47,7 @@ class DawidSkene(NamedTuple):
 class Fit(NamedTuple):
     """The same as arrays: P pairs, A annotators, K grades."""
 
-    levels: Ints
+    levels: Grades
     posterior: Floats
     """(P, K)"""
     errors: Floats

@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from collection.errors import InputError
 from collection.frames import JUDGEMENTS
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Grades = NDArray[np.int64 | np.float64]
 Bools = NDArray[np.bool_]
 Texts = NDArray[np.object_]
 
@@ -54,30 +56,34 @@ class JudgementMatrix:
     pairs
         (P,) ``query_id`` and ``doc_id``, in order of the first grade.
     pair, grade, annotator, at
-        (N,) each: index of the pair, grade, index of the annotator, and position in the log, ascending.
+        (N,) each: index of the pair, grade (whole numbers unless one has a fraction), index of the annotator, and
+        position in the log, ascending.
     annotators
         Names, sorted.
     ended
         (P,): whether an adjudication ended the pair.
     adjudicated, adjudicated_at
         (P,): grade of the latest adjudication (nan: none, or "cannot judge"), and its position in the log (-1: none).
+    repeated
+        Rows left out since the same annotator graded the same pair again further down.
     """
 
     pairs: pd.DataFrame
     pair: Ints
-    grade: Ints
+    grade: Grades
     annotator: Ints
     at: Ints
     annotators: list[str]
     ended: Bools
     adjudicated: Floats
     adjudicated_at: Ints
+    repeated: int = 0
 
     @classmethod
     def of(cls, judgements: pd.DataFrame) -> JudgementMatrix:
         """Make a matrix of judgements as :func:`collection.adjudication.adjudicate` takes them."""
         JUDGEMENTS.check(judgements, "adjudication")
-        graded = (judgements["kind"] == "graded").to_numpy(dtype=np.bool_)
+        graded = ((judgements["kind"] == "graded") & judgements["relevance"].notna()).to_numpy(dtype=np.bool_)
         ending = np.zeros(len(judgements), dtype=np.bool_)
         if "counts_as" in judgements:
             counts_as = judgements["counts_as"]
@@ -91,25 +97,30 @@ class JudgementMatrix:
         keys = judgements[["query_id", "doc_id"]].iloc[rows[first]].reset_index(drop=True)
         grades = pd.to_numeric(judgements["relevance"].iloc[rows]).to_numpy(dtype=np.float64, na_value=np.nan)
         grades = np.where(graded[rows], grades, np.nan)
+        if np.isinf(grades).any():
+            raise InputError("adjudication: expected finite grades (relevance), found an infinite one")
         mine = ~ending[rows]
         names, annotators = pd.factorize(judgements["annotator"].to_numpy()[rows[mine]], sort=True)
+        last = ~pd.Series(codes[mine] * max(1, len(annotators)) + names).duplicated(keep="last").to_numpy()
+        own = grades[mine][last]
         adjudicated, adjudicated_at = np.full(len(keys), np.nan), np.full(len(keys), -1, dtype=np.int64)
         # The last assignment to an index stands: the latest adjudication.
         adjudicated[codes[~mine]] = grades[~mine]
         adjudicated_at[codes[~mine]] = rows[~mine]
         return cls(
             keys,
-            codes[mine],
-            grades[mine].astype(np.int64),
-            names.astype(np.int64),
-            rows[mine].astype(np.int64),
+            codes[mine][last],
+            own if (own % 1).any() else own.astype(np.int64),
+            names[last].astype(np.int64),
+            rows[mine][last].astype(np.int64),
             [str(a) for a in annotators],
             adjudicated_at >= 0,
             adjudicated,
             adjudicated_at,
+            int((~last).sum()),
         )
 
-    def votes(self) -> tuple[Ints, Ints]:
+    def votes(self) -> tuple[Grades, Ints]:
         """The distinct grades, ascending, and (P, grades): how many annotators gave each."""
         levels, level = np.unique(self.grade, return_inverse=True)
         if not len(levels):

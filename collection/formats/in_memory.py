@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from collection.errors import InputError
 from collection.formats.labels import ALIASES, read_labels
@@ -16,6 +17,7 @@ from collection.formats.qrels import read_qrels
 from collection.formats.run import read_run
 from collection.formats.run_files import read_runs
 from collection.formats.source import FilePath
+from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.frames import LABELS, QRELS, SCORES, Schema
 from collection.records import Run
 
@@ -38,7 +40,8 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
 
     `given` is a file; a frame with ``query_id`` (or ``qid``, ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``)
     and ``relevance`` (``label``, ``rel``, ``grade``); ``{query_id: {doc_id: relevance}}``; or tuples of query_id,
-    doc_id, relevance and perhaps iteration. An ``iteration`` that distinguishes rows of one pair is a subtopic.
+    doc_id, relevance and perhaps iteration. An ``iteration`` that distinguishes rows of one pair is a subtopic. A pair
+    (of a subtopic) that has two rows is an InputError.
 
     >>> as_qrels({"301": {"d1": 2, "d7": 0}}).values.tolist()
     [['301', 'd1', 2], ['301', 'd7', 0]]
@@ -46,9 +49,25 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     if isinstance(given, str | PathLike):
         return read_qrels(given)
     qrels = _rename_columns(_to_frame(given, "qrels", (*QRELS.names, "iteration")), QRELS)
-    if "iteration" in qrels and "subtopic" not in qrels and qrels.duplicated(["query_id", "doc_id"]).any():
-        qrels = qrels.rename(columns={"iteration": "subtopic"})
-    return QRELS.check(qrels)
+    if not _may_repeat_pairs(qrels):
+        return qrels
+    keys = ["query_id", "doc_id"]
+    twice = qrels.duplicated([*keys, "subtopic"] if "subtopic" in qrels else keys)
+    if twice.any() and "iteration" in qrels and "subtopic" not in qrels:
+        qrels = QRELS.check(qrels.rename(columns={"iteration": "subtopic"}))
+        twice = qrels.duplicated([*keys, "subtopic"])
+    if twice.any():
+        query_id, doc_id = qrels.loc[twice.to_numpy(), keys].iloc[0]
+        several = any(name in qrels for name in ALIASES["annotator"])
+        hint = "make one grade of several annotators' with adjudicate(...).qrels" if several else "leave one row out"
+        raise InputError(f"qrels: found document {doc_id!r} of topic {query_id!r} twice; {hint}")
+    return qrels
+
+
+def _may_repeat_pairs(qrels: pd.DataFrame) -> bool:
+    """Whether pairs have equal hashes, which takes a quarter of the time of comparing the pairs."""
+    topics, documents = (pa.array(qrels[name].astype("str"), pa.large_string()) for name in ("query_id", "doc_id"))
+    return has_duplicate_keys(hash_pairs(topics.dictionary_encode(), documents))
 
 
 def as_runs(given: RunsLike) -> Iterator[Run]:
