@@ -162,13 +162,13 @@ def require_values_of_pytrec_eval(found: Evaluation, runs: dict[str, str]) -> No
 @pytest.mark.parametrize("form", QRELS_FORMS)
 def test_qrels_in_every_form_give_the_values_of_pytrec_eval(tmp_path: Path, form: str) -> None:
     found = evaluate(QRELS_FORMS[form](tmp_path), RUNS_OF, list(OF_PYTREC_EVAL))
-    require_values_of_pytrec_eval(found, dict(zip(*[["bm25", "dense"][::order]] * 2, strict=True)))
+    require_values_of_pytrec_eval(found, {"bm25": "bm25", "dense": "dense"})
 
 
 @pytest.mark.parametrize("form", RUN_FORMS)
 def test_runs_in_every_form_give_the_values_of_pytrec_eval(tmp_path: Path, form: str) -> None:
     found = evaluate(QRELS_OF, RUN_FORMS[form](tmp_path), list(OF_PYTREC_EVAL))
-    require_values_of_pytrec_eval(found, dict(zip(*[["bm25", "dense"][::order]] * 2, strict=True)))
+    require_values_of_pytrec_eval(found, {"bm25": "bm25", "dense": "dense"})
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_list_mixes_runs_and_files(tmp_path: Path, order: int) -> None:
     given = [collection.read_run(first), str(second)][::order]
     assert [run.name for run in as_runs(given)] == ["bm25", "dense"][::order]
     require_values_of_pytrec_eval(
-        evaluate(QRELS_OF, given, list(OF_PYTREC_EVAL)), dict(zip(*[["bm25", "dense"][::order]] * 2, strict=True))
+        evaluate(QRELS_OF, given, list(OF_PYTREC_EVAL)), {name: name for name in ["bm25", "dense"][::order]}
     )
 
 

@@ -168,8 +168,12 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     topics = [topic for topic in campaign.corpus.topics().to_dict("records") if topic["query_id"] in mine]
     without_text = campaign.corpus.without_text()
     for topic in topics:
-        done, goal = campaign.progress.standing(topic["query_id"], annotator)
-        topic |= {"pool": goal, "judged": done, "without_text": without_text.get(topic["query_id"], 0)}
+        standing = campaign.progress.standing(topic["query_id"], annotator)
+        topic |= {
+            "pool": standing.goal,
+            "judged": standing.done,
+            "without_text": without_text.get(topic["query_id"], 0),
+        }
     work = campaign.judging.topic_with_work(annotator) if topics else None
     return {"topics": topics, "last": campaign.history.last_topic(annotator), "work": work}
 
@@ -265,8 +269,8 @@ def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> Paylo
     if query_id is None:
         counts = {"all": campaign.progress.totals(annotator)}
     else:
-        counts = dict(zip(("topic", "all"), campaign.progress.of_annotator(query_id, annotator), strict=True))
-    return {of: {"judged": judged, "pool": pool} for of, (judged, pool) in counts.items()}
+        counts = campaign.progress.of_annotator(query_id, annotator)._asdict()
+    return {of: {"judged": standing.done, "pool": standing.goal} for of, standing in counts.items()}
 
 
 def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -19,6 +20,20 @@ PROGRESS = (
 
 OTHERS_AFTER = 10.0
 """Seconds after which the judgements of others are included in an annotator's progress."""
+
+
+class Standing(NamedTuple):
+    """Pairs that need no judgement by an annotator, and all pairs; the goal is None in a loop over everything."""
+
+    done: int
+    goal: int | None
+
+
+class AnnotatorStanding(NamedTuple):
+    """The standing of an annotator in a topic, and in all of their topics."""
+
+    topic: Standing
+    all: Standing
 
 
 @dataclass
@@ -50,7 +65,7 @@ class Progress:
         """Count ``topics``, ``documents`` with a text, ``runs``, ``pool``, current ``judgements``, ``logged`` ones."""
         return self.store.judgements.counts()
 
-    def standing(self, query_id: str, annotator: str) -> tuple[int, int | None]:
+    def standing(self, query_id: str, annotator: str) -> Standing:
         """Count the pairs of a topic that need no judgement by an annotator, and all pairs.
 
         Pairs without a text are left out. In a loop over the whole collection: judged pairs, and None. Only the
@@ -59,7 +74,7 @@ class Progress:
         left = self.store.assignments.calibration_left(annotator)
         if query_id in left or not self.store.assignments.is_for(query_id, annotator):
             count = len(self.store.assignments.calibration_ids(query_id))
-            return count - left.get(query_id, 0), count
+            return Standing(count - left.get(query_id, 0), count)
         scope, is_closed = self.settings.modes_and_closed()[query_id]
         return standing_in_scope(scope, is_closed, self.store.assignments.standing_for(query_id, annotator))
 
@@ -92,15 +107,15 @@ class Progress:
         frame["waiting"] = frame["waiting"].mask(endless | closed, 0)
         return frame[list(PROGRESS)]
 
-    def of_annotator(self, query_id: str, annotator: str) -> tuple[tuple[int, int | None], tuple[int, int | None]]:
+    def of_annotator(self, query_id: str, annotator: str) -> AnnotatorStanding:
         """Return :meth:`standing` and :meth:`totals` from the cache, after each judgement."""
         totals = self.totals(annotator, query_id)
         numbers = self._counted[annotator].topics.get(query_id)
         if numbers is None or query_id in self.store.assignments.calibration_left(annotator):
-            return self.standing(query_id, annotator), totals
-        return standing_in_scope(*self.settings.modes_and_closed()[query_id], numbers), totals
+            return AnnotatorStanding(self.standing(query_id, annotator), totals)
+        return AnnotatorStanding(standing_in_scope(*self.settings.modes_and_closed()[query_id], numbers), totals)
 
-    def totals(self, annotator: str, changed: str | None = None) -> tuple[int, int | None]:
+    def totals(self, annotator: str, changed: str | None = None) -> Standing:
         """Return the sums of :meth:`standing` over an annotator's topics; None as goal with a loop over everything.
 
         Calibration pairs of other topics count as well, so that the goal stays the same while the set is judged. The
@@ -115,7 +130,7 @@ class Progress:
             if not (is_counted or (query_id in mine and scope in EVERYWHERE)):
                 total += is_judged
                 goal += is_judged or not is_closed
-        return total, None if any(of is None for _, of in mine.values()) else goal
+        return Standing(total, None if any(of is None for _, of in mine.values()) else goal)
 
     def standings(self, annotator: str, changed: str | None) -> dict[str, tuple[int, int, int]]:
         """Return for each topic of an annotator the numbers of pooled pairs, those that are done, and judged pairs.
@@ -149,9 +164,9 @@ class Progress:
         return known.topics[query_id][0], len(known.done), len(known.judged)
 
 
-def standing_in_scope(scope: str, is_closed: bool, numbers: tuple[int, int, int]) -> tuple[int, int | None]:
+def standing_in_scope(scope: str, is_closed: bool, numbers: tuple[int, int, int]) -> Standing:
     """Return done and goal in a scope, from the numbers of pooled pairs, those that are done, and judged pairs."""
     pool, done, everywhere = numbers
     if scope in EVERYWHERE:
-        return everywhere, everywhere if is_closed else None
-    return done, done if is_closed else pool
+        return Standing(everywhere, everywhere if is_closed else None)
+    return Standing(done, done if is_closed else pool)
