@@ -13,8 +13,17 @@ from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Evaluation
 from collection.errors import InputError
-from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs
-from collection.frames import DOCUMENTS, POOL
+from collection.formats.in_memory import (
+    LabelsLike,
+    QrelsLike,
+    RunsLike,
+    as_labels,
+    as_qrels,
+    as_runs,
+    as_scale,
+    rename_columns,
+)
+from collection.frames import DOCUMENTS, POOL, TOPICS
 from collection.measures import Measure
 from collection.ranking import rank_run
 from collection.records import Document, Run
@@ -56,7 +65,7 @@ def evaluate(
     measures: Measure | str | Iterable[Measure | str] = comparison.DEFAULT_MEASURES,
     *,
     with_bounds: bool = False,
-    grades: Iterable[float] | None = None,
+    grades: str | Iterable[float] | None = None,
 ) -> Evaluation:
     """Evaluate runs by qrels: values per run, measure and topic, and means over the topics of the qrels.
 
@@ -73,7 +82,7 @@ def evaluate(
     with_bounds
         Add bounds of each value over all grades of the unjudged documents.
     grades
-        The scale, for bounds; the grades of the qrels if left out.
+        The scale, for bounds, perhaps as "0-3"; the grades of the qrels if left out.
 
     Returns
     -------
@@ -94,7 +103,8 @@ def evaluate(
     >>> evaluate(qrels, {"bm25": run}, ["RR", "P@1"]).means().loc["bm25"].to_dict()
     {'RR': 0.75, 'P@1': 0.5}
     """
-    return comparison.evaluate(as_runs(runs), as_qrels(qrels), measures, with_bounds=with_bounds, grades=grades)
+    judged, scale = as_qrels(qrels), as_scale(grades)
+    return comparison.evaluate(as_runs(runs), judged, measures, with_bounds=with_bounds, grades=scale)
 
 
 def compare(
@@ -155,11 +165,11 @@ def compare(
 def agreement(
     labels: LabelsLike,
     *,
-    level: float = 1,
+    level: float | str = 1,
     resamples: int = 1000,
     seed: int = 0,
     by: agreements.By = "pairs",
-    grades: Iterable[float] | None = None,
+    grades: str | Iterable[float] | None = None,
 ) -> Agreement:
     """Inter-annotator agreement: over all, between two annotators, by topic, and over time.
 
@@ -178,7 +188,7 @@ def agreement(
     by
         Bootstrap unit: "pairs" or "topics".
     grades
-        The scale, where it has grades that nobody gave.
+        The scale, perhaps as "0-3", where it has grades that nobody gave.
 
     Returns
     -------
@@ -199,7 +209,9 @@ def agreement(
     >>> float(values["graded", "observed"])
     0.5
     """
-    return agreements.agreement(as_labels(labels), level=level, resamples=resamples, seed=seed, by=by, grades=grades)
+    return agreements.agreement(
+        as_labels(labels), level=_as_number(level), resamples=resamples, seed=seed, by=by, grades=as_scale(grades)
+    )
 
 
 def adjudicate(judgements: LabelsLike, rule: str = adjudication.DEFAULT_RULE, **parameters: str) -> Adjudicated:
@@ -263,7 +275,9 @@ def pool(runs: RunsLike, strategy: str = "depth", **parameters: int | float | st
     >>> pool(runs, "depth", depth=1)["doc_id"].tolist()
     ['d1', 'd3']
     """
-    return POOL.check(pooling.STRATEGIES[strategy].pool(_ranked(runs), **parameters))
+    entry = pooling.STRATEGIES[strategy]
+    values = {name: entry.read(name, value) if isinstance(value, str) else value for name, value in parameters.items()}
+    return POOL.check(entry.pool(_ranked(runs), **values))
 
 
 def simulate(
@@ -276,7 +290,7 @@ def simulate(
     learners: str | Sequence[str] = ("svm",),
     stops: str | Sequence[str] = (),
     seeds: int = 1,
-    level: float = 1,
+    level: float | str = 1,
 ) -> simulation.Results:
     """Replay judging against known qrels: how many judgements each strategy needs for which recall.
 
@@ -285,7 +299,7 @@ def simulate(
     documents
         :data:`collection.frames.DOCUMENTS`, or Documents.
     topics
-        :data:`collection.frames.TOPICS`.
+        :data:`collection.frames.TOPICS`; a missing column of texts is empty.
     qrels, runs
         As for :func:`evaluate`; pooling strategies need runs.
     strategies
@@ -321,6 +335,9 @@ def simulate(
     if isinstance(documents, pd.DataFrame):
         rows = DOCUMENTS.check(documents)[list(DOCUMENTS.names)].itertuples(index=False, name=None)
         documents = [Document(str(doc_id), title, text) for doc_id, title, text in rows]
+    if isinstance(topics, pd.DataFrame):
+        topics = topics.assign(**{name: "" for name in TOPICS.names[2:] if name not in topics})
+    topics, level = rename_columns(topics, TOPICS), _as_number(level)
     strategies, learners, stops = (
         [names] if isinstance(names, str) else names for names in (strategies, learners, stops)
     )
@@ -332,6 +349,13 @@ def simulate(
     ready = simulation.cases(documents, topics, as_qrels(qrels), ranked, pools=asked, level=level)
     recipe = simulation.Recipe(level=level)
     return simulation.simulate(ready, strategies=strategies, learners=learners, recipe=recipe, stops=stops, seeds=seeds)
+
+
+def _as_number(level: float | str) -> float:
+    try:
+        return float(level) if isinstance(level, str) else level
+    except ValueError:
+        raise InputError(f"level: expected a grade (a number), found {level!r}") from None
 
 
 def _ranked(runs: RunsLike) -> list[Run]:

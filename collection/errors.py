@@ -48,9 +48,11 @@ NAMED = 80
 class UnknownNameError(InputError):
     """A name that is not among the `choices` of this `kind`; `written`: name -> its form in suggestions."""
 
-    def __init__(self, kind: str, name: str, choices: Iterable[str], written: Mapping[str, str] | None = None) -> None:
-        self.kind, self.name, self.choices = kind, name, sorted(choices)
-        near = difflib.get_close_matches(name.lower(), [c.lower() for c in self.choices], n=1, cutoff=0.6)
+    def __init__(
+        self, kind: str, name: object, choices: Iterable[str], written: Mapping[str, str] | None = None
+    ) -> None:
+        self.kind, self.name, self.choices = kind, str(name), sorted(choices)
+        near = difflib.get_close_matches(self.name.lower(), [c.lower() for c in self.choices], n=1, cutoff=0.6)
         meant = next((c for c in self.choices if near and c.lower() == near[0]), None)
         listed = ", ".join(self.choices[:NAMED]) + (
             f", ... ({len(self.choices):,} in all)" if self.choices[NAMED:] else ""

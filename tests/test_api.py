@@ -238,6 +238,50 @@ def test_a_refusal_says_what_was_expected_and_found(qrels: Any, runs: Any, error
         evaluate(qrels, runs, "AP")
 
 
+TWO_GRADES = [(who, "1", doc, grade) for who in ("ann", "bob") for doc, grade in (("a", 0), ("b", 2))]
+LABELS_OF_TWO = pd.DataFrame(TWO_GRADES, columns=["annotator", "query_id", "doc_id", "relevance"])
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: pool(RUNS_OF, 5), "there is no pooling strategy 5"),  # type: ignore[arg-type]
+        (lambda: compare(QRELS_OF, RUNS_OF, "AP", test=None), "there is no .* None"),  # type: ignore[arg-type]
+        (lambda: pool(RUNS_OF, "depth", depth="x"), "depth of depth is a whole number; found 'x'"),
+        (lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True, grades="x"), "grades wants two grades or more"),
+        (lambda: evaluate(QRELS_OF, RUNS_OF, 5), "'5'"),  # type: ignore[arg-type]
+        (lambda: agreement(LABELS_OF_TWO, level="x"), "level: expected a grade .a number., found 'x'"),
+        (lambda: evaluate(adjudicate(LABELS_OF_TWO), RUNS_OF), "found Adjudicated; give its attribute qrels$"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_wrong_argument_is_refused_with_a_sentence(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        call()
+
+
+def test_texts_and_objects_of_other_libraries_are_read(tmp_path: Path) -> None:
+    pd.testing.assert_frame_equal(pool(RUNS_OF, "depth", depth="3"), pool(RUNS_OF, "depth", depth=3))
+    texts, numbers = ({"with_bounds": True, "grades": grades} for grades in ("0-4", range(5)))
+    pd.testing.assert_frame_equal(
+        evaluate(QRELS_OF, RUNS_OF, **texts).values, evaluate(QRELS_OF, RUNS_OF, **numbers).values
+    )
+    found = agreement(LABELS_OF_TWO, resamples=0, grades="0-3", level="2")
+    assert (found.grades, found.level) == ((0, 1, 2, 3), 2)
+    for given in (ir_measures.nDCG @ 10, [ir_measures.nDCG @ 10, "AP"]):
+        assert evaluate(QRELS_OF, RUNS_OF, given).means().columns[0] == "nDCG@10"  # type: ignore[arg-type]
+    theirs = OURS.rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"})
+    collection.write_qrels(theirs, tmp_path / "qrels.txt")
+    assert collection.read_qrels(tmp_path / "qrels.txt").values.tolist() == OURS.values.tolist()
+
+
+def test_topics_of_a_simulation_need_a_title_only() -> None:
+    documents = pd.DataFrame({"doc_id": ["d1", "d2"], "title": "", "text": ["wing flow", "heat"]})
+    topics = pd.DataFrame({"qid": ["1"], "title": "wing"})
+    assert simulate(documents, topics, {"1": {"d1": 1}}, strategies="loop-text").means()["judgements@100"].tolist() == [
+        1
+    ]
+
+
 def test_a_notebook_shows_means_and_notes() -> None:
     found = evaluate({"1": {"a": 0}}, {"<b>": {"1": {"a": 1.0}}}, "AP")
     assert "&lt;b&gt;" in found._repr_html_()

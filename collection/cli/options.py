@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
-from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from collection import layout
-from collection.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,14 +44,9 @@ def grade(value: str) -> float:
 
 def parse_scale(value: str) -> list[float]:
     """All grades of a scale, as ``0-3`` or ``0,1,2,3``."""
-    ends = re.fullmatch(r"(\d{1,2})-(\d{1,2})", value.strip())
-    try:
-        scale = [float(g) for g in (range(int(ends[1]), int(ends[2]) + 1) if ends else value.split(","))]
-    except ValueError:
-        scale = []
-    if len(scale) < 2 or not all(map(isfinite, scale)):
-        raise InputError(f"--grades wants two grades or more, as 0-3 or 0,1,2,3, found {value!r}")
-    return scale
+    from collection.formats.in_memory import as_scale
+
+    return as_scale(value, "--grades") or []
 
 
 def form_option(*forms: str, help_text: str | None = None) -> Callable[[F], F]:

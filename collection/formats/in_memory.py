@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from math import isfinite
 from os import PathLike
 from typing import TypeAlias
 
@@ -48,7 +50,9 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     """
     if isinstance(given, str | PathLike):
         return read_qrels(given)
-    qrels = _rename_columns(_to_frame(given, "qrels", (*QRELS.names, "iteration")), QRELS)
+    if isinstance(getattr(given, "qrels", None), pd.DataFrame):
+        raise InputError(f"qrels: expected a frame, found {type(given).__name__}; give its attribute qrels")
+    qrels = rename_columns(_to_frame(given, "qrels", (*QRELS.names, "iteration")), QRELS)
     if not _may_repeat_pairs(qrels):
         return qrels
     keys = ["query_id", "doc_id"]
@@ -112,7 +116,7 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
 
 def as_labels(given: LabelsLike) -> pd.DataFrame:
     """Labels (:data:`collection.frames.LABELS`) from a file or a frame; its further columns stay."""
-    return read_labels(given) if isinstance(given, str | PathLike) else _rename_columns(given, LABELS)
+    return read_labels(given) if isinstance(given, str | PathLike) else rename_columns(given, LABELS)
 
 
 def _to_listed_run(given: object) -> Run:
@@ -133,7 +137,7 @@ def _to_run(name: str, given: object) -> Run:
         return given._replace(name=name)
     if isinstance(given, str | PathLike):
         return read_run(given)._replace(name=name)
-    return Run(name, _rename_columns(_to_frame(given, f"run {name}", SCORES.names), SCORES, f"run {name}"))
+    return Run(name, rename_columns(_to_frame(given, f"run {name}", SCORES.names), SCORES, f"run {name}"))
 
 
 def _to_frame(given: object, what: str, columns: tuple[str, ...]) -> pd.DataFrame:
@@ -168,7 +172,28 @@ def _flatten(given: Mapping[object, object], what: str, value: str) -> pd.DataFr
     )
 
 
-def _rename_columns(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.DataFrame:
+def as_scale(given: str | Iterable[float] | None, what: str = "grades") -> list[float] | None:
+    """All grades of a scale, also from a text: ``0-3`` or ``0,1,2,3``.
+
+    >>> as_scale("0-3")
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    if given is None:
+        return None
+    ends = re.fullmatch(r"(\d{1,2})-(\d{1,2})", given.strip()) if isinstance(given, str) else None
+    try:
+        listed = (
+            range(int(ends[1]), int(ends[2]) + 1) if ends else given.split(",") if isinstance(given, str) else given
+        )
+        scale = [float(grade) for grade in listed]
+    except (TypeError, ValueError):
+        scale = []
+    if not all(map(isfinite, scale)) or len(scale) < (2 if isinstance(given, str) else 1):
+        raise InputError(f"{what} wants two grades or more, as 0-3 or 0,1,2,3, found {given!r}")
+    return scale
+
+
+def rename_columns(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.DataFrame:
     """The frame with the columns of `schema` under our names."""
     if isinstance(frame, pd.DataFrame):
         wanted = [column for column in schema.names if column not in frame]

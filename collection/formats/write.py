@@ -102,7 +102,7 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     Parameters
     ----------
     frame
-        :data:`collection.frames.QRELS` with the column that the form adds.
+        :data:`collection.frames.QRELS` with the column that the form adds; also with qid, docno, label as in memory.
     form
         As :func:`collection.formats.read_qrels` reads it back: "strata" has ``stratum`` before the grade,
         "probabilities" ``probability`` behind it, "subtopics" ``subtopic`` in the second column.
@@ -122,7 +122,9 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     '301 0 d1 2\n'
     """
     extra = {"subtopics": "subtopic", "strata": "stratum", "probabilities": "probability"}.get(form)
-    QRELS.check(frame, "writing qrels", also=[extra] if extra else [])
+    from collection.formats.in_memory import rename_columns
+
+    frame = QRELS.check(rename_columns(frame, QRELS, "writing qrels"), "writing qrels", also=[extra] if extra else [])
     topics, documents = _format_ids(frame, "query_id"), _format_ids(frame, "doc_id")
     if any(t.startswith("#") for t in set(topics)):
         raise InputError("a query_id that begins with # would be read as a comment; rename the topic")

@@ -200,8 +200,17 @@ def as_measures(measures: Measure | str | Iterable[Measure | str], rel: float | 
     >>> [str(m) for m in as_measures(["map", "P.5,10"])]
     ['AP', 'P@5', 'P@10']
     """
-    given = [measures] if isinstance(measures, Measure | str) else measures
-    return [m for each in given for m in ([each] if isinstance(each, Measure) else read(each, rel).measures)]
+    return [
+        m
+        for each in list_measures(measures)
+        for m in ([each] if isinstance(each, Measure) else read(each, rel).measures)
+    ]
+
+
+def list_measures(measures: object) -> list[Measure | str]:
+    """One or many measures as a list; an object of another library is its text."""
+    listed = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
+    return [each if isinstance(each, Measure) else str(each) for each in listed]
 
 
 def as_measure(measure: Measure | str) -> Measure:
