@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os import PathLike
 
 import pandas as pd
@@ -88,7 +89,7 @@ def evaluate(
     -------
     Evaluation
         ``means()`` has runs x measures, ``per_topic()`` is :data:`collection.frames.VALUES`. A topic that a run lacks
-        counts as an empty ranking.
+        counts as an empty ranking. ``notes`` are what ``cleverdon evaluate`` says beside the values.
 
     Raises
     ------
@@ -103,8 +104,10 @@ def evaluate(
     >>> evaluate(qrels, {"bm25": run}, ["RR", "P@1"]).means().loc["bm25"].to_dict()
     {'RR': 0.75, 'P@1': 0.5}
     """
-    judged, scale = as_qrels(qrels), as_scale(grades)
-    return comparison.evaluate(as_runs(runs), judged, measures, with_bounds=with_bounds, grades=scale)
+    found = comparison.evaluate(
+        as_runs(runs), as_qrels(qrels), measures, with_bounds=with_bounds, grades=as_scale(grades)
+    )
+    return replace(found, notes=(*found.notes, *comparison.describe_coverage(found.coverage)))
 
 
 def compare(
@@ -156,7 +159,8 @@ def compare(
       system  difference      p  significant
     0   good       0.312  0.011         True
     """
-    evaluation = evaluate(qrels, runs, measures)
+    # Without notes on coverage: a comparison has its own.
+    evaluation = comparison.evaluate(as_runs(runs), as_qrels(qrels), measures)
     return comparison.compare(
         evaluation, baseline=baseline, test=test, correction=correction, alpha=alpha, seed=seed, all_pairs=all_pairs
     )

@@ -248,8 +248,8 @@ LABELS_OF_TWO = pd.DataFrame(TWO_GRADES, columns=["annotator", "query_id", "doc_
         (lambda: pool(RUNS_OF, 5), "there is no pooling strategy 5"),  # type: ignore[arg-type]
         (lambda: compare(QRELS_OF, RUNS_OF, "AP", test=None), "there is no .* None"),  # type: ignore[arg-type]
         (lambda: pool(RUNS_OF, "depth", depth="x"), "depth of depth is a whole number; found 'x'"),
-        (lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True, grades="x"), "grades wants two grades or more"),
-        (lambda: evaluate(QRELS_OF, RUNS_OF, 5), "'5'"),  # type: ignore[arg-type]
+        (lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True, grades="x"), "^grades wants two grades or more"),
+        (lambda: evaluate(QRELS_OF, RUNS_OF, 5), "a measure is a text like nDCG@10, .* found 5"),  # type: ignore[arg-type]
         (lambda: agreement(LABELS_OF_TWO, level="x"), "level: expected a grade .a number., found 'x'"),
         (lambda: evaluate(adjudicate(LABELS_OF_TWO), RUNS_OF), "found Adjudicated; give its attribute qrels$"),  # type: ignore[arg-type]
     ],
@@ -280,6 +280,18 @@ def test_topics_of_a_simulation_need_a_title_only() -> None:
     assert simulate(documents, topics, {"1": {"d1": 1}}, strategies="loop-text").means()["judgements@100"].tolist() == [
         1
     ]
+
+
+def test_an_evaluation_has_the_notes_of_the_command_line() -> None:
+    runs = {"bm25": {"1": {"a": 2.0, "x": 1.0}, "9": {"a": 1.0}}}
+    found = evaluate({"1": {"a": 1}, "2": {"a": 1}}, runs, ["map", "P@1"])
+    assert found.notes == (
+        "map: computed as AP",
+        "bm25: 1 of 2 topics are not in the run and count as empty rankings",
+        "bm25: 1 of its topics are not in the qrels and are ignored",
+        "of a topic's first 10 documents 0.5 are unjudged on average, and count as not relevant",
+    )
+    assert "map: computed as AP" in compare(QRELS_OF, RUNS_OF, "map").notes
 
 
 def test_a_notebook_shows_means_and_notes() -> None:

@@ -124,6 +124,7 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
     """Print values on stdout in one of the forms, and notices about missing and unjudged documents on stderr."""
     import pandas as pd
 
+    from collection.comparison import describe_coverage
     from collection.records import ALL_TOPICS, sort_naturally
 
     values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
@@ -157,21 +158,8 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
         if unknown:
             print_notices([f"nothing is known of the costs of {', '.join(unknown[:5])}"])
     print_notices(evaluation.notes)
-    _print_coverage(evaluation, "are left out" if judged_only else "count as not relevant")
-
-
-def _print_coverage(evaluation: Evaluation, fate: str) -> None:
-    for c in evaluation.coverage:
-        if c.missing_topics:
-            missing = f"{len(c.missing_topics)} of {c.topics} topics are not in the run"
-            print_notices([f"{c.run}: {missing} and count as empty rankings"])
-        if c.ignored_topics:
-            print_notices([f"{c.run}: {len(c.ignored_topics)} of its topics are not in the qrels and are ignored"])
-    unjudged = sorted((c.unjudged_at_10, c.run) for c in evaluation.coverage)
-    if unjudged and f"{unjudged[-1][0]:.1f}" != "0.0":
-        (least, _), (most, name) = unjudged[0], unjudged[-1]
-        span = f"{most:.1f}" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} ({name})"
-        print_notices([f"of a topic's first 10 documents {span} are unjudged on average, and {fate}"])
+    fate = "are left out" if judged_only else "count as not relevant"
+    print_notices(describe_coverage(evaluation.coverage, fate))
 
 
 def _print_values(

@@ -24,7 +24,9 @@ from collection.measures import (
     as_measures,
     bounds,
     index_qrels,
+    list_measures,
     rank_as,
+    read,
 )
 from collection.records import ALL_TOPICS, Run
 
@@ -63,7 +65,8 @@ class Evaluation:
         ``run``, ``measure``, ``cutoff`` (Int64; missing where the measure looks at the whole ranking), ``unjudged``:
         the share of the run's documents up to the measure's own cut-off that nobody judged.
     notes
-        What to know about all values: that no grade reaches the relevance level, which grades the bounds assume.
+        What to know about all values: which measures stand for names of other tools, that no grade reaches the
+        relevance level, which grades the bounds assume.
     """
 
     values: pd.DataFrame
@@ -137,7 +140,8 @@ def evaluate(
         The qrels have no judgement or a topic called "all", two runs have the same name, a run shares no topic with
         the qrels, or a measure is given twice.
     """
-    measures = as_measures(measures)
+    listed = list_measures(measures)
+    measures = as_measures(listed)
     scale = None if grades is None else tuple(grades)
     if not len(qrels):
         raise InputError("the qrels hold no judgement; judge some pairs first")
@@ -198,10 +202,28 @@ def evaluate(
             "unjudged": np.array(unjudged, dtype=np.float64),
         }
     )
-    notes = out_of_reach(measures, qrels)
+    notes = [note for each in listed if not isinstance(each, Measure) and (note := read(each).note)]
+    notes += out_of_reach(measures, qrels)
     if with_bounds:
         notes.append(assumed_grades(scale, index.levels))
     return Evaluation(table, coverage, unjudged=beside, notes=tuple(notes))
+
+
+def describe_coverage(coverage: Iterable[Coverage], fate: str = "count as not relevant") -> list[str]:
+    """Sentences on topics that only a run or only the qrels have, and on unjudged documents, whose `fate` is this."""
+    given, notes = list(coverage), []
+    for c in given:
+        if c.missing_topics:
+            missing = f"{len(c.missing_topics)} of {c.topics} topics are not in the run"
+            notes.append(f"{c.run}: {missing} and count as empty rankings")
+        if c.ignored_topics:
+            notes.append(f"{c.run}: {len(c.ignored_topics)} of its topics are not in the qrels and are ignored")
+    unjudged = sorted((c.unjudged_at_10, c.run) for c in given)
+    if unjudged and f"{unjudged[-1][0]:.1f}" != "0.0":
+        (least, _), (most, name) = unjudged[0], unjudged[-1]
+        span = f"{most:.1f}" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} ({name})"
+        notes.append(f"of a topic's first 10 documents {span} are unjudged on average, and {fate}")
+    return notes
 
 
 def assumed_grades(scale: Iterable[float] | None, levels: Iterable[float]) -> str:

@@ -30,7 +30,7 @@ from collection.measures import diversity, effort, experimental, graded, incompl
 from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Found, Version
 from collection.measures.alignment import QrelsIndex, align, from_grades, index_qrels, rank_as
 from collection.measures.explanation import Explanation, explain
-from collection.measures.measure import Measure, as_measure, as_measures, parse, parse_name, read
+from collection.measures.measure import Measure, as_measure, as_measures, list_measures, parse, parse_name, read
 from collection.measures.table import MEASURES, MeasureEntry
 from collection.measures.trace import divide, show
 from collection.measures.value_bounds import Bounds, bounds
@@ -56,6 +56,7 @@ __all__ = [
     "explain",
     "from_grades",
     "index_qrels",
+    "list_measures",
     "parse",
     "parse_name",
     "rank_as",

@@ -154,7 +154,7 @@ class ReadMeasures(NamedTuple):
     note: str
 
 
-def read(text: str, rel: float | None = None) -> ReadMeasures:
+def read(text: object, rel: float | None = None) -> ReadMeasures:
     """Read a measure as :func:`parse` does, or what trec_eval, pytrec_eval, ir_measures or ranx call one or several.
 
     Raises
@@ -167,8 +167,9 @@ def read(text: str, rel: float | None = None) -> ReadMeasures:
     >>> read("P.5,10").note
     'P.5,10: computed as P@5, P@10'
     """
-    if not isinstance(text, str):
+    if text is None or isinstance(text, int | float):
         raise InputError(f"a measure is a text like nDCG@10, or what parse made of one, found {text!r}")
+    text = str(text)  # also a measure of another library
     plain = text.replace("α", "alpha")  # ir_measures writes it either way
     written = _WRITTEN.fullmatch(plain)
     own = _own_names()
@@ -207,10 +208,9 @@ def as_measures(measures: Measure | str | Iterable[Measure | str], rel: float | 
     ]
 
 
-def list_measures(measures: object) -> list[Measure | str]:
-    """One or many measures as a list; an object of another library is its text."""
-    listed = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
-    return [each if isinstance(each, Measure) else str(each) for each in listed]
+def list_measures(measures: Measure | str | Iterable[Measure | str]) -> list[Measure | str]:
+    """One or many measures as a list."""
+    return list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
 
 
 def as_measure(measure: Measure | str) -> Measure:
