@@ -12,6 +12,7 @@ from collection import annotator_agreement as agreements
 from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Evaluation
+from collection.errors import InputError
 from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs
 from collection.frames import DOCUMENTS, POOL
 from collection.measures import Measure
@@ -271,9 +272,9 @@ def simulate(
     qrels: QrelsLike,
     runs: RunsLike | None = None,
     *,
-    strategies: Sequence[str] = ("loop",),
-    learners: Sequence[str] = ("svm",),
-    stops: Sequence[str] = (),
+    strategies: str | Sequence[str] = ("loop",),
+    learners: str | Sequence[str] = ("svm",),
+    stops: str | Sequence[str] = (),
     seeds: int = 1,
     level: float = 1,
 ) -> simulation.Results:
@@ -306,7 +307,8 @@ def simulate(
     Raises
     ------
     InputError, UnknownNameError
-        No topic has a relevant document, or an argument is in no such form or an unknown name.
+        No topic has a relevant document, pooling strategies have no runs, or an argument is in no such form or an
+        unknown name.
 
     Examples
     --------
@@ -319,10 +321,15 @@ def simulate(
     if isinstance(documents, pd.DataFrame):
         rows = DOCUMENTS.check(documents)[list(DOCUMENTS.names)].itertuples(index=False, name=None)
         documents = [Document(str(doc_id), title, text) for doc_id, title, text in rows]
-    asked = [name for name in strategies if name not in simulation.LOOPS]
-    ready = simulation.cases(
-        documents, topics, as_qrels(qrels), [] if runs is None else _ranked(runs), pools=asked, level=level
+    strategies, learners, stops = (
+        [names] if isinstance(names, str) else names for names in (strategies, learners, stops)
     )
+    asked = [pooling.STRATEGIES[name].name for name in strategies if name not in simulation.LOOPS]
+    ranked = [] if runs is None else _ranked(runs)
+    if asked and not ranked:
+        verb = "chooses" if len(asked) == 1 else "choose"
+        raise InputError(f"{', '.join(asked)} {verb} from runs: give some as runs")
+    ready = simulation.cases(documents, topics, as_qrels(qrels), ranked, pools=asked, level=level)
     recipe = simulation.Recipe(level=level)
     return simulation.simulate(ready, strategies=strategies, learners=learners, recipe=recipe, stops=stops, seeds=seeds)
 

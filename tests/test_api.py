@@ -21,6 +21,7 @@ from collection import adjudicate, agreement, compare, comparison, evaluate, for
 from collection.adjudication import ADJUDICATION_RULES
 from collection.comparison import Evaluation
 from collection.errors import ColumnsError, InputError, UnknownNameError
+from collection.formats.in_memory import as_runs
 from collection.frames import POOL, VALUES
 from collection.ranking import rank_run
 from collection.records import Run
@@ -184,6 +185,16 @@ def test_a_single_file_has_its_tag_as_name(tmp_path: Path) -> None:
     require_values_of_pytrec_eval(found, {"dense": "dense"})
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_list_mixes_runs_and_files(tmp_path: Path, order: int) -> None:
+    first, second = run_files(tmp_path)
+    given = [collection.read_run(first), str(second)][::order]
+    assert [run.name for run in as_runs(given)] == ["bm25", "dense"][::order]
+    require_values_of_pytrec_eval(
+        evaluate(QRELS_OF, given, list(OF_PYTREC_EVAL)), {name: name for name in ["bm25", "dense"][::order]}
+    )
+
+
 def test_an_iteration_that_tells_rows_of_a_pair_apart_is_a_subtopic() -> None:
     rows = [ir_measures.Qrel("1", "a", 1, "x"), ir_measures.Qrel("1", "a", 1, "y"), ir_measures.Qrel("1", "b", 1, "y")]
     run = [ir_measures.ScoredDoc("1", "b", 2.0), ir_measures.ScoredDoc("1", "a", 1.0)]
@@ -215,7 +226,7 @@ def test_an_iteration_that_tells_rows_of_a_pair_apart_is_a_subtopic() -> None:
         (QRELS_OF, OURS, ColumnsError, "run run needs the columns score"),
         (QRELS_OF, [], InputError, "runs: expected files, Runs, .* found nothing"),
         (QRELS_OF, 7, InputError, "runs: expected files, Runs, .* found int"),
-        (QRELS_OF, [FRAMES["bm25"]], InputError, "a dictionary from names to runs.* found DataFrame"),
+        (QRELS_OF, [FRAMES["bm25"]] * 2, InputError, "names to runs.* found DataFrame; name each run: {name: run}"),
         (QRELS_OF, {"bm25": 7}, InputError, "run bm25: expected a file, a frame, .* found 7"),
         (QRELS_OF, {"bm25": FRAMES["bm25"].assign(score=np.nan)}, InputError, "run bm25: row 1 has no score"),
         (QRELS_OF, [("301", "d1")], InputError, r"\(query_id, doc_id, score\), found \('301', 'd1'\)"),
@@ -318,3 +329,17 @@ def test_simulation_of_a_pooling_strategy() -> None:
     means = simulate(documents, topics, QRELS_OF, RUNS_OF, strategies=["depth", "mtf"], level=3).means()
     assert means.index.get_level_values("strategy").tolist() == ["depth", "mtf"]
     assert (means["documents"] == 60).all()
+
+
+@pytest.mark.parametrize(
+    ("strategies", "said"), [(["mtf", "rrf"], "mtf, rrf choose from runs"), ("mtf", "mtf chooses")]
+)
+def test_simulation_of_pooling_strategies_needs_runs(strategies: Any, said: str) -> None:
+    documents = pd.DataFrame({"doc_id": ["d1", "d2"], "title": "", "text": "wing flow"})
+    topics = pd.DataFrame({"query_id": ["1"], "title": "wing", "description": "", "narrative": ""})
+    with pytest.raises(InputError, match=said):
+        simulate(documents, topics, {"1": {"d1": 1}}, strategies=strategies)
+    with pytest.raises(UnknownNameError, match="there is no pooling strategy 'mft'"):
+        simulate(documents, topics, {"1": {"d1": 1}}, strategies="mft")
+    means = simulate(documents, topics, {"1": {"d1": 1}}, {"1": {"d1": 1.0}}, strategies="mtf").means()
+    assert means.index.get_level_values("strategy").tolist() == ["mtf"]

@@ -78,7 +78,8 @@ def simulate(
     wanted = strategies or ("loop",)
     pooled = [s for s in wanted if s in pooling.STRATEGIES]
     if pooled and not ranked:
-        raise click.UsageError(f"{', '.join(pooled)} choose from runs: give some with --run")
+        verb = "chooses" if len(pooled) == 1 else "choose"
+        raise click.UsageError(f"{', '.join(pooled)} {verb} from runs: give some with --run")
     frame = formats.read_qrels(qrels_file)
     all_topics = formats.read_topics(topics)
     notices: list[str] = []

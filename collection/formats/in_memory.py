@@ -101,21 +101,31 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
         head = next(several, None)
         rest: Iterable[object] = chain([head], several)
         if isinstance(head, str | PathLike):
-            yield from read_runs(list(rest))  # type: ignore[arg-type]
-        elif isinstance(head, Run):
-            yield from (_to_run(run.name, run) if isinstance(run, Run) else _to_run("run", run) for run in rest)
-        elif isinstance(head, tuple):
+            listed = list(rest)
+            paths = [path for path in listed if isinstance(path, str | PathLike)]
+            yield from read_runs(paths) if len(paths) == len(listed) else map(_to_listed_run, listed)
+        elif isinstance(head, tuple) and not isinstance(head, Run):
             yield _to_run("run", rest)
         else:
-            raise InputError(
-                "runs: expected files, Runs, a frame, a dictionary from names to runs, {query_id: {doc_id: score}} or "
-                f"tuples (query_id, doc_id, score), found {'nothing' if head is None else type(head).__name__}"
-            )
+            yield from map(_to_listed_run, rest)
 
 
 def as_labels(given: LabelsLike) -> pd.DataFrame:
     """Labels (:data:`collection.frames.LABELS`) from a file or a frame; its further columns stay."""
     return read_labels(given) if isinstance(given, str | PathLike) else _rename_columns(given, LABELS)
+
+
+def _to_listed_run(given: object) -> Run:
+    """A member of a list that has a name of its own."""
+    if isinstance(given, Run):
+        return given
+    if isinstance(given, str | PathLike):
+        return read_run(given)
+    hint = "; name each run: {name: run}" if isinstance(given, pd.DataFrame | Mapping) else ""
+    raise InputError(
+        "runs: expected files, Runs, a frame, a dictionary from names to runs, {query_id: {doc_id: score}} or "
+        f"tuples (query_id, doc_id, score), found {'nothing' if given is None else type(given).__name__}{hint}"
+    )
 
 
 def _to_run(name: str, given: object) -> Run:
