@@ -95,11 +95,12 @@ class Run(NamedTuple):
 class Judgement(NamedTuple):
     """One annotator's decision on a pair, as it is written to the log.
 
-    `uuid` is made by the client and makes writing idempotent. `shown_at` and `judged_at` are ISO 8601 in UTC;
-    `seconds` is the time on screen with the page in front, `away` the other seconds since `shown_at`. `strategy`,
-    `pool_rank`, `model_round` and `probability` say why the pair was shown. `revises` is the uuid of the judgement that
-    this one replaces. `flagged`: the annotator wants it reviewed. `passages` are marked places, [start, end) in code
-    points of the text as shown.
+    `kind` is "graded" (with a `relevance`), "cannot judge" (with a `reason`) or "undone"; `counts_as` is "judgement",
+    "adjudication" or "surplus". `uuid` is made by the client and makes writing idempotent. `shown_at` and `judged_at`
+    are ISO 8601 in UTC; `seconds` is the time on screen with the page in front, `away` the other seconds since
+    `shown_at`. `strategy`, `pool_rank`, `model_round` and `probability` say why the pair was shown. `revises` is the
+    uuid of the judgement that this one replaces. `flagged`: the annotator wants it reviewed. `passages` are marked
+    places, [start, end) in code points of the text as shown.
 
     Examples
     --------

@@ -52,7 +52,15 @@ __all__ = ["DATABASE", "Campaign", "read_grades"]
 class Campaign:
     r"""An open campaign directory, with its services as attributes.
 
-    A campaign stays in the thread that opened it; :meth:`transaction` groups several changes.
+    A campaign stays in the thread that opened it; :meth:`transaction` groups several changes. The services are:
+
+    - `importer`, `corpus`, `pools`: files in, topics and documents, pairs to judge
+    - `accounts`, `assignments`, `calibration`, `settings`: who judges what, and how
+    - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
+    - `active_learning`, `features`, `budget`, `recall`: the loop, and when to stop
+    - `agreement`, `qrels`, `evaluation`, `explanations`: results
+    - `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
+    - `overview`, `progress`, `search`, `near_duplicates`, `document_view`, `server_state`: what the pages show
 
     Parameters
     ----------
