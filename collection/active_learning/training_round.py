@@ -53,35 +53,24 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How the loop learns.
-
-    Attributes
-    ----------
-    learner
-        A name of :data:`collection.active_learning.learners.LEARNERS`.
-    parameters
-        Of the learner, where they differ from its defaults.
-    level
-        Minimum relevant grade.
-    grades
-        "weights": a document below the level but above 0 is a weak relevant example, one above the level a
-        strong one. "threshold": only the level counts.
-    presumed
-        Random unjudged documents that each round takes as irrelevant examples; at most a fifth of the unjudged.
-    topic
-        Weight of the topic's own text as a relevant example, 0 for none; None: 1 for a topic without runs, else 0.
-    evidence
-        "prior": the runs' fusion is added to the score, with a weight that falls as relevant documents are found.
-        "columns": run evidence is three more features to learn from. "none": the text alone.
-    """
+    """How the loop learns."""
 
     learner: str = "svm"
+    """A name of :data:`collection.active_learning.learners.LEARNERS`."""
     parameters: Mapping[str, float] = field(default_factory=dict)
+    """Of the learner, where they differ from its defaults."""
     level: float = 1
+    """Minimum relevant grade."""
     grades: GradeUse = "weights"
+    """With "weights", a document below the level but above 0 is a weak relevant example, one above the level a strong
+    one. With "threshold", only the level counts."""
     presumed: int = 100
+    """Random unjudged documents that each round takes as irrelevant examples; at most a fifth of the unjudged."""
     topic: float | None = None
+    """Weight of the topic's own text as a relevant example, 0 for none; None: 1 for a topic without runs, else 0."""
     evidence: EvidenceUse = "prior"
+    """With "prior", the runs' fusion is added to the score, with a weight that falls as relevant documents are found.
+    With "columns", run evidence is three more features to learn from. "none": the text alone."""
 
     @classmethod
     def with_priors(cls, level: float = 1) -> Recipe:

@@ -18,25 +18,17 @@ Rule = Callable[..., RuleResult]
 
 @dataclass(frozen=True)
 class RuleEntry(Entry[Rule]):
-    """An adjudication rule; the parameter that names one person is called ``annotator``.
-
-    Attributes
-    ----------
-    adjudications
-        When it takes adjudications into account.
-    fractional
-        Whether its grades have fractions.
-    estimates
-        Whether its grades are estimated, in rounds that may end before they converge.
-    origin
-        How a grade came about that the rule itself decided on.
-    """
+    """An adjudication rule; the parameter that names one person is called ``annotator``."""
 
     _: KW_ONLY
     adjudications: str = "no"
+    """When it takes adjudications into account."""
     fractional: bool = False
+    """Whether its grades have fractions."""
     estimates: bool = False
+    """Whether its grades are estimated, in rounds that may end before they converge."""
     origin: str = "they differ, and the rule chose this grade"
+    """How a grade came about that the rule itself decided on."""
 
     @property
     def traits(self) -> dict[str, str]:

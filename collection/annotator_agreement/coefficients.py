@@ -29,20 +29,14 @@ one common pair says nothing, and would weigh as much as one of a thousand."""
 
 @dataclass(frozen=True)
 class CoefficientEntry(Entry[Coefficient]):
-    """A coefficient; its function gives (R,) values, nan where it is not defined.
-
-    Attributes
-    ----------
-    measurement
-        How it reads grades: as names (nominal), ranks (ordinal), numbers with distances (interval), or relevant and
-        not relevant (binary).
-    pairwise
-        For a coefficient of two annotators: its (R, Q) values, of which ``function`` is the mean over Q.
-    """
+    """A coefficient; its function gives (R,) values, nan where it is not defined."""
 
     _: KW_ONLY
     measurement: Measurement
+    """How it reads grades: as names (nominal), ranks (ordinal), numbers with distances (interval), or relevant and not
+    relevant (binary)."""
     pairwise: Coefficient | None = None
+    """For a coefficient of two annotators: its (R, Q) values, of which ``function`` is the mean over Q."""
 
     @property
     def scales(self) -> tuple[Scale, ...]:
@@ -57,36 +51,24 @@ COEFFICIENTS = Registry("coefficient of agreement", CoefficientEntry)
 
 @dataclass(frozen=True)
 class Sums:
-    """What coefficients are computed from.
-
-    Attributes
-    ----------
-    grades
-        The scale, V numbers.
-    coincidences
-        R x V x V: Krippendorff's matrix; a pair graded by m annotators adds m to it.
-    together
-        R x V x V: the share of ordered pairs of annotators who gave these two grades, summed over pairs.
-    several
-        R: pairs graded by two annotators or more.
-    shares
-        R x V: the share of a pair's annotators who gave the grade, summed over all graded pairs.
-    graded
-        R: graded pairs.
-    confusions
-        R x Q x V x V: how often one annotator gave the first grade and the other one the second.
-    value_counts
-        Pairs x V: how many annotators gave each grade, for pairs with two or more; None for resamples.
-    """
+    """What coefficients are computed from."""
 
     grades: Floats
+    """The scale, V numbers."""
     coincidences: Floats
+    """R x V x V: Krippendorff's matrix; a pair graded by m annotators adds m to it."""
     together: Floats
+    """R x V x V: the share of ordered pairs of annotators who gave these two grades, summed over pairs."""
     several: Floats
+    """R: pairs graded by two annotators or more."""
     shares: Floats
+    """R x V: the share of a pair's annotators who gave the grade, summed over all graded pairs."""
     graded: Floats
+    """R: graded pairs."""
     confusions: Floats
+    """R x Q x V x V: how often one annotator gave the first grade and the other one the second."""
     value_counts: npt.NDArray[np.int64] | None = None
+    """Pairs x V: how many annotators gave each grade, for pairs with two or more; None for resamples."""
 
     @cached_property
     def margins(self) -> tuple[Floats, Floats]:

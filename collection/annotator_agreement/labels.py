@@ -25,30 +25,20 @@ MAX_GRADES = 100
 
 @dataclass(frozen=True)
 class Labels:
-    """Grades of several annotators.
-
-    Attributes
-    ----------
-    annotators
-        Names, sorted.
-    pairs
-        ``query_id``, ``doc_id`` of each graded pair.
-    codes
-        Pairs x annotators: index of the grade in `grades`, or :data:`MISSING`.
-    grades
-        The scale, ascending.
-    finished_at
-        Time of each pair's last grade (UTC); NaT unless all its times are known.
-    repeated
-        Rows left out since the same annotator graded the same pair again further down.
-    """
+    """Grades of several annotators."""
 
     annotators: tuple[str, ...]
+    """Names, sorted."""
     pairs: pd.DataFrame
+    """``query_id``, ``doc_id`` of each graded pair."""
     codes: Codes
+    """Pairs x annotators: index of the grade in `grades`, or :data:`MISSING`."""
     grades: Floats
+    """The scale, ascending."""
     finished_at: pd.Series[pd.Timestamp]
+    """Time of each pair's last grade (UTC); NaT unless all its times are known."""
     repeated: int = 0
+    """Rows left out since the same annotator graded the same pair again further down."""
 
     @classmethod
     def of(cls, frame: pd.DataFrame, grades: Iterable[float] | None = None) -> Labels:

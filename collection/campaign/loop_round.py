@@ -13,33 +13,23 @@ from collection.store import Selection
 
 
 class LoopRound(NamedTuple):
-    """A round of a topic's loop; small, since it is sent between processes.
-
-    Attributes
-    ----------
-    model_round
-        Number of the round: entries of the topic's log that it has read.
-    selections
-        Documents in the order in which to judge them; their strategy is "loop", "start" (nothing relevant is known
-        yet), the name of a pooling strategy, or "random".
-    left
-        Number of unjudged documents of the scope.
-    came_by
-        Source of the order: "model", "fusion", "topic text", "no order", or the name of a pooling strategy.
-    key
-        Version of settings, documents and runs.
-    ended
-        A pooling strategy has no more documents.
-    """
+    """A round of a topic's loop; small, since it is sent between processes."""
 
     query_id: str
     mode: str
     model_round: int
+    """Number of the round: entries of the topic's log that it has read."""
     selections: list[Selection]
+    """Documents in the order in which to judge them; their strategy is "loop", "start" (nothing relevant is known yet),
+    the name of a pooling strategy, or "random"."""
     left: int
+    """Number of unjudged documents of the scope."""
     came_by: str
+    """Source of the order: "model", "fusion", "topic text", "no order", or the name of a pooling strategy."""
     key: tuple[object, ...]
+    """Version of settings, documents and runs."""
     ended: bool = False
+    """A pooling strategy has no more documents."""
 
     @property
     def complete(self) -> bool:
@@ -48,39 +38,25 @@ class LoopRound(NamedTuple):
 
 
 class TopicRankings(NamedTuple):
-    """The runs of a topic, for a pooling strategy.
-
-    Attributes
-    ----------
-    allowed
-        (documents,) bool: the documents that may be shown.
-    rankings
-        For each run, by name, the rows of its allowed documents in order.
-    best
-        Row -> number of runs that have the document, and its best rank.
-    """
+    """The runs of a topic, for a pooling strategy."""
 
     allowed: NDArray[np.bool_]
+    """(documents,) bool: the documents that may be shown."""
     rankings: list[Indices]
+    """For each run, by name, the rows of its allowed documents in order."""
     best: dict[int, tuple[int, int]]
+    """Row -> number of runs that have the document, and its best rank."""
 
 
 class Reasons(NamedTuple):
-    """Why a round has a document.
-
-    Attributes
-    ----------
-    came_by
-        Source of the order, see :class:`LoopRound`.
-    terms
-        (term, contribution to the score), highest first; empty without a model.
-    best
-        Number of runs that have the document, and its best rank; None if no run has the topic.
-    """
+    """Why a round has a document."""
 
     came_by: str
+    """Source of the order, see :class:`LoopRound`."""
     terms: list[tuple[str, float]]
+    """(term, contribution to the score), highest first; empty without a model."""
     best: tuple[int, int] | None
+    """Number of runs that have the document, and its best rank; None if no run has the topic."""
 
 
 class ExplainableRound(NamedTuple):

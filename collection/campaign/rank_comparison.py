@@ -14,25 +14,17 @@ DIGITS = 12
 
 
 class SideBySide(NamedTuple):
-    """The places of the runs by two series of means.
-
-    Attributes
-    ----------
-    table
-        ``run``, ``first``, ``second`` (the means), ``first_place``, ``second_place`` (int64; 1 is the best, equal means
-        share the better place); by first place, then name.
-    tau
-        Kendall's tau-b between the two orders; nan where there is none.
-    swaps
-        Pairs of runs that are in another order by the second than by the first.
-    equal
-        "first" or "second" where all runs have the same mean there, or there are fewer than two; else "".
-    """
+    """The places of the runs by two series of means."""
 
     table: pd.DataFrame
+    """``run``, ``first``, ``second`` (the means), ``first_place``, ``second_place`` (int64; 1 is the best, equal means
+    share the better place); by first place, then name."""
     tau: float
+    """Kendall's tau-b between the two orders; nan where there is none."""
     swaps: int
+    """Pairs of runs that are in another order by the second than by the first."""
     equal: str
+    """Side on which all runs have the same mean or there are fewer than two, "first" or "second"; else ""."""
 
 
 def side_by_side(first: pd.Series[Any], second: pd.Series[Any], *, less_is_better: bool = False) -> SideBySide:

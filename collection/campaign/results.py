@@ -54,30 +54,20 @@ class PoolReport(NamedTuple):
 
 
 class NextPairs(NamedTuple):
-    """What an annotator judges next.
-
-    Attributes
-    ----------
-    documents
-        Documents that they do not hold yet, in the order in which to judge them.
-    closed
-        Ids of held documents that they need not judge any more.
-    order
-        In the loop: ids of all that they hold from now on, in order. None in a pool.
-    model_round
-        In the loop: the round that the order is from.
-    calibration
-        Ids of `documents` that everybody judges.
-    first
-        A topic whose calibration set the annotator has to judge before anything else.
-    """
+    """What an annotator judges next."""
 
     documents: list[Document]
+    """Documents that they do not hold yet, in the order in which to judge them."""
     closed: list[str]
+    """Ids of held documents that they need not judge any more."""
     order: list[str] | None = None
+    """In the loop: ids of all that they hold from now on, in order. None in a pool."""
     model_round: int | None = None
+    """In the loop: the round that the order is from."""
     calibration: Sequence[str] = ()
+    """Ids of `documents` that everybody judges."""
     first: str | None = None
+    """A topic whose calibration set the annotator has to judge before anything else."""
 
 
 class Refused(NamedTuple):

@@ -57,18 +57,12 @@ Rows = NDArray[np.int64]
 
 
 class Group(NamedTuple):
-    """Documents linked by near-duplicates, in the order in which they came.
-
-    Attributes
-    ----------
-    doc_ids
-        Two or more.
-    similarity
-        Of each to the first; perhaps below the threshold where a third document links the two.
-    """
+    """Documents linked by near-duplicates, in the order in which they came."""
 
     doc_ids: tuple[str, ...]
+    """Two or more."""
     similarity: tuple[float, ...]
+    """Of each to the first; perhaps below the threshold where a third document links the two."""
 
 
 def shingles(text: str) -> Shingles:

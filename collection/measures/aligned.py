@@ -55,28 +55,19 @@ def grade_levels(grades: Grades) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Sample:
-    """The strata of a sampled pool, and how much of each was judged.
-
-    Attributes
-    ----------
-    stratum
-        (T, D): the stratum of the document at each rank, from 0; -1 where the pool has no such document.
-    size
-        (T, S): documents in each stratum; where only inclusion probabilities are known, their estimate.
-    judged
-        (T, S): those of them that were judged.
-    graded
-        (T, J): the strata of the documents in :attr:`Aligned.judged`, in their order; -1 as padding.
-    listed
-        Whether the qrels also name the documents outside the sample (grade -1). Otherwise the retrieved documents of a
-        stratum are estimated from the judged ones.
-    """
+    """The strata of a sampled pool, and how much of each was judged."""
 
     stratum: Ints
+    """(T, D): the stratum of the document at each rank, from 0; -1 where the pool has no such document."""
     size: Floats
+    """(T, S): documents in each stratum; where only inclusion probabilities are known, their estimate."""
     judged: Floats
+    """(T, S): those of them that were judged."""
     graded: Ints
+    """(T, J): the strata of the documents in :attr:`Aligned.judged`, in their order; -1 as padding."""
     listed: bool
+    """Whether the qrels also name the documents outside the sample (grade -1). Otherwise the retrieved documents of a
+    stratum are estimated from the judged ones."""
 
 
 @dataclass(frozen=True)
@@ -96,33 +87,26 @@ class Aligned:
 
     Attributes
     ----------
-    topics
-        The T topics, in the order of the qrels. Every measure gives one value for each.
-    grades
-        (T, D): the grade of the document at each rank; :data:`UNJUDGED` or :data:`UNPOOLED`, both below 0, if none.
-    retrieved
-        (T,): how many documents the run has for the topic; 0 where it lacks the topic.
-    judged
-        (T, J): the grades of all judged documents of the topic, highest first, padded with UNJUDGED.
-    levels
-        The different grades above 0 that the qrels have anywhere, lowest first.
-    ignored_topics
-        Topics of the run that the qrels do not have, in the run's order.
     sample, subtopics
         Of qrels with strata or probabilities, or with subtopics.
-    version
-        The trec_eval whose conventions hold.
     """
 
     topics: list[str]
+    """The T topics, in the order of the qrels. Every measure gives one value for each."""
     grades: Grades
+    """(T, D): the grade of the document at each rank; :data:`UNJUDGED` or :data:`UNPOOLED`, both below 0, if none."""
     retrieved: Ints
+    """(T,): how many documents the run has for the topic; 0 where it lacks the topic."""
     judged: Grades
+    """(T, J): the grades of all judged documents of the topic, highest first, padded with UNJUDGED."""
     levels: tuple[float, ...]
+    """The different grades above 0 that the qrels have anywhere, lowest first."""
     ignored_topics: list[str]
+    """Topics of the run that the qrels do not have, in the run's order."""
     sample: Sample | None = None
     subtopics: Subtopics | None = None
     version: Version = 10
+    """The trec_eval whose conventions hold."""
 
     @cached_property
     def missing_topics(self) -> list[str]:

@@ -55,27 +55,20 @@ class StrategyEntry(Entry[Strategy]):
 
     A parameter called ``budget`` is the number of pairs of each topic, ``depth`` a rank, ``seed`` a random seed:
     campaigns, replays and pages set them by these names.
-
-    Attributes
-    ----------
-    adaptive
-        Whether it reads each judgement before it chooses the next document. Its function then takes the runs'
-        rankings of one topic (:func:`collection.pooling.list_rankings`) and asks for every document once. The order
-        follows from the rankings and the answers alone, so sending the same answers again resumes it.
-    draw
-        For a strategy that draws a random sample: the parameters with which it draws the share of a full pool. Its
-        frames hold the whole population, with ``probability``, ``stratum`` and ``drawn``.
-    limits
-        The parameters that bound how many documents a topic gets.
-    orders_as
-        The strategy with the same order, if it differs only in where it ends: comparisons leave it out.
     """
 
     _: KW_ONLY
     adaptive: bool = False
+    """Whether it reads each judgement before it chooses the next document. Its function then takes the runs' rankings
+    of one topic (:func:`collection.pooling.list_rankings`) and asks for every document once. The order follows from the
+    rankings and the answers alone, so sending the same answers again resumes it."""
     draw: Callable[[FullPool], dict[str, object]] | None = None
+    """For a strategy that draws a random sample: the parameters with which it draws the share of a full pool. Its
+    frames hold the whole population, with ``probability``, ``stratum`` and ``drawn``."""
     limits: tuple[str, ...] = ()
+    """The parameters that bound how many documents a topic gets."""
     orders_as: str = ""
+    """The strategy with the same order, if it differs only in where it ends: comparisons leave it out."""
 
     @property
     def samples(self) -> bool:

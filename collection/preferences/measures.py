@@ -22,23 +22,16 @@ PREFERENCE_MEASURES = {
 
 
 class PreferenceValues(NamedTuple):
-    """Values of rankings by preferences.
-
-    Attributes
-    ----------
-    values
-        ``run``, ``query_id``, ``pairs`` (that count), ``of`` (pairs with a better document), and a column for each
-        of :data:`PREFERENCE_MEASURES`: one row per run and topic, then one with the query_id ``all``: sums of the
-        pairs, means of the values. In topics without a pair that counts, ppref and wpref are nan and not in the means.
-    depth
-        Ranks evaluated; None for all.
-    undecided
-        Topics without a better document in any pair; they have no row.
-    """
+    """Values of rankings by preferences."""
 
     values: pd.DataFrame
+    """``run``, ``query_id``, ``pairs`` (that count), ``of`` (pairs with a better document), and a column for each of
+    :data:`PREFERENCE_MEASURES`: one row per run and topic, then one with the query_id ``all``: sums of the pairs, means
+    of the values. In topics without a pair that counts, ppref and wpref are nan and not in the means."""
     depth: int | None
+    """Ranks evaluated; None for all."""
     undecided: tuple[str, ...] = ()
+    """Topics without a better document in any pair; they have no row."""
 
     def means(self) -> pd.DataFrame:
         """Runs, best by ppref first: ``run``, ``topics``, ``counted``, ``pairs``, ``of``, and the measures.

@@ -31,45 +31,30 @@ Groups = Mapping[str, str] | Callable[[Sequence[str]], Mapping[str, str]] | None
 
 
 class Reusability(NamedTuple):
-    """Whether a collection can be used for systems that were not there when it was built.
-
-    Attributes
-    ----------
-    verdict
-        Sentences, the answer first.
-    pool
-        The depth of the pool, and the runs that were pooled.
-    groups
-        Pooled run -> its group.
-    ladder
-        The result at each depth; empty where runs, groups or topics are too few, or every run has the value 0.
-    left_out
-        :func:`leave_out` by groups, for the given measures.
-    left_out_runs
-        The same with each run by itself.
-    curves
-        :func:`compute_judged_curves` of all runs; ``left_out`` is nan for runs that were not pooled.
-    settling
-        :func:`measure_order_stability`.
-    topics
-        :func:`describe_topics` by the first measure.
-    missing
-        Estimates of relevant documents that are not judged.
-    bounds
-        :func:`bound_means`; None unless asked for.
-    """
+    """Whether a collection can be used for systems that were not there when it was built."""
 
     verdict: tuple[str, ...]
+    """Sentences, the answer first."""
     pool: PoolDepth
+    """The depth of the pool, and the runs that were pooled."""
     groups: dict[str, str]
+    """Pooled run -> its group."""
     ladder: list[DepthResult]
+    """The result at each depth; empty where runs, groups or topics are too few, or every run has the value 0."""
     left_out: pd.DataFrame
+    """:func:`leave_out` by groups, for the given measures."""
     left_out_runs: pd.DataFrame
+    """The same with each run by itself."""
     curves: pd.DataFrame
+    """:func:`compute_judged_curves` of all runs; ``left_out`` is nan for runs that were not pooled."""
     settling: pd.DataFrame
+    """:func:`measure_order_stability`."""
     topics: pd.DataFrame
+    """:func:`describe_topics` by the first measure."""
     missing: list[MissingEstimate]
+    """Estimates of relevant documents that are not judged."""
     bounds: pd.DataFrame | None
+    """:func:`bound_means`; None unless asked for."""
 
 
 def assess(

@@ -21,32 +21,6 @@ Ints = NDArray[np.int64]
 class Ledger:
     """The judgements of one topic; `Ledger.of` makes one from plain sequences.
 
-    Attributes
-    ----------
-    relevant
-        (n,) whether each judged document is relevant, in the order of the judgements.
-    drawn
-        (n,) True where the document was drawn uniformly at random from those unjudged at the time, False where a
-        ranking, a pool or a person chose it. Every guarantee depends on this.
-    probability
-        (n,) probability that the document would have been chosen by now; nan where unknown.
-    size
-        Documents in scope, judged and unjudged (N).
-    batch
-        (n,) round of the model in which the document was chosen, or None.
-    reached
-        (n,) for a drawn document that the ranking treats as unjudged (a control sample): the number of judgements when
-        the ranking came to it; nan where it has not yet. Or None.
-    scores
-        (size,) the model's probability that each document is relevant: the judged ones in the order of the
-        ledger, then the unjudged. Or None.
-    urn
-        (n,) the number of documents that a drawn document was drawn from; nan elsewhere. Where it is less than the
-        number of unjudged documents (other annotators held some, or the scope has grown), guarantees assume the worst
-        of the rest. Or None: all unjudged ones.
-    unreachable
-        Unjudged documents that can be neither judged nor drawn, since their text is missing: all may be relevant.
-
     Examples
     --------
     >>> ledger = Ledger.of([1, 0, 1, 0], size=10, drawn=[0, 0, 1, 1])
@@ -55,14 +29,28 @@ class Ledger:
     """
 
     relevant: Bools
+    """(n,) whether each judged document is relevant, in the order of the judgements."""
     drawn: Bools
+    """(n,) True where the document was drawn uniformly at random from those unjudged at the time, False where a
+    ranking, a pool or a person chose it. Every guarantee depends on this."""
     probability: Floats
+    """(n,) probability that the document would have been chosen by now; nan where unknown."""
     size: int
+    """Documents in scope, judged and unjudged (N)."""
     batch: Ints | None = None
+    """(n,) round of the model in which the document was chosen, or None."""
     reached: Floats | None = None
+    """(n,) for a drawn document that the ranking treats as unjudged (a control sample): the number of judgements when
+    the ranking came to it; nan where it has not yet. Or None."""
     scores: Floats | None = None
+    """(size,) the model's probability that each document is relevant: the judged ones in the order of the ledger, then
+    the unjudged. Or None."""
     urn: Floats | None = None
+    """(n,) the number of documents that a drawn document was drawn from; nan elsewhere. Where it is less than the
+    number of unjudged documents (other annotators held some, or the scope has grown), guarantees assume the worst of
+    the rest. Or None: all unjudged ones."""
     unreachable: int = 0
+    """Unjudged documents that can be neither judged nor drawn, since their text is missing: all may be relevant."""
 
     def __post_init__(self) -> None:
         judged = len(self.relevant)

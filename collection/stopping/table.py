@@ -43,22 +43,16 @@ class StoppingEntry(Entry[Rule]):
     """A stopping rule.
 
     A parameter called ``target`` or ``confidence`` is set to the campaign's, ``judgements`` to the budget of a topic.
-
-    Attributes
-    ----------
-    promises
-        Its guarantee; empty for a heuristic.
-    needs
-        A key of :data:`NEEDS`, or empty.
-    at_each
-        (ledger, counts, *, parameters) -> (counts,) bool: whether it would have stopped after each of some numbers of
-        judgements, for a rule that finds this in one pass.
     """
 
     _: KW_ONLY
     promises: str = ""
+    """Its guarantee; empty for a heuristic."""
     needs: Needs = ""
+    """A key of :data:`NEEDS`, or empty."""
     at_each: Callable[..., Bools] | None = None
+    """(ledger, counts, *, parameters) -> (counts,) bool: whether it would have stopped after each of some numbers of
+    judgements, for a rule that finds this in one pass."""
 
     @property
     def traits(self) -> dict[str, str]:

@@ -33,24 +33,16 @@ _NAMES = {
 
 
 class Shown(NamedTuple):
-    """A document as it is shown.
-
-    Attributes
-    ----------
-    form
-        "text" (lines are wrapped), "preformatted" (monospaced, lines as they are) or "markup".
-    text
-        The plain text in every form, "" where there is none.
-    html
-        Of "markup": HTML that is safe whoever wrote it, and whose ``textContent`` is `text`.
-    title
-        The document's, or that of its HTML page.
-    """
+    """A document as it is shown."""
 
     form: ShownForm
+    """Either "text" (lines are wrapped), "preformatted" (monospaced, lines as they are) or "markup"."""
     text: str
+    """The plain text in every form, "" where there is none."""
     html: str | None = None
+    """Of "markup": HTML that is safe whoever wrote it, and whose ``textContent`` is `text`."""
     title: str = ""
+    """The document's, or that of its HTML page."""
 
     @property
     def compared(self) -> str:
