@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -272,7 +273,7 @@ def test_a_large_matrix_is_scored_in_slabs(numba: bool, threads: int | None, mon
     weights = np.random.default_rng(5).standard_normal(40).astype(np.float32)
     vectors = Vectors.of(matrix)
     assert np.allclose(vectors.scores(weights, threads=threads), matrix @ weights, atol=1e-5)
-    slabs = vectors.blocks[0]._all._slabs
+    slabs = vectors.blocks[0]._slabs
     assert len(slabs) > 10
     assert all(np.shares_memory(s.data, matrix.data) and np.shares_memory(s.indices, matrix.indices) for s in slabs)
 
@@ -603,7 +604,7 @@ def test_processes_make_what_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_worker_that_is_killed_costs_nothing_but_time() -> None:
-    with workers.Worker(["words"], False) as worker:
+    with closing(workers.Worker(["words"], False)) as worker:
         before = worker.count(["one two"])
         assert worker._process is not None
         worker._process.kill()
@@ -615,8 +616,8 @@ def test_a_worker_that_is_killed_costs_nothing_but_time() -> None:
 def test_no_worker_is_left_when_the_caller_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "FEW", 0)
     started: list[workers.Worker] = []
-    enter = workers.Worker.__enter__
-    monkeypatch.setattr(workers.Worker, "__enter__", lambda self: started.append(self) or enter(self))
+    start = workers.Worker.__init__
+    monkeypatch.setattr(workers.Worker, "__init__", lambda self, *args: started.append(self) or start(self, *args))
     results = workers.count_chunks(((n, ["a text"]) for n in range(100)), ["words"], False, 2)
     assert next(results)[0] == 0
     processes = [worker._process.pid for worker in started if worker._process]

@@ -13,7 +13,7 @@ from collection.adjudication.aggregation import (
     describe_origin,
     parse_rule,
 )
-from collection.adjudication.dawid_skene import DawidSkene, fit_dawid_skene
+from collection.adjudication.dawid_skene import fit_dawid_skene
 from collection.adjudication.disagreement import (
     Disagreements,
     count_disagreements,
@@ -21,7 +21,7 @@ from collection.adjudication.disagreement import (
     list_disagreements,
     list_opinions,
 )
-from collection.adjudication.judgement_matrix import ADJUDICATION, ORIGINS, JudgementMatrix, RuleResult
+from collection.adjudication.judgement_matrix import ADJUDICATION, ORIGINS, JudgementMatrix
 from collection.adjudication.rule_comparison import RuleDifference, compare
 from collection.adjudication.rules import ADJUDICATION_RULES
 
@@ -32,11 +32,9 @@ __all__ = [
     "ORIGINS",
     "Adjudicated",
     "ChosenRule",
-    "DawidSkene",
     "Disagreements",
     "JudgementMatrix",
     "RuleDifference",
-    "RuleResult",
     "adjudicate",
     "compare",
     "count_disagreements",

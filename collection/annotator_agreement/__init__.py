@@ -5,18 +5,11 @@
 Labels that are too few or too much alike raise nothing: a coefficient that has no value is nan, with a note why.
 """
 
-from collection.annotator_agreement.annotator_statistics import FEW, AnnotatorStatistics
+from collection.annotator_agreement.annotator_statistics import FEW
 from collection.annotator_agreement.bootstrap import By, values
-from collection.annotator_agreement.breakdowns import (
-    Agreement,
-    agreement,
-    break_down,
-    confusion,
-    disagreements,
-)
-from collection.annotator_agreement.coefficients import COEFFICIENTS, Patterns, Sums
+from collection.annotator_agreement.breakdowns import Agreement, agreement, break_down, confusion, disagreements
+from collection.annotator_agreement.coefficients import COEFFICIENTS, Patterns
 from collection.annotator_agreement.interpretation import describe_tau, format_with_interval, interpret, select_value
-from collection.annotator_agreement.judging_time import Session
 from collection.annotator_agreement.labels import REST, Labels, select_labels
 
 __all__ = [
@@ -24,12 +17,9 @@ __all__ = [
     "FEW",
     "REST",
     "Agreement",
-    "AnnotatorStatistics",
     "By",
     "Labels",
     "Patterns",
-    "Session",
-    "Sums",
     "agreement",
     "break_down",
     "confusion",

@@ -5,7 +5,6 @@ runs, qrels -evaluate-> Evaluation -compare-> Comparison: leaderboard, tests, pa
 
 from collection.comparison.evaluation import (
     DEFAULT_MEASURES,
-    Coverage,
     Evaluation,
     assumed_grades,
     cutoff_of,
@@ -21,17 +20,15 @@ from collection.comparison.frontier import MORE_IS_BETTER_COSTS, frontier, numbe
 from collection.comparison.leaderboard import Comparison, compare
 from collection.comparison.seed_groups import merge_seeds
 from collection.comparison.system_names import group_seeds
-from collection.comparison.tables import caption, latex, markdown
+from collection.comparison.tables import latex, markdown
 from collection.comparison.topics import differences, side_by_side
 
 __all__ = [
     "DEFAULT_MEASURES",
     "MORE_IS_BETTER_COSTS",
     "Comparison",
-    "Coverage",
     "Evaluation",
     "assumed_grades",
-    "caption",
     "compare",
     "cutoff_of",
     "describe_coverage",

@@ -8,16 +8,14 @@ the judged ones, and every measure is the mean over the draws (:func:`expected_v
 the pairs that best tell systems apart.
 """
 
-from collection.expected_judgements.decisive import DecisivePairs, decisive_pairs
+from collection.expected_judgements.decisive import decisive_pairs
 from collection.expected_judgements.grades import draw_grades, grade_probabilities
-from collection.expected_judgements.model import Posterior, Scales, fit_scales, infer
+from collection.expected_judgements.model import Scales, fit_scales, infer
 from collection.expected_judgements.pairs import Pairs, describe
 from collection.expected_judgements.values import expected_values
 
 __all__ = [
-    "DecisivePairs",
     "Pairs",
-    "Posterior",
     "Scales",
     "decisive_pairs",
     "describe",

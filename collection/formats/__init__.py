@@ -22,7 +22,7 @@ from collection.formats.documents import read_documents
 from collection.formats.folder import CHECKSUMS, WrittenFile, describe_file, list_files, replacing_folder, write_zip
 from collection.formats.images import TYPES as IMAGE_TYPES
 from collection.formats.images import ImageList, parse_host, read_image
-from collection.formats.labels import LabelLog, find_label_line, read_label_log, read_labels, write_labels
+from collection.formats.labels import find_label_line, read_label_log, read_labels, write_labels
 from collection.formats.qrels import QrelsForm, read_qrels
 from collection.formats.run import read_run
 from collection.formats.run_files import find_pair_line, name_runs, read_runs
@@ -46,7 +46,6 @@ __all__ = [
     "IMAGE_TYPES",
     "QUERY_TEXTS",
     "ImageList",
-    "LabelLog",
     "QrelsForm",
     "WrittenFile",
     "corpus_record",

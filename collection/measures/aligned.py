@@ -83,13 +83,7 @@ class Subtopics:
 
 @dataclass(frozen=True)
 class Aligned:
-    """One run aligned with its qrels. T topics, D the depth of the deepest topic, J the most judged.
-
-    Attributes
-    ----------
-    sample, subtopics
-        Of qrels with strata or probabilities, or with subtopics.
-    """
+    """One run aligned with its qrels. T topics, D the depth of the deepest topic, J the most judged."""
 
     topics: list[str]
     """The T topics, in the order of the qrels. Every measure gives one value for each."""
@@ -104,6 +98,7 @@ class Aligned:
     ignored_topics: list[str]
     """Topics of the run that the qrels do not have, in the run's order."""
     sample: Sample | None = None
+    """Of qrels with strata or probabilities."""
     subtopics: Subtopics | None = None
     version: Version = 10
     """The trec_eval whose conventions hold."""

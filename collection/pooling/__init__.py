@@ -17,8 +17,8 @@ from collection.pooling.fusion import borda, combmnz, combsum, rbp, rrf, sparse
 from collection.pooling.parameters import format_parameters, read_parameters
 from collection.pooling.quotas import quota
 from collection.pooling.run_evidence import evidence
-from collection.pooling.sampling import Stratum, parse_strata, statap, stratified, uniform
-from collection.pooling.table import STRATEGIES, FullPool, Indices, Selector, StrategyEntry, Ties, strategies
+from collection.pooling.sampling import parse_strata, statap, stratified, uniform
+from collection.pooling.table import STRATEGIES, FullPool, Indices, Selector, StrategyEntry, strategies
 
 __all__ = [
     "STRATEGIES",
@@ -26,8 +26,6 @@ __all__ = [
     "Indices",
     "Selector",
     "StrategyEntry",
-    "Stratum",
-    "Ties",
     "borda",
     "choose_next",
     "combmnz",

@@ -2,7 +2,7 @@
 
 from collection.preferences.bradley_terry import ALIKE, PRIOR, estimate_strengths, fit, strengths_to_grades
 from collection.preferences.choices import CHOICE_RULES
-from collection.preferences.majority import PreferenceAgreement, agreement, count_votes, latest_preferences, majority
+from collection.preferences.majority import PreferenceAgreement, agreement, latest_preferences, majority
 from collection.preferences.measures import PREFERENCE_MEASURES, PreferenceValues, evaluate
 from collection.preferences.pair_selection import ANSWERS, Lookahead, Plan, look_ahead, plan
 
@@ -17,7 +17,6 @@ __all__ = [
     "PreferenceAgreement",
     "PreferenceValues",
     "agreement",
-    "count_votes",
     "estimate_strengths",
     "evaluate",
     "fit",

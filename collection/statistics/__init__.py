@@ -7,16 +7,8 @@
 ([0.009, 0.272], [0.017, 0.272])
 """
 
-from collection.statistics.assumptions import FEW_TOPICS, check_suitability
-from collection.statistics.multiple_testing import (
-    CORRECTIONS,
-    DEFAULT_CORRECTION,
-    benjamini_hochberg,
-    bonferroni,
-    holm,
-    holm_sidak,
-    hommel,
-)
+from collection.statistics.assumptions import check_suitability
+from collection.statistics.multiple_testing import CORRECTIONS, DEFAULT_CORRECTION, holm
 from collection.statistics.paired_tests import (
     DEFAULT_TEST,
     TESTS,
@@ -30,18 +22,14 @@ from collection.statistics.paired_tests import (
     wilcoxon,
 )
 from collection.statistics.power import compute_detectable, compute_power, compute_topics_needed
-from collection.statistics.tukey import TukeyPairs, randomised_tukey
+from collection.statistics.tukey import randomised_tukey
 
 __all__ = [
     "CORRECTIONS",
     "DEFAULT_CORRECTION",
     "DEFAULT_TEST",
-    "FEW_TOPICS",
     "TESTS",
     "PairedTestResult",
-    "TukeyPairs",
-    "benjamini_hochberg",
-    "bonferroni",
     "bootstrap",
     "check_suitability",
     "compute_detectable",
@@ -49,8 +37,6 @@ __all__ = [
     "compute_topics_needed",
     "effect_size",
     "holm",
-    "holm_sidak",
-    "hommel",
     "mean_interval",
     "paired_t",
     "permutation",

@@ -9,13 +9,12 @@ however often it is asked, `estimate` gives the number of relevant documents and
 from __future__ import annotations
 
 from collection.stopping.ledger import Ledger
-from collection.stopping.martingale import DocumentSource, Estimate, advise, betting, estimate, next_sources
+from collection.stopping.martingale import Estimate, advise, betting, estimate, next_sources
 from collection.stopping.published import quantile_bound, smallest_sample
 from collection.stopping.table import STOPPING_RULES, StopDecision, count, missing_texts, percent
 
 __all__ = [
     "STOPPING_RULES",
-    "DocumentSource",
     "Estimate",
     "Ledger",
     "StopDecision",

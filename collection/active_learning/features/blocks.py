@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.active_learning.features.matvec import Rows
+from collection.active_learning.features import matvec
 from collection.active_learning.features.term_counts import Counts, count, places
 from collection.active_learning.features.tfidf import STEP, idf, write_weights
+from collection.threads import map_ahead
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -52,7 +54,7 @@ class Block(ABC):
 
 
 class SparseBlock(Block):
-    """A sparse matrix: int64, int32 and float32 arrays or memory maps, as in CSR."""
+    """A sparse matrix: int64, int32 and float32 arrays or memory maps, as in CSR, which are never copied."""
 
     def __init__(
         self,
@@ -72,11 +74,31 @@ class SparseBlock(Block):
     @cached_property
     def matrix(self) -> csr_matrix:
         """(documents, columns) as a scipy CSR matrix of float32 on the same arrays."""
-        return self._all.csr(0, self.shape[0])
+        return self._slab(0, self.shape[0])
 
     @cached_property
-    def _all(self) -> Rows:
-        return Rows(self.indptr, self.indices, self.values, self.shape[1])
+    def _ranges(self) -> list[tuple[int, int]]:
+        """First row and end of each slab, which threads multiply side by side."""
+        cuts = np.searchsorted(self.indptr, np.arange(matvec.SLAB, len(self.values) - matvec.SLAB // 2, matvec.SLAB))
+        return list(pairwise(np.unique([0, *cuts.tolist(), self.shape[0]]).tolist()))
+
+    @cached_property
+    def _slabs(self) -> list[csr_matrix]:
+        return [self._slab(first, last) for first, last in self._ranges]
+
+    def _slab(self, first: int, last: int) -> csr_matrix:
+        """Some rows as a scipy CSR matrix on the same arrays."""
+        from scipy.sparse import csr_matrix
+
+        begin, end = int(self.indptr[first]), int(self.indptr[last])
+        indptr = self.indptr[first : last + 1] - begin
+        if end - begin <= np.iinfo(np.int32).max:
+            # scipy wants both index arrays of one type, and would widen the long one.
+            indptr = indptr.astype(np.int32)
+        matrix = csr_matrix((last - first, self.shape[1]), dtype=np.float32)
+        # Not through the constructor: it copies arrays that are small parts of others.
+        matrix.data, matrix.indices, matrix.indptr = self.values[begin:end], self.indices[begin:end], indptr
+        return matrix
 
     def rows(self, index: Ints) -> csr_matrix:
         """(n, columns): a copy of these rows as CSR, without zeros."""
@@ -88,8 +110,26 @@ class SparseBlock(Block):
         return chosen
 
     def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
-        """Add `matrix @ weights` to `out`."""
-        self._all.add_product(weights, out, threads)
+        """Add `matrix @ weights` to `out`, in float32 throughout.
+
+        `threads`: None for as many as there are cores, or one for a small matrix.
+        """
+        large = len(self.values) > matvec.SMALL
+        fast = matvec.compiled() if large else None
+        slabs = self._slabs if fast is None else []
+        weights = np.ascontiguousarray(weights)
+
+        # Both products release the interpreter: threads run them side by side, and pages go on being served.
+        def add(number: int) -> None:
+            first, last = self._ranges[number]
+            if fast is None:
+                out[first:last] += slabs[number] @ weights
+            else:
+                indptr, indices = self.indptr.view(np.uint64), self.indices.view(np.uint32)
+                fast(indptr, indices, self.values, weights, out, np.uint64(first), np.uint64(last))
+
+        for _ in map_ahead(add, range(len(self._ranges)), threads or (matvec.cores() if large else 1)):
+            pass
 
     def blank(self) -> NDArray[np.bool_]:
         """(documents,) bool: rows without a value."""

@@ -13,10 +13,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
-from types import TracebackType
 from typing import IO, TypeVar
 
 from collection.active_learning.features import matvec
@@ -48,10 +47,8 @@ class Worker:
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **ONE_THREAD}
             )
 
-    def __enter__(self) -> Worker:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def close(self) -> None:
+        """End the child process."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
@@ -67,7 +64,7 @@ class Worker:
                 return answer
             except (OSError, EOFError, pickle.UnpicklingError):
                 # Killed, for want of memory perhaps: that costs time, not the result.
-                self.__exit__(None, None, None)
+                self.close()
         return count(texts, self.blocks, self.bigrams)
 
 
@@ -105,7 +102,7 @@ def count_chunks(
     with ExitStack() as stack:
         idle: SimpleQueue[Worker] = SimpleQueue()
         for _ in range(processes):
-            idle.put(stack.enter_context(Worker(blocks, bigrams)))
+            idle.put(stack.enter_context(closing(Worker(blocks, bigrams))))
 
         def count_chunk(chunk: tuple[T, Sequence[str | None]]) -> tuple[T, Counted]:
             worker = idle.get()
