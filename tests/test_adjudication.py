@@ -211,7 +211,7 @@ def test_surplus_is_left_out_of_a_whole_log() -> None:
     ("written", "parameters", "error"),
     [
         ("majorty", {}, "did you mean 'majority'"),
-        ("majority(tise=lower)", {}, "parameter of majority 'tise'; did you mean 'ties'"),
+        ("majority(tise=lower)", {}, "majority parameter 'tise'; did you mean 'ties'"),
         ("majority(ties=up)", {}, "choose from adjudicate, higher, lower"),
         ("majority", {"ties": "up"}, "choose from adjudicate, higher, lower"),
         ("majority", {"annotator": "ann"}, "choose from ties"),

@@ -376,7 +376,7 @@ def test_spellings() -> None:
         ("NERR8@10", InputError, "the nearest is nERR"),
         ("IPrec@101", InputError, "a recall from 0 to 1"),
         ("Judged@99999999999999999999", InputError, "a rank from 1 to"),
-        ("AP(level=2)", UnknownNameError, "parameter of AP 'level'"),
+        ("AP(level=2)", UnknownNameError, "AP parameter 'level'"),
         ("AP(2)", InputError, "name=value"),
         ("AP(rel=__import__('os'))", InputError, "plain values"),
         ("AP(rel=0)", InputError, "a number above 0"),

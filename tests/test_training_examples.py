@@ -238,7 +238,7 @@ def test_numbers_out_of_range(how: dict[str, object], said: str) -> None:
 def test_names_and_frames_that_are_wrong() -> None:
     with pytest.raises(UnknownNameError, match="no rule for negatives 'hrad'; did you mean 'hard'"):
         examples(QRELS, rule="hrad")
-    with pytest.raises(UnknownNameError, match="no parameter of judged 'first'"):
+    with pytest.raises(UnknownNameError, match="no judged parameter 'first'"):
         examples(QRELS, parameters={"first": 1})
     with pytest.raises(ColumnsError, match="relevance"):
         examples(QRELS.drop(columns="relevance"))

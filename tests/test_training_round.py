@@ -221,7 +221,7 @@ def test_what_nobody_could_grade_is_not_ranked() -> None:
         ({"learner": "smv"}, "did you mean 'svm'"),
         ({"evidence": "priors"}, "did you mean 'prior'"),
         ({"grades": "weight"}, "did you mean 'weights'"),
-        ({"parameters": {"d": 1}}, "parameter of svm"),
+        ({"parameters": {"d": 1}}, "svm parameter"),
     ],
 )
 def test_a_recipe_explains_what_it_does_not_know(arguments: dict[str, object], message: str) -> None:

@@ -78,9 +78,8 @@ class Recipe:
         return cls(level=level, presumed=0, topic=0.0)
 
     def __post_init__(self) -> None:
-        known = LEARNERS[self.learner].parameters
+        LEARNERS[self.learner].require_parameters(self.parameters)
         for what, value, values in (
-            *((f"parameter of {self.learner}", name, known) for name in self.parameters),
             ("use of grades", self.grades, get_args(GradeUse)),
             ("use of run evidence", self.evidence, get_args(EvidenceUse)),
         ):
@@ -90,9 +89,8 @@ class Recipe:
             if not isinstance(number, (int, float)) or not 0 < number < float("inf"):
                 raise InputError(f"the parameter {name} of {self.learner} is a number above 0, found {number!r}")
         if self.level <= 0 or self.presumed < 0 or not 0 <= (self.topic or 0) < float("inf"):
-            found = f"level {self.level}, presumed {self.presumed}" + (
-                "" if self.topic is None else f", topic {self.topic}"
-            )
+            topic = "" if self.topic is None else f", topic {self.topic}"
+            found = f"level {self.level}, presumed {self.presumed}{topic}"
             raise InputError(f"wanted a relevance level above 0 and 0 or more presumed documents, found {found}")
 
 

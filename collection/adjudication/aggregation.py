@@ -11,7 +11,7 @@ import pandas as pd
 
 from collection.adjudication.judgement_matrix import ORIGINS, JudgementMatrix
 from collection.adjudication.rules import ADJUDICATION_RULES
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError
 from collection.frames import QRELS
 
 DEFAULT_RULE = "adjudicated-or-majority"
@@ -82,10 +82,8 @@ def parse_rule(written: str | ChosenRule | None = None, **parameters: str | None
     entry = ADJUDICATION_RULES[name]
     used = entry.parameters
     for key, value in {**given, **{k: v for k, v in parameters.items() if v is not None}}.items():
-        if key not in used:
-            if not used:
-                raise InputError(f"the rule {name} has no parameter, found {key}={value}")
-            raise UnknownNameError(f"parameter of {name}", key, used)
+        if not used:
+            raise InputError(f"the rule {name} has no parameter, found {key}={value}")
         used[key] = entry.read(key, str(value))
     return ChosenRule(name, used)
 

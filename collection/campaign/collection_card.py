@@ -215,8 +215,6 @@ class CollectionCard:
 def _name_of(name: str | None, title: str) -> str:
     """The name, if it is valid; without one, a name made of the title.
 
-    Examples
-    --------
     >>> _name_of(None, "Wing flow, 2nd edition")
     'wing-flow-2nd-edition'
     """

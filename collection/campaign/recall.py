@@ -33,51 +33,38 @@ TABLE = {
 
 
 class Recall(NamedTuple):
-    """The recall of one topic.
-
-    Attributes
-    ----------
-    mode
-        How its documents are chosen.
-    judged, found, size
-        Documents judged, relevant ones among them, and documents in scope: the pool or the collection.
-    without_text
-        Unjudged documents of the pool that cannot be judged as their text is missing; they count as unjudged.
-    curve
-        The gain curve: ``judged`` (0 to n), ``found``, ``drawn`` (whether this document was drawn at random).
-    batches
-        The ranking's precision in windows of equally many ranked judgements, without draws: ``first``, ``last``
-        (numbers of the judgements), ``judged`` (how many of them were ranked), ``relevant``, ``precision``.
-    decision
-        That of the stopping rule with the guarantee.
-    promise, advice
-        One sentence: what may be promised, and at what confidence; and what to do, in a few words.
-    notes
-        Sentences on disagreement, documents that nobody could judge, and draws that do not count.
-    next_percent
-        Judgements that the next 1 % of recall costs at the recent precision; None where it cannot be said.
-    next_reason
-        How it was computed, or why it cannot be said.
-    rules
-        The decisions of other rules: ``rule``, ``says`` ("stop", "go on", "cannot say"), ``promises``, ``reason``.
-    """
+    """The recall of one topic."""
 
     query_id: str
     mode: str
+    """How its documents are chosen."""
     judged: int
     found: int
+    """Relevant documents among those judged."""
     size: int
+    """Documents in scope: the pool or the collection."""
     without_text: int
+    """Unjudged documents of the pool that cannot be judged as their text is missing; they count as unjudged."""
     curve: pd.DataFrame
+    """The gain curve: ``judged`` (0 to n), ``found``, ``drawn`` (whether this document was drawn at random)."""
     batches: pd.DataFrame
+    """The ranking's precision in windows of equally many ranked judgements, without draws: ``first``, ``last`` (numbers
+    of the judgements), ``judged`` (how many of them were ranked), ``relevant``, ``precision``."""
     estimate: Estimate
     decision: StopDecision
+    """That of the stopping rule with the guarantee."""
     promise: str
+    """One sentence: what may be promised, and at what confidence."""
     advice: str
+    """What to do, in a few words."""
     notes: list[str]
+    """Sentences on disagreement, documents that nobody could judge, and draws that do not count."""
     next_percent: int | None
+    """Judgements that the next 1 % of recall costs at the recent precision; None where it cannot be said."""
     next_reason: str
+    """How it was computed, or why it cannot be said."""
     rules: pd.DataFrame
+    """The decisions of other rules: ``rule``, ``says`` ("stop", "go on", "cannot say"), ``promises``, ``reason``."""
 
 
 READY = "ready to stop"

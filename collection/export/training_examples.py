@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError
 from collection.frames import QRELS
 from collection.records import require_columns
 from collection.registry import Entry, Registry
@@ -185,9 +185,7 @@ def examples(
     """
     entry = NEGATIVES[rule]
     given = dict(parameters or {})
-    for name in given:
-        if name not in entry.parameters:
-            raise UnknownNameError(f"parameter of {rule}", name, entry.parameters)
+    entry.require_parameters(given)
     used = {**entry.parameters, **given}
     _check(level, margin, negatives, per_topic, used.get("first", 1), used.get("last", 1))
     grades, rankings = _grades(qrels), _rankings(ranked)

@@ -45,7 +45,7 @@ class Measure:
         defaults = {k: v for k, v in entry.parameters.items() if k != entry.at}
         for key, value in self.parameters.items():
             if key not in defaults:
-                raise UnknownNameError(f"parameter of {self.name}", key, defaults)
+                raise UnknownNameError(f"{self.name} parameter", key, defaults)
             entry.check(key, value)
         given = {k: _normal(v) for k, v in self.parameters.items()}
         kept = {k: given[k] for k in defaults if k in given and given[k] != defaults[k]}

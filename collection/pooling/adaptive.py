@@ -185,14 +185,9 @@ def _reweight(rankings: Sequence[Indices], beta: float) -> Selector:
 def _losses(rankings: Sequence[Indices]) -> tuple[Indices, csr_matrix, _Floats]:
     """Each run's loss by each document.
 
-    Returns
-    -------
-    documents
-        (n,) their indices: best rank first, then the first run that has it there.
-    table
-        (n, runs): the run's loss by a document that it has, minus `unlisted`; 0 where it does not have it.
-    unlisted
-        (runs,) the loss by a document that a run does not have.
+    Returns (n,) the documents' indices, best rank first, then the first run that has it there; (n, runs) the run's loss
+    by a document that it has, minus `unlisted`, 0 where it does not have it; and (runs,) `unlisted`, the loss by a
+    document that a run does not have.
     """
     from scipy.sparse import csr_matrix
 

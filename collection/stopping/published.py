@@ -75,7 +75,6 @@ def _find_knees(ledger: Ledger, counts: Ints) -> tuple[Ints, Floats]:
 
     The knee is the end of a round whose point is farthest above the line from the origin to the end of the curve. The
     slope ratio is the slope before it over the slope after it, with one more relevant document counted there.
-
     `counts` (k,) ascends: ends of rounds, or all judgements.
     """
     gain = np.concatenate(([0], np.cumsum(ledger.relevant)))
