@@ -14,6 +14,7 @@ from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Evaluation
 from collection.errors import InputError
+from collection.formats.columns import rename_columns
 from collection.formats.in_memory import (
     LabelsLike,
     QrelsLike,
@@ -22,7 +23,6 @@ from collection.formats.in_memory import (
     as_qrels,
     as_runs,
     as_scale,
-    rename_columns,
 )
 from collection.frames import DOCUMENTS, POOL, TOPICS
 from collection.measures import Measure

@@ -21,7 +21,7 @@ from collection.adjudication.disagreement import (
     list_disagreements,
     list_opinions,
 )
-from collection.adjudication.judgement_matrix import ADJUDICATION, ORIGINS, JudgementMatrix
+from collection.adjudication.judgement_matrix import ADJUDICATION, ORIGINS, JudgementMatrix, RuleResult
 from collection.adjudication.rule_comparison import RuleDifference, compare
 from collection.adjudication.rules import ADJUDICATION_RULES
 
@@ -35,6 +35,7 @@ __all__ = [
     "Disagreements",
     "JudgementMatrix",
     "RuleDifference",
+    "RuleResult",
     "adjudicate",
     "compare",
     "count_disagreements",

@@ -14,13 +14,14 @@ import pandas as pd
 import pyarrow as pa
 
 from collection.errors import InputError
-from collection.formats.labels import ALIASES, read_labels
+from collection.formats.columns import LABEL_ALIASES, rename_columns
+from collection.formats.labels import read_labels
 from collection.formats.qrels import read_qrels
 from collection.formats.run import read_run
 from collection.formats.run_files import read_runs
 from collection.formats.source import FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
-from collection.frames import LABELS, QRELS, SCORES, Schema
+from collection.frames import LABELS, QRELS, SCORES
 from collection.records import Run
 
 Pairs: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[tuple[object, ...]]
@@ -29,9 +30,6 @@ QrelsLike: TypeAlias = FilePath | Pairs
 LabelsLike: TypeAlias = FilePath | pd.DataFrame
 RunsLike: TypeAlias = FilePath | Run | Pairs | Mapping[str, FilePath | Run | Pairs] | Iterable[FilePath | Run]
 """One run, a dictionary from names to runs, or several runs or files."""
-
-_NAMES = {**ALIASES, "query_id": (*ALIASES["query_id"], "q_id", "query"), "relevance": ("label", "rel", "grade")}
-"""Names of each column in other tools. pyterrier's ``query`` is usually a text, so the last choice for an id."""
 
 _RUN = ("run", "system", "tag")
 """Columns with the name of the run, where a frame has several."""
@@ -62,7 +60,7 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
         twice = qrels.duplicated([*keys, "subtopic"])
     if twice.any():
         query_id, doc_id = qrels.loc[twice.to_numpy(), keys].iloc[0]
-        several = any(name in qrels for name in ALIASES["annotator"])
+        several = any(name in qrels for name in LABEL_ALIASES["annotator"])
         hint = "make one grade of several annotators' with adjudicate(...).qrels" if several else "leave one row out"
         raise InputError(f"qrels: found document {doc_id!r} of topic {query_id!r} twice; {hint}")
     return qrels
@@ -191,12 +189,3 @@ def as_scale(given: str | Iterable[float] | None, what: str = "grades") -> list[
     if not all(map(isfinite, scale)) or len(scale) < (2 if isinstance(given, str) else 1):
         raise InputError(f"{what} wants two grades or more, as 0-3 or 0,1,2,3, found {given!r}")
     return scale
-
-
-def rename_columns(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.DataFrame:
-    """The frame with the columns of `schema` under our names."""
-    if isinstance(frame, pd.DataFrame):
-        wanted = [column for column in schema.names if column not in frame]
-        theirs = {next((n for n in _NAMES.get(column, ()) if n in frame), column): column for column in wanted}
-        frame = frame.rename(columns=theirs)
-    return schema.check(frame, what)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from collection.errors import FormatError, InputError
 from collection.formats import delimited, fields, source, spreadsheet
+from collection.formats.columns import LABEL_ALIASES
 from collection.formats.judgements import DETAILS, read_details
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade, to_array
@@ -20,12 +21,6 @@ from collection.frames import LABELS
 from collection.records import COUNTS_AS, KINDS
 
 WANTED = "labels"
-ALIASES = {
-    "annotator": ("annotator", "assessor", "rater", "judge", "user"),
-    **fields.PAIR_ALIASES,
-    "relevance": ("relevance", "grade", "label", "rel", "score"),
-}
-"""Names of each column in files."""
 
 
 class _Row(NamedTuple):
@@ -93,7 +88,7 @@ def read_label_log(path: FilePath) -> LabelLog:
 def _read(path: FilePath, *, details: bool) -> LabelLog:
     kept: dict[tuple[str, str, str], _Row] = {}
     left_out: Counter[str] = Counter()
-    for number, record in delimited.aliased_records(path, WANTED, ALIASES):
+    for number, record in delimited.aliased_records(path, WANTED, LABEL_ALIASES):
         log = "kind" in record
         if log and not _counts(path, number, record):
             left_out[str(record["counts_as"])] += record["kind"] != "undone"
@@ -123,7 +118,7 @@ def find_label_line(path: FilePath, annotator: str, query_id: str, doc_id: str) 
     wanted = (annotator, query_id, doc_id)
     lines = (
         number
-        for number, record in delimited.aliased_records(path, WANTED, ALIASES)
+        for number, record in delimited.aliased_records(path, WANTED, LABEL_ALIASES)
         if (record["annotator"], str(record["query_id"]).strip(), str(record["doc_id"]).strip()) == wanted
     )
     return max(lines, default=None)

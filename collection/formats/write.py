@@ -20,6 +20,7 @@ import pandas as pd
 from collection import layout
 from collection.errors import InputError
 from collection.formats import source, spreadsheet
+from collection.formats.columns import rename_columns
 from collection.formats.qrels import QrelsForm
 from collection.formats.source import FilePath
 from collection.frames import POOL, QRELS, RUN
@@ -122,8 +123,6 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     '301 0 d1 2\n'
     """
     extra = {"subtopics": "subtopic", "strata": "stratum", "probabilities": "probability"}.get(form)
-    from collection.formats.in_memory import rename_columns
-
     frame = QRELS.check(rename_columns(frame, QRELS, "writing qrels"), "writing qrels", also=[extra] if extra else [])
     topics, documents = _format_ids(frame, "query_id"), _format_ids(frame, "doc_id")
     if any(t.startswith("#") for t in set(topics)):
