@@ -25,11 +25,13 @@ test: lint chromium ## everything the project checks
 quick: lint ## what fits into two minutes: no browser, nothing slow
 	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow and not browser" tests
 
-lint: $(VENV)/.dev ## style, types, and who may import whom
+lint: $(VENV)/.dev ## style, types, who may import whom, spelling and wording
 	@$(BIN)/ruff check $(PACKAGES) tests hatch_build.py
 	@$(BIN)/ruff format --check --quiet $(PACKAGES) tests hatch_build.py
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/codespell $(PACKAGES) *.md
+	@$(BIN)/python tests/texts/check.py
 
 format: $(VENV)/.dev ## put everything into the project's style
 	@$(BIN)/ruff check --fix $(PACKAGES) tests hatch_build.py

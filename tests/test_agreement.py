@@ -355,7 +355,7 @@ def test_the_interval_holds_the_true_value_as_often_as_it_says(coefficient: str)
         found = agreement.values(Labels.of(frame), resamples=200, seed=int(random.integers(1000)))
         row = agreement.select_value(found, coefficient, scale)
         held += row["low"] <= truth <= row["high"]
-    # 95 % of 120 are 114, give or take 2.4; percentile intervals are a little too narrow.
+    # 95% of 120 are 114, give or take 2.4; percentile intervals are a little too narrow.
     assert 104 <= held <= 120
 
 
@@ -1042,7 +1042,7 @@ def test_every_coefficient_is_on_the_scales_of_its_measurement() -> None:
     assert all(("binary" in e.scales) == (e.measurement in ("nominal", "binary")) for e in COEFFICIENTS)
     # What is left out of a mean is said where it is described; whose overlap is compared is called as people are here.
     assert f"fewer than {MIN_COMMON_PAIRS} pairs in common are left out" in COEFFICIENTS["cohen"].description
-    assert "TREC's judges had 42 to 49 %" in agreement.interpret(agreement.agreement(COHEN, resamples=0))[-1]
+    assert "TREC's judges had 42 to 49%" in agreement.interpret(agreement.agreement(COHEN, resamples=0))[-1]
 
 
 def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:

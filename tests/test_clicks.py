@@ -144,7 +144,7 @@ def test_a_known_truth_is_recovered_and_click_through_is_not(seed: int) -> None:
     found = clicks.estimate(log)
     assert found.converged
     assert clicks.cautions(found) == []
-    # 30 topics x 30 sessions x 50 impressions at each rank: a standard error of some 2 % at rank 10.
+    # 30 topics x 30 sessions x 50 impressions at each rank: a standard error of some 2% at rank 10.
     assert np.allclose(found.ranks["examination"], examination, rtol=0.1)
     compared = found.documents.merge(truth)
     assert len(compared) == len(found.documents)
@@ -444,7 +444,7 @@ def test_the_exported_table_and_labels(campaign: Campaign, log: Path, tmp_path: 
     assert list(back.columns) == ["query_id", "doc_id", "shown", "clicked", "ctr", "attractiveness", "by"]
     assert back["by"].eq("clicks").all()
     assert back["attractiveness"].to_numpy() == pytest.approx(found.documents["attractiveness"].to_numpy())
-    # d1 halves its clicks from rank 1 to 2, so d2 with 30 % at rank 2 has some 60 %.
+    # d1 halves its clicks from rank 1 to 2, so d2 with 30% at rank 2 has some 60%.
     assert back.set_index("doc_id")["attractiveness"].round(2).to_dict() == {"d1": 0.4, "d2": 0.6, "d4": 0.1}
     qrels = formats.read_qrels(tmp_path / "c.qrels")
     assert qrels["relevance"].to_numpy() == pytest.approx(back["attractiveness"].to_numpy(), abs=0)

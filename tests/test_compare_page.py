@@ -157,7 +157,7 @@ def test_the_leaderboard_is_the_library_s_best_first(
         shown[list(DEFAULT_MEASURES)], known.table().loc[order], check_names=False, check_index_type=False
     )
     rows = known.leaderboard[known.leaderboard["measure"] == "nDCG@10"].set_index("system").loc[order]
-    np.testing.assert_allclose(shown["95 % from"], rows["low"])
+    np.testing.assert_allclose(shown["95% from"], rows["low"])
     np.testing.assert_allclose(shown["to"], rows["high"])
     # Six documents are retrieved in each topic, and one of them is not judged.
     np.testing.assert_allclose(shown["unjudged@10"], rows["unjudged"])
@@ -182,7 +182,7 @@ def test_words_name_the_baseline_that_is_chosen(opened: Callable[..., AppTest], 
     app.selectbox(key="baseline").set_value("poor").run()
     said = compared.evaluation.compare(MEASURES, baseline="poor").sentence("nDCG@10", "good")
     assert said in words(app)
-    assert "could be seen with 80 % power" in said
+    assert "could be seen with 80% power" in said
 
 
 @pytest.mark.slow

@@ -264,7 +264,7 @@ def test_notes_and_sentences() -> None:
     assert compared.sentence("nDCG@10", "good") == (
         f"good is {row['difference']:.4f} nDCG@10 above bad "
         f"(95% interval {row['low']:+.4f} to {row['high']:+.4f}, p < 0.0001 after Holm): significant. "
-        f"Between these two a difference of {row['detectable']:.4f} could be seen with 80 % power "
+        f"Between these two a difference of {row['detectable']:.4f} could be seen with 80% power "
         "(20 topics, paired t test, uncorrected)."
     )
     assert compared.sentence("nDCG@10").startswith("good has the highest nDCG@10, 0.")

@@ -59,7 +59,7 @@ def say(campaign: Campaign, doc_ids: list[str], relevant: int) -> None:
 
 
 def test_unjudged_documents_without_a_text_are_no_certainty(partial: Campaign) -> None:
-    """24 of 38 are relevant, and 2 with a text are left: 24 / 26 would be 90 %, 24 / 77 is not."""
+    """24 of 38 are relevant, and 2 with a text are left: 24 / 26 would be 90%, 24 / 77 is not."""
     say(partial, POOL[:38], 24)
     known = partial.recall.of_topic("1")
     assert (known.judged, known.size, known.without_text) == (38, 91, 51)
@@ -101,7 +101,7 @@ def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) 
     assert known.decision.stop
     assert "certain" not in known.decision.reason
     assert known.promise == (
-        "At least 90 % of the relevant documents in the pool are found, even if the 1 unjudged document is relevant; "
+        "At least 90% of the relevant documents in the pool are found, even if the 1 unjudged document is relevant; "
         "what no system retrieved is outside."
     )
 
@@ -219,7 +219,7 @@ def test_of_a_real_track_without_some_texts_no_topic_is_certain(shared: Path, tm
         assert (missing > 0).all()
         assert (table["without_text"] == missing[table.index]).all()
         assert (table["high"] == table["found"] + missing[table.index]).all()
-        # All that is judged is relevant: 90 % are found where missing ones are a tenth of it, and nowhere else.
+        # All that is judged is relevant: 90% are found where missing ones are a tenth of it, and nowhere else.
         assert (table["stop"] == (table["found"] / table["high"] >= 0.9)).all()
 
 

@@ -56,26 +56,26 @@ GOES_ON = drawing([1] * 10 + [0] * 10, [0] * 20, 100)
         (Ledger.of([], 9), "closed", "The topic was closed before anything was judged, so nothing can be said."),
         # .7 * 99 / (99 - n) and the small stakes pass 20 at n = 95: 17.3 + 2.1 + 1.3 + .5.
         (Ledger.of([0], 100), "loop", "No relevant document is found yet; after 95 more random documents without one "
-         "it can be promised, with 95 % confidence, that there is none."),
-        (drawing([0] * 97, [1] * 97, 100), "loop", "There is no relevant document, with 95 % confidence: this holds "
+         "it can be promised, with 95% confidence, that there is none."),
+        (drawing([0] * 97, [1] * 97, 100), "loop", "There is no relevant document, with 95% confidence: this holds "
          "however often you look."),
-        (STOPS, "loop", "At least 90 % of the relevant documents are found, with 95 % confidence: this holds however "
+        (STOPS, "loop", "At least 90% of the relevant documents are found, with 95% confidence: this holds however "
          "often you look."),
-        (STOPS, "closed", "At least 90 % of the relevant documents are found, with 95 % confidence: this holds however "
+        (STOPS, "closed", "At least 90% of the relevant documents are found, with 95% confidence: this holds however "
          "often you look."),
-        (STOPS, "loop-in-pool", "At least 90 % of the relevant documents in the pool are found, with 95 % confidence: "
+        (STOPS, "loop-in-pool", "At least 90% of the relevant documents in the pool are found, with 95% confidence: "
          "this holds however often you look; what no system retrieved is outside."),
-        (GOES_ON, "closed", "The topic is closed, and no rule can promise 90 % recall by what was judged."),
+        (GOES_ON, "closed", "The topic is closed, and no rule can promise 90% recall by what was judged."),
         (GOES_ON, "pool", "20 of the 100 documents of the pool are judged, and before the rest nothing can be "
          "promised; what no system retrieved is outside."),
         (Ledger.of([1, 0, 1, 0], 4), "pool", "All 4 documents in the pool are judged: all 2 relevant ones are found; "
          "what no system retrieved is outside."),
         (Ledger.of([1, 0], 2), "loop", "All 2 documents are judged: the one relevant is found."),
         (Ledger.of([0, 0], 2), "loop", "All 2 documents are judged: none is relevant."),
-        # A topic with 90 % relevant, early and late: 90 / .9 + 1 = 101 relevant ones cannot be.
-        (Ledger.of([1] * 18 + [0] * 2, 100), "loop", "No rule can promise 90 % recall while so much is found: 18 of "
+        # A topic with 90% relevant, early and late: 90 / .9 + 1 = 101 relevant ones cannot be.
+        (Ledger.of([1] * 18 + [0] * 2, 100), "loop", "No rule can promise 90% recall while so much is found: 18 of "
          "the last 20 documents were relevant."),
-        (Ledger.of([1] * 90, 100), "loop", "At least 90 % of the relevant documents are found for certain: only 10 "
+        (Ledger.of([1] * 90, 100), "loop", "At least 90% of the relevant documents are found for certain: only 10 "
          "documents are not judged."),
     ],
 )  # fmt: skip
@@ -86,14 +86,12 @@ def test_each_state_has_its_sentence(ledger: Ledger, mode: str, sentence: str) -
 def test_what_is_missing_is_a_number_that_would_do() -> None:
     early = drawing([1] * 10 + [0] * 50, [0] * 60, 100)
     needed = betting(early).needed
-    sentence = (
-        f"No rule can promise 90 % recall yet; after {needed} more random documents without a relevant one it can"
-    )
-    assert words(early) == f"{sentence}, with 95 % confidence."
+    sentence = f"No rule can promise 90% recall yet; after {needed} more random documents without a relevant one it can"
+    assert words(early) == f"{sentence}, with 95% confidence."
     for more, stop in ((needed - 1, False), (needed, True)):
         then = drawing([1] * 10 + [0] * (50 + more), [0] * 60 + [1] * more, 100)
         assert betting(then).stop == stop
-        assert words(then).startswith("At least 90 %") == stop
+        assert words(then).startswith("At least 90%") == stop
 
 
 @pytest.mark.parametrize(("drawn", "more"), [([0] * 20, ""), ([0] * 19 + [1], "more ")])
@@ -104,12 +102,12 @@ def test_without_random_draws_nothing_is_promised(drawn: list[int], more: str) -
         f"Without {more}random draws nothing can be promised: switch them on on the Loop page."
     )
     assert "Loop page" not in words(ledger, settings=replace(off, control=0.1))
-    assert words(STOPS, settings=off).startswith("At least 90 %")  # what was drawn before still counts
+    assert words(STOPS, settings=off).startswith("At least 90%")  # what was drawn before still counts
 
 
 def test_all_of_it_can_be_promised_too() -> None:
     ledger = drawing([1] + [0] * 97, [0] + [1] * 97, 100)
-    assert words(ledger, settings=replace(LOOP, target=1.0)).startswith("All relevant documents are found, with 95 %")
+    assert words(ledger, settings=replace(LOOP, target=1.0)).startswith("All relevant documents are found, with 95%")
 
 
 def test_the_curve_begins_at_nothing() -> None:
@@ -136,14 +134,14 @@ def cost(ledger: Ledger) -> tuple[int | None, str]:
 
 
 def test_the_next_percent_by_hand() -> None:
-    # 500 found and no draws: 1 % is 5; the last 50 ranked had 10: 5 / .2 = 25 judgements.
+    # 500 found and no draws: 1% is 5; the last 50 ranked had 10: 5 / .2 = 25 judgements.
     many = Ledger.of([1] * 490 + ([1] + [0] * 4) * 10, 5000)
     assert cost(many) == (
         25,
-        "1 % of the 500 found so far is 5; 10 of the last 50 ranked documents were relevant, so it costs about 25 "
+        "1% of the 500 found so far is 5; 10 of the last 50 ranked documents were relevant, so it costs about 25 "
         "judgements.",
     )
-    # 20 found: 1 % is .2, at 2 of 50 that is 5 judgements; 4 draws of misses do not change the precision.
+    # 20 found: 1% is .2, at 2 of 50 that is 5 judgements; 4 draws of misses do not change the precision.
     few = drawing([1] * 18 + [0] * 48 + [1] * 2 + [0] * 4, [0] * 68 + [1] * 4, 400)
     assert cost(few)[0] == 5
     assert cost(few)[1].endswith("so it costs about 5 judgements, and the next whole document about 25.")
@@ -265,7 +263,7 @@ def test_a_few_documents_more_end_a_promise_as_well(hundred: Campaign, tmp_path:
     assert hundred.recall.of_topic("a").decision.stop
     (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(4)))
     hundred.importer.import_files(documents=[tmp_path / "more.tsv"])
-    assert not hundred.recall.of_topic("a").decision.stop  # 10 of 14 would be 71 %
+    assert not hundred.recall.of_topic("a").decision.stop  # 10 of 14 would be 71%
 
 
 def test_what_others_hold_may_all_be_relevant(hundred: Campaign) -> None:
@@ -408,7 +406,7 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     app.toggle[0].set_value(False).run()
     assert app.dataframe[0].value["query_id"].tolist() == ["b", "c", "a"]
     app = opened(hundred, "recall.py", topic="a")
-    assert "At least 90 % of the relevant documents are found, with 95 % confidence" in shown(app)
+    assert "At least 90% of the relevant documents are found, with 95% confidence" in shown(app)
     metrics = {m.label: m.value for m in app.metric}
     assert metrics["Judged"] == "85 of 100"
     assert metrics["Relevant found"] == "10"

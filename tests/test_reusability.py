@@ -275,7 +275,7 @@ def test_the_depth_of_the_pool_is_seen_and_so_is_who_was_not_pooled() -> None:
     told = assess([X, Y, Z, new], QRELS, groups=None).verdict
     assert "3 of 4 runs are judged in full to depth 2: these count as pooled." in told
     # Of k1 and a one is judged, of m and k3 too.
-    assert "The other one was not: of their first 2 documents 50 % are judged, of those of new 50 %." in told
+    assert "The other one was not: of their first 2 documents 50% are judged, of those of new 50%." in told
     assert any("not judged in full to depth 3" in sentence for sentence in assess([X, Y, Z], QRELS, depth=3).verdict)
     asked = detect_pool_depth(matrix, 1)
     assert (asked.depth, asked.runs.tolist(), asked.full) == (1, [False, True, True, True], True)
@@ -411,8 +411,8 @@ def at(depth: int, **changes: Any) -> DepthResult:
         ({"breaking": ONE, "others": 8}, "no", "1 of 9 runs changes"),
         ({"breaking": ONE, "others": 9}, "with care", "1 of 10 runs changes"),
         ({"change": 0.026}, "no", "0.026 on average"),
-        ({"judged": 0.79}, "no", "left out 79 % are judged"),
-        ({"known": 0.94}, "no", "pooled runs themselves 94 % are judged"),
+        ({"judged": 0.79}, "no", "left out 79% are judged"),
+        ({"known": 0.94}, "no", "pooled runs themselves 94% are judged"),
     ],
 )
 def test_each_rule_has_its_own_word(changes: dict[str, Any], verdict: str, words: str | None) -> None:
@@ -444,7 +444,7 @@ def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
     assert again[0].startswith("A run that is left out changes its nDCG@10 by 0.010")
     assert again[1].startswith("Care is needed at depth 5: 1 of 21 runs changes")
     still = reason_sentences([at(5, change=0.0, worst=0.0, moved=0)], "run")
-    assert still[0].endswith("95 % are judged. No run changes at all.")
+    assert still[0].endswith("95% are judged. No run changes at all.")
 
 
 def test_what_breaks_a_rule_looks_as_if_it_did() -> None:

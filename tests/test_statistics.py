@@ -251,7 +251,7 @@ def test_the_interval_of_wilcoxon_is_the_same_without_listing_all_pairs(monkeypa
 
 
 def test_the_interval_of_the_median_is_of_order_statistics() -> None:
-    """For 20 topics the 6th and 15th have 95.86 % (Conover's table)."""
+    """For 20 topics the 6th and 15th have 95.86% (Conover's table)."""
     tested = sign(np.arange(1.0, 21))
     assert (tested.of, float(tested.low), float(tested.high)) == ("median", 6, 15)
 
@@ -295,7 +295,7 @@ def within(rejected: int, trials: int, rate: float = 0.05) -> bool:
 @pytest.mark.parametrize(("topics", "resamples"), [(14, 1), (25, 1), (43, 999)])
 @pytest.mark.slow
 def test_permutation_errs_as_often_as_it_says(topics: int, resamples: int) -> None:
-    """Listed, by halves, and drawn at random: 5 % of 1,000 nulls."""
+    """Listed, by halves, and drawn at random: 5% of 1,000 nulls."""
     values = lopsided_topics(1000, topics, 2, seed=topics)
     tested = permutation((values[:, :, 0] - values[:, :, 1]).T, resamples=resamples)
     assert within(int((tested.p <= 0.05).sum()), 1000)
@@ -316,7 +316,7 @@ def test_the_sign_test_errs_no_more_often() -> None:
 
 
 def test_randomised_tukey_holds_its_rate_for_all_pairs_together() -> None:
-    """One false difference or more among the ten pairs of five equal systems: in 5 % of 400 nulls."""
+    """One false difference or more among the ten pairs of five equal systems: in 5% of 400 nulls."""
     found = [randomised_tukey(values, resamples=399, seed=n) for n, values in enumerate(lopsided_topics(400, 20, 5, 4))]
     assert within(sum(bool((pairs.p <= 0.05).any()) for pairs in found), 400)
     assert within(sum(bool(((pairs.low > 0) | (pairs.high < 0)).any()) for pairs in found), 400)

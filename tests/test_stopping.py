@@ -239,7 +239,7 @@ def control(positives: int, reached: int) -> Ledger:
 def test_target_and_qbcb_wait_until_the_random_ones_are_found_again() -> None:
     assert decide("target", control(10, 10)).stop
     assert not decide("target", control(10, 9)).stop
-    assert "74.1 % recall" in decide("target", control(10, 10)).reason
+    assert "74.1% recall" in decide("target", control(10, 10)).reason
     assert not decide("target", control(9, 9)).stop
     assert decide("qbcb", control(29, 29)).stop
     assert not decide("qbcb", control(29, 28)).stop
@@ -272,7 +272,7 @@ def p_of(decision: StopDecision) -> float:
 
 
 def test_buscar_against_counted_ways() -> None:
-    # 18 found before 60 random draws, which bring one more: less than 90 % means 22 or more, 4 of them in the urn.
+    # 18 found before 60 random draws, which bring one more: less than 90% means 22 or more, 4 of them in the urn.
     judged = [1] * 18 + [0] * 22 + [0] * 30 + [1] + [0] * 29
     ledger = Ledger.of(judged, 200, drawn=[0] * 40 + [1] * 60)
     assert p_of(decide("buscar", ledger, stage="both")) == pytest.approx(below(1, 160, 22 - 18, 60), rel=5e-3)
@@ -284,7 +284,7 @@ def test_buscar_against_counted_ways() -> None:
 
 
 def test_buscar_stops_where_missing_is_unlikely() -> None:
-    # C(100, 2) / C(450, 2) is just below .05: 9 found, 11 or more are too many for 90 %, 350 irrelevant in a row.
+    # C(100, 2) / C(450, 2) is just below .05: 9 found, 11 or more are too many for 90%, 350 irrelevant in a row.
     assert math.comb(100, 2) / math.comb(450, 2) < 0.05
     assert decide("buscar", ranked([1] * 9 + [0] * 350, 459)).stop
     assert not decide("buscar", ranked([1] * 9 + [0] * 340, 459)).stop
@@ -298,7 +298,7 @@ def test_buscar_stops_where_missing_is_unlikely() -> None:
 
 
 def test_buscar_knows_what_is_certain() -> None:
-    # Even if the two left were relevant, 90 % would be met.
+    # Even if the two left were relevant, 90% would be met.
     assert decide("buscar", ranked([1] * 40, 42)).stop
     assert p_of(decide("buscar", ranked([1] * 40, 42))) == 0
 
@@ -368,7 +368,7 @@ def test_betting_by_hand() -> None:
     assert not betting(drawn([0] * 95, 100)).stop
     # What the ranking brought makes the claim larger and easier to refute, but is no evidence by itself.
     assert not betting(ranked([1] * 20 + [0] * 70, 100)).stop
-    # 19 found and two left: 90 % of 21 is met already.
+    # 19 found and two left: 90% of 21 is met already.
     decision = betting(ranked([1] * 19 + [0] * 79, 100))
     assert (decision.stop, "for certain" in decision.reason) == (True, True)
 
@@ -520,17 +520,13 @@ def test_advice_says_what_is_missing() -> None:
     ledger = ranked([1] * 45 + [0] * 155, 2000)
     given = advise(ledger)
     assert not given.stop
-    assert given.reason.startswith(
-        f"no rule can promise 90 % recall yet; after {given.needed:,} more random judgements"
-    )
+    assert given.reason.startswith(f"no rule can promise 90% recall yet; after {given.needed:,} more random judgements")
     assert given.reason.endswith("buscar on the ranking, a heuristic that promises nothing, would go on")
     assert given.needed is not None
     more = [0] * given.needed
     done = advise(Ledger.of([1] * 45 + [0] * 155 + more, 2000, drawn=[0] * 200 + [1] * len(more)))
     assert done.stop
-    assert (
-        "at least 90 % of the relevant documents are found, with 95 % confidence: 45 relevant are found" in done.reason
-    )
+    assert "at least 90% of the relevant documents are found, with 95% confidence: 45 relevant are found" in done.reason
 
 
 def test_next_choice_ranks_until_the_ranking_is_dry() -> None:

@@ -91,7 +91,7 @@ def windows_chart(windows: pd.DataFrame, label: str) -> alt.LayerChart:
             until="to",
             pairs="pairs",
             value=(label, ".3f"),
-            low=("95 % from", ".3f"),
+            low=("95% from", ".3f"),
             high=("to", ".3f"),
         ),
     )

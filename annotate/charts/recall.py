@@ -80,7 +80,7 @@ def precision_chart(batches: pd.DataFrame, judged: int) -> alt.Chart:
 
 
 def draw_recall(known: Recall, confidence: str) -> None:
-    """Draw both charts of a topic side by side with their captions; `confidence` is written as "95 %"."""
+    """Draw both charts of a topic side by side with their captions; `confidence` is written as "95%"."""
     estimate = known.estimate
     left, right = st.columns([3, 2], gap="medium")
     with left:

@@ -115,7 +115,7 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
         {
             "annotator": text("Annotator", "medium"),
             "value": number("Value", "%.3f", "small", breakdown.name),
-            "low": number("95 % from", "%.3f", "small"),
+            "low": number("95% from", "%.3f", "small"),
             "high": number("to", "%.3f", "small"),
             "difference": number("Grades higher by", "%+.2f", "small", higher),
             "pairs": number("Pairs", width="small"),
@@ -176,7 +176,7 @@ def over_time(breakdown: Breakdown) -> None:
     chart = charts.windows_chart(windows, breakdown.name)
     display.altair_chart(chart, alt=f"{breakdown.name} in windows over time")
     st.caption(
-        "Windows of equally many pairs, in the order in which their last judgement came; grey: 95 % intervals. A "
+        "Windows of equally many pairs, in the order in which their last judgement came; grey: 95% intervals. A "
         "line that falls or rises steadily is drift: annotators have begun to read the guidelines otherwise. A "
         "single low window may be one hard topic."
     )
@@ -191,7 +191,7 @@ def draw_coefficients(rows: pd.DataFrame) -> None:
             "coefficient": None,
             "label": text("Coefficient", "medium"),
             "value": number("Value", "%.3f", "small"),
-            "low": number("95 % from", "%.3f", "small"),
+            "low": number("95% from", "%.3f", "small"),
             "high": number("to", "%.3f", "small"),
             "note": text("Note", "large"),
         },

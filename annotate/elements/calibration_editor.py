@@ -55,7 +55,7 @@ def draw(titles: Mapping[str, str]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         each = st.number_input("Pairs of each topic", 1, None, 2, key="per-topic", width=160)
         topics = pickers.pick_topics("Topics", titles, "drawn-topics", none="All topics")
-        is_drawing = st.button("Draw by lot", key="draw")
+        is_drawing = st.button("Draw at random", key="draw")
     if is_drawing:  # into the field, which comes below; nothing is saved yet
         with widgets.shown_errors():
             st.session_state["pairs"] = _lines(campaign.calibration.draw(each, topics or None))

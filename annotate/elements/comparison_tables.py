@@ -81,8 +81,8 @@ def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -
 
 
 def confidence(compared: Comparison) -> str:
-    """The confidence of its intervals: ``95 %``."""
-    return f"{100 * (1 - compared.alpha):g} %"
+    """The confidence of its intervals: ``95%``."""
+    return f"{100 * (1 - compared.alpha):g}%"
 
 
 def _extra_columns(ranked: pd.DataFrame, sure: str) -> dict[str, pd.Series]:
@@ -137,7 +137,7 @@ def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, 
     st.caption(
         f"{TESTS[test].label} over {found.topics:,} topics; p adjusted for the {len(tested):,} comparisons by "
         f"{CORRECTIONS[correction].label}. With so many topics, differences of "
-        f"{tested['detectable'].min():.3f} to {tested['detectable'].max():.3f} are seen with 80 % power by one "
+        f"{tested['detectable'].min():.3f} to {tested['detectable'].max():.3f} are seen with 80% power by one "
         "uncorrected paired t test, depending on how much the two vary from topic to topic."
     )
 

@@ -12,8 +12,8 @@ from collection.assignment import MAX_ANNOTATORS
 
 WHICH = {
     "all": "All pairs",
-    "share": "A share of the pairs, chosen by lot",
-    "number": "So many pairs of each topic, chosen by lot",
+    "share": "A share of the pairs, chosen at random",
+    "number": "So many pairs of each topic, chosen at random",
     "topics": "All pairs of some topics",
 }
 

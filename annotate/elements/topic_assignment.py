@@ -8,7 +8,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
-from collection.stopping import count
+from collection.phrases import count
 
 EVERYBODY = "everybody"
 

@@ -10,8 +10,8 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from annotate.auth import session
 from annotate.elements import display, widgets
 from annotate.elements.columns import text
+from collection.phrases import count
 from collection.records import sort_naturally
-from collection.stopping import count
 
 USUAL = "as the campaign"
 

@@ -21,6 +21,7 @@ from collection.campaign.results import NextStep
 from collection.characters import one_line, without_bidi
 from collection.documents.rendering import cut
 from collection.errors import CleverdonError
+from collection.phrases import count
 from collection.records import Document, GradeScale
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
@@ -157,7 +158,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     standings = {query_id: campaign.progress.standing(query_id, annotator) for query_id in topics}
     done, goal = campaign.progress.totals(annotator)
     if waiting := campaign.calibration.left(annotator):
-        st.info(f"{stopping.count(waiting, 'pair')} that everybody judges first: the card begins with them.")
+        st.info(f"{count(waiting, 'pair')} that everybody judges first: the card begins with them.")
     metrics({"Topics for you": len(topics), "Judged by you": len(mine)})
     if goal:
         st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs of your topics are done")

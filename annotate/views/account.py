@@ -7,8 +7,8 @@ from annotate.auth.rate_limit import OLD_PASSWORD_FAILURES, wait_message
 from annotate.elements import signin_pages, widgets
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError, InputError, WrongPasswordError
+from collection.phrases import count
 from collection.records import ROLES
-from collection.stopping import count
 
 now = session.current()
 campaign = now.campaign

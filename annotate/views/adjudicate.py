@@ -12,7 +12,7 @@ from annotate.elements.service_cache import cached
 from annotate.judging.card import ADJUDICATE, CardData, PairFilter, grade_buttons, mount
 from collection.adjudication import filter_queue
 from collection.characters import without_bidi
-from collection.stopping import count
+from collection.phrases import count
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades

@@ -9,12 +9,12 @@ from annotate.charts.recall import draw_recall
 from annotate.elements import display, recall_table, widgets
 from annotate.elements.columns import text
 from annotate.elements.service_cache import cached
-from collection.stopping import count, percent
+from collection.phrases import count, percent_down, percent_up
 
 campaign = session.current().campaign
 counts = campaign.progress.counts()
 settings = campaign.settings.loop()
-goal, confidence = percent(settings.target), percent(settings.confidence)
+goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
 
 st.title("Recall")
 st.write(
@@ -58,7 +58,7 @@ with st.container(border=True):
         widgets.page_link("loop.py")
 interval = likely = "not known"
 if known.judged:
-    interval = f"{percent(estimate.recall_low)} to {percent(estimate.recall_high, upper=True)}"
+    interval = f"{percent_down(estimate.recall_low)} to {percent_up(estimate.recall_high)}"
     likely = likely if isnan(estimate.relevant) else f"{estimate.relevant:,.0f}"
 widgets.metrics(
     {
@@ -66,7 +66,7 @@ widgets.metrics(
         "Judged": f"{known.judged:,} of {known.size:,}",
         f"Recall of the {row['of']}, {confidence} sure": interval,
         "Relevant, most likely": likely,
-        "Judgements for the next 1 %": "not known" if known.next_percent is None else f"{known.next_percent:,}",
+        "Judgements for the next 1%": "not known" if known.next_percent is None else f"{known.next_percent:,}",
     }
 )
 if may_stop and estimate.recall_low < settings.target:

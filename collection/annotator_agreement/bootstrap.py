@@ -22,7 +22,7 @@ _CELLS = 250_000
 
 
 def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int = 0, by: By = "pairs") -> pd.DataFrame:
-    """Every coefficient of the labels, graded and binary, with 95 % percentile intervals.
+    """Every coefficient of the labels, graded and binary, with 95% percentile intervals.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from collection.annotator_agreement.breakdowns import Agreement
 FIRM, TENTATIVE = 0.8, 0.667
 """Krippendorff's (2004, chapter 11) customary bounds of alpha."""
 
-TREC_OVERLAP = "42 to 49 %"
+TREC_OVERLAP = "42 to 49%"
 """Overlap of any two of TREC-4's three judges (Voorhees 2000, table 1)."""
 
 
@@ -43,7 +43,7 @@ def interpret(found: Agreement) -> list[str]:
     if not isnan(overlap["value"]):
         said.append(
             f"Of the documents that one of two annotators calls relevant (grade {found.level:g} or more), both call "
-            f"{100 * overlap['value']:.0f} % so. TREC's judges had {TREC_OVERLAP}, and there the systems kept nearly "
+            f"{100 * overlap['value']:.0f}% so. TREC's judges had {TREC_OVERLAP}, and there the systems kept nearly "
             "the same order whoever had judged (Voorhees 2000); whether yours do is for the runs to show."
         )
     return said

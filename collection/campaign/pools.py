@@ -90,7 +90,7 @@ class Pools:
             if entry.samples:
                 raise InputError(
                     f"near-duplicates cannot be left out of a sample, since the probabilities of {strategy} would hold "
-                    "no more; keep them, or choose a strategy that draws nothing by lot"
+                    "no more; keep them, or choose a strategy that draws nothing at random"
                 )
             chosen = chosen[~self._is_duplicate(chosen)]
         kept = {**used, "near_duplicates": near_duplicates}

@@ -17,9 +17,10 @@ from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
 from collection.campaign.topic_ledger import select_in_scope
+from collection.phrases import count, percent_down
 from collection.records import sort_naturally
 from collection.stopping import STOPPING_RULES, Estimate, Ledger, StopDecision, advise, betting, estimate
-from collection.stopping.table import count, missing_texts, percent, too_many
+from collection.stopping.table import missing_texts, too_many
 from collection.store import Store
 
 RECENT = 50
@@ -60,7 +61,7 @@ class Recall(NamedTuple):
     notes: list[str]
     """Sentences on disagreement, documents that nobody could judge, and draws that do not count."""
     next_percent: int | None
-    """Judgements that the next 1 % of recall costs at the recent precision; None where it cannot be said."""
+    """Judgements that the next 1% of recall costs at the recent precision; None where it cannot be said."""
     next_reason: str
     """How it was computed, or why it cannot be said."""
     rules: pd.DataFrame
@@ -170,7 +171,7 @@ def _batches(ledger: Ledger) -> pd.DataFrame:
 
 
 def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
-    """Judgements that the next 1 % of recall costs, and how that was computed."""
+    """Judgements that the next 1% of recall costs, and how that was computed."""
     recent = ledger.relevant[np.flatnonzero(~ledger.drawn)[-RECENT:]]
     hits, of = int(recent.sum()), len(recent)
     left = ledger.unjudged - ledger.unreachable
@@ -186,10 +187,10 @@ def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
     cost = min(ceil(round(relevant / 100 / (hits / of), 9)), left)
     number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
     reason = (
-        f"1 % of the {number} is {relevant / 100:g}; {hits:,} of the last {count(of, 'ranked document')} "
+        f"1% of the {number} is {relevant / 100:g}; {hits:,} of the last {count(of, 'ranked document')} "
         f"{'was' if hits == 1 else 'were'} relevant, so it costs about {count(cost, 'judgement')}"
     )
-    # 1 % may be less than a document.
+    # 1% may be less than a document.
     whole = min(ceil(of / hits), left)
     return cost, f"{reason}, and the next whole document about {whole:,}." if relevant < 100 else f"{reason}."
 
@@ -214,7 +215,7 @@ def _promise_and_advice(
     ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool
 ) -> tuple[str, str]:
     """What may be promised: one sentence, and a few words for a table."""
-    goal, sure = percent(settings.target), f"{percent(settings.confidence)} confidence"
+    goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
     where = " in the pool" if pool else ""
     outside = "; what no system retrieved is outside" if pool else ""
     documents = count(ledger.size, "document") + where
@@ -246,7 +247,7 @@ def _promise_and_advice(
 
 def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
     """The words while nothing can be promised."""
-    goal, sure = percent(settings.target), f"{percent(settings.confidence)} confidence"
+    goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
     outside = "; what no system retrieved is outside" if pool else ""
     more = f"{decision.needed or 0:,}"
     documents = "random document" if decision.needed == 1 else "random documents"

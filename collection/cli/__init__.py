@@ -32,8 +32,9 @@ from collection.cli import (
     simulate,
 )
 from collection.cli.options import DIRECTORY, FILE, FORMAT, SERVER_OPTIONS, expand_folders, refuse_repeated
-from collection.cli.output import echo, format_count, print_json, print_notices, print_table, progress_line
+from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import CleverdonError
+from collection.phrases import count
 
 if TYPE_CHECKING:
     from collection.campaign.results import ImportReport
@@ -162,12 +163,12 @@ def status(directory: Path, form: str) -> None:
         left = several if only_loops else f"{several}, {state['remaining']:,} left"
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}")
     if state["outside_pool"]:
-        outside = format_count(state["outside_pool"], "more pair is", "more pairs are")
+        outside = count(state["outside_pool"], "more pair is", "more pairs are")
         echo(f"  {outside} judged, outside the pool")
     if missing := missing_texts(t["without_text"] for t in per_topic):
         echo(f"  {missing} `cleverdon export {directory} --missing-documents FILE` lists the ids")
     elif state["missing_documents"]:
-        missing = format_count(state["missing_documents"], "document of the pool has", "documents of the pool have")
+        missing = count(state["missing_documents"], "document of the pool has", "documents of the pool have")
         echo(f"  {missing} no text (export --missing-documents FILE)")
     if per_topic and not state["decisions"]:
         echo()

@@ -136,7 +136,7 @@ def _print_values(found: Agreement) -> None:
         rows.append([entry.name, entry.label, *cells, "; ".join(notes)])
     print_table(["coefficient", "name", "graded", f"binary (from {found.level:g})", "note"], rows)
     if found.resamples:
-        print_notices([f"in brackets: 95 % of {found.resamples:,} bootstrap samples of {found.by}"])
+        print_notices([f"in brackets: 95% of {found.resamples:,} bootstrap samples of {found.by}"])
 
 
 def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[str] | None = None) -> None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @click.command()
 @DIRECTORY
 @click.option("--annotators", type=COUNT, metavar="K", help="How many judge each pair; of all, or of:")
-@click.option("--share", type=float, metavar="S", help="... a share of the pairs from 0 to 1, chosen by lot.")
-@click.option("--number", type=int, metavar="N", help="... N pairs of each topic's pool, chosen by lot.")
+@click.option("--share", type=float, metavar="S", help="... a share of the pairs from 0 to 1, chosen at random.")
+@click.option("--number", type=int, metavar="N", help="... N pairs of each topic's pool, chosen at random.")
 @click.option(
     "--whole-topic", "whole", multiple=True, metavar="Q", help="... all pairs of this topic; may be repeated."
 )
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--calibration",
     metavar="FILE|N",
-    help="Pairs that everybody judges first: lines `query_id doc_id`, or N of each topic's pool by lot; 0: none.",
+    help="Pairs that everybody judges first: lines `query_id doc_id`, or N of each topic's pool at random; 0: none.",
 )
 @click.option("--feedback/--no-feedback", default=None, help="Show the settled grade after a pair of these.")
 @click.option("--lease", type=float, metavar="MIN", help="Minutes that a pair is reserved for who has it in hand.")

@@ -11,7 +11,8 @@ import click
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
 from collection.cli.options import COMPAT, FILE, QRELS_FORM, form_option, grade, measures_option, runs_argument
-from collection.cli.output import echo, echo_data, format_count, print_json, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, print_json, print_notices, print_table, progress_line
+from collection.phrases import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,7 +202,7 @@ def _print_power(compared: Comparison, difference: float, form: str) -> None:
         raise click.UsageError("there is nothing to take the spread of differences from: name two runs that differ")
     columns = ["measure", "comparison", "spread", "topics needed", "topics here", "detectable here"]
     _print_frame(pd.DataFrame(rows, columns=columns), form)
-    print_notices([f"with 80 % power, by a paired t test at {compared.alpha:g} of one comparison"])
+    print_notices([f"with 80% power, by a paired t test at {compared.alpha:g} of one comparison"])
 
 
 def _print_comparison(compared: Comparison, form: str) -> None:
@@ -261,7 +262,7 @@ def _print_leaderboard(compared: Comparison) -> None:
     legend = "* best, ~ not distinguishable from it"
     if compared.baseline is not None:
         legend += f", + significantly better and - significantly worse than {compared.baseline}"
-    echo(f"\n{legend}; {format_count(compared.topics, 'topic')}")
+    echo(f"\n{legend}; {count(compared.topics, 'topic')}")
     for measure in values:
         echo(compared.sentence(str(measure)))
 

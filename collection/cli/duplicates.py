@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.output import echo, format_count, print_json, print_notices, print_table, progress_line
+from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
+from collection.phrases import count
 
 SHOWN = 30
 """Groups in the table; JSON has all."""
@@ -41,7 +42,7 @@ def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
         members = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in found.groups]
         print_json({"of": of, "threshold": threshold, **found._asdict(), "groups": members})
         return
-    grouped, groups = sum(len(group.doc_ids) for group in found.groups), format_count(len(found.groups), "group")
+    grouped, groups = sum(len(group.doc_ids) for group in found.groups), count(len(found.groups), "group")
     echo(
         f"{grouped:,} of {found.documents:,} documents are in {groups} of near-duplicates"
         if found.groups

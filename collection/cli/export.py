@@ -11,7 +11,8 @@ import click
 from collection import layout
 from collection.cli import preferences, training_data
 from collection.cli.options import DIRECTORY, WRITTEN, combine_options
-from collection.cli.output import echo, format_count, print_notices, progress_line
+from collection.cli.output import echo, print_notices, progress_line
+from collection.phrases import count
 
 ABOUT = ("description", "licence", "citation", "url")
 """Texts of the card that the manager writes."""
@@ -114,7 +115,7 @@ def export(
         estimated = (qrels or collection) and ADJUDICATION_RULES[chosen.name].estimates
         caution = campaign.qrels.with_sources(chosen).caution if estimated else ""
     for path, rows in written.items():
-        echo(f"{path}: {format_count(rows, 'line')}")
+        echo(f"{path}: {count(rows, 'line')}")
     if collection:
         size = sum(file.bytes for file in report.files)
         echo(f"{collection}: the collection {report.facts['name']}, {len(report.files)} files, {size:,} bytes")
@@ -123,7 +124,7 @@ def export(
     if qrels is not None and not written[str(qrels)]:
         print_notices([f"{qrels} is empty: by this rule no pair of the campaign has a grade"])
     if left_out:
-        topics = format_count(len(left_out), "topic")
+        topics = count(len(left_out), "topic")
         print_notices([f"{qrels}: {topics} without a grade left out; --include-unjudged-topics adds them"])
     if caution:
         print_notices([caution])

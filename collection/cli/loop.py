@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT
-from collection.cli.output import echo, echo_data, format_count, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.phrases import count, percent_down, percent_up
 
 NAMED = 10
 """Topics of a mode in the table."""
@@ -112,7 +113,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
 def recall(directory: Path, form: str) -> None:
     """How much of what is relevant has been found in DIR: every topic, worst first."""
     from collection.campaign import Campaign
-    from collection.stopping.table import missing_texts, percent
+    from collection.stopping.table import missing_texts
 
     with Campaign(directory) as campaign, progress_line("estimating recall"):
         table = campaign.recall.table()
@@ -126,18 +127,18 @@ def recall(directory: Path, form: str) -> None:
         relevant = share = "-"
         if row["judged"]:
             relevant = f"{row['low']:,} to {row['high']:,}"
-            share = f"{percent(row['recall_low'])} to {percent(row['recall_high'], upper=True)}"
+            share = f"{percent_down(row['recall_low'])} to {percent_up(row['recall_high'])}"
         known = [row[name] for name in ("query_id", "mode", "judged", "found", "without_text")]
         rows.append([*known, relevant, share, row["of"], row["advice"]])
     header = ["topic", "mode", "judged", "found", "no text", "relevant", "recall", "scope", "advice"]
     print_table(header, rows)
     ready = int(table["stop"].sum())
-    echo(f"\n{ready:,} of {format_count(len(table), 'topic is', 'topics are')} ready to stop")
+    echo(f"\n{ready:,} of {count(len(table), 'topic is', 'topics are')} ready to stop")
     if used_up:
         echo(used_up)
     if missing := missing_texts(table["without_text"]):
         echo(f"{missing} `cleverdon export {directory} --missing-documents FILE` lists the ids")
     echo(
-        f"relevant is from grade {settings.level} on; intervals with {percent(settings.confidence)} confidence; "
-        f"the advice is to promise {percent(settings.target)} recall"
+        f"relevant is from grade {settings.level} on; intervals with {percent_down(settings.confidence)} confidence; "
+        f"the advice is to promise {percent_down(settings.target)} recall"
     )

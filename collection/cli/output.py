@@ -115,11 +115,6 @@ def _cell(value: object) -> str:
     return for_terminal(" ".join(str(value).replace("\t", " ").splitlines()))
 
 
-def format_count(number: int, one: str, many: str | None = None) -> str:
-    """A number with a noun: ``1 pair``, ``2,000 pairs``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_only: bool = False) -> None:
     """Print values on stdout in one of the forms, and notices about missing and unjudged documents on stderr."""
     import pandas as pd

@@ -10,8 +10,9 @@ from click.core import ParameterSource
 
 from collection.cli.methods import list_entries, print_entries
 from collection.cli.options import COUNT, FILE, expand_folders, form_option
-from collection.cli.output import echo, format_count, print_notices, progress_line
+from collection.cli.output import echo, print_notices, progress_line
 from collection.errors import InputError
+from collection.phrases import count
 
 if TYPE_CHECKING:
     from collection.annotator_agreement.judging_time import Estimate
@@ -121,7 +122,7 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
     from collection.pooling import format_parameters
 
     pairs = report.per_topic["pairs"]
-    scope = f"{format_count(report.runs, 'run')}, {format_count(len(pairs), 'topic')}"
+    scope = f"{count(report.runs, 'run')}, {count(len(pairs), 'topic')}"
     echo(f"{report.strategy} ({format_parameters(report.parameters)}) over {scope}")
     drawn = "" if report.sampled_from is None else f", drawn from {report.sampled_from:,}"
     echo(f"pairs      {report.pairs:,}{drawn}")
@@ -137,7 +138,7 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
     if empty:
         # With a total over all topics a strategy may leave out topics that runs do have.
         why = "" if report.parameters.get("total") else ", because no run has them"
-        notices.append(f"{format_count(len(empty), 'topic has', 'topics have')} no pair{why}: {', '.join(empty[:5])}")
+        notices.append(f"{count(len(empty), 'topic has', 'topics have')} no pair{why}: {', '.join(empty[:5])}")
     if report.without_text:
         notices.append(
             f"{report.without_text:,} documents of these pairs have no text here; "

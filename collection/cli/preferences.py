@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combine_options, runs_argument
-from collection.cli.output import echo, format_count, print_json, print_notices, print_table, progress_line
+from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
+from collection.phrases import count
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
@@ -80,7 +81,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
     )
     if values.undecided:
         topics, more = ", ".join(values.undecided[:5]), ", ..." if len(values.undecided) > 5 else ""
-        left_out = f"{format_count(len(values.undecided), 'topic')}, left out: {topics}{more}"
+        left_out = f"{count(len(values.undecided), 'topic')}, left out: {topics}{more}"
         print_notices([f"no document is better than another in {left_out}"])
     print_notices(agreement_lines({**agreement._asdict(), "task": "preference"}))
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import COUNT, FILE, WRITTEN, expand_folders, form_option, grade
-from collection.cli.output import echo, echo_data, format_count, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.phrases import count
 
 if TYPE_CHECKING:
     from collection.simulation import Results
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     "--priors",
     default="none",
     metavar="1,1|none|FILE",
-    help="Grades known beforehand: so many relevant, irrelevant drawn by lot, or lines `query_id doc_id [seed]`.",
+    help="Grades known beforehand: so many relevant, irrelevant drawn at random, or lines `query_id doc_id [seed]`.",
 )
 @click.option("--relevance-level", type=grade, default=1, help="Relevant from here.")
 @click.option("--min-relevant", type=COUNT, default=1, help="Leave topics with fewer out.")
@@ -122,7 +123,7 @@ def _print_means(results: Results, notices: list[str]) -> None:
 
     means = results.means()
     topics, seeds = results.values["query_id"].nunique(), results.values["seed"].nunique()
-    scope = format_count(topics, "topic") + (f" and {seeds} seeds" if seeds > 1 else "")
+    scope = count(topics, "topic") + (f" and {seeds} seeds" if seeds > 1 else "")
     echo(f"means over {scope}; {means['documents'].iloc[0]:,.0f} documents each")
     plain = [name for name in means.columns if ":" not in str(name) and name != "documents"]
     rows = [
@@ -141,7 +142,7 @@ def _print_means(results: Results, notices: list[str]) -> None:
         ]
         print_table(["strategy", "learner", "stopped by", *columns], body, numbers=True)
     if any(strategy not in LOOPS for strategy, _ in means.index):
-        notices.append("documents that no run has come behind a pooling strategy's own, in an order drawn by lot")
+        notices.append("documents that no run has come behind a pooling strategy's own, in an order drawn at random")
     print_notices(notices)
 
 

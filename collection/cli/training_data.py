@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from collection.cli.options import COUNT, WRITTEN, combine_options
-from collection.cli.output import format_count
+from collection.phrases import count
 
 if TYPE_CHECKING:
     from collection.adjudication import ChosenRule
@@ -39,7 +39,7 @@ TRAINING_OPTIONS = combine_options(
                  help="Whose ranks: of a fusion of all runs, or the best of any run."),
     click.option("--level", type=COUNT, help="The lowest grade of a positive; the loop's level if left out."),
     click.option("--margin", type=COUNT, help="Negatives are those at least so many grades below the positive."),
-    click.option("--positives", type=COUNT, help="At most so many of each topic, by lot."),
+    click.option("--positives", type=COUNT, help="At most so many of each topic, at random."),
     click.option("--apart", is_flag=True, help="No negative is a near-duplicate of a positive of its topic."),
     click.option("--seed", type=int, default=0, help="Of the draws of training data."),
     click.option("--clicks", type=WRITTEN, help="What click logs say of documents, FILE.tsv."),
@@ -88,16 +88,16 @@ def _notices_of(file: TrainingFile) -> list[str]:
     if not counts["positives"]:
         return [f"{name} is empty: nothing is relevant ({file.report['positives']})"]
     if not file.lines:
-        wanted = format_count(file.report["negatives_each"] if file.report["form"] == "tuples" else 1, "negative")
+        wanted = count(file.report["negatives_each"] if file.report["form"] == "tuples" else 1, "negative")
         return [f"{name} is empty: no positive has {wanted} by the rule {file.report['negatives']}"]
-    positives, topics = format_count(counts["positives_used"], "positive"), format_count(counts["topics_used"], "topic")
-    notices = [f"{name}: {positives} of {topics} with {format_count(counts['negatives'], 'different negative')}"]
+    positives, topics = count(counts["positives_used"], "positive"), count(counts["topics_used"], "topic")
+    notices = [f"{name}: {positives} of {topics} with {count(counts['negatives'], 'different negative')}"]
     if counts["negatives_unjudged"]:
         notices.append(f"{name}: {counts['negatives_unjudged']:,} of the negatives were judged by nobody")
     if counts["positives_short"]:
         fate = "are left out" if file.report["form"] == "tuples" else "have fewer negatives, or none"
         notices.append(
-            f"{name}: {format_count(counts['topics_short'], 'topic has', 'topics have')} fewer than "
+            f"{name}: {count(counts['topics_short'], 'topic has', 'topics have')} fewer than "
             f"{file.report['negatives_each']:,} negatives by this rule: {counts['positives_short']:,} of "
             f"{counts['positives_drawn']:,} positives {fate}"
         )

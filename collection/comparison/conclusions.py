@@ -135,7 +135,7 @@ def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction:
     contrary = f", but the other way round: by the {row['interval_of']} it is {side}" if other_way else ""
     # If every topic has the same difference, its spread does not show what could be seen.
     power = (
-        f" Between these two a difference of {row['detectable']:.4f} could be seen with 80 % power ({row['topics']:,} "
+        f" Between these two a difference of {row['detectable']:.4f} could be seen with 80% power ({row['topics']:,} "
         "topics, paired t test, uncorrected)."
         if row["detectable"] > 0
         else ""

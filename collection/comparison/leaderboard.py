@@ -55,7 +55,7 @@ class Comparison:
         ``difference`` (of the mean over topics, system less baseline), ``low``, ``high``: the test's interval, of what
         ``interval_of`` names ("mean", "pseudo-median", "median"), for this comparison alone; ``effect`` (Cohen's d_z),
         ``statistic``, ``p``, ``p_adjusted``, ``wins``, ``ties``, ``losses`` (topics in which the system is better,
-        equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t test sees with 80 % power
+        equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t test sees with 80% power
         over these topics.
     pairs
         None unless asked for. A row per measure and pair of systems, by the randomised Tukey HSD test: ``system_a``,

@@ -134,7 +134,7 @@ def _agreement(facts: Facts) -> Iterator[str]:
         return
     yield "## Agreement"
     yield (
-        f"{found['several']:,} of {found['pairs']:,} pairs were graded by two annotators or more. Intervals are 95 %, "
+        f"{found['several']:,} of {found['pairs']:,} pairs were graded by two annotators or more. Intervals are 95%, "
         f"from {found['resamples']:,} bootstrap samples of {found['by']} (seed {found['seed']}). "
         f"Binary: relevant from grade {found['level']:g} on."
     )
@@ -160,7 +160,7 @@ def _pool(facts: Facts) -> Iterator[str]:
     if pool["outside"]:
         sentences.append(f"{pool['outside']:,} pairs with a grade are not in the pool.")
     if pool["sampled_out"]:
-        sentences.append(f"{pool['sampled_out']:,} pairs that a sample was drawn from were left out by lot.")
+        sentences.append(f"{pool['sampled_out']:,} pairs that a sample was drawn from were left out at random.")
     yield " ".join(sentences)
     rounds = []
     for number, each in enumerate(pool["rounds"], start=1):

@@ -88,7 +88,7 @@ def unjudged_hard(material: Material, *, first: int = 1, last: int = 100) -> Seq
 @NEGATIVES.add(
     "unjudged-random",
     label="Random, unjudged too",
-    description="Documents of the collection by lot, judged as not relevant or not judged at all.",
+    description="Documents of the collection at random, judged as not relevant or not judged at all.",
 )
 def unjudged_random(material: Material) -> Sequence[str]:
     """The whole collection."""

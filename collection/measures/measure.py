@@ -248,7 +248,7 @@ def _checked_level(entry: MeasureEntry, level: float) -> float:
     if entry.at is None:
         raise InputError(f"{entry.name} has no cut-off; write it without @{level:g}")
     if entry.at == "recall":
-        # WSS@95 is how the field writes 95 %.
+        # WSS@95 is how the field writes 95%.
         share = level / 100 if level > 1 else level
         if not 0 <= share <= 1:
             raise InputError(f"{entry.name} stands at a recall from 0 to 1, found {level:g}")

@@ -151,7 +151,7 @@ def hedge(rankings: Sequence[Indices], *, beta: float = 0.9) -> Selector:
     weighted mean of these losses over the runs; of equal ones, the best rank in any run, then the first run. At the
     start all runs weigh the same.
 
-    Replayed on TREC DL 2019, a beta of 0.1 needs 3 % fewer judgements to 90 % recall than 0.9; on Vaswani 10 % more.
+    Replayed on TREC DL 2019, a beta of 0.1 needs 3% fewer judgements to 90% recall than 0.9; on Vaswani 10% more.
 
     Source: Aslam, Pavlu & Savell, "A unified model for metasearch, pooling, and system evaluation", CIKM 2003, with
     the loss that approximates a document's effect on average precision.

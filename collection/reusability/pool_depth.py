@@ -15,7 +15,7 @@ from collection.reusability.leave_one_out import find_unique
 from collection.reusability.run_matrix import UNLISTED, RunMatrix, summarise_runs, tau
 
 FULLY_JUDGED = 0.95
-"""A run is judged at a rank if this share of its topics is: one of 43 topics is more than 2 %."""
+"""A run is judged at a rank if this share of its topics is: one of 43 topics is more than 2%."""
 
 DEFAULT_DEPTH = 10
 """The assumed depth where most runs are not fully judged even at rank 1."""

@@ -17,7 +17,7 @@ from collection.measures import Floats
 from collection.reusability.run_matrix import UNLISTED, RunMatrix
 
 Z = 1.959963984540054
-"""Of a 95 % interval."""
+"""Of a 95% interval."""
 
 DECAYS = {"power": np.log, "exponential": np.sqrt}
 """How what each rank brings may fall: as a power of the rank, or as the exponential of its root."""
@@ -40,7 +40,7 @@ class MissingEstimate(NamedTuple):
     method
         "capture" or "extrapolation".
     expected, low, high
-        The number over all topics, with a 95 % interval.
+        The number over all topics, with a 95% interval.
     known
         How many of these are judged all the same, since they were found in another way.
     tells
@@ -85,7 +85,7 @@ def estimate_unseen(once: Floats, twice: Floats, units: int) -> tuple[Floats, Fl
 
 
 def chao_interval(unseen: float, variance: float) -> tuple[float, float]:
-    """Compute Chao's (1987) log-normal 95 % interval of a number that cannot be negative.
+    """Compute Chao's (1987) log-normal 95% interval of a number that cannot be negative.
 
     Examples
     --------

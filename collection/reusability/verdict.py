@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from collection.measures import Measure, as_measures
+from collection.phrases import percent_down
 from collection.records import sort_naturally
 from collection.reusability.pool_depth import STABLE_TAUS, PoolDepth, find_stable_depth
 from collection.reusability.run_matrix import DIGITS, RunMatrix
@@ -171,12 +172,13 @@ def apply_rules(result: DepthResult) -> DepthResult:
     broken = []
     if result.known < MIN_KNOWN:
         broken.append(
-            f"{first} documents of the pooled runs themselves {percent(result.known)} are judged "
-            f"({percent(MIN_KNOWN)} wanted)"
+            f"{first} documents of the pooled runs themselves {percent_down(result.known)} are judged "
+            f"({percent_down(MIN_KNOWN)} wanted)"
         )
     if result.judged < MIN_JUDGED:
         broken.append(
-            f"{first} of a run that is left out {percent(result.judged)} are judged ({percent(MIN_JUDGED)} wanted)"
+            f"{first} of a run that is left out {percent_down(result.judged)} are judged "
+            f"({percent_down(MIN_JUDGED)} wanted)"
         )
     if result.change > MAX_MEAN_CHANGE:
         change = amount(result.change, MAX_MEAN_CHANGE)
@@ -256,7 +258,7 @@ def reason_sentences(ladder: Sequence[DepthResult], by: str) -> list[str]:
         told.append(
             f"A run {'that' if by == 'run' else 'whose group'} is left out changes its {best.measure} by "
             f"{amount(best.change, MAX_MEAN_CHANGE)} on average, and of its first {best.depth:,} documents "
-            f"{percent(best.judged)} are judged. {_worst_sentence(best)}"
+            f"{percent_down(best.judged)} are judged. {_worst_sentence(best)}"
         )
     if care:
         # The deepest may itself be fair again, below one that is not.
@@ -335,7 +337,8 @@ def pool_sentences(pool: PoolDepth, matrix: RunMatrix, curves: pd.DataFrame, *, 
         least = rows.sort_values("judged", kind="stable").iloc[0]
         told.append(
             f"{counted} not: of their first {int(least['depth']):,} documents "
-            f"{percent(rows['judged'].mean())} are judged, of those of {least['run']} {percent(least['judged'])}."
+            f"{percent_down(rows['judged'].mean())} are judged, of those of {least['run']} "
+            f"{percent_down(least['judged'])}."
         )
     return told
 
@@ -349,11 +352,6 @@ def amount(change: float, allowed: float, sign: str = "") -> str:
     size = abs(change)
     digits = next((n for n in range(3, DIGITS) if (round(size, n) > allowed) == (size > allowed)), DIGITS)
     return f"{change:{sign}.{digits}f}"
-
-
-def percent(share: float) -> str:
-    """Format a share as ``89 %``, rounded down so that a broken rule never seems to hold."""
-    return f"{floor(100 * share + 1e-9)} %"
 
 
 def _moves(moved: int) -> str:

@@ -1,4 +1,4 @@
-"""Corrections of p for many comparisons: of twenty tests at 5 % one is significant by chance."""
+"""Corrections of p for many comparisons: of twenty tests at 5% one is significant by chance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT_CORRECTION = "holm"
 
 
 @CORRECTIONS.add(
-    "holm", label="Holm", description="No false difference at all, with 95 %; never weaker than Bonferroni."
+    "holm", label="Holm", description="No false difference at all, with 95%; never weaker than Bonferroni."
 )
 def holm(p: npt.ArrayLike) -> Floats:
     """Multiply the smallest by m, the next by m - 1, ...; Holm (1979), Scandinavian Journal of Statistics 6.
@@ -32,7 +32,7 @@ def holm(p: npt.ArrayLike) -> Floats:
     return _stepwise(p, lambda ordered, left: ordered * left)
 
 
-@CORRECTIONS.add("bonferroni", label="Bonferroni", description="No false difference at all, with 95 %; p times m.")
+@CORRECTIONS.add("bonferroni", label="Bonferroni", description="No false difference at all, with 95%; p times m.")
 def bonferroni(p: npt.ArrayLike) -> Floats:
     """Multiply every p by m."""
     values = _checked(p)
@@ -42,7 +42,7 @@ def bonferroni(p: npt.ArrayLike) -> Floats:
 @CORRECTIONS.add(
     "benjamini-hochberg",
     label="Benjamini-Hochberg",
-    description="Of the differences that are called significant at most 5 % are false, on average.",
+    description="Of the differences that are called significant at most 5% are false, on average.",
 )
 def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     """Multiply the ith smallest by m / i, from the largest down; Benjamini, Hochberg (1995), JRSS B 57.
@@ -66,7 +66,7 @@ def holm_sidak(p: npt.ArrayLike) -> Floats:
 @CORRECTIONS.add(
     "hommel",
     label="Hommel",
-    description="No false difference at all, with 95 %; stronger than Holm, same assumptions as Benjamini-Hochberg.",
+    description="No false difference at all, with 95%; stronger than Holm, same assumptions as Benjamini-Hochberg.",
 )
 def hommel(p: npt.ArrayLike) -> Floats:
     """Close Simes' test over all sets of comparisons; Hommel (1988), Biometrika 75.

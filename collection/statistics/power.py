@@ -1,6 +1,6 @@
 """Power of the paired t test: the topics needed to see a difference, and the difference that given topics can show.
 
->>> compute_topics_needed(0.05, 0.1)  # 80 % power at .05, for a difference of half a standard deviation
+>>> compute_topics_needed(0.05, 0.1)  # 80% power at .05, for a difference of half a standard deviation
 34
 >>> round(compute_detectable(0.1, 50), 3)
 0.04

@@ -137,7 +137,7 @@ def rbo(
         Scores of the same things, shape (n,); or mappings from thing to score, which may name different things and
         differ in length, as two systems' documents for one topic do.
     p
-        The probability that a reader goes on to the next rank. With .9 the first 10 ranks have 86 % of the weight.
+        The probability that a reader goes on to the next rank. With .9 the first 10 ranks have 86% of the weight.
     ties
         "w": tied things share the best rank of their group, as in sports. "a": the mean over all ways to break ties.
         "b": the same, divided by what the ties leave unknown, so that a ranking agrees fully with itself.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collection.stopping.ledger import Ledger
 from collection.stopping.martingale import Estimate, advise, betting, estimate, next_sources
 from collection.stopping.published import quantile_bound, smallest_sample
-from collection.stopping.table import STOPPING_RULES, StopDecision, count, missing_texts, percent
+from collection.stopping.table import STOPPING_RULES, StopDecision, missing_texts
 
 __all__ = [
     "STOPPING_RULES",
@@ -20,11 +20,9 @@ __all__ = [
     "StopDecision",
     "advise",
     "betting",
-    "count",
     "estimate",
     "missing_texts",
     "next_sources",
-    "percent",
     "quantile_bound",
     "smallest_sample",
 ]

@@ -2,7 +2,7 @@
 
 To reject the hypothesis that at least R documents are relevant, bet a part of some money against it before each random
 draw: under the hypothesis the document is relevant with probability p or more. If it is true, no strategy of betting
-makes money on average, and by Ville's inequality the money ever multiplies by 20 with a probability of at most 5 %.
+makes money on average, and by Ville's inequality the money ever multiplies by 20 with a probability of at most 5%.
 So the hypothesis is rejected when it has, however often that is checked and whatever the ranking finds in between.
 """
 
@@ -15,9 +15,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from collection.phrases import count, percent_down, percent_up
 from collection.stopping.ledger import Bools, Floats, Ledger
 from collection.stopping.published import buscar
-from collection.stopping.table import STOPPING_RULES, StopDecision, check_parameters, count, percent, too_many
+from collection.stopping.table import STOPPING_RULES, StopDecision, check_parameters, too_many
 
 STAKES = ((0.0, 0.7), (0.05, 0.1), (0.2, 0.1), (0.5, 0.1))
 """(what is kept at a relevant document, share of the money that bets so). 0 stakes everything on a miss."""
@@ -98,7 +99,7 @@ def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) ->
     relevant = too_many(ledger, target)
     wanted = -log(1 - confidence)
     money = _evidence(ledger, relevant)
-    goal = f"at least {percent(target)} of the relevant documents"
+    goal = f"at least {percent_down(target)} of the relevant documents"
     found = f"{ledger.found:,} relevant are found"
     draws = count(len(ledger.draws), "random draw")
     if isinf(money) and ledger.unreachable:
@@ -109,10 +110,10 @@ def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) ->
         return StopDecision(True, f"{goal} are found for certain: {found} and only {ledger.unjudged:,} are unjudged", 0)
     odds = f"evidence {exp(min(money, 99.0)):.3g}, {exp(wanted):.3g} is wanted"
     if money >= wanted:
-        reason = f"{goal} are found, with {percent(confidence)} confidence: {found}, and {draws} make"
+        reason = f"{goal} are found, with {percent_down(confidence)} confidence: {found}, and {draws} make"
         return StopDecision(True, f"{reason} {relevant:,} or more incredible ({odds})", 0)
     needed = _misses_needed(ledger, relevant, wanted)
-    reason = f"{percent(target)} recall cannot be promised yet: {found}, and {draws} leave {relevant:,} credible"
+    reason = f"{percent_down(target)} recall cannot be promised yet: {found}, and {draws} leave {relevant:,} credible"
     if needed is None:
         hidden = f"{ledger.unreachable:,} of the {ledger.unjudged:,} unjudged documents cannot be judged"
         return StopDecision(False, f"{reason} ({odds}); {hidden}, and no number of draws elsewhere would do", None)
@@ -130,8 +131,8 @@ def advise(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Sto
     more = count(decision.needed, "more random judgement")
     likely = buscar(ledger, target=target, confidence=confidence).stop
     reason = (
-        f"no rule can promise {percent(target)} recall yet; after {more} without a new relevant one it can, with "
-        f"{percent(confidence)} confidence; buscar on the ranking, a heuristic that promises nothing, would "
+        f"no rule can promise {percent_down(target)} recall yet; after {more} without a new relevant one it can, with "
+        f"{percent_down(confidence)} confidence; buscar on the ranking, a heuristic that promises nothing, would "
         f"{'stop now' if likely else 'go on'}"
     )
     return StopDecision(False, reason, decision.needed)
@@ -234,9 +235,9 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
     elif not len(ledger.draws):
         reason = f"no random draws yet: of {ledger.size:,} documents, {found:,} to {most:,} are relevant"
     else:
-        share = f"{percent(low_recall)} to {percent(high_recall, upper=True)} of them"
+        share = f"{percent_down(low_recall)} to {percent_up(high_recall)} of them"
         reason = (
-            f"with {percent(confidence)} confidence {low:,} to {high:,} documents are relevant and {found:,} are "
+            f"with {percent_down(confidence)} confidence {low:,} to {high:,} documents are relevant and {found:,} are "
             f"found, {share}, by {count(len(ledger.draws), 'random draw')}"
         )
     return Estimate(relevant, low, high, _recall(found, relevant), low_recall, high_recall, reason)

@@ -7,8 +7,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from collection.errors import UnknownNameError
+from collection.phrases import count, percent_down
 from collection.stopping.ledger import Bools, Floats, Ints, Ledger
-from collection.stopping.table import ROUNDING, STOPPING_RULES, StopDecision, count, percent, too_many
+from collection.stopping.table import ROUNDING, STOPPING_RULES, StopDecision, too_many
 
 Stage = Literal["ranking", "both"]
 
@@ -160,7 +161,7 @@ def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float
     budgeted = f"{int(np.ceil(cost)):,} judgements" if ledger.found else "a first relevant document"
     reason = (
         f"{_judged(ledger)}; {budgeted} and a slope that fell {rho:g}-fold ({ratio:.1f} so far) are wanted, "
-        f"or {percent(most)} of all"
+        f"or {percent_down(most)} of all"
     )
     return StopDecision(bool(stop), reason)
 
@@ -200,12 +201,12 @@ def _check_control_sample(ledger: Ledger, positives: int, wanted: int, promise: 
 def target(ledger: Ledger, *, positives: int = 10) -> StopDecision:
     """Stop when the ranking has found all of the first `positives` relevant documents of a control sample.
 
-    Guarantees recall of .05^(1/positives) with 95 % confidence, 74 % with 10, if the model never learns from the
+    Guarantees recall of .05^(1/positives) with 95% confidence, 74% with 10, if the model never learns from the
     control sample. Source: Cormack & Grossman, "Engineering quality and reliability in technology-assisted review",
     SIGIR 2016.
     """
     positives = max(1, int(positives))
-    promise = f"promise {percent(0.05 ** (1 / positives))} recall with 95 % confidence"
+    promise = f"promise {percent_down(0.05 ** (1 / positives))} recall with 95% confidence"
     return _check_control_sample(ledger, positives, positives, promise)
 
 
@@ -253,10 +254,11 @@ def qbcb(
         sample = f"a sample of {positives:,} relevant documents" if positives else "no sample"
         verb = "is too small to" if positives else "can"
         return StopDecision(
-            False, f"{sample} {verb} promise {percent(target)} recall with {percent(confidence)} confidence"
+            False,
+            f"{sample} {verb} promise {percent_down(target)} recall with {percent_down(confidence)} confidence",
         )
     return _check_control_sample(
-        ledger, positives, wanted, f"promise {percent(target)} with {percent(confidence)} confidence"
+        ledger, positives, wanted, f"promise {percent_down(target)} with {percent_down(confidence)} confidence"
     )
 
 
@@ -306,12 +308,12 @@ def buscar(
     tail = ledger.judged - (int(np.flatnonzero(~ledger.drawn).max(initial=-1)) + 1)
     if stage == "both" and tail:
         p = _unlikely(ledger, target, np.array([ledger.judged - tail]))
-        reason = f"less than {percent(target)} recall has p = {p:.3g} after the last {count(tail, 'random draw')}"
+        reason = f"less than {percent_down(target)} recall has p = {p:.3g} after the last {count(tail, 'random draw')}"
         return StopDecision(p < wanted, f"{reason}; below {wanted:.3g} is wanted")
     # p falls with every irrelevant document in the window: only the starts just after a relevant one can be least.
     starts = np.unique(np.concatenate(([0], np.flatnonzero(ledger.relevant) + 1)))
     p = _unlikely(ledger, target, starts[starts < ledger.judged])
-    reason = f"less than {percent(target)} recall has p = {p:.3g} if the last of the ranking were random draws"
+    reason = f"less than {percent_down(target)} recall has p = {p:.3g} if the last of the ranking were random draws"
     if stage == "both":
         limit = 1 - confidence / 2 if switch is None else switch
         then = "now draw at random" if p < limit else f"random draws begin below {limit:.3g}"
@@ -343,8 +345,8 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
     spread = np.sqrt(known**2 / total**4 * variance.sum() + variance[:n].sum() / total**2)
     low = known / total - deviations * float(spread)
     reason = (
-        f"the model expects {percent(known / total)} recall, {percent(max(low, 0.0))} less {deviations:g} standard "
-        f"deviations; {percent(target)} is wanted"
+        f"the model expects {percent_down(known / total)} recall, {percent_down(max(low, 0.0))} less {deviations:g} "
+        f"standard deviations; {percent_down(target)} is wanted"
     )
     return StopDecision(low >= target - ROUNDING, reason)
 
@@ -372,7 +374,7 @@ def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> St
     if strict and n > 1:
         spread = float(np.sqrt(ledger.unjudged / ledger.size / n / (n - 1) * ((n * weight - total) ** 2).sum()))
     more = f", {total + spread:.1f} with a standard deviation more" if strict else ""
-    reason = f"{ledger.found:,} relevant are found of an estimated {total:.1f}{more}; {percent(target)} is wanted"
+    reason = f"{ledger.found:,} relevant are found of an estimated {total:.1f}{more}; {percent_down(target)} is wanted"
     return StopDecision(ledger.found > 0 and ledger.found >= target * (total + spread) - ROUNDING, reason)
 
 

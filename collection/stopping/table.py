@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from collection.errors import InputError
 from collection.registry import Entry, Registry
 from collection.stopping.ledger import Bools, Ledger
@@ -104,23 +102,12 @@ def check_parameters(**parameters: object) -> None:
         else:
             continue
         if not good:
-            raise InputError(f"the parameter {name}: wanted {wanted}, found {value!r}; 0.9 is 90 %")
+            raise InputError(f"the parameter {name}: wanted {wanted}, found {value!r}; 0.9 is 90%")
 
 
 def too_many(ledger: Ledger, target: float) -> int:
     """R0, the fewest relevant documents of which the found ones are less than the target."""
     return int(ledger.found / target + ROUNDING) + 1
-
-
-def percent(share: float, upper: bool = False) -> str:
-    """A share as a percentage, rounded down to what is guaranteed (`upper`: rounded up): .9996 is 99.9 %."""
-    if upper:
-        return f"{np.ceil(1000 * share - ROUNDING) / 10:.3g} %"
-    rounded = f"{100 * share:.3g}"
-    if float(rounded) / 100 > share + ROUNDING:
-        digits = 3 - len(str(int(100 * share)))
-        rounded = f"{np.floor(100 * share * 10**digits) / 10**digits:.3g}"
-    return f"{rounded} %"
 
 
 def missing_texts(per_topic: Iterable[int]) -> str:
@@ -139,8 +126,3 @@ def missing_texts(per_topic: Iterable[int]) -> str:
     # The same document may be in the pools of several topics.
     what = "documents" if len(numbers) == 1 else "pairs"
     return f"{sum(numbers):,} pooled {what} have no text and cannot be judged; they count as unjudged."
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """'1 document', '2 documents'."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -4,11 +4,11 @@ Three parts, ``--part runs``, ``priors``, ``speed`` (all if left out); ``--topic
 The collections are those beside the checkout (../shared/data). ASReview 3.0.8 is installed into ``.bench/asreview``.
 
 - runs: Cranfield, Vaswani, TREC DL 2019 (relevant from grade 2), topics with 5 or more relevant documents: mean
-  judgements to 90 % recall. ELAS u4 is ASReview's recipe (LinearSVC C .11 on sublinear tf-idf of words and pairs of
+  judgements to 90% recall. ELAS u4 is ASReview's recipe (LinearSVC C .11 on sublinear tf-idf of words and pairs of
   words, the irrelevant weighing 1/9.8), started from the topic: BM25 until something is relevant, then the topic's text
   as one more relevant record; it is refitted after every fiftieth part of what is judged, which changes its means by
-  less than 1 %. What no run retrieved comes behind a pooling strategy's own documents by lot (mean of 5); the second
-  table has a pooling strategy pay at most for what the runs have, as if that always reached 90 %.
+  less than 1%. What no run retrieved comes behind a pooling strategy's own documents at random (mean of 5); the second
+  table has a pooling strategy pay at most for what the runs have, as if that always reached 90%.
 - priors: nine systematic reviews (sr-cohen-a), one relevant and one irrelevant record given, three pairs a review, the
   same for both tools; relevant is what was included after the full text. ASReview itself, one record at a time. Once
   with the grades of the first screening as weak evidence, which ASReview cannot take, and once without.
@@ -127,12 +127,12 @@ def with_runs(topics: int | None) -> bool:
     print(file=sys.stderr)
     table = pd.DataFrame(rows).T
     capped = [f"{s}, capped" for s in POOLING]
-    print("\nMean judgements to 90 % recall")
+    print("\nMean judgements to 90% recall")
     print(table[[*POOLING, "loop", "loop-text", "ELAS u4"]].round(0).astype(int).to_string())
     print("\nA pooling strategy pays at most for what the runs have")
     print(table[capped].round(0).astype(int).to_string())
     reached = ", ".join(f"{share:.0%}" for share in table["reached by runs"])
-    print(f"share of topics of which the runs have 90 % of the relevant documents: {reached}")
+    print(f"share of topics of which the runs have 90% of the relevant documents: {reached}")
     below = 1 - table["loop"] / table[list(POOLING)].min(axis=1)
     strict = 1 - table["loop"] / table[capped].min(axis=1)
     against = {s: 1 - float(np.exp(np.log(table[s] / table["ELAS u4"]).mean())) for s in ("loop", "loop-text")}

@@ -4,11 +4,11 @@ DIRECTORY holds ``runs/``, ``qrels.txt``, ``topics.jsonl`` and ``documents.jsonl
 last two out, ``--strategies`` takes some names of many, ``--seeds N`` plays what draws lots N times (the tables have
 means), ``--part budgets`` or ``sample`` runs one of the two:
 
-- budgets: at 10, 25 and 50 % of the full pool (the first 10 documents of every run), by each strategy: judgements,
+- budgets: at 10, 25 and 50% of the full pool (the first 10 documents of every run), by each strategy: judgements,
   recall of the relevant pairs, Kendall's tau-b and tau_AP of the nDCG@10 ranking of the systems against that by all
   qrels; with what was not bought as not relevant, and with expected gains.
 - sample: a fifth of the same pool in two strata (ranks 1-2 at twice the rate). Of xinfAP and infNDCG: for which share
-  of the systems the value of the whole pool lies within the 95 % interval (mean over the samples, and the least), the
+  of the systems the value of the whole pool lies within the 95% interval (mean over the samples, and the least), the
   mean bias, the error that the intervals claim, and their width. ``--samples N`` draws N samples.
 """
 

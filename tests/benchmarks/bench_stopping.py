@@ -1,10 +1,10 @@
 """What the stopping rules and the recall intervals keep of their promises, over generated campaigns.
 
-Collections are like Reuters-21578 (21,578 documents, categories from a handful to 12 % of them) and, for a share
+Collections are like Reuters-21578 (21,578 documents, categories from a handful to 12% of them) and, for a share
 of the campaigns, like systematic reviews (about 2,000 documents). The ranking is good to very good, but a part of
 the relevant documents looks irrelevant, or worse than that, and comes in clumps: one found brings the others up.
 Every document is judged to the last as `next_sources` says, and the rules look on; the heuristics of the literature
-see the same campaigns without random draws. Rules look after every 1 % of the documents, the default rule also
+see the same campaigns without random draws. Rules look after every 1% of the documents, the default rule also
 just before every relevant draw; QBCB and "in a row" after every judgement. Prints tables, then one line a claim;
 exit status 1 if a claim is not reached (with few campaigns it may be chance).
 
@@ -42,7 +42,7 @@ SMALL = 0.3
 
 CLUMP = 3
 
-ALWAYS, STOP, RANDOM = "at all times at once", "when the rule stops (90 %)", "at a random look"
+ALWAYS, STOP, RANDOM = "at all times at once", "when the rule stops (90%)", "at a random look"
 
 
 class Collection(NamedTuple):
@@ -258,7 +258,7 @@ class Results:
 
 def default_rule(share: float) -> str:
     """What the tables call the default rule."""
-    return f"betting, {100 * share:g} % drawn at least"
+    return f"betting, {100 * share:g}% drawn at least"
 
 
 def run_campaign(results: Results, topic: Collection, rng: np.random.Generator, checked: bool) -> None:
@@ -276,7 +276,7 @@ def run_campaign(results: Results, topic: Collection, rng: np.random.Generator, 
         against = evidence_at_draws(ledger, total)
         always = bool((against < -np.log(1 - CONFIDENCE)).all())
         first = int(ledger.draws[0]) + 1
-        looks = {f"at {100 * level:g} % judged": round(level * size) for level in LEVELS}
+        looks = {f"at {100 * level:g}% judged": round(level * size) for level in LEVELS}
         looks |= {STOP: stops[0.9], RANDOM: int(rng.integers(first, size))}
         for where, n in looks.items():
             covered = results.look(share, where, ledger.prefix(n), total)
@@ -316,21 +316,21 @@ def print_stops(results: Results) -> None:
             row += [min(o.recall for o in outcomes), mean(o.effort for o in outcomes)]
             row += [mean(o.effort for o in outcomes if (o.size >= LARGE) == large) for large in (True, False)]
             rows.append([rule, *map(percent, row)])
-        print(f"\ntarget {100 * target:g} % at {100 * CONFIDENCE:g} % confidence, in per cent")
+        print(f"\ntarget {100 * target:g}% at {100 * CONFIDENCE:g}% confidence, in per cent")
         header = ["rule", "missed", "mean recall", "worst", "effort", "of 21,578", "of about 2,000"]
         print_table(header, rows, numbers=True)
 
 
 def print_intervals(results: Results) -> None:
     """Coverage and width of the recall intervals, for each share of draws."""
-    places = [f"at {100 * level:g} % judged" for level in LEVELS] + [RANDOM, STOP, ALWAYS]
+    places = [f"at {100 * level:g}% judged" for level in LEVELS] + [RANDOM, STOP, ALWAYS]
     for share in SHARES:
         rows = []
         for where in places:
             seen = results.seen[share, where]
             widths = [mean(s.width for s in seen if (s.size >= LARGE) == large) for large in (True, False)]
             rows.append([where, percent(mean(s.covered for s in seen)), *map(percent, widths)])
-        print(f"\n95 % intervals of recall, {100 * share:g} % drawn at least, in per cent")
+        print(f"\n95% intervals of recall, {100 * share:g}% drawn at least, in per cent")
         print_table(["look", "covered", "mean width of 21,578", "of about 2,000"], rows, numbers=True)
 
 
@@ -347,12 +347,12 @@ def claims(results: Results) -> Iterator[bool]:
         covered = {where: mean(s.covered for s in seen) for (of, where), seen in results.seen.items() if of == share}
         least = min(covered.keys() - {ALWAYS}, key=lambda where: (covered[where], where))
         for where, what in ((least, f"{least}, the worst of single looks,"), (ALWAYS, ALWAYS)):
-            text = f"{name}: the 95 % interval holds the truth {what} in {percent(covered[where])} % of campaigns"
-            yield claim(f"{text}; at least {percent(COVERED)} % is wanted", covered[where] >= COVERED)
+            text = f"{name}: the 95% interval holds the truth {what} in {percent(covered[where])}% of campaigns"
+            yield claim(f"{text}; at least {percent(COVERED)}% is wanted", covered[where] >= COVERED)
         for target in TARGETS:
             missed = mean(o.missed for o in results.outcomes[name, target])
-            text = f"{name}: stops short of {100 * target:g} % recall in {percent(missed)} % of campaigns"
-            yield claim(f"{text}; at most {percent(1 - CONFIDENCE)} % is stated", missed <= 1 - CONFIDENCE)
+            text = f"{name}: stops short of {100 * target:g}% recall in {percent(missed)}% of campaigns"
+            yield claim(f"{text}; at most {percent(1 - CONFIDENCE)}% is stated", missed <= 1 - CONFIDENCE)
 
 
 def print_examples(seed: int) -> None:
@@ -372,10 +372,10 @@ def print_examples(seed: int) -> None:
         "short of the stop": stop - 20,
         "the stop": stop,
     }
-    print(f"\nadvice for a target of 90 %; {ledger.size:,} documents, {ledger.found} relevant")
+    print(f"\nadvice for a target of 90%; {ledger.size:,} documents, {ledger.found} relevant")
     for moment, n in moments.items():
         now = ledger.prefix(n)
-        print(f"\n{moment}: {n:,} judged, {len(now.draws)} drawn, recall {percent(now.found / ledger.found)} %")
+        print(f"\n{moment}: {n:,} judged, {len(now.draws)} drawn, recall {percent(now.found / ledger.found)}%")
         print(f"  advice    {advise(now).reason}")
         print(f"  estimate  {estimate(now).reason}")
         print(f"  next      {next_sources(now, 1)[0]}")

@@ -1,0 +1,121 @@
+"""Numbers, plurals, percentages, durations and lists as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import ceil, floor, isclose
+
+_ROUNDING = 1e-9
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun; `many` is needed only for irregular plurals.
+
+    Examples
+    --------
+    >>> count(1, "topic"), count(2000, "pair"), count(2, "query", "queries")
+    ('1 topic', '2,000 pairs', '2 queries')
+    """
+    return f"{number:,} {plural(number, one, many)}"
+
+
+def plural(number: float, one: str, many: str | None = None) -> str:
+    """The form of a word that agrees with `number`, without the number.
+
+    Examples
+    --------
+    >>> plural(1, "is", "are"), plural(0, "topic")
+    ('is', 'topics')
+    """
+    return one if number == 1 else many or f"{one}s"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share as a percentage; what is neither nothing nor everything is never shown as 0% or 100%.
+
+    Examples
+    --------
+    >>> percent(0.5), percent(0.1234, 1), percent(0.0004), percent(0.9996)
+    ('50%', '12.3%', '<1%', '>99%')
+    """
+    step = 10.0**-digits
+    rounded = f"{100 * share:.{digits}f}"
+    if share > 0 and float(rounded) <= 0:
+        return f"<{step:g}%"
+    if share < 1 and float(rounded) >= 100:
+        return f">{100 - step:g}%"
+    return f"{rounded}%"
+
+
+def percent_down(share: float) -> str:
+    """A lower bound as a percentage of up to three digits, rounded down.
+
+    Examples
+    --------
+    >>> percent_down(0.95), percent_down(0.9996), percent_down(0.12349)
+    ('95%', '99.9%', '12.3%')
+    """
+    digits = 3 - len(str(int(100 * share)))
+    nearest = float(f"{100 * share:.3g}")
+    scale = 10.0**digits
+    below = nearest if nearest / 100 <= share + _ROUNDING else floor(100 * share * scale) / scale
+    return f"{below:.3g}%"
+
+
+def percent_up(share: float) -> str:
+    """An upper bound as a percentage with up to one decimal, rounded up.
+
+    Examples
+    --------
+    >>> percent_up(0.95), percent_up(0.99961), percent_up(1)
+    ('95%', '100%', '100%')
+    """
+    return f"{ceil(1000 * share - _ROUNDING) / 10:.3g}%"
+
+
+def duration(seconds: float) -> str:
+    """A duration in the largest unit that fits, up to hours: working time has no days.
+
+    Examples
+    --------
+    >>> duration(1), duration(45.4), duration(600), duration(5400), duration(500_000)
+    ('1 second', '45 seconds', '10 minutes', '1.5 hours', '139 hours')
+    """
+    amount, unit = _in_unit(seconds)
+    return f"{amount} {unit if amount == '1' else unit + 's'}"
+
+
+def duration_range(low: float, high: float) -> str:
+    """An interval of durations in seconds, in the unit of its upper end where both fit.
+
+    Examples
+    --------
+    >>> duration_range(2400, 3000), duration_range(1200, 9000), duration_range(600, 601)
+    ('40-50 minutes', '20 minutes to 2.5 hours', '10 minutes')
+    """
+    (start, first), (end, last) = _in_unit(low), _in_unit(high)
+    if first != last:
+        return f"{duration(low)} to {duration(high)}"
+    return duration(high) if start == end else f"{start}-{end} {last}s"
+
+
+def _in_unit(seconds: float) -> tuple[str, str]:
+    if seconds < 90:
+        return f"{seconds:.0f}", "second"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f}", "minute"
+    hours = seconds / 3600
+    decimals = 1 if hours < 10 and not isclose(hours, round(hours), abs_tol=0.05) else 0
+    return f"{hours:,.{decimals}f}", "hour"
+
+
+def join(items: Iterable[object], last: str = "and") -> str:
+    """A list in a sentence.
+
+    Examples
+    --------
+    >>> join(["a"]), join("ab"), join(["AP", "P@10", "nDCG@10"], "or")
+    ('a', 'a and b', 'AP, P@10 or nDCG@10')
+    """
+    *before, end = [str(item) for item in items] or [""]
+    return f"{', '.join(before)} {last} {end}" if before else end
