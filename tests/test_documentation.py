@@ -71,12 +71,14 @@ def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pyt
             assert result.exit_code == 0, f"{command}\n{result.output}"
             if shown.strip():
                 same = doctest.OutputChecker().check_output(
-                    shown.rstrip() + "\n", result.output.rstrip() + "\n", doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+                    shown.rstrip() + "\n",
+                    result.output.rstrip() + "\n",
+                    doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE,
                 )
                 assert same, f"{command}\nshown:\n{shown}\nprinted:\n{result.output}"
 
 
 def test_builds_without_warnings(tmp_path: Path) -> None:
     sphinx = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", str(DOCS), str(tmp_path)]
-    done = subprocess.run(sphinx, capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run(sphinx, check=False, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
