@@ -92,7 +92,7 @@ def test_bad_parameters_are_refused_by_name() -> None:
         estimate(ledger, confidence=1)
     with pytest.raises(InputError, match="the parameter length: wanted 0 or more"):
         decide("consecutive", ledger, length=-1)
-    with pytest.raises(UnknownNameError, match="there is no stage of buscar 'rank'"):
+    with pytest.raises(UnknownNameError, match="unknown stage of buscar 'rank'"):
         decide("buscar", ledger, stage="rank")
     with pytest.raises(InputError, match="a ledger's prefix: wanted 0 to 2"):
         ledger.prefix(3)
