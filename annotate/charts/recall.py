@@ -10,7 +10,7 @@ from collection.campaign.recall import Recall
 from collection.stopping import Estimate
 
 _LEGEND = alt.Legend(title=None, orient="bottom", direction="vertical", labelLimit=260)
-RELEVANT, NOT_RELEVANT = "random sample, relevant", "random sample, not relevant"
+RELEVANT, NOT_RELEVANT = "random draw, relevant", "random draw, not relevant"
 _DRAWS = {RELEVANT: ("diamond", ORANGE), NOT_RELEVANT: ("circle", GREY)}
 READY, NOT_YET = "ready to stop", "not yet"
 _ADVICE = {READY: ("circle", BLUE), NOT_YET: ("triangle-up", GREY)}
@@ -135,4 +135,4 @@ def draw_recall(known: Recall, confidence: str) -> None:
             precision_chart(known.batches, known.judged),
             alt="Share of relevant documents in each batch of judgements",
         )
-        st.caption("Random samples are excluded. Low bars at the end: the ranking finds few more relevant documents.")
+        st.caption("Random draws are excluded. Low bars at the end: the ranking finds few more relevant documents.")

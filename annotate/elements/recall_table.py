@@ -47,7 +47,7 @@ def draw(rows: pd.DataFrame, state: str) -> str | None:
         rows.drop(columns=same),
         {  # The advice before the title: on a phone two columns are in sight.
             "query_id": text("Topic", 60),
-            "advice": text("Advice", 215, "The random samples are those needed if none of them is relevant."),
+            "advice": text("Advice", 215, "Number of random documents to judge if none of them is relevant."),
             "title": text("Title", 150),
             "judged": number("Judged", width=65),
             "found": number("Relevant found", width=110),

@@ -54,7 +54,7 @@ st.subheader(f"Topic {widgets.plain(topic)}: {widgets.plain(row['title'])}")
 with st.container(border=True):
     may_stop = known.decision.stop and known.judged
     icon = "check_circle" if may_stop else "lock" if known.mode == "closed" else "hourglass_top"
-    st.markdown(f"#### :material/{icon}: {widgets.plain(known.promise)}")
+    st.markdown(f":material/{icon}: {widgets.plain(known.promise)}")
     if "Loop page" in known.promise:
         widgets.page_link("loop.py")
 metrics = {"Relevant found": f"{known.found:,}", "Judged": f"{known.judged:,} of {known.size:,}"}
