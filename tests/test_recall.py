@@ -435,7 +435,7 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
 )
 def test_the_page_leads_with_how_many_topics_may_stop(stop: list[int], scopes: str, target: float, said: str) -> None:
     table = pd.DataFrame(
-        {"stop": [n in stop for n in (0, 1)], "of": [dict(p="pool", c="collection")[s] for s in scopes]}
+        {"stop": [n in stop for n in (0, 1)], "of": [{"p": "pool", "c": "collection"}[s] for s in scopes]}
     )
     assert recall_table.answer(table, LoopSettings("loop", target=target)).startswith(said)
 
