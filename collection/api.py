@@ -349,7 +349,7 @@ def simulate(
     ranked = [] if runs is None else _ranked(runs)
     if asked and not ranked:
         verb = "chooses" if len(asked) == 1 else "choose"
-        raise InputError(f"{', '.join(asked)} {verb} from runs: give some as runs")
+        raise InputError(f"{', '.join(asked)} {verb} from runs, found none; pass runs=...")
     ready = simulation.cases(documents, topics, as_qrels(qrels), ranked, pools=asked, level=level)
     recipe = simulation.Recipe(level=level)
     return simulation.simulate(ready, strategies=strategies, learners=learners, recipe=recipe, stops=stops, seeds=seeds)

@@ -551,7 +551,7 @@ def test_only_a_pair_that_wants_an_adjudication_takes_one(differing: Campaign) -
     agreed, unknown = adjudication_of("d2", 1), adjudication_of("d99", 1)
     result = differing.adjudication.adjudicate([agreed, unknown])
     assert [refused.reason for refused in result.refused] == [
-        "annotators do not differ on this pair", "annotators do not differ on this pair",
+        "annotators do not disagree on this pair", "annotators do not disagree on this pair",
     ]  # fmt: skip
     differing.calibration.set_pairs([("1", "d2")])
     assert differing.adjudication.adjudicate([agreed]).saved
@@ -595,7 +595,7 @@ def test_what_the_card_sends_is_never_an_adjudication(differing: Campaign) -> No
 
 def test_nothing_to_take_back_is_refused(differing: Campaign) -> None:
     undo = Judgement(str(uuid4()), "ann", "1", "d1", "undone", counts_as="adjudication")
-    assert "nothing to take back" in differing.judging.judge_many([undo]).refused[0].reason.replace(
+    assert "nothing to undo" in differing.judging.judge_many([undo]).refused[0].reason.replace(
         "no adjudication of 'd1'", "nothing"
     )
     assert len(list_opinions(differing.judgement_log.judgements(), "1", "d1")) == 2

@@ -77,7 +77,7 @@ def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
     assert len(campaign.judgement_log.judgements(current=False)) == 2
     assert "d1" in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
     again = campaign.judging.judge_many([undo._replace(uuid="other")])
-    assert "no judgement of 'd1' to take back" in again.refused[0].reason
+    assert "no judgement of 'd1' to undo" in again.refused[0].reason
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_judgement_without_a_uuid_is_refused(campaign: Campaign) -> None:
 
 def test_only_what_was_handed_out_where_that_is_asked(campaign: Campaign) -> None:
     refused = campaign.judging.judge_many([graded("1", "d1", 1)], leased_only=True).refused
-    assert "was not handed out to ann" in refused[0].reason
+    assert "is not assigned to ann" in refused[0].reason
     campaign.judging.next_pairs("ann", "1", 5)
     assert campaign.judging.judge_many([graded("1", "d1", 1)], leased_only=True).refused == []
     assert campaign.judging.judge_many([graded("1", "d1", 2)], leased_only=True).refused == []

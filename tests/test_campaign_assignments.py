@@ -599,13 +599,13 @@ def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
     campaign.assignments.assign(["1"], ["ann"])
     campaign.assignments.assign(["3"], groups=["lawyers"])
     (said,) = campaign.assignments.notices()
-    assert said.startswith("1 person may judge topics 1, 3, and 2 are to judge each pair there")
+    assert said.startswith("1 annotator for topics 1 and 3, but each pair needs 2")
     campaign.accounts.lock("ann")
     assert [notice.split(",")[0] for notice in campaign.assignments.notices()] == [
-        "nobody may judge topic 1",
-        "1 person may judge topic 3",
+        "0 annotators for topic 1",
+        "1 annotator for topic 3",
     ]
-    assert "note: nobody may judge topic 1" in assign(campaign.directory).stderr
+    assert "note: 0 annotators for topic 1" in assign(campaign.directory).stderr
 
 
 def test_who_joins_a_group_has_its_topics_in_the_sums_at_once(campaign: Campaign) -> None:

@@ -554,7 +554,7 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     assert "loop-in-pool" in result.output
     assert wings.settings.loop().run == 20
     result = CliRunner().invoke(main, ["loop", directory, "--mode", "closed", "--topic", "2"])
-    assert "Closed: nothing more is handed out" in result.output
+    assert "Closed: no further judging" in result.output
     wings.settings.set_loop(mode="loop")
     judge_next(wings, is_wing)
     result = CliRunner().invoke(main, ["recall", directory])

@@ -399,11 +399,11 @@ def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campai
     assert 40 < low < mid < high < 80
     assert found["why"] == ""
     judging_token(campaign, "bob", "annotator")
-    assert post(client, "time")["why"] == "if nobody else takes part of it"
+    assert post(client, "time")["why"] == "if nobody else judges them"
     campaign.settings.set_loop(mode="loop")
     found = post(client, "time")
     assert (found["left"], found["estimate"]) == (None, None)
-    assert found["why"] == "no end is known: the Recall page says when enough is found"
+    assert found["why"] == "the end is not known in advance; see Recall for stopping advice"
 
 
 def test_what_is_read_once_is_added_to(client: TestClient, campaign: Campaign) -> None:

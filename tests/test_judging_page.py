@@ -50,7 +50,7 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
         (["--long", "part"], "unknown long 'part'"),
         (["--list-size", "1"], "list_size is a number from 2 to 50, found 1"),
         (["--long-from", "0"], "long_from is a number from 200 to 10,000,000, found 0"),
-        (["--image-host", "https://x.org"], "found 'https://x.org'; without https://, a port or a path"),
+        (["--image-host", "https://x.org"], "found 'https://x.org'; leave out https://, the port and the path"),
         (["--image-host", "*.x.org"], "found '*.x.org'"),
         (["--image-host", "x.org/a"], "names of hosts"),
     ],

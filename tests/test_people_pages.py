@@ -201,7 +201,7 @@ def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Camp
     app = opened(campaign, "people.py", "manager", "ann")
     app.text_input[0].set_value("ANN")
     submit(app, "Make the link")
-    assert "there is an account" in app.error[0].value
+    assert "is taken by the account" in app.error[0].value
     assert app.text_input[0].value == "ANN"
     assert len(campaign.accounts.table()) == 1
 
@@ -258,7 +258,7 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     new.set_value(PASSWORD)
     again.set_value(PASSWORD + "!")
     submit(app, "Keep it")
-    assert "not the same" in app.error[0].value
+    assert "differ" in app.error[0].value
     new, again = app.text_input
     new.set_value("short")
     again.set_value("short")
@@ -276,7 +276,7 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     new.set_value(PASSWORD + "!")
     again.set_value(PASSWORD + "!")
     submit(app, "Keep it")
-    assert "old password" in app.error[0].value
+    assert "current password" in app.error[0].value
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 
@@ -299,7 +299,7 @@ def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     ("seconds", "minutes"), [(0.1, "1 minute."), (60.0, "1 minute."), (60.1, "2 minutes."), (300.0, "5 minutes.")]
 )
 def test_the_minutes_to_wait_are_rounded_up(seconds: float, minutes: str) -> None:
-    assert rate_limit.wait_message(seconds) == f"Too many attempts: try again in {minutes}"
+    assert rate_limit.wait_message(seconds) == f"Too many attempts. Try again in {minutes}"
 
 
 def test_the_old_password_cannot_be_guessed_from_an_open_browser(
@@ -315,9 +315,9 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
             field.set_value(text)
         submit(app, "Keep it")
         said.append(app.error[0].value)
-    assert "old password" in said[0]
-    assert "old password" in said[1]
-    assert said[2] == "Too many attempts: try again in 5 minutes."
+    assert "current password" in said[0]
+    assert "current password" in said[1]
+    assert said[2] == "Too many attempts. Try again in 5 minutes."
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 

@@ -308,12 +308,12 @@ def test_tuples_with_texts_say_what_was_not_judged(tmp_path: Path, made: pd.Data
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path, made: pd.DataFrame) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("old")
-    with pytest.raises(InputError, match="need the text of document 'a'; there is none"):
+    with pytest.raises(InputError, match="expected a text for document 'a', found none"):
         formats.write_training(made, path, queries={"1": "q", "2": "r"})
-    with pytest.raises(InputError, match="need the text of topic '1'"):
+    with pytest.raises(InputError, match="expected a text for topic '1'"):
         formats.write_training(made, path)
     assert path.read_text() == "old"
-    with pytest.raises(InputError, match=r"written as \.tsv \(ids\) or \.jsonl"):
+    with pytest.raises(InputError, match=r"ends in \.tsv or \.jsonl for training data"):
         formats.write_training(made, tmp_path / "t.csv")
     with pytest.raises(InputError, match="white space"):
         formats.write_training(made.assign(negative_id="a b"), tmp_path / "t.tsv")
@@ -436,7 +436,7 @@ def test_beside_a_file_stands_what_made_it(judged: Campaign, tmp_path: Path) -> 
 
 def test_positives_that_were_chosen_from_lists(campaign: Campaign) -> None:
     campaign.settings.set_judging_page(task="list")
-    with pytest.raises(CampaignError, match="there is no grade yet"):
+    with pytest.raises(CampaignError, match="training data needs grades, found none"):
         campaign.training_data.examples("unjudged-hard")
     choice = Choice(str(uuid4()), "ann", "1", "chosen", shown=("d2", "d1", "d6"), chosen=("d1",))
     assert not campaign.topic_tasks.choose([choice]).refused
@@ -457,9 +457,9 @@ def test_what_is_chosen_from_a_list_is_no_negative_of_grades(judged: Campaign) -
 def test_campaigns_that_are_not_ready(tmp_path: Path, campaign: Campaign) -> None:
     with pytest.raises(CampaignError, match="judge some pairs first"):
         campaign.training_data.examples()
-    with pytest.raises(InputError, match="the rule judged for negatives does not look at ranks"):
+    with pytest.raises(InputError, match="the rule judged for negatives does not use ranks"):
         campaign.training_data.examples(ranks=(1, 5))
-    with pytest.raises(UnknownNameError, match="unknown choice of ranks 'best'"):
+    with pytest.raises(UnknownNameError, match="unknown source of ranks 'best'"):
         campaign.training_data.examples("hard", ranks_of="best")  # type: ignore[arg-type]
     with Campaign.create(tmp_path / "none", grades=GradeScale({0: "no", 1: "yes"})) as other:
         (tmp_path / "t.tsv").write_text("1\tone\n")
@@ -484,7 +484,9 @@ def test_in_the_command_line(judged: Campaign, tmp_path: Path) -> None:
     assert "unknown rule for negatives 'random'" in fails(
         "export", judged.directory, "--triples", path, "--negatives", "random"
     )
-    assert "written as .tsv (ids) or .jsonl" in fails("export", judged.directory, "--triples", tmp_path / "t.csv")
+    assert "ends in .tsv or .jsonl for training data" in fails(
+        "export", judged.directory, "--triples", tmp_path / "t.csv"
+    )
 
 
 def test_topics_with_fewer_negatives_than_asked_for_are_counted(judged: Campaign, tmp_path: Path) -> None:

@@ -610,7 +610,7 @@ def test_the_buttons_are_in_sight_and_stay_where_they_are(desk, make_card, size)
     assert width <= size[0], "the page scrolls sideways"
     titles = [button.get_attribute("aria-label") for button in buttons.all()]
     assert all(titles)
-    assert titles[2] == "2 Relevant: it answers the need in part, or among other things"
+    assert titles[2] == "2 Relevant: answers the topic in part, or among other things"
 
 
 # ------------------------------------------------------------------------------------------- why
