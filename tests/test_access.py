@@ -69,7 +69,7 @@ def test_a_name_that_the_log_writes_otherwise_or_imported_is_refused(campaign: C
     campaign.judging.judge_many([Judgement(str(uuid4()), "carl", "1", "d2", "graded", 1, source="imported")])
     with pytest.raises(ConflictError, match="only in case from the annotator 'Bob'"):
         campaign.accounts.invite("bob", "annotator")
-    with pytest.raises(ConflictError, match="'carl' were imported"):
+    with pytest.raises(ConflictError, match="imported judgements have the annotator 'carl'"):
         campaign.accounts.invite("carl", "annotator")
     assert campaign.accounts.table().empty  # nothing is left behind
     campaign.accounts.invite("Bob", "annotator")
@@ -895,7 +895,7 @@ def test_an_invitation_is_looked_at_without_harm_and_used_once(client: TestClien
     assert "bob &lt;i&gt;" in form.text
     assert "signed in as" not in form.text
     assert form.text.count('autocomplete="new-password"') == 2
-    for password, again, words in ((PASSWORD, "other words", "not the same"), ("short", "short", "10 characters")):
+    for password, again, words in ((PASSWORD, "other words", "passwords differ"), ("short", "short", "10 characters")):
         answer = post(client, "/invitation", token=token, password=password, again=again)
         assert answer.status_code == 400
         assert words in answer.text

@@ -106,7 +106,9 @@ def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestCli
     eve = {TOKEN_HEADER: judging_token(differing, "eve")}
     body = {"decisions": [theirs], "holding": [name("1", "d1"), name("1", "d2")], "want": 1}
     answer = client.post("/api/judging/adjudicate/sync", headers=eve, json=body).json()
-    assert answer["refused"] == [{"uuid": theirs["uuid"], "reason": "ann has adjudicated this pair meanwhile, as 2"}]
+    assert answer["refused"] == [
+        {"uuid": theirs["uuid"], "reason": "ann has already adjudicated this pair, with grade 2"}
+    ]
     assert answer["closed"] == [name("1", "d1")]
     assert differing.judgement_log.adjudications()[["annotator", "relevance"]].values.tolist() == [["ann", 2]]
 

@@ -535,11 +535,11 @@ def test_nobody_s_adjudication_is_replaced_unseen(differing: Campaign) -> None:
     assert differing.adjudication.adjudicate([first]).saved == [first.uuid]
     late = adjudication_of("d1", 0, "dan")
     assert differing.adjudication.adjudicate([late]).refused == [
-        (late.uuid, "eve has adjudicated this pair meanwhile, as 2")
+        (late.uuid, "eve has already adjudicated this pair, with grade 2")
     ]
     again = adjudication_of("d1", None)  # one's own
     assert differing.adjudication.adjudicate([first, again]).saved == [first.uuid, again.uuid]
-    reason = "eve has adjudicated this pair meanwhile, as one that cannot be judged"
+    reason = 'eve has already adjudicated this pair, as "cannot judge"'
     assert differing.adjudication.adjudicate([late]).refused[0].reason == reason
     undo = adjudication_of("d1", None, kind="undone")
     assert differing.adjudication.adjudicate([undo, late]).saved == [undo.uuid, late.uuid]

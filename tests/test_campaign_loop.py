@@ -232,10 +232,10 @@ def test_topics_without_any_run_begin_with_their_words(wings: Campaign) -> None:
         ({"control": -0.1}, InputError, "a share from 0 to 1"),
         ({"level": 7}, InputError, "a grade of this campaign above 0"),
         ({"level": 0}, InputError, "level"),
-        ({"run": -1}, InputError, "a length of 0 or more"),
+        ({"run": -1}, InputError, "expected 0 or more irrelevant"),
         ({"modes": "loop"}, UnknownNameError, "did you mean 'mode'"),
         ({"mode": "loop", "topics": ["9"]}, UnknownNameError, "topic"),
-        ({"level": 2, "topics": ["1"]}, InputError, "a mode of its own and nothing else"),
+        ({"level": 2, "topics": ["1"]}, InputError, "expected only a mode, found level"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(

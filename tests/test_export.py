@@ -340,7 +340,7 @@ def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path
     assert "the pool has no strata" in said
     with pytest.raises(CampaignError, match="the pool has no probabilities"):
         judged.export.files(qrels=tmp_path / "q", qrels_form="probabilities")
-    with pytest.raises(InputError, match="per subtopics"):
+    with pytest.raises(InputError, match="found subtopics"):
         judged.export.files(qrels=tmp_path / "q", qrels_form="subtopics")
     with pytest.raises(InputError, match="need a qrels file"):
         judged.export.files(pool=tmp_path / "p", unjudged=True)

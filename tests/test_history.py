@@ -110,7 +110,7 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
         ("time", {"day": "0001-01-01T00:00:00+00:00"}, "offset"),
         ("settings", {}, "settings as a JSON object"),
         ("settings", {"settings": [1]}, "settings as a JSON object"),
-        ("settings", {"settings": {"keys": "x" * 20_000}}, "20,000 bytes at most"),
+        ("settings", {"settings": {"keys": "x" * 20_000}}, "at most 20,000 bytes"),
         ("settings", {"settings": {"keys": "\ud800"}}, "plain JSON"),
         ("settings", {"settings": {"size": float("nan")}}, "found NaN"),
     ],
@@ -369,7 +369,7 @@ def test_time_by_hand(campaign: Campaign) -> None:
     ]
     assert found.left == 2
     assert found.estimate is None
-    assert found.why == "an estimate needs 15 judgements with times, and there are 6"
+    assert found.why == "an estimate needs 15 timed judgements, found 6"
     later = campaign.history.time("ann", now=NOON + timedelta(seconds=4240 + 1801))
     assert later.session is None
     assert later.since_break == 0

@@ -308,7 +308,7 @@ def test_what_was_not_on_the_page_is_refused(campaign: Campaign) -> None:
     assert choose(campaign, "ann", "1", "d0").saved
     same = campaign.topic_tasks.choices().iloc[0]["uuid"]
     taken = campaign.topic_tasks.choose([Choice(same, "ben", "1", "chosen", ("d0",))])
-    assert "belongs to another choice" in taken.refused[0].reason
+    assert "of another choice" in taken.refused[0].reason
 
 
 # --- sparse qrels -----------------------------------------------------------------------------------

@@ -270,7 +270,7 @@ def test_second_opinions_and_calibration_are_of_documents_with_a_text(partial: C
         partial.settings.set_loop(mode=mode)
         assert set(handed_out(partial)) == set(POOL[:WITH_TEXT])
     assert {doc_id for _, doc_id in partial.calibration.draw(90)} <= set(POOL[:WITH_TEXT])
-    with pytest.raises(InputError, match="'d60' has none here"):
+    with pytest.raises(InputError, match="found 'd60' without one"):
         partial.calibration.set_pairs([("1", "d60")])
 
 
@@ -339,7 +339,7 @@ def test_who_judged_it_before_can_take_it_back_but_not_give_it_anew(partial: Cam
     anew = Judgement(str(uuid4()), "ann", "1", "d60", "graded", 0)
     result = partial.judging.judge_many([undone, anew], leased_only=True)
     assert result.saved == [undone.uuid]
-    assert "is missing" in result.refused[0].reason
+    assert "has no text yet" in result.refused[0].reason
 
 
 def test_where_no_document_has_a_text_all_are_handed_out_by_their_ids(tmp_path: Path) -> None:

@@ -283,7 +283,7 @@ def test_a_name_can_be_taken_once(install: Callable[..., Path]) -> None:
         "def mine(runs): ...\n",
         groups=("cleverdon.pooling",),
     )
-    with pytest.raises(InputError, match="the package bookshelf 1.2 cannot add .* 'mtf' is in the table already"):
+    with pytest.raises(InputError, match="the package bookshelf 1.2 cannot add .* 'mtf' is already registered"):
         STRATEGIES["depth"]
     assert "majority" in ADJUDICATION_RULES  # the other tables work on
 

@@ -614,7 +614,7 @@ def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(camp
     assert log.loc[0, ["note", "seconds", "away"]].tolist() == ["clear", 2.5, 0.5]
     assert campaign.topic_tasks.preferences()["kind"].tolist() == ["equal"]
     again = campaign.topic_tasks.prefer([first._replace(left="d02")])
-    assert "belongs to another preference" in again.refused[0].reason
+    assert "of another preference" in again.refused[0].reason
 
 
 @pytest.mark.parametrize(

@@ -466,7 +466,7 @@ def test_campaigns_that_are_not_ready(tmp_path: Path, campaign: Campaign) -> Non
         (tmp_path / "q.txt").write_text("1 0 a 1\n1 0 b 0\n")
         other.importer.import_files(topics=tmp_path / "t.tsv", qrels=tmp_path / "q.txt")
         assert triples(other.training_data.examples()) == [("1", "a", "b")]
-        with pytest.raises(CampaignError, match="no run is there whose ranks"):
+        with pytest.raises(CampaignError, match="hard negatives need runs, found none"):
             other.training_data.examples("hard")
 
 

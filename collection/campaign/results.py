@@ -140,7 +140,7 @@ class BudgetState(NamedTuple):
         if not self.used_up:
             return ""
         whole = f"The campaign's judgement budget ({self.budget:,}) is used up"
-        each = f"The judgement budget of every topic ({self.topic_budget:,}) is used up"
+        each = f"The judgement budget per topic ({self.topic_budget:,}) is used up in every loop"
         budget, option = (whole, "--budget") if self.total_used_up else (each, "--topic-budget")
         most = sorted(self.judged.items(), key=lambda item: -item[1])
         named = len(most) if len(most) == NAMED + 1 else NAMED

@@ -527,9 +527,9 @@ def test_after_calibration_the_card_moves_on(harness, make_card):
 
 
 def test_a_budget_that_is_used_up_is_said(desk, make_card):
-    desk.order, desk.budget = [], "The judgement budget of this campaign (500) is used up"
+    desk.order, desk.budget = [], "The campaign's judgement budget (500) is used up"
     card = make_card().open(first=None)
-    card.says("rest-title", "The judgement budget of this campaign (500) is used up")
+    card.says("rest-title", "The campaign's judgement budget (500) is used up")
     card.says("rest-words", "A manager can raise it on the Loop page")
 
 
