@@ -264,9 +264,14 @@ def draw_conclusions(breakdown: Breakdown) -> None:
         chosen.note[0].upper() + chosen.note[1:] if chosen.note else describe_tau(chosen.tau, chosen.swaps, chosen.runs)
     )
     st.markdown(f"**{widgets.plain(chosen.a)} and {widgets.plain(chosen.b)}:** {widgets.plain(note)}.")
-    by_a = {"a": number(f"{written} by {chosen.a}", "%.4f"), "place_a": f"Place by {chosen.a}"}
-    by_b = {"b": number(f"{written} by {chosen.b}", "%.4f"), "place_b": f"Place by {chosen.b}"}
-    display.table(chosen.table, {"run": "Run", **by_a, **by_b}, alt="The runs by the grades of each annotator")
+    columns: display.Columns = {
+        "run": "Run",
+        "a": number(f"{written} by {chosen.a}", "%.4f"),
+        "place_a": f"Place by {chosen.a}",
+        "b": number(f"{written} by {chosen.b}", "%.4f"),
+        "place_b": f"Place by {chosen.b}",
+    }
+    display.table(chosen.table, columns, alt="The runs by the grades of each annotator")
     st.caption(
         f"Means over {count(chosen.topics, 'topic')} with the {count(chosen.pairs, 'pair')} that both graded; all "
         "other pairs are unjudged. Tau is 1 if both rank the systems alike; swaps of close systems mean little."
