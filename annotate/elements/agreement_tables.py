@@ -14,8 +14,14 @@ from annotate.elements import display, pickers, widgets
 from annotate.elements.columns import number, text
 from annotate.elements.service_cache import cached
 from collection import annotator_agreement
-from collection.annotator_agreement import COEFFICIENTS, Agreement, Labels, describe_tau, disagreements
-from collection.annotator_agreement.breakdowns import MIN_WINDOW_PAIRS
+from collection.annotator_agreement import (
+    COEFFICIENTS,
+    MIN_WINDOW_PAIRS,
+    Agreement,
+    Labels,
+    describe_tau,
+    disagreements,
+)
 from collection.measures import parse
 from collection.phrases import count, percent
 from collection.records import sort_naturally

@@ -13,8 +13,7 @@ from annotate.elements.columns import number, text
 from collection import reusability
 from collection.phrases import percent, percent_down
 from collection.records import sort_naturally
-from collection.reusability import DepthResult, Reusability
-from collection.reusability.verdict import find_deepest
+from collection.reusability import DepthResult, Reusability, find_deepest
 
 VERDICTS = {"fair": "reusable", "with care": "use with care", "no": "not reusable"}
 
