@@ -130,9 +130,9 @@ def save_button(
 
 
 def missing_texts(per_topic: Iterable[int]) -> None:
-    """Warn of pooled pairs that cannot be judged since their text is missing; `per_topic` are their numbers."""
+    """Warn of pooled pairs that cannot be judged without their text; `per_topic` are their numbers."""
     if sentence := stopping.missing_texts(per_topic):
-        st.warning(f"{sentence} The Export page lists the ids; import their texts, and they are handed out.")
+        st.warning(f"{sentence} Import their texts to judge them; the Export page lists the ids.")
         page_link("export.py")
 
 
@@ -245,7 +245,7 @@ def document(document: Document) -> None:
     if shown.title:
         st.caption(plain(document.doc_id))
     if document.text is None:
-        st.info("The text of this document is not in the campaign.")
+        st.info("This document has no text in the campaign.")
         return
     is_long = len(shown.text) > LONG_TEXT
     text = without_bidi(cut(shown.text, LONG_TEXT))
@@ -259,7 +259,7 @@ def document(document: Document) -> None:
         if images:
             safe_html("".join(map(_image, images)), "document")
     if is_long:
-        st.caption(f"The first {LONG_TEXT:,} of {len(shown.text):,} characters.")
+        st.caption(f"First {LONG_TEXT:,} of {len(shown.text):,} characters.")
 
 
 def _image(image: document_payload.ImagePayload) -> str:
