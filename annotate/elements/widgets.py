@@ -120,16 +120,11 @@ def saving(message: str) -> Iterator[None]:
 
 
 def save_button(
-    wanted: Mapping[str, object],
-    settings: object,
-    write: Callable[..., object],
-    message: str,
-    key: str,
-    labels: tuple[str, str] = ("Save", "Saved"),
+    wanted: Mapping[str, object], settings: object, write: Callable[..., object], message: str, key: str
 ) -> None:
-    """Draw a button (`labels`: with changes, without) that writes `wanted` values unlike the `settings`."""
+    """Draw a button that writes the `wanted` values that differ from the `settings`; disabled if none does."""
     changes = {name: value for name, value in wanted.items() if value != getattr(settings, name)}
-    if st.button(labels[not changes], type="primary", disabled=not changes, key=key):
+    if st.button("Save", type="primary", disabled=not changes, key=key):
         with saving(message):
             write(**changes)
 

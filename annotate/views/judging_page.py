@@ -43,10 +43,18 @@ with st.form("card", enter_to_submit=False):
                 "Documents to compare", "preference_size", 2, 100, "Preferences: the first of the topic's pool."
             )
         wanted["rest_after"] = number("Suggest a break after (minutes, 0 = never)", "rest_after", 0, 1440)
-        wanted["marking"] = st.checkbox("Let annotators mark passages", settings.marking, key="marking")
-        st.caption("Marked passages are stored with the judgement and exported with their text.")
-        wanted["near"] = st.checkbox("Point out near-duplicates of judged documents", settings.near, key="near")
-        st.caption("Each annotator is told only of documents that they judged themselves.")
+        wanted["marking"] = st.checkbox(
+            "Let annotators mark passages",
+            settings.marking,
+            key="marking",
+            help="Marked passages are stored with the judgement and exported with their text.",
+        )
+        wanted["near"] = st.checkbox(
+            "Point out near-duplicates of judged documents",
+            settings.near,
+            key="near",
+            help="Only of documents that the annotator judged themselves.",
+        )
     with right:
         wanted["form"] = pickers.pick_described("Text format", FORMS, settings.form, "form")
         st.caption("Choose it before annotators mark passages: their positions depend on the format.")
@@ -58,9 +66,8 @@ with st.form("card", enter_to_submit=False):
             key="image_hosts",
             placeholder="images.example.org",
             height=90,
-            help="One host per line. Imported image files are always shown.",
+            help="One host per line. Images on other hosts are links: loading one reveals the reader to its host.",
         )
-        st.caption("Images on other hosts are links, because loading one reveals the reader to its host.")
         wanted["image_hosts"] = tuple(hosts.replace(",", " ").split())
     save = st.form_submit_button("Save", type="primary", key="save")
 

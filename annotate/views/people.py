@@ -47,7 +47,6 @@ display.table(
         "has_password": CheckboxColumn("Has password", width="small"),
         "signed_in_at": timestamp("Last sign-in (UTC)"),
         "last_at": timestamp("Last judgement (UTC)"),
-        "email": "E-mail",
     },
     placeholder="–",
     alt="Accounts",
@@ -61,7 +60,8 @@ with st.form(f"invite-{len(table)}"):
     new_name = left.text_input(
         "Name", max_chars=64, help="Judgements are stored under this name. It cannot be changed."
     )
-    new_role = right.selectbox("Role", list(ROLES), index=1, format_func=lambda r: f"{r}: {ROLES[r]}")
+    about_roles = "\n".join(f"- {role}: {may}" for role, may in ROLES.items())
+    new_role = right.selectbox("Role", list(ROLES), index=1, help=about_roles)
     new_groups = left.multiselect("Groups", list(campaign.accounts.groups()), accept_new_options=True)
     new_email = right.text_input("E-mail", help="Only for sign-in with OpenID Connect. No mail is sent.")
     if st.form_submit_button("Invite", type="primary"):
