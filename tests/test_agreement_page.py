@@ -216,16 +216,16 @@ def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
     judged.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 0, seconds=12.4, note=HOSTILE)])
     monkeypatch.setattr(charts_agreement, "selected_cell", lambda event: ("0", "2"))
     app = opened(judged)
-    assert "1 pairs: one said 0 and the other 2." in words(app)
+    assert "1 pair: one said 0 and the other 2." in words(app)
     assert app.dataframe[-1].value["doc_id"].tolist() == ["d2"]
-    assert "after 12 seconds" not in words(app)
+    assert "Judged in 12 seconds" not in words(app)
     monkeypatch.setattr(display, "selected_row", lambda event, rows: 0)
     app.run()
     assert not app.exception
     said = words(app)
     assert "**ann:** 0 · Not relevant" in said
     assert "**bob:** 2 · Relevant" in said
-    assert "after 12 seconds" in said
+    assert "Judged in 12 seconds" in said
     assert HOSTILE in [t.value for t in app.text]  # as text, which is not read as Markdown
     assert "The text of document 2." in [t.value for t in app.text]
 
@@ -239,7 +239,7 @@ def test_rows_of_topics_and_annotators_lead_to_pairs(
     assert "2 pairs: annotators differ in topic 1." in words(app)
     look(app, "Annotators")
     # The others say 1 and 2 of d1 (the lower counts), 2 and 0 of d2.
-    assert "1 pairs: ann differs from the majority of the others." in words(app)
+    assert "1 pair: ann differs from the majority of the others." in words(app)
     assert app.dataframe[-1].value["doc_id"].tolist() == ["d1"]
 
 

@@ -80,7 +80,7 @@ def page_link(file: str, label: str | None = None) -> None:
 
 def documentation_link(page: str, label: str) -> None:
     """Draw a link to a page of the documentation, such as ``how-to/stop-judging``, which opens in another tab."""
-    st.markdown(f"[{label}](/documentation/{page}) :material/open_in_new:")
+    st.markdown(f"[{label}](/documentation/{page})")
 
 
 def next_step(step: NextStep) -> None:
