@@ -28,11 +28,8 @@ SLOW = Annotator("simulated-2", "model-b", 0.04, 13.0, datetime(2026, 11, 9, 9, 
 LOOP = Annotator("simulated-3", "model-a", 0.03, 8.0, datetime(2026, 11, 12, 13, 5, tzinfo=UTC))
 ANNOTATORS = (FAST, SLOW, LOOP)
 
-BY_BOTH = ("3", "4", "5", "6", "8", "9", "10", "12")
+BY_BOTH = ("2", "3", "4", "5", "6", "8", "9", "10", "11", "12")
 """Topics whose pools FAST and SLOW judge to the end."""
 
-IN_LOOP: dict[str, int | None] = {"1": 18, "2": 24, "7": None}
+IN_LOOP: dict[str, int | None] = {"1": 18, "7": None}
 """Topics that LOOP judges within the pool, and the number of judgements; None: until the advice is to stop."""
-
-POOL_THEN_LOOP = "11"
-"""Topic whose pool LOOP judges to the end, and whose loop then goes on in the whole collection."""

@@ -108,7 +108,6 @@ def unjudged(
         campaign.assignments.update(annotators=2, which="topics", topics=annotators.BY_BOTH)
         campaign.settings.set_loop(target=0.8, run=4, control=0.25)
         campaign.settings.set_loop(topics=list(annotators.IN_LOOP), mode="loop-in-pool")
-        campaign.settings.set_loop(topics=[annotators.POOL_THEN_LOOP], mode="pool-then-loop")
     report.done.extend(line.replace(f"{work}/", "").replace(f"{DATA}/", "") for line in imported.done)
     report.notices.extend(line.replace(f"{work}/", "") for line in imported.notices)
     report.done.append(f"pool: {count(pool.pairs, 'pair')}, the first 10 documents of {pool.runs} systems per topic")

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from collection.demo.annotators import ANNOTATORS, BY_BOTH, IN_LOOP, LOOP, POOL_THEN_LOOP, Annotator
+from collection.demo.annotators import ANNOTATORS, BY_BOTH, IN_LOOP, LOOP, Annotator
 from collection.demo.build import DATA, JUDGEMENT_FIELDS, RUN_DEPTH, unjudged
 from collection.demo.documents import collect
 from collection.demo.systems import run_all
@@ -62,7 +62,7 @@ class Simulation:
         self.campaign, self.grades = campaign, grades
 
     def run(self) -> None:
-        """Judge the topics of :data:`BY_BOTH`, :data:`POOL_THEN_LOOP` and :data:`IN_LOOP`."""
+        """Judge the topics of :data:`BY_BOTH` and :data:`IN_LOOP`."""
         for annotator in ANNOTATORS:
             chance = random.Random(annotator.name)
             clock = _Clock(annotator, chance)
@@ -107,7 +107,6 @@ class Simulation:
 def _work(annotator: Annotator) -> Iterator[tuple[str, int | None]]:
     """The topics of an annotator, and the number of judgements of each."""
     if annotator is LOOP:
-        yield POOL_THEN_LOOP, None
         yield from IN_LOOP.items()
     else:
         yield from ((query_id, None) for query_id in BY_BOTH)
