@@ -5,7 +5,7 @@ import streamlit as st
 from annotate.auth import page_access
 from collection.campaign import Campaign
 
-STOPS = (
+STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ("Judge a document", "judge.py", {"topic": "13"}, "Read, then press 0, 1, 2 or 3."),
     (
         "See the loop choose",

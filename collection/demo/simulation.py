@@ -128,8 +128,8 @@ def write_data(directory: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch, unjudged(Path(scratch) / "campaign", Path(scratch)) as campaign:
         Simulation(campaign, grades).run()
         log = campaign.judgement_log.judgements()
-    rows = log.sort_values("judged_at", kind="stable")[list(JUDGEMENT_FIELDS)].to_json(orient="records", lines=True)
-    (directory / "simulated.jsonl").write_text(rows, encoding="utf-8")
+    log = log.sort_values("judged_at", kind="stable")[list(JUDGEMENT_FIELDS)]
+    log.to_json(directory / "simulated.jsonl", orient="records", lines=True)
 
 
 if __name__ == "__main__":
