@@ -1,4 +1,4 @@
-"""Pairs with each annotator's grade, and the document and judgements of the selected pair."""
+"""Pairs with each annotator's grade, and the document of the selected pair with its judgements."""
 
 import pandas as pd
 import streamlit as st
@@ -9,13 +9,14 @@ from annotate.elements.columns import number, text
 from collection.characters import without_bidi
 from collection.phrases import count, duration
 
-WIDE = 5  # annotators up to whom each has their own column
+WIDE = 5  # number of annotators up to which each has a column
 
 
 def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None:
     """Draw the `pairs` that `cell` describes with the grades in `labels`; `key` identifies their table."""
     st.subheader("Pairs")
-    st.caption(f"{count(len(pairs), 'pair')}: {widgets.plain(cell)}. Select one to read the document.")
+    found = f"{count(len(pairs), 'pair')}: {cell}."
+    st.caption(f"{widgets.plain(found)} Largest difference first; select a row to read its document.")
     people = sorted({annotator for grades in pairs["grades"] for annotator in grades})
     listing = pairs.drop(columns="grades")
     if len(people) <= WIDE:
@@ -28,7 +29,7 @@ def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
         {
             "query_id": text("Topic", "small"),
             "doc_id": text("Document", "medium"),
-            "distance": number("Grade distance", "%g", "small"),
+            "distance": number("Grade difference", "%g"),
             "said": text("Grades", "large"),
             **{f"by-{n}": number(a, "%g", "small") for n, a in enumerate(people)},
         },
@@ -58,6 +59,6 @@ def side_by_side(pair: pd.Series, labels: pd.DataFrame) -> None:
                 grade = widgets.grade_name(campaign.grades, "graded", row["relevance"])
                 st.markdown(f"**{widgets.plain(row['annotator'])}:** {widgets.plain(grade)}")
                 if not pd.isna(row["seconds"]):
-                    st.caption(f"Judged in {duration(row['seconds'])}")
+                    st.caption(f"{duration(row['seconds'])} on screen")
                 if not pd.isna(row["note"]):
                     st.text(without_bidi(row["note"]))

@@ -63,7 +63,7 @@ with above.popover("Filter", icon=":material/filter_list:"):
     topic = st.selectbox("Topic", ["", *topics], format_func=lambda q: topics.get(q, "All topics"), key="topic")
     distances = {-1: "Any"} | {d: str(d) for d in sorted(map(int, everything["distance"].unique()), reverse=True)}
     distances |= {0: "0: a grade and “cannot judge”"} if 0 in distances else {}
-    distance = pickers.pick("Distance of highest and lowest grade", distances, -1, "distance")
+    distance = pickers.pick("Difference of highest and lowest grade", distances, -1, "distance")
     annotators = sorted({name for names in everything["names"] for name in names})
     people = st.multiselect("Judged by (all of)", annotators, format_func=without_bidi, key="people")
     apart = None if distance < 0 else distance
@@ -73,7 +73,7 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
     if listed.open:
         left = filter_queue(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
-        columns = {"query_id": "Topic", "grades": "Grades", "distance": "Grade distance", "doc_id": "Document"}
+        columns = {"query_id": "Topic", "grades": "Grades", "distance": "Grade difference", "doc_id": "Document"}
         key = f"queue-{picked}"  # a new table has no row selected
         display.table(left, columns, on_select=partial(pick, key), selection_mode="single-row", key=key)
         st.caption('Select a row to show the pair. "?" is "cannot judge".')
