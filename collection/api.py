@@ -26,6 +26,7 @@ from collection.formats.in_memory import (
 )
 from collection.frames import DOCUMENTS, POOL, TOPICS
 from collection.measures import Measure
+from collection.phrases import join, plural
 from collection.ranking import rank_run
 from collection.records import Document, Run
 from collection.statistics import DEFAULT_CORRECTION, DEFAULT_TEST
@@ -348,8 +349,7 @@ def simulate(
     asked = [pooling.STRATEGIES[name].name for name in strategies if name not in simulation.LOOPS]
     ranked = [] if runs is None else _ranked(runs)
     if asked and not ranked:
-        verb = "chooses" if len(asked) == 1 else "choose"
-        raise InputError(f"{', '.join(asked)} {verb} from runs: give some as runs")
+        raise InputError(f"{join(asked)} {plural(len(asked), 'needs', 'need')} runs: pass some as `runs`")
     ready = simulation.cases(documents, topics, as_qrels(qrels), ranked, pools=asked, level=level)
     recipe = simulation.Recipe(level=level)
     return simulation.simulate(ready, strategies=strategies, learners=learners, recipe=recipe, stops=stops, seeds=seeds)

@@ -565,7 +565,7 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])
     assert result.exit_code == 0, result.output
-    assert "70 documents by words, dense" in result.output
+    assert "70 documents, features words, dense" in result.output
     assert [block.name for block in wings.features.open().blocks] == ["words", "dense"]
     np.save(folder / "short.npy", np.eye(3, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--vectors", str(folder / "short.npy")])

@@ -711,7 +711,7 @@ def test_the_command_says_it_in_words_first(files_of: tuple[Path, list[Path]]) -
     assert first.startswith("2 topics are too few to say whether a new system can be compared fairly")
     assert why == "The runs end before rank 5, the first depth at which it is asked."
     assert "team_x  team_x       1         1  0.7500  0.5000  -0.2500" in said
-    assert "bounds over the unjudged" in said
+    assert "bounds over all grades of the unjudged documents" in said
     answer = json.loads(ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--format", "json"))
     assert answer["pool"] == {"depth": 2, "runs": ["other", "team_x", "team_y"], "full": True}
     assert [row["after"] for row in answer["left_out"] if row["run"] == "other"] == [0.25]

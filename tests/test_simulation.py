@@ -423,7 +423,7 @@ def test_the_command_prints_means(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--strategy", "depth"], "depth chooses from runs"),
+        (["--strategy", "depth"], "depth needs runs"),
         (["--priors", "one"], "none, two numbers such as 1,1, or a file"),
         (["--batch", "7"], "a batch is one of"),
         (["--strategy", "lop"], "did you mean 'loop'"),
