@@ -44,6 +44,7 @@ SECTIONS = {
     },
     "Simulation and planning": {"simulate": "how-to/simulate", "methods": "reference/pooling"},
     "Team and server": {"serve": "operations/team-server", "people": "operations/team-server"},
+    "Documentation": {"docs": "index"},
 }
 """Sections of `cleverdon --help` -> their commands -> the documentation page of each command."""
 
