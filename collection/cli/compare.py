@@ -72,7 +72,7 @@ _tests, _views = option_section("Significance tests"), option_section("Other tab
 @_views("--topic", metavar="Q", help="With --systems: values and rankings of both runs for this topic.")
 @_views("--depth", default=10, help="Ranks to show with --topic.")
 @_views("--costs", type=FILE, help="Costs of the runs (CSV, TSV) with the column run, for --frontier.")
-@_views("--frontier", metavar="COST", help="Systems that are dominated in value and this column of --costs.")
+@_views("--frontier", metavar="COST", help="Column of --costs; shows which systems are dominated in value and cost.")
 @_views("--power", metavar="D", type=float, help="Number of topics needed to detect a difference of D.")
 def compare(
     qrels: Path,

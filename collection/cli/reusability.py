@@ -59,7 +59,7 @@ def read_groups(path: Path) -> dict[str, str]:
     "grouping",
     default="names",
     metavar="names|none|FILE",
-    help="Groups of runs to leave out together: by similar names, none, or FILE (run<TAB>group).",
+    help="Groups of runs to leave out together: by name prefix, none, or FILE (run<TAB>group).",
 )
 @click.option("--depth", type=COUNT, help="Pool depth; by default derived from the judged documents.")
 @click.option(
