@@ -182,8 +182,8 @@ def agreement(
     ----------
     labels
         A file, or a frame with ``annotator``, ``query_id`` (or ``qid``), ``doc_id`` (``docno``), ``relevance``
-        (``label``, ``grade``). Annotators may have graded different pairs. If an annotator graded a pair repeatedly, the
-        last row counts, with a note; rows without a grade are left out.
+        (``label``, ``grade``). Annotators may have graded different pairs. If an annotator graded a pair repeatedly,
+        the last row counts, with a note; rows without a grade are left out.
     level
         Minimum relevant grade, for the binary coefficients.
     resamples
