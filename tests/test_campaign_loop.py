@@ -559,7 +559,7 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     judge_next(wings, is_wing)
     result = CliRunner().invoke(main, ["recall", directory])
     assert result.exit_code == 0, result.output
-    header = ["topic", "mode", "judged", "found", "no", "text", "relevant", "recall", "scope", "advice"]
+    header = ["topic", "mode", "judged", "found", "no", "text", "relevant", "(estimate)", "recall", "scope", "advice"]
     assert result.output.splitlines()[0].split() == header
     assert json.loads(CliRunner().invoke(main, ["recall", directory, "--format", "json"]).output)[-1]["query_id"] == "1"
     np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))

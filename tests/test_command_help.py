@@ -61,6 +61,7 @@ def test_without_arguments_the_help_leads_to_the_demo() -> None:
 def test_help_of_a_command(name: str) -> None:
     lines = help_at(80, name)
     assert lines[2] == f"  {summary(main.commands[name])}"
+    assert max(map(len, lines)) <= 80
     assert lines[-1] == f"  Documentation: cleverdon docs {PAGES[name]}"
     text = "\n".join(lines)
     for word in ("INTEGER", "FLOAT", "PATH", "RANGE", "\b", "\\b"):

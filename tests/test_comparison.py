@@ -542,7 +542,7 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     lines = printed.splitlines()
     assert lines[0].split() == ["system", "nDCG@10", "95%", "unjudged@10"]
     assert re.match(r"dense\s+0\.\d{4} ±0\.\d{4}\s+\*\+?\s+0\.\d{4} to 0\.\d{4}\s+\d+\.\d%", lines[1])
-    assert "nDCG@10 against bm25: Paired t, Holm" in printed
+    assert "nDCG@10 vs. bm25: Paired t, Holm" in printed
     assert re.search(r"^dense\s+\+0\.\d{4}\s+\S+ to \S+\s+\+\d", printed, re.M)
     alone = run(*given_files(on_disk), "-m", "AP")
     assert "against bm25" not in alone.stdout
@@ -684,7 +684,7 @@ def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, t
     (tmp_path / "qrels.txt").write_text("\n".join(lines))
     asked = ["compare", tmp_path / "qrels.txt", on_disk / "runs", "--systems", "bm25", "dense#1", "--topic", "3"]
     shown = ok(*asked).splitlines()
-    assert shown[:3] == ["topic 3", "", "no values: the qrels do not have it"]
+    assert shown[:3] == ["topic 3", "", "no values: the topic is not in the qrels"]
     assert len(shown) == 15
 
 
@@ -728,7 +728,7 @@ def test_the_command_says_what_is_wrong_in_a_line(on_disk: Path, options: list[s
         (["--frontier", "price"], "expected both --costs and --frontier"),
         (["--topic", "1"], "--topic needs --systems A B"),
         (["--power", "0.1", "--systems", "a", "b"], "expected only one of --systems and --power"),
-        (["--power", "0.1", "--format", "latex"], "--power has the formats table, tsv and json"),
+        (["--power", "0.1", "--format", "latex"], "expected --format table, tsv or json with --power, found latex"),
         (["-m", "AP", "-m", "AP"], "the measure AP is given twice"),
         (["--systems", "x", "bm25", "--topic", "1"], "there is no run x"),
         (["--systems", "bm25", "bm25"], "expected two different runs after --systems, found bm25 twice"),

@@ -331,4 +331,4 @@ def test_the_judge_command_counts_the_pool_and_the_rest_apart(tmp_path: Path) ->
     with Campaign.create(tmp_path / "c") as campaign:
         in_the_loop(campaign, tmp_path)
         said = ok("judge", campaign.directory, "--topic", "2", "--doc", "d4", "--annotator", "ann", "--grade", "0")
-        assert said == "2 d4: 0 by ann; 4 of 8 pairs of the topic's pool are judged, and 1 outside it\n"
+        assert said == "2 d4: 0 by ann; 4 of 8 pairs in the topic's pool judged, 1 outside the pool\n"

@@ -24,7 +24,7 @@ from collection.cli.output import print_json, print_table
     help="Format of the documents' texts.",
 )
 @click.option(
-    "--long", type=Names("whole", "passages"), help="Show long documents whole, or only the passages that match."
+    "--long", type=Names("whole", "passages"), help="Show long documents whole, or folded to matching passages."
 )
 @click.option("--long-from", type=int, metavar="N", help="Minimum length of a long document in characters.")
 @click.option("--marking/--no-marking", default=None, help="Let annotators mark passages.")

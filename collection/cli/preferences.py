@@ -128,10 +128,10 @@ def agreement_lines(found: dict[str, Any]) -> list[str]:
     if found.get("comparisons"):
         same, times = percent(found["same"]), found["comparisons"]
         lines.append(
-            f"agreement: same choice in {same} of {count(times, 'list')} shared by two annotators, "
+            f"agreement: same choice in {same} of {count(times, 'comparison')} of two annotators, "
             f"overlap {found['overlap']:.2f}"
             if found["task"] == "list"
-            else f"agreement: same preference in {same} of {count(times, 'comparison')} shared by two annotators"
+            else f"agreement: same preference in {same} of {count(times, 'comparison')} of two annotators"
         )
     if found.get("triads"):
         lines.append(f"circular triads by majority: {percent(found['circular'], 1)} of {found['triads']:,}")

@@ -95,7 +95,7 @@ def simulate(
     Shows the judgements needed for each recall, the work saved, and where stopping rules would stop.
 
     For example:
-      cleverdon simulate --documents docs.jsonl --topics topics.tsv --qrels qrels.txt --run runs/ --strategy loop
+      cleverdon simulate --documents d.jsonl --topics t.tsv --qrels q.txt
     """
     from collection import formats, pooling
     from collection.active_learning.training_round import Recipe
