@@ -85,10 +85,10 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
 @pytest.mark.parametrize(
     ("route", "payload", "word"),
     [
-        ("history", {"query_id": "9"}, "no topic '9'"),
+        ("history", {"query_id": "9"}, "unknown topic '9'"),
         ("history", {"query_id": 7}, "query_id"),
-        ("history", {"grade": 7}, "no grade '7'"),
-        ("history", {"grade": "undone"}, "no grade 'undone'"),
+        ("history", {"grade": 7}, "unknown grade '7'"),
+        ("history", {"grade": "undone"}, "unknown grade 'undone'"),
         ("history", {"grade": True}, "grade"),
         ("history", {"grade": [1]}, "grade"),
         ("history", {"words": 5}, "words"),
@@ -99,7 +99,7 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
         ("history", {"limit": 101}, "found 101"),
         ("history", {"limit": 0}, "limit"),
         ("history", {"limit": 1.5}, "limit"),
-        ("near", {"query_id": "9", "doc_ids": []}, "no topic '9'"),
+        ("near", {"query_id": "9", "doc_ids": []}, "unknown topic '9'"),
         ("near", {"doc_ids": []}, "query_id"),
         ("near", {"query_id": "1", "doc_ids": "d1"}, "doc_ids as a list"),
         ("near", {"query_id": "1", "doc_ids": [1]}, "doc_ids as a string"),
@@ -247,7 +247,7 @@ def test_a_page_after_the_other_has_everything_once(client: TestClient, campaign
 def test_limits_are_those_of_the_library_too(campaign: Campaign) -> None:
     with pytest.raises(InputError, match="1 to 100"):
         campaign.history.judgements("ann", limit=101)
-    with pytest.raises(UnknownNameError, match="no grade"):
+    with pytest.raises(UnknownNameError, match="unknown grade"):
         campaign.history.judgements("ann", grade="relevant")
 
 

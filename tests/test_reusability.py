@@ -223,7 +223,7 @@ def test_less_can_be_better() -> None:
 
 def test_groups_are_for_the_runs_that_there_are() -> None:
     assert assign_groups(["a", "b"], None) == ("a", "b")
-    with pytest.raises(UnknownNameError, match="no run 'c'"):
+    with pytest.raises(UnknownNameError, match="unknown run 'c'"):
         assign_groups(["a"], {"a": "g", "c": "g"})
     with pytest.raises(InputError, match="found none for b"):
         assign_groups(["a", "b"], {"a": "g"})
@@ -756,10 +756,10 @@ def test_groups_come_from_a_file(files_of: tuple[Path, list[Path]], tmp_path: Pa
     answer = json.loads(ok("reusability", qrels, *paths, "--group", groups, "--format", "json"))
     assert answer["groups"] == {"team_x": "g", "team_y": "g", "other": "h"}
     for text, wanted in (
-        ("team_x g\n", "groups.tsv:1: wanted run<TAB>group"),
-        ("team_x\tg\nteam_x\th\n", "groups.tsv:2: wanted each run once"),
+        ("team_x g\n", "groups.tsv, line 1: expected run<TAB>group"),
+        ("team_x\tg\nteam_x\th\n", "groups.tsv, line 2: expected each run once"),
         ("team_x\tg\n", "found none for other, team_y"),
-        ("team_x\tg\nnobody\tg\n", "no run 'nobody'"),
+        ("team_x\tg\nnobody\tg\n", "unknown run 'nobody'"),
     ):
         groups.write_text(text)
         assert wanted in fails("reusability", qrels, *paths, "--group", groups)

@@ -23,7 +23,7 @@ class _Directory(click.Path):
         return [CompletionItem(incomplete, type="dir")]
 
 
-class Names(click.ParamType):
+class Names(click.types.StringParamType):
     """A name that the help lists and the shell completes; the library checks it.
 
     A name of a registry is given by its `family`, see :func:`collection.cli.methods.list_entries`: other packages may
