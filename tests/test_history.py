@@ -622,10 +622,15 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
     said(campaign, "d1", 0, annotator="cat", note="not at all")
     app = opened(campaign, "annotators.py", row=0)
     assert not app.exception
-    assert "Flagged (1)" in [heading.value for heading in app.subheader]
-    pace, grades, flagged = (table.value for table in app.dataframe[:3])
-    assert pace.set_index("annotator").loc["bob", "away"] == 2
-    assert grades.set_index("annotator").loc["bob", "flagged"] == 1
+    assert {m.label: m.value for m in app.metric}["Flagged pairs"] == "1"
+    work = app.dataframe[0].value.set_index("annotator")
+    assert work.loc["bob", "away"] == 2
+    assert work.loc["cat", ["seconds", "per_hour", "away"]].isna().all()  # no time is known
+    app.session_state["look"] = "Grades"
+    assert app.run().dataframe[0].value.set_index("annotator").loc["bob", "flagged"] == 1
+    app.session_state["look"] = "Flagged pairs"
+    flagged = app.run().dataframe[0].value
+    assert not app.exception
     assert flagged[["query_id", "doc_id", "annotator", "note"]].to_numpy().tolist() == [["1", "d1", "bob", "*odd*"]]
     assert {"Title 1", "*odd*", "not at all"} <= {text.value for text in app.text}
 
@@ -633,7 +638,11 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
 def test_nothing_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2)
     app = opened(campaign, "annotators.py")
-    assert not any("Flagged" in heading.value for heading in app.subheader)
+    assert {m.label: m.value for m in app.metric}["Flagged pairs"] == "0"
+    app.session_state["look"] = "Grades"
+    shown = app.run().dataframe[0].value
+    assert not {"flagged", "shared", "undone"} & set(shown.columns)  # nothing to show
+    assert shown["streak"].tolist() == ["1 of grade 2"]
 
 
 # --- how quick it is ------------------------------------------------------------------------------------
