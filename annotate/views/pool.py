@@ -9,7 +9,6 @@ from annotate.charts.download import downloadable_chart
 from annotate.charts.pool import growth_chart
 from annotate.elements import pickers, pool_tables, widgets
 from annotate.elements.service_cache import cached
-from collection.annotator_agreement.judging_time import ENOUGH
 from collection.campaign.pools import NearDuplicates
 from collection.characters import without_bidi
 from collection.phrases import count, duration_range, plural
@@ -51,7 +50,7 @@ if not cost.pairs:
 elif not cost.new:
     preview = "This adds nothing: all chosen pairs are in the pool already."
 elif time is None:
-    preview = f"This adds {count(cost.new, 'pair')}. Judging time can be estimated after {ENOUGH} timed judgements."
+    preview = f"This adds {count(cost.new, 'pair')}. Judging time is estimated once enough pairs are judged in the app."
 else:
     hours = duration_range(time.low, time.high)
     preview = f"This adds {count(cost.new, 'pair')}: about {hours} of judging at the current pace."
