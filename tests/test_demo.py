@@ -401,7 +401,7 @@ def test_two_demos_are_the_same_campaign(built, tmp_path):
 @pytest.mark.slow
 def test_documents_that_this_machine_lacks_are_left_out(tmp_path, monkeypatch):
     every = list(collect(SMALL))
-    monkeypatch.setattr("collection.demo.build.collect", lambda progress: iter(every))
+    monkeypatch.setattr(sys.modules["collection.demo.build"], "collect", lambda progress: iter(every))
     report = build(tmp_path / "demo")
     assert len(report.notices) == 2
     with Campaign(tmp_path / "demo") as campaign:
