@@ -1,4 +1,4 @@
-"""Build hook: a wheel carries data/demo inside the package; an editable install reads it where it is."""
+"""Build hook: a wheel carries data/demo and docs inside the package; an editable install reads them where they are."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class DemoData(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds ``data/demo`` as ``collection/demo/data`` to standard wheels."""
+    """Adds ``data/demo`` as ``collection/demo/data`` and ``docs`` as ``collection/docs`` to standard wheels."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Only for a standard wheel: an editable one would copy the data beside the real package."""
         if version == "standard":
-            build_data["force_include"]["data/demo"] = "collection/demo/data"
+            build_data["force_include"] |= {"data/demo": "collection/demo/data", "docs": "collection/docs"}

@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from streamlit import config
 from streamlit.runtime import Runtime
 
+from annotate import documentation
 from annotate.auth import oidc
 from annotate.auth.request_guard import RequestGuard
 from annotate.auth.roles import require_roles
@@ -64,7 +65,7 @@ def create_app(
     os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())
     app = st.App(
         SCRIPT,
-        routes=require_roles([*judging.routes(), *signing.routes()]),
+        routes=require_roles([*judging.routes(), *signing.routes(), *documentation.routes()]),
         middleware=[Middleware(RequestGuard, service=signing, origins=origins, max_upload=max_upload * 2**20)],
         lifespan=lifespan,
         secrets=secrets,

@@ -254,7 +254,7 @@ def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
         assert len(judge_all(campaign)) == 5
         assert campaign.budget.room("1") == 0
         rules = campaign.recall.of_topic("1").rules.set_index("rule")
-        assert rules.loc["Fixed budget", ["says", "reason"]].tolist() == ["stop", "5 judgements of 5 are made."]
+        assert rules.loc["Fixed budget", ["says", "reason"]].tolist() == ["stop", "5 of 5 judgements made."]
         campaign.settings.set_loop(topic_budget=7)
         assert len(judge_all(campaign)) == 2
         campaign.settings.set_loop(topic_budget=0, budget=9)

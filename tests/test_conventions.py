@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.metadata
 import inspect
+import json
 import re
 import shutil
 import subprocess
@@ -13,10 +14,12 @@ from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import click
 import pytest
 
 from collection.campaign import Campaign
 from collection.store import Store
+from tests.helpers import ok
 
 ROOT = Path(__file__).parents[1]
 LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
@@ -208,15 +211,14 @@ def test_every_entry_of_every_table_describes_itself() -> None:
             assert table[entry.name] is entry
 
 
-def test_every_command_and_option_is_in_the_readme() -> None:
+def test_every_command_and_option_has_a_help_text() -> None:
+    """The reference of the documentation is generated from them."""
     from collection.cli import main
 
-    readme = (ROOT / "README.md").read_text()
     for name, command in main.commands.items():
-        assert f"cleverdon {name}" in readme, name
         assert command.help, name
-        for option in (o for p in command.params for o in p.opts if o.startswith("--")):
-            assert f"`{option}" in readme or f" {option} " in readme, (name, option)
+        for parameter in command.params:
+            assert not isinstance(parameter, click.Option) or parameter.help, (name, parameter.name)
 
 
 def test_what_is_public_is_there() -> None:
@@ -236,3 +238,15 @@ def test_registry_refuses_a_name_twice() -> None:
     table.add("one", label="One", description="The first.")(lambda: None)
     with pytest.raises(InputError, match="'one' is in the table already"):
         table.add("one", label="One", description="Again.")(lambda: None)
+
+
+@pytest.mark.parametrize("family", ["strategies", "learners", "stopping", "rules"])
+def test_methods_are_listed_as_json_although_types_of_arguments_are_imported_for_checkers_only(family: str) -> None:
+    entries = json.loads(ok("methods", family, "--format", "json"))
+    assert all(set(entry["choices"]) <= set(entry["parameters"]) for entry in entries)
+
+
+def test_parameters_of_a_learner_are_read() -> None:
+    from collection.active_learning.learners import LEARNERS
+
+    assert LEARNERS["svm"].read("c", "1") == 1.0

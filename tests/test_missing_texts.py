@@ -78,13 +78,13 @@ def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
     known = partial.recall.of_topic("1")
     assert not known.decision.stop
     assert known.promise == (
-        "Every document in the pool that has a text is judged, and nothing can be promised of the other 51; what no "
-        "system retrieved is outside."
+        "All documents in the pool with a text are judged; no recall is guaranteed while 51 documents have no text. "
+        "Documents outside the pool are not covered."
     )
     assert partial.recall.table()["advice"].tolist() == ["import the missing texts"]
-    assert (known.next_percent, known.next_reason) == (None, "Every document that has a text is judged.")
-    assert "all is judged" not in " ".join(known.rules["reason"])
-    assert not (known.rules["says"] == "stop").loc[known.rules["promises"] != "nothing: a heuristic"].any()
+    assert (known.next_percent, known.next_reason) == (None, "All documents with a text are judged.")
+    assert "91 of 91 documents" not in " ".join(known.rules["reason"])
+    assert not (known.rules["says"] == "stop").loc[known.rules["promises"] != "none (heuristic)"].any()
     assert partial.evaluation.topics_with_grades().finished == ()
     step = partial.overview.next_step()
     assert step.page == "export"
@@ -99,10 +99,10 @@ def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) 
     say(partial, POOL[:90], 90)
     known = partial.recall.of_topic("1")
     assert known.decision.stop
-    assert "certain" not in known.decision.reason
+    assert known.decision.reason.endswith("even if the only unjudged document is relevant")
     assert known.promise == (
-        "At least 90% of the relevant documents in the pool are found, even if the 1 unjudged document is relevant; "
-        "what no system retrieved is outside."
+        "At least 90% of the relevant documents in the pool are found, even if the only unjudged document is relevant. "
+        "Documents outside the pool are not covered."
     )
 
 
@@ -142,7 +142,7 @@ def test_draws_promise_nothing_of_what_they_cannot_reach(partial: Campaign) -> N
     known = partial.recall.of_topic("1")
     assert not known.decision.stop
     assert known.decision.needed is None
-    assert known.promise.startswith("Nothing can be promised: 51 of the 52 unjudged documents cannot be judged")
+    assert known.promise.startswith("No recall can be guaranteed: 51 of 52 unjudged documents cannot be judged and")
     assert known.estimate.high == 61  # 10 and the 51; that the last one is relevant, too, has odds of 1 to 30
 
 
@@ -163,13 +163,13 @@ def test_the_number_of_draws_that_is_missing_allows_for_those_out_of_reach() -> 
     assert needed > (betting(reachable, target=0.8).needed or 0)
     none = Ledger.of([1] * 10, 100, unreachable=50)
     assert betting(none).needed is None
-    assert "no number of draws" in advise(none).reason
+    assert "no number of further draws is enough" in advise(none).reason
     assert estimate(none).high == 100
 
 
 @pytest.mark.parametrize("unreachable", [-1, 3])
 def test_no_more_are_out_of_reach_than_are_unjudged(unreachable: int) -> None:
-    with pytest.raises(InputError, match="unreachable: wanted 0 to the 2 documents"):
+    with pytest.raises(InputError, match="unreachable: expected 0 to 2, the number of unjudged documents"):
         Ledger.of([1], 3, unreachable=unreachable)
 
 

@@ -9,6 +9,7 @@ from math import isnan
 from pathlib import Path
 from uuid import uuid4
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,6 +17,7 @@ from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import recall as charts
+from annotate.elements import recall_table
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.recall import TABLE, _batches, _curve, _next_percent, _promise_and_advice, _rules
@@ -49,34 +51,33 @@ GOES_ON = drawing([1] * 10 + [0] * 10, [0] * 20, 100)
 @pytest.mark.parametrize(
     ("ledger", "mode", "sentence"),
     [
-        (Ledger.of([], 0), "loop", "There is no document with a text yet: there is nothing to judge, and nothing to "
-         "promise."),
-        (Ledger.of([], 0), "pool", "This topic has no pool yet: there is nothing to judge, and nothing to promise."),
-        (Ledger.of([], 9), "loop", "Nothing is judged yet, so nothing can be said."),
-        (Ledger.of([], 9), "closed", "The topic was closed before anything was judged, so nothing can be said."),
+        (Ledger.of([], 0), "loop", "No document has a text yet, so there is nothing to judge."),
+        (Ledger.of([], 0), "pool", "This topic has no pool yet, so there is nothing to judge."),
+        (Ledger.of([], 9), "loop", "Nothing is judged yet, so its recall is unknown."),
+        (Ledger.of([], 9), "closed", "This topic was closed before anything was judged, so its recall is unknown."),
         # .7 * 99 / (99 - n) and the small stakes pass 20 at n = 95: 17.3 + 2.1 + 1.3 + .5.
-        (Ledger.of([0], 100), "loop", "No relevant document is found yet; after 95 more random documents without one "
-         "it can be promised, with 95% confidence, that there is none."),
-        (drawing([0] * 97, [1] * 97, 100), "loop", "There is no relevant document, with 95% confidence: this holds "
-         "however often you look."),
-        (STOPS, "loop", "At least 90% of the relevant documents are found, with 95% confidence: this holds however "
-         "often you look."),
-        (STOPS, "closed", "At least 90% of the relevant documents are found, with 95% confidence: this holds however "
-         "often you look."),
-        (STOPS, "loop-in-pool", "At least 90% of the relevant documents in the pool are found, with 95% confidence: "
-         "this holds however often you look; what no system retrieved is outside."),
-        (GOES_ON, "closed", "The topic is closed, and no rule can promise 90% recall by what was judged."),
-        (GOES_ON, "pool", "20 of the 100 documents of the pool are judged, and before the rest nothing can be "
-         "promised; what no system retrieved is outside."),
-        (Ledger.of([1, 0, 1, 0], 4), "pool", "All 4 documents in the pool are judged: all 2 relevant ones are found; "
-         "what no system retrieved is outside."),
-        (Ledger.of([1, 0], 2), "loop", "All 2 documents are judged: the one relevant is found."),
-        (Ledger.of([0, 0], 2), "loop", "All 2 documents are judged: none is relevant."),
+        (Ledger.of([0], 100), "loop", "No relevant document is found yet; if the next 95 random documents are not "
+         "relevant either, there is none, with 95% confidence."),
+        (drawing([0] * 97, [1] * 97, 100), "loop", "There is no relevant document, with 95% confidence however often "
+         "you check."),
+        (STOPS, "loop", "At least 90% of the relevant documents are found, with 95% confidence however often you "
+         "check."),
+        (STOPS, "closed", "At least 90% of the relevant documents are found, with 95% confidence however often you "
+         "check."),
+        (STOPS, "loop-in-pool", "At least 90% of the relevant documents in the pool are found, with 95% confidence "
+         "however often you check. Documents outside the pool are not covered."),
+        (GOES_ON, "closed", "This topic is closed, and its judgements do not guarantee 90% recall."),
+        (GOES_ON, "pool", "20 of 100 documents in the pool are judged, so 90% recall is not guaranteed yet. Documents "
+         "outside the pool are not covered."),
+        (Ledger.of([1, 0, 1, 0], 4), "pool", "4 of 4 documents in the pool are judged, and 2 are relevant. Documents "
+         "outside the pool are not covered."),
+        (Ledger.of([1, 0], 2), "loop", "2 of 2 documents are judged, and 1 is relevant."),
+        (Ledger.of([0], 1), "loop", "1 of 1 document is judged, and 0 are relevant."),
         # A topic with 90% relevant, early and late: 90 / .9 + 1 = 101 relevant ones cannot be.
-        (Ledger.of([1] * 18 + [0] * 2, 100), "loop", "No rule can promise 90% recall while so much is found: 18 of "
-         "the last 20 documents were relevant."),
-        (Ledger.of([1] * 90, 100), "loop", "At least 90% of the relevant documents are found for certain: only 10 "
-         "documents are not judged."),
+        (Ledger.of([1] * 18 + [0] * 2, 100), "loop", "90% recall is not guaranteed yet: 18 of the last 20 documents "
+         "were relevant."),
+        (Ledger.of([1] * 90, 100), "loop", "At least 90% of the relevant documents are found, even if all 10 unjudged "
+         "documents are relevant."),
     ],
 )  # fmt: skip
 def test_each_state_has_its_sentence(ledger: Ledger, mode: str, sentence: str) -> None:
@@ -86,8 +87,8 @@ def test_each_state_has_its_sentence(ledger: Ledger, mode: str, sentence: str) -
 def test_what_is_missing_is_a_number_that_would_do() -> None:
     early = drawing([1] * 10 + [0] * 50, [0] * 60, 100)
     needed = betting(early).needed
-    sentence = f"No rule can promise 90% recall yet; after {needed} more random documents without a relevant one it can"
-    assert words(early) == f"{sentence}, with 95% confidence."
+    sentence = "90% recall is not guaranteed yet; it is, with 95% confidence, if the next"
+    assert words(early) == f"{sentence} {needed} random documents are not relevant."
     for more, stop in ((needed - 1, False), (needed, True)):
         then = drawing([1] * 10 + [0] * (50 + more), [0] * 60 + [1] * more, 100)
         assert betting(then).stop == stop
@@ -99,7 +100,7 @@ def test_without_random_draws_nothing_is_promised(drawn: list[int], more: str) -
     off = replace(LOOP, run=0)
     ledger = drawing([1] * 10 + [0] * 10, drawn, 100)
     assert words(ledger, settings=off) == (
-        f"Without {more}random draws nothing can be promised: switch them on on the Loop page."
+        f"No recall can be guaranteed without {more}random draws: switch them on on the Loop page."
     )
     assert "Loop page" not in words(ledger, settings=replace(off, control=0.1))
     assert words(STOPS, settings=off).startswith("At least 90%")  # what was drawn before still counts
@@ -138,24 +139,24 @@ def test_the_next_percent_by_hand() -> None:
     many = Ledger.of([1] * 490 + ([1] + [0] * 4) * 10, 5000)
     assert cost(many) == (
         25,
-        "1% of the 500 found so far is 5; 10 of the last 50 ranked documents were relevant, so it costs about 25 "
-        "judgements.",
+        "The next 1% costs about 25 judgements: 1% of the 500 found so far is 5, and 10 of the last 50 ranked "
+        "documents were relevant.",
     )
     # 20 found: 1% is .2, at 2 of 50 that is 5 judgements; 4 draws of misses do not change the precision.
     few = drawing([1] * 18 + [0] * 48 + [1] * 2 + [0] * 4, [0] * 68 + [1] * 4, 400)
     assert cost(few)[0] == 5
-    assert cost(few)[1].endswith("so it costs about 5 judgements, and the next whole document about 25.")
+    assert cost(few)[1].startswith("The next 1% costs about 5 judgements (one more relevant document: about 25): ")
 
 
 @pytest.mark.parametrize(
     ("ledger", "reason"),
     [
-        (Ledger.of([1, 0], 2), "Every document is judged."),
+        (Ledger.of([1, 0], 2), "All documents are judged."),
         (Ledger.of([], 0), "There is nothing to judge."),
-        (Ledger.of([0, 0], 9), "No relevant document is found yet, so nobody can say what more would cost."),
-        (Ledger.of([1] + [0] * 50, 90), "None of the last 50 ranked documents was relevant: at this rate no number of "
-         "judgements brings the next percent."),
-        (drawing([1], [1], 9), "Nothing was ranked yet: at this rate no number of judgements brings the next percent."),
+        (Ledger.of([0, 0], 9), "The cost of the next 1% is unknown until a relevant document is found."),
+        (Ledger.of([1] + [0] * 50, 90), "None of the last 50 ranked documents was relevant, so the cost of the next "
+         "1% is unknown."),
+        (drawing([1], [1], 9), "No ranked document is judged, so the cost of the next 1% is unknown."),
     ],
 )  # fmt: skip
 def test_where_the_next_percent_cannot_be_said(ledger: Ledger, reason: str) -> None:
@@ -165,14 +166,14 @@ def test_where_the_next_percent_cannot_be_said(ledger: Ledger, reason: str) -> N
 def test_other_rules_say_what_they_promise() -> None:
     rules = _rules(STOPS, LOOP).set_index("rule")
     assert "Betting" not in rules.index
-    assert rules.loc["Irrelevant in a row", ["says", "promises"]].tolist() == ["stop", "nothing: a heuristic"]
+    assert rules.loc["Irrelevant in a row", ["says", "promises"]].tolist() == ["stop", "none (heuristic)"]
     assert rules.loc["Fixed budget", ["says", "promises"]].tolist() == [
-        "go on",
-        "what it costs, and nothing about recall",
+        "continue",
+        "the cost, not the recall",
     ]
-    assert rules.loc[["QBCB", "Target", "QuantCI", "AutoStop"], "says"].tolist() == ["cannot say"] * 4
+    assert rules.loc[["QBCB", "Target", "QuantCI", "AutoStop"], "says"].tolist() == ["not available"] * 4
     assert rules["reason"].str.endswith(".").all()
-    assert set(_rules(Ledger.of([1], 1), LOOP)["says"]) <= {"stop", "cannot say"}
+    assert set(_rules(Ledger.of([1], 1), LOOP)["says"]) <= {"stop", "not available"}
 
 
 # --- campaigns ------------------------------------------------------------------------------------
@@ -242,9 +243,9 @@ def test_contradiction_and_silence_are_told(hundred: Campaign) -> None:
     known = hundred.recall.of_topic("a")
     assert (known.judged, known.found) == (3, 1)
     assert known.notes == [
-        "Annotators disagree on whether 1 document is relevant: the grade that most gave counts, of two given equally "
-        "often the lower one.",
-        "1 document could not be judged by anybody: counted as not relevant, and no promise holds for such documents.",
+        "Annotators disagree on the relevance of 1 document: the most frequent grade counts, and the lower one in a "
+        "tie.",
+        "1 document could not be judged and counts as not relevant; the guarantee does not cover it.",
     ]
 
 
@@ -254,7 +255,7 @@ def test_draws_from_fewer_documents_promise_nothing(hundred: Campaign, tmp_path:
     hundred.importer.import_files(documents=[tmp_path / "more.tsv"])
     known = hundred.recall.of_topic("a")
     assert (known.size, known.found, known.decision.stop) == (400, 10, False)
-    assert known.notes[0].startswith("75 random draws came from fewer documents than there are now")
+    assert known.notes[0].startswith("75 random draws could not reach some documents (added later, ")
     assert known.estimate.high >= 310  # all that came later may be relevant
 
 
@@ -280,14 +281,14 @@ def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     hundred.judging.skip("ann", "a", "d98")
     known = hundred.recall.of_topic("a")
     assert known.decision.stop  # it was not drawn
-    assert known.notes[0].startswith("1 document was skipped and is not judged.")
+    assert known.notes[0].startswith("1 document was skipped and left out of the interval; no recall is guaranteed")
     hundred.store.queue.lease("a", [Selection("d99", "random", None, 85, 1 / 15)], "ann", time.time(), time.time() + 60)
     hundred.judging.skip("ann", "a", "d99")
     known = hundred.recall.of_topic("a")
     assert not known.decision.stop
-    assert known.promise == "Nothing can be promised before 1 document that was drawn at random and skipped is judged."
+    assert known.promise == "1 randomly drawn document was skipped; no recall is guaranteed until it is judged."
     assert hundred.recall.table().set_index("query_id").loc["a", ["stop", "advice"]].tolist() == [
-        False, "judge what was skipped",
+        False, "judge skipped documents",
     ]  # fmt: skip
     # Handed out again as the best of the ranking, it is still the draw that it was.
     hundred.store.queue.lease("a", [Selection("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)
@@ -304,7 +305,7 @@ def test_the_table_has_the_worst_first(hundred: Campaign) -> None:
     assert list(table) == list(TABLE)
     assert table["query_id"].tolist() == ["b", "c", "a"]
     assert table["stop"].tolist() == [False, False, True]
-    assert table["advice"].tolist()[::2] == ["nothing judged", "ready to stop"]
+    assert table["advice"].tolist()[::2] == ["not started", "ready to stop"]
     assert table.loc[0, ["low", "recall_low", "relevant"]].isna().all()
     # 2 of 5 are relevant, 95 are not judged: 2 / 97 at the least.
     assert table.loc[1, "recall_low"] == pytest.approx(2 / 97)
@@ -329,10 +330,10 @@ def test_a_pool_is_its_own_scope(campaign: Campaign) -> None:
     known = campaign.recall.of_topic("1")
     assert (known.judged, known.size) == (2, 3)
     # 2 / .9 + 1 = 3 relevant ones could be: the third document may be one.
-    assert known.promise.startswith("2 of the 3 documents of the pool are judged")
-    assert campaign.recall.of_topic("2").promise == "Nothing is judged yet, so nothing can be said."
+    assert known.promise.startswith("2 of 3 documents in the pool are judged")
+    assert campaign.recall.of_topic("2").promise == "Nothing is judged yet, so its recall is unknown."
     table = campaign.recall.table()
-    assert table["advice"].tolist() == ["nothing judged", "judge the pool"]
+    assert table["advice"].tolist() == ["not started", "judge the pool"]
 
 
 def test_the_key_changes_with_all_that_counts(hundred: Campaign) -> None:
@@ -414,7 +415,40 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     app = opened(hundred, "recall.py", topic="b")
     assert "Nothing is judged yet" in shown(app)
     app = opened(hundred, "recall.py", topic="nowhere")
-    assert app.error[0].value == "There is no topic nowhere."
+    assert app.error[0].value == "Topic nowhere does not exist."
+
+
+@pytest.mark.parametrize(
+    ("stop", "scopes", "target", "said"),
+    [
+        ([], "pp", 0.9, "No topic is ready to stop yet. The target is to find 90% of the relevant documents of each"),
+        ([], "pp", 1, "No topic is ready to stop yet. The target is to find all relevant documents of each topic"),
+        (
+            [0],
+            "pc",
+            0.9,
+            "1 of 2 topics is ready to stop: at least 90% of the relevant documents in the pool are found",
+        ),
+        ([0, 1], "pc", 0.9, "2 of 2 topics are ready to stop: at least 90% of the relevant documents are found, with"),
+        ([1], "pc", 1, "1 of 2 topics is ready to stop: all relevant documents in the collection are found, with 95%"),
+    ],
+)
+def test_the_page_leads_with_how_many_topics_may_stop(stop: list[int], scopes: str, target: float, said: str) -> None:
+    table = pd.DataFrame(
+        {"stop": [n in stop for n in (0, 1)], "of": [{"p": "pool", "c": "collection"}[s] for s in scopes]}
+    )
+    assert recall_table.answer(table, LoopSettings("loop", target=target)).startswith(said)
+
+
+def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -> None:
+    rows = pd.DataFrame({"query_id": ["b", "c", "a"], "title": "", "stop": [False, False, True]})
+    chart = charts.intervals_chart(
+        rows.assign(recall_low=[None, 0.2, 0.9], recall_high=[None, 0.8, 1.0]), 0.9
+    ).to_dict()
+    goal, span, low = chart["layer"]
+    assert span["encoding"]["x"]["sort"] == low["encoding"]["x"]["sort"] == ["c", "a"]
+    assert low["encoding"]["shape"]["scale"]["domain"] == [charts.READY, charts.NOT_YET]
+    assert goal["encoding"]["y"]["field"] == "target"
 
 
 @pytest.mark.slow

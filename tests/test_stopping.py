@@ -63,19 +63,19 @@ def test_a_prefix_forgets_what_came_later() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"relevant": [1, 2], "size": 3}, "a ledger's relevant: wanted True or False"),
-        ({"relevant": [[1], [0]], "size": 3}, "a ledger's relevant: wanted a plain sequence"),
-        ({"relevant": [1, 0], "size": 1}, "a ledger's size: wanted at least the 2 documents"),
-        ({"relevant": [1, 0], "size": 3, "drawn": [1]}, "a ledger's drawn: wanted one value for each of the 2"),
-        ({"relevant": [1], "size": 3, "probability": [0.0]}, "a ledger's probability: .* found 0;"),
-        ({"relevant": [1], "size": 3, "probability": [1.5]}, "a ledger's probability: .* found 1.5;"),
-        ({"relevant": [1], "size": 3, "probability": ["often"]}, "a ledger's probability: wanted numbers"),
-        ({"relevant": [1, 0], "size": 3, "batch": [2, 1]}, "a ledger's batch: wanted rounds that never fall"),
-        ({"relevant": [1], "size": 3, "batch": [np.nan]}, "a ledger's batch: .* found nan"),
-        ({"relevant": [1], "size": 3, "reached": [1]}, "a ledger's reached: wanted nan wherever"),
-        ({"relevant": [1], "size": 3, "drawn": [1], "reached": [-1]}, "a ledger's reached: .* found -1"),
-        ({"relevant": [1], "size": 3, "scores": [0.1]}, "a ledger's scores: wanted one for each of the 3"),
-        ({"relevant": [1], "size": 2, "scores": [0.1, 7]}, "a ledger's scores: .* found 7;"),
+        ({"relevant": [1, 2], "size": 3}, r"Ledger, relevant: expected True or False .*, found 2$"),
+        ({"relevant": [[1], [0]], "size": 3}, "Ledger, relevant: expected a plain sequence"),
+        ({"relevant": [1, 0], "size": 1}, "Ledger, size: expected at least 2, the number of judged documents"),
+        ({"relevant": [1, 0], "size": 3, "drawn": [1]}, "Ledger, drawn: expected one value for each of the 2"),
+        ({"relevant": [1], "size": 3, "probability": [0.0]}, "Ledger, probability: .* found 0$"),
+        ({"relevant": [1], "size": 3, "probability": [1.5]}, "Ledger, probability: .* found 1.5$"),
+        ({"relevant": [1], "size": 3, "probability": ["often"]}, "Ledger, probability: expected numbers"),
+        ({"relevant": [1, 0], "size": 3, "batch": [2, 1]}, "Ledger, batch: expected rounds that never decrease"),
+        ({"relevant": [1], "size": 3, "batch": [np.nan]}, "Ledger, batch: .* found nan"),
+        ({"relevant": [1], "size": 3, "reached": [1]}, "Ledger, reached: expected nan for"),
+        ({"relevant": [1], "size": 3, "drawn": [1], "reached": [-1]}, "Ledger, reached: .* found -1"),
+        ({"relevant": [1], "size": 3, "scores": [0.1]}, "Ledger, scores: expected one for each of the 3"),
+        ({"relevant": [1], "size": 2, "scores": [0.1, 7]}, "Ledger, scores: .* found 7$"),
     ],
 )
 def test_bad_input_is_refused_by_name(arguments: dict, message: str) -> None:
@@ -86,15 +86,17 @@ def test_bad_input_is_refused_by_name(arguments: dict, message: str) -> None:
 def test_bad_parameters_are_refused_by_name() -> None:
     ledger = ranked([1, 0], 9)
     for bad in (0, 1.1, -1, "high", math.nan):
-        with pytest.raises(InputError, match="the parameter target: wanted a share above 0 and up to 1"):
+        with pytest.raises(InputError, match="parameter target: expected a share above 0 and up to 1"):
             decide("betting", ledger, target=bad)
-    with pytest.raises(InputError, match="the parameter confidence: wanted a share above 0 and below 1"):
+    with pytest.raises(
+        InputError, match="parameter confidence: expected a share between 0 and 1, such as 0.9, found 1"
+    ):
         estimate(ledger, confidence=1)
-    with pytest.raises(InputError, match="the parameter length: wanted 0 or more"):
+    with pytest.raises(InputError, match="parameter length: expected 0 or more, found -1"):
         decide("consecutive", ledger, length=-1)
     with pytest.raises(UnknownNameError, match="there is no stage of buscar 'rank'"):
         decide("buscar", ledger, stage="rank")
-    with pytest.raises(InputError, match="a ledger's prefix: wanted 0 to 2"):
+    with pytest.raises(InputError, match="Ledger, prefix: expected 0 to 2 judgements, found 3"):
         ledger.prefix(3)
 
 
@@ -138,7 +140,8 @@ def test_every_rule_answers_on_every_edge_in_one_line(edge: str, target: float) 
             assert "nan" not in decision.reason.lower()
             if ledger.unjudged == 0:
                 assert decision.stop
-                assert decision.reason.startswith(f"all {ledger.size} documents are judged"), entry.name
+                start = f"{ledger.size} of {ledger.size} document" if ledger.size else "there is nothing to judge"
+                assert decision.reason.startswith(start), entry.name
     given = advise(ledger, target)
     assert given.stop == decide("betting", ledger, target=target).stop
     assert next_choice(ledger) in ("ranking", "random")
@@ -180,14 +183,14 @@ def test_knee_by_hand() -> None:
     assert not decide("knee", ranked([1] * 20 + [0] * 135, 9999)).stop
     decision = decide("knee", ranked([1] * 20 + [0] * 136, 9999))
     assert decision.stop
-    assert "fell 136.0-fold at judgement 20; 136-fold is wanted" in decision.reason
+    assert "fell 136.0-fold at judgement 20 (threshold: 136-fold)" in decision.reason
     # From 150 relevant on, 6-fold is enough: (150 / 150) / (1 / 6).
     assert decide("knee", ranked([1] * 150 + [0] * 6, 9999)).stop
     assert not decide("knee", ranked([1] * 150 + [0] * 5, 9999)).stop
     # A late relevant document costs: (20 / 20) / ((1 + 1) / 200).
     assert "fell 100.0-fold at judgement 20" in decide("knee", ranked([1] * 20 + [0] * 199 + [1], 9999)).reason
     assert not decide("knee", ranked([1] + [0] * 98, 9999), rho=0, relevant=0).stop  # before 100 judgements
-    assert "no knee yet" in decide("knee", ranked([1] * 120, 9999)).reason
+    assert "has no knee" in decide("knee", ranked([1] * 120, 9999)).reason
 
 
 def test_the_knee_is_looked_for_at_the_ends_of_rounds() -> None:
@@ -248,14 +251,14 @@ def test_target_and_qbcb_wait_until_the_random_ones_are_found_again() -> None:
     # With 22 there may be one that the ranking misses: P(Binomial(22, .8) < 21) = 1 - .8^22 - 22 * .2 * .8^21.
     assert decide("qbcb", control(22, 21), target=0.8, positives=22).stop
     assert not decide("qbcb", control(22, 20), target=0.8, positives=22).stop
-    assert "too small to promise" in decide("qbcb", control(5, 5), positives=5).reason
+    assert "too small to guarantee" in decide("qbcb", control(5, 5), positives=5).reason
 
 
 def test_only_draws_before_the_ranking_are_a_control_sample() -> None:
     later = Ledger.of([1] * 20, 99, drawn=[1] * 5 + [0] * 5 + [1] * 10, reached=[20] * 5 + [np.nan] * 5 + [20] * 10)
-    assert "holds 5 relevant documents; 10 are needed" in decide("target", later).reason
+    assert "has 5 relevant documents, but 10 are needed" in decide("target", later).reason
     unknown = Ledger.of([1] * 20, 99, drawn=[1] * 20)
-    assert "does not say when the ranking came" in decide("target", unknown).reason
+    assert "it is not known when the ranking reached" in decide("target", unknown).reason
 
 
 # buscar
@@ -290,9 +293,9 @@ def test_buscar_stops_where_missing_is_unlikely() -> None:
     assert not decide("buscar", ranked([1] * 9 + [0] * 340, 459)).stop
     # The published workflow never stops on the ranking: it sends one to draw.
     both = decide("buscar", ranked([1] * 9 + [0] * 350, 459), stage="both")
-    assert (both.stop, both.reason.endswith("now draw at random")) == (False, True)
+    assert (both.stop, both.reason.endswith("draw at random from now on")) == (False, True)
     early = decide("buscar", ranked([1] * 9 + [0] * 10, 459), stage="both")
-    assert early.reason.endswith("random draws begin below 0.525")
+    assert early.reason.endswith("random draws start below 0.525")
     drawing = Ledger.of([1] * 9 + [0] * 350, 459, drawn=[0] * 9 + [1] * 350)
     assert decide("buscar", drawing, stage="both").stop
 
@@ -370,7 +373,7 @@ def test_betting_by_hand() -> None:
     assert not betting(ranked([1] * 20 + [0] * 70, 100)).stop
     # 19 found and two left: 90% of 21 is met already.
     decision = betting(ranked([1] * 19 + [0] * 79, 100))
-    assert (decision.stop, "for certain" in decision.reason) == (True, True)
+    assert (decision.stop, decision.reason.endswith("even if all 2 unjudged documents are relevant")) == (True, True)
 
 
 @pytest.mark.parametrize("target", [0.5, 0.8, 0.9, 0.95, 1])
@@ -494,7 +497,7 @@ def test_estimate_of_a_plain_sample() -> None:
     assert known.recall == pytest.approx(sum(judged) / known.relevant)
     assert known.recall_low == pytest.approx(sum(judged) / known.high)
     assert known.recall_high == pytest.approx(sum(judged) / known.low)
-    assert "by 500 random draws" in known.reason
+    assert known.reason.endswith("with 95% confidence from 500 random draws")
 
 
 def test_estimate_at_the_ends() -> None:
@@ -520,13 +523,14 @@ def test_advice_says_what_is_missing() -> None:
     ledger = ranked([1] * 45 + [0] * 155, 2000)
     given = advise(ledger)
     assert not given.stop
-    assert given.reason.startswith(f"no rule can promise 90% recall yet; after {given.needed:,} more random judgements")
-    assert given.reason.endswith("buscar on the ranking, a heuristic that promises nothing, would go on")
+    start = "90% recall is not guaranteed yet; it is, with 95% confidence, if the next"
+    assert given.reason.startswith(f"{start} {given.needed:,} random draws find no relevant document")
+    assert given.reason.endswith("(the buscar heuristic, without a guarantee, would continue)")
     assert given.needed is not None
     more = [0] * given.needed
     done = advise(Ledger.of([1] * 45 + [0] * 155 + more, 2000, drawn=[0] * 200 + [1] * len(more)))
     assert done.stop
-    assert "at least 90% of the relevant documents are found, with 95% confidence: 45 relevant are found" in done.reason
+    assert "at least 90% of the relevant documents are found, with 95% confidence: 45 are found" in done.reason
 
 
 def test_next_choice_ranks_until_the_ranking_is_dry() -> None:
@@ -550,7 +554,7 @@ def test_next_choice_mixes_in_a_control_sample() -> None:
         ledger = Ledger.of([0] * len(judged), 999, drawn=judged)
         judged.append(next_choice(ledger, run=1000, share=0.1) == "random")
     assert sum(judged) == 10
-    with pytest.raises(InputError, match="the parameter share"):
+    with pytest.raises(InputError, match="parameter share: expected 0 or more, found -1"):
         next_choice(Ledger.of([], 9), share=-1)
 
 

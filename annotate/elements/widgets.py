@@ -78,6 +78,11 @@ def page_link(file: str, label: str | None = None) -> None:
         st.page_link(f"views/{file}", label=label or f"Go to {page.title}", icon=":material/arrow_forward:")
 
 
+def documentation_link(page: str, label: str) -> None:
+    """Draw a link to a page of the documentation, such as ``how-to/stop-judging``, which opens in another tab."""
+    st.markdown(f"[{label}](/documentation/{page}) :material/open_in_new:")
+
+
 def next_step(step: NextStep) -> None:
     """Draw the next step with a link to its page, or with the roles that may open it."""
     page = next(page for page in page_access.PAGES if page.url_path == step.page)

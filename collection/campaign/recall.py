@@ -1,4 +1,4 @@
-"""Estimated recall of each topic, and what may be promised of it."""
+"""Estimated recall of each topic, with the recall that is guaranteed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
 from collection.campaign.topic_ledger import select_in_scope
-from collection.phrases import count, percent_down
+from collection.phrases import count, percent_down, plural
 from collection.records import sort_naturally
 from collection.stopping import STOPPING_RULES, Estimate, Ledger, StopDecision, advise, betting, estimate
-from collection.stopping.table import missing_texts, too_many
+from collection.stopping.table import missing_texts, too_many, worst_case
 from collection.store import Store
 
 RECENT = 50
-"""Number of newest ranked judgements by which the current precision is estimated."""
+"""Number of latest ranked judgements used to estimate the current precision."""
 
 TABLE = {
     "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
@@ -45,7 +45,7 @@ class Recall(NamedTuple):
     size: int
     """Documents in scope: the pool or the collection."""
     without_text: int
-    """Unjudged documents of the pool that cannot be judged as their text is missing; they count as unjudged."""
+    """Unjudged documents of the pool that cannot be judged because their text is missing; they count as unjudged."""
     curve: pd.DataFrame
     """The gain curve: ``judged`` (0 to n), ``found``, ``drawn`` (whether this document was drawn at random)."""
     batches: pd.DataFrame
@@ -53,31 +53,35 @@ class Recall(NamedTuple):
     of the judgements), ``judged`` (how many of them were ranked), ``relevant``, ``precision``."""
     estimate: Estimate
     decision: StopDecision
-    """That of the stopping rule with the guarantee."""
+    """The decision of the stopping rule with the guarantee."""
     promise: str
-    """One sentence: what may be promised, and at what confidence."""
+    """The guaranteed recall with its confidence, or what is missing for a guarantee; one or two sentences."""
     advice: str
     """What to do, in a few words."""
     notes: list[str]
-    """Sentences on disagreement, documents that nobody could judge, and draws that do not count."""
+    """Sentences on disagreement, documents that could not be judged, and draws that count only in part."""
     next_percent: int | None
-    """Judgements that the next 1% of recall costs at the recent precision; None where it cannot be said."""
+    """Cost of the next 1% of recall in judgements, at the recent precision; None if unknown."""
     next_reason: str
-    """How it was computed, or why it cannot be said."""
+    """How the cost was computed, or why it is unknown."""
     rules: pd.DataFrame
-    """The decisions of other rules: ``rule``, ``says`` ("stop", "go on", "cannot say"), ``promises``, ``reason``."""
+    """The decisions of other rules: ``rule``, ``says`` ("stop", "continue", "not available"), ``promises``,
+    ``reason``."""
 
 
 READY = "ready to stop"
-"""The beginning of the advice for every topic that may stop."""
+"""Start of the advice for every topic that may stop."""
+
+OUTSIDE = " Documents outside the pool are not covered."
+"""Second sentence wherever the scope is a pool."""
 
 IMPORT_TEXTS = "import the missing texts"
-"""The advice where only documents without a text are left, or too many of them for any promise."""
+"""Advice if only documents without a text are left, or too many of them for a guarantee."""
 
 
 @dataclass(eq=False)
 class RecallEstimates:
-    """Estimated recall of each topic, and what may be promised of it."""
+    """Estimated recall of each topic, with the recall that is guaranteed."""
 
     store: Store
     settings: Settings
@@ -105,7 +109,7 @@ class RecallEstimates:
         )
 
     def table(self) -> pd.DataFrame:
-        """Every topic's recall, worst first: topics without a judgement, then the lowest lower bound.
+        """Every topic's recall, worst first: topics without a judgement, then by the lower bound.
 
         Returns
         -------
@@ -113,7 +117,7 @@ class RecallEstimates:
             ``query_id``, ``title``, ``mode``, ``of`` ("pool" or "collection"), ``judged``, ``found``,
             ``without_text`` (as in :class:`Recall`), ``relevant`` (the most likely number), ``low``, ``high``,
             ``recall``, ``recall_low``, ``recall_high``, ``stop``, ``advice`` (in a few words). All estimates are null
-            where nothing is judged, the most likely ones before a random draw was relevant.
+            if nothing is judged, the most likely ones until a random draw was relevant.
         """
         settings, modes, open_modes = self.settings.loop(), self.settings.modes(), self.settings.modes_when_open()
         everything, skipped = self.store.judgements.current_judgements(), self.store.judgements.skipped()
@@ -136,7 +140,7 @@ class RecallEstimates:
         return worst[list(TABLE)].reset_index(drop=True)
 
     def cache_key(self) -> str:
-        """Cache key of :meth:`of_topic` and :meth:`table`: differs where anything that they read differs."""
+        """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""
         settings = self.store.settings.all()
         log = self.store.judgements.versions()
         return json.dumps([log, settings.get("loop"), settings.get("documents_version"), self.settings.own_modes()])
@@ -153,12 +157,12 @@ def _curve(ledger: Ledger) -> pd.DataFrame:
 
 
 def _batches(ledger: Ledger) -> pd.DataFrame:
-    """The ranking's precision in windows of 10, or of more where there would be more than 40 of them."""
+    """The ranking's precision in windows of 10 judgements, or larger ones to have at most about 40 windows."""
     ranked = np.flatnonzero(~ledger.drawn)
     length = next((n for n in (10, 20, 50, 100) if len(ranked) <= 40 * n), ceil(len(ranked) / 40))
     windows = [ranked[at : at + length] for at in range(0, len(ranked), length)]
     if len(windows) > 1 and 2 * len(windows[-1]) < length:
-        # The precision of a few documents says nothing: they join the window before.
+        # A few documents have no meaningful precision, so they join the window before.
         windows[-2:] = [np.concatenate(windows[-2:])]
     columns = {
         "first": [int(window[0]) + 1 for window in windows],
@@ -171,40 +175,41 @@ def _batches(ledger: Ledger) -> pd.DataFrame:
 
 
 def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
-    """Judgements that the next 1% of recall costs, and how that was computed."""
+    """Cost of the next 1% of recall in judgements, and how it was computed."""
     recent = ledger.relevant[np.flatnonzero(~ledger.drawn)[-RECENT:]]
     hits, of = int(recent.sum()), len(recent)
     left = ledger.unjudged - ledger.unreachable
     if left == 0:
-        judged = "Every document that has a text is judged." if ledger.unreachable else "Every document is judged."
+        judged = "All documents with a text are judged." if ledger.unreachable else "All documents are judged."
         return None, judged if ledger.size else "There is nothing to judge."
     if not ledger.found:
-        return None, "No relevant document is found yet, so nobody can say what more would cost."
+        return None, "The cost of the next 1% is unknown until a relevant document is found."
     if not hits:
-        brings = f"None of the last {count(of, 'ranked document')} was relevant" if of else "Nothing was ranked yet"
-        return None, f"{brings}: at this rate no number of judgements brings the next percent."
+        none = f"None of the last {count(of, 'ranked document')} was relevant" if of else "No ranked document is judged"
+        return None, f"{none}, so the cost of the next 1% is unknown."
     relevant = ledger.found if isnan(known.relevant) else int(known.relevant)
     cost = min(ceil(round(relevant / 100 / (hits / of), 9)), left)
     number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
-    reason = (
-        f"1% of the {number} is {relevant / 100:g}; {hits:,} of the last {count(of, 'ranked document')} "
-        f"{'was' if hits == 1 else 'were'} relevant, so it costs about {count(cost, 'judgement')}"
-    )
     # 1% may be less than a document.
-    whole = min(ceil(of / hits), left)
-    return cost, f"{reason}, and the next whole document about {whole:,}." if relevant < 100 else f"{reason}."
+    whole = f" (one more relevant document: about {min(ceil(of / hits), left):,})" if relevant < 100 else ""
+    reason = (
+        f"1% of the {number} is {relevant / 100:g}, and {hits:,} of the last {count(of, 'ranked document')} "
+        f"{plural(hits, 'was', 'were')} relevant"
+    )
+    return cost, f"The next 1% costs about {count(cost, 'judgement')}{whole}: {reason}."
 
 
 def _unless_skipped(decision: StopDecision, drawn: int) -> StopDecision:
-    """Withdraw the promise while randomly drawn documents are skipped: they may be relevant."""
+    """Withdraw the guarantee while randomly drawn documents are skipped: they may be relevant."""
     if not drawn:
         return decision
-    which = f"{count(drawn, 'document')} that {'was' if drawn == 1 else 'were'} drawn at random and skipped"
-    return StopDecision(False, f"nothing can be promised before {which} {'is' if drawn == 1 else 'are'} judged", drawn)
+    skipped = f"{count(drawn, 'randomly drawn document')} {plural(drawn, 'was', 'were')} skipped"
+    until = f"no recall is guaranteed until {plural(drawn, 'it is', 'they are')} judged"
+    return StopDecision(False, f"{skipped}; {until}", drawn)
 
 
 def _estimate(ledger: Ledger, confidence: float) -> Estimate:
-    """The estimate, without a most likely number before a draw was relevant: it would equal the number found."""
+    """The estimate, without the most likely number until a draw was relevant: it would equal the number found."""
     known = estimate(ledger, confidence)
     if ledger.unjudged and not ledger.relevant[ledger.draws].any():
         return known._replace(relevant=float("nan"), recall=float("nan"))
@@ -214,74 +219,69 @@ def _estimate(ledger: Ledger, confidence: float) -> Estimate:
 def _promise_and_advice(
     ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool
 ) -> tuple[str, str]:
-    """What may be promised: one sentence, and a few words for a table."""
+    """The guaranteed recall in one or two sentences, and a few words for a table."""
     goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
     where = " in the pool" if pool else ""
-    outside = "; what no system retrieved is outside" if pool else ""
-    documents = count(ledger.size, "document") + where
+    outside = OUTSIDE if pool else ""
     relevant = f"relevant documents{where}"
     if not ledger.size:
-        missing = "This topic has no pool yet" if pool else "There is no document with a text yet"
-        return f"{missing}: there is nothing to judge, and nothing to promise.", "nothing to judge"
+        missing = "This topic has no pool yet" if pool else "No document has a text yet"
+        return f"{missing}, so there is nothing to judge.", "nothing to judge"
     if not ledger.judged:
-        closed = "The topic was closed before anything was judged" if mode == "closed" else "Nothing is judged yet"
-        return f"{closed}, so nothing can be said.", "closed" if mode == "closed" else "nothing judged"
+        closed = "This topic was closed before anything was judged" if mode == "closed" else "Nothing is judged yet"
+        return f"{closed}, so its recall is unknown.", "closed" if mode == "closed" else "not started"
     if not ledger.unjudged:
-        what = f"all {ledger.found:,} relevant ones are found" if ledger.found > 1 else "the one relevant is found"
-        what = what if ledger.found else "none is relevant"
-        done = "the pool is judged" if pool else "all is judged"
-        return f"All {documents} are judged: {what}{outside}.", f"{READY}: {done}"
+        judged = f"{ledger.size:,} of {count(ledger.size, 'document')}{where} {plural(ledger.size, 'is', 'are')} judged"
+        what = f"{ledger.found:,} {plural(ledger.found, 'is', 'are')} relevant"
+        return f"{judged}, and {what}.{outside}", f"{READY}: {'pool' if pool else 'all'} judged"
     if decision.stop:
-        share = f"at least {goal} of the {relevant} are found" if settings.target < 1 else f"all {relevant} are found"
+        share = f"At least {goal} of the {relevant} are found" if settings.target < 1 else f"All {relevant} are found"
         if too_many(ledger, settings.target) > ledger.found + ledger.unjudged:
-            is_or_are = "is" if ledger.unjudged == 1 else "are"
-            certain = f" for certain: only {count(ledger.unjudged, 'document')} {is_or_are} not judged"
-            if ledger.unreachable:
-                certain = f", even if the {count(ledger.unjudged, 'unjudged document')} {is_or_are} relevant"
-            return f"{_upper(share)}{certain}{outside}.", READY
-        share = share if ledger.found else f"there is no relevant document{where}"
-        return f"{_upper(share)}, with {sure}: this holds however often you look{outside}.", READY
-    hidden = _unreachable_sentence(ledger, decision, mode, pool)
-    return (f"{hidden}{outside}.", IMPORT_TEXTS) if hidden else _not_yet(ledger, decision, settings, mode, pool)
+            return f"{share}, {worst_case(ledger.unjudged)}.{outside}", READY
+        share = share if ledger.found else f"There is no relevant document{where}"
+        return f"{share}, with {sure} however often you check.{outside}", READY
+    hidden = _unreachable_sentence(ledger, decision, mode, where)
+    return (f"{hidden}.{outside}", IMPORT_TEXTS) if hidden else _not_yet(ledger, decision, settings, mode, pool)
 
 
 def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
-    """The words while nothing can be promised."""
+    """The words while no recall is guaranteed."""
     goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
-    outside = "; what no system retrieved is outside" if pool else ""
-    more = f"{decision.needed or 0:,}"
-    documents = "random document" if decision.needed == 1 else "random documents"
+    outside = OUTSIDE if pool else ""
+    needed = decision.needed or 0
+    more = f"judge {needed:,} more at random"
+    draws = f"the next {count(needed, 'random document')} {plural(needed, 'is', 'are')} not relevant"
     lately = ledger.relevant[-RECENT:]
     if mode == "closed" or "skipped" in decision.reason:
-        closed = f"The topic is closed, and no rule can promise {goal} recall by what was judged."
-        skipped = f"{_upper(decision.reason)}{outside}."
-        return (closed, "closed") if mode == "closed" else (skipped, "judge what was skipped")
+        closed = f"This topic is closed, and its judgements do not guarantee {goal} recall."
+        skipped = f"{_upper(decision.reason)}.{outside}"
+        return (closed, "closed") if mode == "closed" else (skipped, "judge skipped documents")
     if mode in ("pool", "random"):
-        far = f"{ledger.judged:,} of the {count(ledger.size, 'document')} of the pool are judged"
-        return f"{far}, and before the rest nothing can be promised{outside}.", "judge the pool"
+        far = f"{ledger.judged:,} of {count(ledger.size, 'document')} in the pool {plural(ledger.judged, 'is', 'are')}"
+        return f"{far} judged, so {goal} recall is not guaranteed yet.{outside}", "judge the pool"
     if settings.draws_after == 0 and settings.control == 0:
-        without = "Without more random draws" if len(ledger.draws) else "Without random draws"
-        return f"{without} nothing can be promised{outside}: switch them on on the Loop page.", "switch random draws on"
+        more = "more " if len(ledger.draws) else ""
+        sentence = f"No recall can be guaranteed without {more}random draws: switch them on on the Loop page"
+        return f"{sentence}.{outside}", "switch random draws on"
     if not ledger.found:
-        sentence = f"No relevant document is found yet; after {more} more {documents} without one it can be promised"
-        return f"{sentence}, with {sure}, that there is none{outside}.", f"go on: {more} more at random"
+        sentence = f"No relevant document is found yet; if {draws} either, there is none, with {sure}"
+        return f"{sentence}.{outside}", more
     if len(lately) >= 10 and lately.mean() >= 0.5:
         much = f"{int(lately.sum()):,} of the last {len(lately):,} documents were relevant"
-        return f"No rule can promise {goal} recall while so much is found: {much}{outside}.", "go on: much is left"
-    sentence = f"No rule can promise {goal} recall yet; after {more} more {documents} without a relevant one it can"
-    return f"{sentence}, with {sure}{outside}.", f"go on: {more} more at random"
+        return f"{goal} recall is not guaranteed yet: {much}.{outside}", "keep judging: many are relevant"
+    return f"{goal} recall is not guaranteed yet; it is, with {sure}, if {draws}.{outside}", more
 
 
-def _unreachable_sentence(ledger: Ledger, decision: StopDecision, mode: str, pool: bool) -> str:
-    """Why no further judgement helps before missing texts are imported; empty where one does."""
+def _unreachable_sentence(ledger: Ledger, decision: StopDecision, mode: str, where: str) -> str:
+    """Say why no further judgement helps before missing texts are imported; empty if one does."""
     if mode == "closed" or "skipped" in decision.reason:
         return ""
     if ledger.unjudged == ledger.unreachable:
-        done = f"Every document{' in the pool' if pool else ''} that has a text is judged"
-        return f"{done}, and nothing can be promised of the other {ledger.unjudged:,}"
+        without = f"{count(ledger.unjudged, 'document')} {plural(ledger.unjudged, 'has', 'have')} no text"
+        return f"All documents{where} with a text are judged; no recall is guaranteed while {without}"
     if decision.needed is None and mode not in ("pool", "random"):
-        hidden = f"{ledger.unreachable:,} of the {count(ledger.unjudged, 'unjudged document')} cannot be judged"
-        return f"Nothing can be promised: {hidden} and may all be relevant"
+        hidden = f"{ledger.unreachable:,} of {count(ledger.unjudged, 'unjudged document')}"
+        return f"No recall can be guaranteed: {hidden} cannot be judged and may be relevant"
     return ""
 
 
@@ -299,31 +299,30 @@ def _notes(judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledge
     notes = [missing_texts([ledger.unreachable])] if ledger.unreachable else []
     if differ:
         notes.append(
-            f"Annotators disagree on whether {count(differ, 'document')} {'is' if differ == 1 else 'are'} relevant: "
-            "the grade that most gave counts, of two given equally often the lower one."
+            f"Annotators disagree on the relevance of {count(differ, 'document')}: the most frequent grade counts, and "
+            "the lower one in a tie."
         )
     if ungraded:
         notes.append(
-            f"{count(ungraded, 'document')} could not be judged by anybody: counted as not relevant, and no promise "
-            "holds for such documents."
+            f"{count(ungraded, 'document')} could not be judged and {plural(ungraded, 'counts', 'count')} as not "
+            f"relevant; the guarantee does not cover {plural(ungraded, 'it', 'them')}."
         )
     if skipped:
-        are = "was skipped and is" if skipped == 1 else "were skipped and are"
         notes.append(
-            f"{count(skipped, 'document')} {are} not judged. Nothing is promised before those that were drawn at "
-            "random are; the interval leaves them out."
+            f"{count(skipped, 'document')} {plural(skipped, 'was', 'were')} skipped and left out of the interval; no "
+            "recall is guaranteed until the randomly drawn ones are judged."
         )
     blind = int((ledger.out_of_reach[ledger.draws] > 0.05 * ledger.unjudged_before[ledger.draws]).sum())
     if blind:
         notes.append(
-            f"{count(blind, 'random draw')} came from fewer documents than there are now (documents were added, others "
-            "held some, or the pool was all there was): the promise allows for the case that all of those are relevant."
+            f"{count(blind, 'random draw')} could not reach some documents (added later, held by others, or outside "
+            "the pool at the time); the guarantee assumes that all of these may be relevant."
         )
     return notes
 
 
 def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
-    """The decisions of all rules but the one that gives the advice."""
+    """The decisions of all rules except the one that gives the advice."""
     usual: dict[str, float] = {"target": settings.target, "confidence": settings.confidence}
     if settings.topic_budget:
         usual["judgements"] = settings.topic_budget
@@ -332,10 +331,10 @@ def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
         if entry.function is betting:
             continue
         if lacks := entry.lacks(ledger):
-            says, reason = "cannot say", f"It needs {lacks}, which is not known here."
+            says, reason = "not available", f"Needs {lacks}."
         else:
             parameters = {name: value for name, value in usual.items() if name in entry.parameters}
             decision = entry.function(ledger, **parameters)
-            says, reason = "stop" if decision.stop else "go on", f"{_upper(decision.reason)}."
+            says, reason = "stop" if decision.stop else "continue", f"{_upper(decision.reason)}."
         rows.append((entry.label, says, entry.traits["promises"], reason))
     return pd.DataFrame(rows, columns=["rule", "says", "promises", "reason"])

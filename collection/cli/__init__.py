@@ -19,6 +19,7 @@ from collection.cli import (
     assign,
     card,
     compare,
+    docs,
     duplicates,
     evaluate,
     export,
@@ -82,7 +83,7 @@ def main() -> None:
 
 
 for command in (
-    agreement.agreement, assign.assign, card.card, compare.compare, duplicates.duplicates, evaluate.evaluate,
+    agreement.agreement, assign.assign, card.card, compare.compare, docs.docs, duplicates.duplicates, evaluate.evaluate,
     evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors, methods.methods, people.people, pool.pool,
     preferences.preferences, reusability.reusability, rules.rules, simulate.simulate,
 ):  # fmt: skip

@@ -49,7 +49,7 @@ def parse_scale(value: str) -> list[float]:
     return as_scale(value, "--grades") or []
 
 
-def form_option(*forms: str, help_text: str | None = None) -> Callable[[F], F]:
+def form_option(*forms: str, help_text: str = "Output format.") -> Callable[[F], F]:
     """``--format``: one of `forms`, the first of them if left out."""
     return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help=help_text)
 

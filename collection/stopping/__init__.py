@@ -1,9 +1,9 @@
-"""When the judging of one topic may stop, and what recall it has reached.
+"""Stopping rules for the judging of a topic, and estimates of the recall reached.
 
-A rule of the table STOPPING_RULES reads the ledger of a topic, its judgements in order, and returns a decision with a
-reason. Most rules are heuristics without a guarantee; each docstring says. `advise` uses the rule whose guarantee holds
-however often it is asked, `estimate` gives the number of relevant documents and the recall with an interval, and
-`next_sources` says where the next documents should come from so that both work.
+A rule in STOPPING_RULES reads the ledger of a topic (its judgements in order) and returns a decision with a reason.
+Most rules are heuristics without a guarantee, as their docstrings state. `advise` uses the rule whose guarantee holds
+however often it is checked, `estimate` gives intervals for the number of relevant documents and the recall, and
+`next_sources` chooses between ranking and random draws so that both work.
 """
 
 from __future__ import annotations

@@ -31,58 +31,58 @@ class Ledger:
     relevant: Bools
     """(n,) whether each judged document is relevant, in the order of the judgements."""
     drawn: Bools
-    """(n,) True where the document was drawn uniformly at random from those unjudged at the time, False where a
-    ranking, a pool or a person chose it. Every guarantee depends on this."""
+    """(n,) True if the document was drawn uniformly at random from those unjudged at the time, False if a ranking, a
+    pool or a person chose it. Every guarantee depends on this."""
     probability: Floats
-    """(n,) probability that the document would have been chosen by now; nan where unknown."""
+    """(n,) probability that the document would have been chosen so far; nan where unknown."""
     size: int
     """Documents in scope, judged and unjudged (N)."""
     batch: Ints | None = None
     """(n,) round of the model in which the document was chosen, or None."""
     reached: Floats | None = None
     """(n,) for a drawn document that the ranking treats as unjudged (a control sample): the number of judgements when
-    the ranking came to it; nan where it has not yet. Or None."""
+    the ranking reached it; nan if it has not. Or None."""
     scores: Floats | None = None
     """(size,) the model's probability that each document is relevant: the judged ones in the order of the ledger, then
     the unjudged. Or None."""
     urn: Floats | None = None
-    """(n,) the number of documents that a drawn document was drawn from; nan elsewhere. Where it is less than the
-    number of unjudged documents (other annotators held some, or the scope has grown), guarantees assume the worst of
-    the rest. Or None: all unjudged ones."""
+    """(n,) the number of documents from which a document was drawn; nan elsewhere. If it is less than the number of
+    unjudged documents (other annotators held some, or the scope has grown), guarantees assume that the rest are
+    relevant. Or None: all unjudged documents."""
     unreachable: int = 0
-    """Unjudged documents that can be neither judged nor drawn, since their text is missing: all may be relevant."""
+    """Unjudged documents that can be neither judged nor drawn because their text is missing: all may be relevant."""
 
     def __post_init__(self) -> None:
         judged = len(self.relevant)
         for name in ("drawn", "probability", "batch", "reached", "urn"):
             values = getattr(self, name)
             if values is not None and np.shape(values) != (judged,):
-                _refuse(name, f"one value for each of the {judged} judgements", f"the shape {np.shape(values)}")
+                _refuse(name, f"one value for each of the {judged} judgements", f"shape {np.shape(values)}")
         self._check_sizes()
         known = self.probability[~np.isnan(self.probability)]
         if ((known <= 0) | (known > 1)).any():
             _refuse("probability", "values above 0 and up to 1, nan where unknown", _outside(known, known > 0))
         if self.batch is not None and (np.diff(self.batch) < 0).any():
-            _refuse("batch", "rounds that never fall", "a later judgement in an earlier round")
+            _refuse("batch", "rounds that never decrease", "a later judgement in an earlier round")
         if self.reached is not None:
             there = ~np.isnan(self.reached)
             if (there & ~self.drawn).any():
-                _refuse("reached", "nan wherever the document was not drawn at random", "a number there")
+                _refuse("reached", "nan for documents that were not drawn at random", "a number")
             if (self.reached[there] < 0).any():
                 _refuse("reached", "numbers of judgements, 0 or more", f"{self.reached[there].min():g}")
         if self.urn is not None and (self.urn[~np.isnan(self.urn)] < 1).any():
             _refuse("urn", "numbers of documents, 1 or more", f"{np.nanmin(self.urn):g}")
         if self.scores is not None:
             if np.shape(self.scores) != (self.size,):
-                _refuse("scores", f"one for each of the {self.size} documents", f"the shape {np.shape(self.scores)}")
+                _refuse("scores", f"one for each of the {self.size} documents", f"shape {np.shape(self.scores)}")
             if not ((self.scores >= 0) & (self.scores <= 1)).all():
                 _refuse("scores", "probabilities from 0 to 1", _outside(self.scores, self.scores >= 0))
 
     def _check_sizes(self) -> None:
         if self.size < self.judged:
-            _refuse("size", f"at least the {self.judged} documents that are judged", str(self.size))
+            _refuse("size", f"at least {self.judged}, the number of judged documents", str(self.size))
         if not 0 <= self.unreachable <= self.unjudged:
-            _refuse("unreachable", f"0 to the {self.unjudged} documents that are not judged", str(self.unreachable))
+            _refuse("unreachable", f"0 to {self.unjudged}, the number of unjudged documents", str(self.unreachable))
 
     @classmethod
     def of(
@@ -98,11 +98,11 @@ class Ledger:
         urn: Sequence[float] | Floats | None = None,
         unreachable: int = 0,
     ) -> Ledger:
-        """The ledger of plain sequences; by default no document was drawn and no probability is known."""
+        """Make a ledger from plain sequences; by default no document was drawn and no probability is known."""
         judged = _booleans("relevant", relevant)
         rounds = None if batch is None else _numbers("batch", batch)
         if rounds is not None and not np.isfinite(rounds).all():
-            _refuse("batch", "the number of a round everywhere", "nan or an infinity")
+            _refuse("batch", "the number of a round for every judgement", "nan or infinity")
         return cls(
             relevant=judged,
             drawn=np.zeros(len(judged), dtype=bool) if drawn is None else _booleans("drawn", drawn),
@@ -116,7 +116,7 @@ class Ledger:
         )
 
     def prefix(self, judged: int) -> Ledger:
-        """The ledger after that many judgements; earlier scores are not known."""
+        """The ledger after the first `judged` judgements; it has no scores unless these are all."""
         if not 0 <= judged <= self.judged:
             _refuse("prefix", f"0 to {self.judged} judgements", str(judged))
         reached = None if self.reached is None else self.reached[:judged]
@@ -166,19 +166,19 @@ class Ledger:
         """(n,) documents that were unjudged before each judgement and could not be drawn."""
         if self.urn is None:
             return np.zeros(self.judged, dtype=np.int64)
-        # Judgements of others between a draw and its judgement have made the urn smaller since.
+        # Other people's judgements between a draw and its judgement have made the urn smaller.
         reach = np.fmin(np.round(self.urn), self.unjudged_before)
         return self.unjudged_before - np.where(np.isnan(self.urn), self.unjudged_before, reach).astype(np.int64)
 
     @cached_property
     def since_relevant(self) -> Bools:
-        """The `drawn` of the judgements after the last relevant one."""
+        """`drawn` of the judgements after the last relevant one."""
         last = np.flatnonzero(self.relevant)
         return self.drawn[last[-1] + 1 :] if len(last) else self.drawn
 
 
 def _refuse(name: str, wanted: str, found: str) -> NoReturn:
-    raise InputError(f"a ledger's {name}: wanted {wanted}, found {found}; give the values of one topic") from None
+    raise InputError(f"Ledger, {name}: expected {wanted}, found {found}") from None
 
 
 def _outside(values: Floats, enough: Bools) -> str:
@@ -197,8 +197,9 @@ def _numbers(name: str, values: Sequence[float] | NDArray[np.generic]) -> Floats
 def _booleans(name: str, values: Sequence[object] | NDArray[np.generic]) -> Bools:
     array = np.asarray(values)
     if array.ndim != 1:
-        _refuse(name, "a plain sequence", f"the shape {array.shape}")
+        _refuse(name, "a plain sequence", f"shape {array.shape}")
     if array.size and array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         # Only the caller knows whether a grade of 2 is relevant.
-        _refuse(name, "True or False (from which grade on is relevant?)", repr(array[~np.isin(array, (0, 1))][0]))
+        found = array[~np.isin(array, (0, 1))].tolist()[0]
+        _refuse(name, "True or False (compare grades with the minimum relevant grade first)", repr(found))
     return array.astype(np.bool_)

@@ -1,9 +1,9 @@
-"""The rule with a guarantee at any time, and what is based on it: advice, estimates, and the source of next documents.
+"""The rule whose guarantee holds at any time, and the advice, estimates and choice of documents based on it.
 
-To reject the hypothesis that at least R documents are relevant, bet a part of some money against it before each random
-draw: under the hypothesis the document is relevant with probability p or more. If it is true, no strategy of betting
-makes money on average, and by Ville's inequality the money ever multiplies by 20 with a probability of at most 5%.
-So the hypothesis is rejected when it has, however often that is checked and whatever the ranking finds in between.
+To reject the hypothesis that at least R documents are relevant, bet part of some money against it before each random
+draw: under the hypothesis the document is relevant with probability p or more. If the hypothesis is true, no betting
+strategy makes money on average, and by Ville's inequality the probability that the money ever multiplies by 20 is at
+most 5%. So the hypothesis is rejected at that point, however often this is checked and whatever the ranking finds.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from collection.phrases import count, percent_down, percent_up
+from collection.phrases import count, percent_down, percent_up, plural
 from collection.stopping.ledger import Bools, Floats, Ledger
 from collection.stopping.published import buscar
-from collection.stopping.table import STOPPING_RULES, StopDecision, check_parameters, too_many
+from collection.stopping.table import STOPPING_RULES, StopDecision, check_parameters, too_many, worst_case
 
 STAKES = ((0.0, 0.7), (0.05, 0.1), (0.2, 0.1), (0.5, 0.1))
-"""(what is kept at a relevant document, share of the money that bets so). 0 stakes everything on a miss."""
+"""(part kept at a relevant document, share of the money that bets this way); 0 stakes everything on a miss."""
 
 LARGE = 20_000
-"""From this number of documents on, random draws start later."""
+"""Number of documents from which random draws start later."""
 
 GRID = 128
 """Numbers of relevant documents over which the estimate spreads its second bet."""
 
 
 def _log_money(ledger: Ledger, relevant: int) -> list[float]:
-    """The logarithm of the money of each stake against "at least `relevant` are relevant", which must be possible.
+    """The logarithm of each stake's money against "at least `relevant` are relevant", which must be possible.
 
     A draw that had p = (relevant - found before) / unjudged before multiplies it by (1 - kept p) / (1 - p) at
     a miss and by `kept` at a relevant document. Unjudged documents that could not be drawn may all be relevant, so they
@@ -51,14 +51,14 @@ def _log_money(ledger: Ledger, relevant: int) -> list[float]:
 
 
 def _evidence(ledger: Ledger, relevant: int) -> float:
-    """The logarithm of M, all money against "at least `relevant` are relevant"."""
+    """The logarithm of M, the total money against "at least `relevant` are relevant"."""
     if relevant > ledger.found + ledger.unjudged:
         return inf
     return float(np.logaddexp.reduce(_log_money(ledger, relevant)))
 
 
 def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
-    """How many further draws, all irrelevant, bring the evidence to `wanted`; None: no number of them does.
+    """Number of further irrelevant draws that bring the evidence to `wanted`; None if no number does.
 
     The factors of n misses in a row, (U - i - kept D) / (U - i - D), multiply to a ratio of gamma functions. U and D
     are the unjudged and the missing relevant documents that can be drawn, if all others are relevant.
@@ -82,58 +82,56 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
 @STOPPING_RULES.add(
     "betting",
     label="Betting",
-    description="Stop when random draws make it incredible that the target is missed.",
-    promises="the recall and confidence that are wanted, however often it is asked",
+    description="Stop when random draws rule out a recall below the target.",
+    promises="the target recall with the chosen confidence, however often it is checked",
     needs="random draws",
 )
 def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) -> StopDecision:
     """Stop when M >= 1 / (1 - confidence), M the money won against "R0 or more are relevant".
 
-    Guarantees recall of at least the target with that confidence, for any ranking and any number of looks, as long
+    Guarantees recall of at least the target with that confidence, for any ranking and any number of checks, as long
     as the documents marked as drawn were drawn uniformly from those unjudged at the time. R0 = floor(F / target) +
     1. Each draw, made when F_i were found and U_i unjudged, has p = (R0 - F_i) / U_i; it multiplies M_l by (1 - l
     p) / (1 - p) at a miss and by l at a relevant document; M = .7 M_0 + .1 (M_.05 + M_.2 + M_.5), over all draws
-    with today's R0. Where R0 exceeds the found and the unjudged together, the target is met for certain. Source:
+    with the current R0. If R0 exceeds the found and the unjudged together, the target is certainly met. Source:
     Ville's inequality (1939); bets without replacement as in Waudby-Smith & Ramdas, NeurIPS 2020.
     """
     relevant = too_many(ledger, target)
     wanted = -log(1 - confidence)
     money = _evidence(ledger, relevant)
     goal = f"at least {percent_down(target)} of the relevant documents"
-    found = f"{ledger.found:,} relevant are found"
+    found = f"{ledger.found:,} {plural(ledger.found, 'is', 'are')} found, and"
     draws = count(len(ledger.draws), "random draw")
-    if isinf(money) and ledger.unreachable:
-        return StopDecision(
-            True, f"{goal} are found, even if all of the {ledger.unjudged:,} unjudged ones are relevant", 0
-        )
     if isinf(money):
-        return StopDecision(True, f"{goal} are found for certain: {found} and only {ledger.unjudged:,} are unjudged", 0)
-    odds = f"evidence {exp(min(money, 99.0)):.3g}, {exp(wanted):.3g} is wanted"
+        return StopDecision(True, f"{goal} are found, {worst_case(ledger.unjudged)}", 0)
+    odds = f"evidence {exp(min(money, 99.0)):.3g}, threshold {exp(wanted):.3g}"
     if money >= wanted:
-        reason = f"{goal} are found, with {percent_down(confidence)} confidence: {found}, and {draws} make"
-        return StopDecision(True, f"{reason} {relevant:,} or more incredible ({odds})", 0)
+        reason = f"{goal} are found, with {percent_down(confidence)} confidence: {found} {draws} rule out"
+        return StopDecision(True, f"{reason} {relevant:,} or more relevant documents ({odds})", 0)
     needed = _misses_needed(ledger, relevant, wanted)
-    reason = f"{percent_down(target)} recall cannot be promised yet: {found}, and {draws} leave {relevant:,} credible"
+    reason = (
+        f"{percent_down(target)} recall is not guaranteed: {found} {draws} do not rule out {relevant:,} or more "
+        f"relevant documents ({odds})"
+    )
     if needed is None:
-        hidden = f"{ledger.unreachable:,} of the {ledger.unjudged:,} unjudged documents cannot be judged"
-        return StopDecision(False, f"{reason} ({odds}); {hidden}, and no number of draws elsewhere would do", None)
-    return StopDecision(False, f"{reason} ({odds}); {count(needed, 'further miss', 'further misses')} would do", needed)
+        hidden = f"{ledger.unreachable:,} of {count(ledger.unjudged, 'unjudged document')} cannot be judged"
+        return StopDecision(False, f"{reason}; {hidden}, so no number of further draws is enough", None)
+    return StopDecision(False, f"{reason}; {count(needed, 'further irrelevant draw')} would", needed)
 
 
 def advise(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> StopDecision:
-    """The default advice: the decision of :func:`betting`, and until it stops, the draws needed and buscar's heuristic.
+    """Advise by :func:`betting`; until it stops, also give the number of draws needed and the opinion of buscar.
 
-    Without draws `needed` is at most U (1 - .035^(1 / (R0 - F))), the number that M_0 alone would need.
+    Without draws, `needed` is at most U (1 - .035^(1 / (R0 - F))), the number that M_0 alone would need.
     """
     decision = betting(ledger, target=target, confidence=confidence)
     if decision.stop or decision.needed is None:
         return decision
-    more = count(decision.needed, "more random judgement")
     likely = buscar(ledger, target=target, confidence=confidence).stop
     reason = (
-        f"no rule can promise {percent_down(target)} recall yet; after {more} without a new relevant one it can, with "
-        f"{percent_down(confidence)} confidence; buscar on the ranking, a heuristic that promises nothing, would "
-        f"{'stop now' if likely else 'go on'}"
+        f"{percent_down(target)} recall is not guaranteed yet; it is, with {percent_down(confidence)} confidence, if "
+        f"the next {count(decision.needed, 'random draw')} {plural(decision.needed, 'finds', 'find')} no relevant "
+        f"document (the buscar heuristic, without a guarantee, would {'stop now' if likely else 'continue'})"
     )
     return StopDecision(False, reason, decision.needed)
 
@@ -144,12 +142,12 @@ DocumentSource = Literal["ranking", "random"]
 def next_sources(
     ledger: Ledger, count: int, *, run: int | None = None, share: float = 0.0, turns: Bools | None = None
 ) -> list[DocumentSource]:
-    """Where the next documents should come from so that `betting` can stop soon, as long as none is relevant.
+    """Choose the source of the next documents so that `betting` can stop soon, as long as none is relevant.
 
-    After `run` irrelevant documents of the ranking in a row (by default 50, or 200 from :data:`LARGE` documents on)
-    random draws start; after a relevant one the ranking continues. `share` is the minimum share of random draws from
-    the start, a control sample. `turns` (n,) marks the judgements that came from the ranking or a draw, and not from a
-    pool or a search; all by default.
+    Random draws start after `run` irrelevant documents of the ranking in a row (by default 50, or 200 from
+    :data:`LARGE` documents on); after a relevant one the ranking continues. `share` is the minimum share of random
+    draws from the start (a control sample). `turns` (n,) marks the judgements that came from the ranking or a draw, not
+    from a pool or a search; all by default.
     """
     check_parameters(run=run, share=share)
     turns = np.ones(ledger.judged, dtype=np.bool_) if turns is None else turns
@@ -167,26 +165,26 @@ def next_sources(
 
 
 class Estimate(NamedTuple):
-    """Number of relevant documents and recall, with confidence intervals."""
+    """Estimated number of relevant documents and recall, with confidence intervals."""
 
     relevant: float
     """The most likely number, given the draws; nan without draws."""
     low: int
     high: int
     recall: float
-    """Found / relevant; 1 where none is relevant."""
+    """Found / relevant; 1 if none is relevant."""
     recall_low: float
     """Found / high."""
     recall_high: float
     """Found / low."""
     reason: str
-    """One sentence, with the guarantee."""
+    """One sentence with the numbers and the confidence."""
 
 
 def _log_likelihood(ledger: Ledger, candidates: Floats, most: bool = False) -> Floats:
     """(C,) log probability of the draws for each number of relevant documents; concave, -inf where impossible.
 
-    `most`: its maximum over the possible grades of the documents that could not be drawn.
+    With `most`, its maximum over the possible grades of the documents that could not be drawn.
     """
     possible = (candidates >= ledger.found) & (candidates <= ledger.found + ledger.unjudged)
     hit = ledger.relevant[ledger.draws]
@@ -202,7 +200,7 @@ def _log_likelihood(ledger: Ledger, candidates: Floats, most: bool = False) -> F
 
 
 def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
-    """Number of relevant documents and recall, with an interval from the random draws.
+    """Estimate the number of relevant documents and the recall, with an interval from the random draws.
 
     With that confidence the interval contains the true number at all times at once (a confidence sequence), however the
     ranking chose in between, as long as the documents marked as drawn were drawn uniformly from the unjudged. It keeps
@@ -230,16 +228,16 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
     high = _first(lambda r: against(r + 1) >= wanted, centre, most)
     relevant = float(best) if len(ledger.draws) or found == most else float("nan")
     low_recall, high_recall = _recall(found, high), _recall(found, low)
-    if low == high:
-        reason = f"{found:,} are found of {low:,} relevant documents: all is judged, or the draws leave no other number"
+    are_found = f"{found:,} {plural(found, 'is', 'are')} found"
+    if not ledger.unjudged:
+        reason = f"{ledger.size:,} of {count(ledger.size, 'document')} judged, {found:,} relevant"
     elif not len(ledger.draws):
-        reason = f"no random draws yet: of {ledger.size:,} documents, {found:,} to {most:,} are relevant"
+        reason = f"no random draws yet, so {found:,} to {most:,} of {ledger.size:,} documents may be relevant"
     else:
-        share = f"{percent_down(low_recall)} to {percent_up(high_recall)} of them"
-        reason = (
-            f"with {percent_down(confidence)} confidence {low:,} to {high:,} documents are relevant and {found:,} are "
-            f"found, {share}, by {count(len(ledger.draws), 'random draw')}"
-        )
+        numbers = f"{low:,} to {count(high, 'relevant document')}" if low < high else count(low, "relevant document")
+        share = f" ({percent_down(low_recall)} to {percent_up(high_recall)})" if low < high else ""
+        draws = count(len(ledger.draws), "random draw")
+        reason = f"{are_found} of {numbers}{share}, with {percent_down(confidence)} confidence from {draws}"
     return Estimate(relevant, low, high, _recall(found, relevant), low_recall, high_recall, reason)
 
 
@@ -248,5 +246,5 @@ def _recall(found: int, relevant: float) -> float:
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The least number from low to high for which it holds, if it holds from some number on; else high."""
+    """The smallest number from low to high for which it holds, if it then holds for all larger ones; else high."""
     return low + bisect_left(range(low, high), True, key=holds)

@@ -1,4 +1,4 @@
-"""The rules of the literature; those without a guarantee in their docstring are heuristics."""
+"""Published stopping rules; those without a guarantee in their docstring are heuristics."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Stage = Literal["ranking", "both"]
 @STOPPING_RULES.add(
     "fixed",
     label="Fixed budget",
-    description="Stop after a number of judgements that was set beforehand.",
-    promises="what it costs, and nothing about recall",
+    description="Stop after a fixed number of judgements.",
+    promises="the cost, not the recall",
 )
 def fixed(ledger: Ledger, *, judgements: int = 1000) -> StopDecision:
     """Stop when judged >= judgements.
@@ -26,22 +26,20 @@ def fixed(ledger: Ledger, *, judgements: int = 1000) -> StopDecision:
     Guarantees the cost, not the recall. Source: the depth of a TREC pool is such a budget (Sparck Jones & van
     Rijsbergen, 1975).
     """
-    return StopDecision(ledger.judged >= judgements, f"{count(ledger.judged, 'judgement')} of {judgements:,} are made")
+    return StopDecision(ledger.judged >= judgements, f"{ledger.judged:,} of {count(judgements, 'judgement')} made")
 
 
 @STOPPING_RULES.add(
-    "consecutive", label="Irrelevant in a row", description="Stop after so many irrelevant documents in a row."
+    "consecutive", label="Irrelevant in a row", description="Stop after a number of irrelevant documents in a row."
 )
 def consecutive(ledger: Ledger, *, length: int = 50) -> StopDecision:
     """Stop when judgements since the last relevant document >= length.
 
-    A heuristic; it guarantees nothing, and fails where relevant documents come in clusters. Source: Ros, Bjarnason &
+    A heuristic; it guarantees nothing, and fails if relevant documents come in clusters. Source: Ros, Bjarnason &
     Runeson, EASE 2017; common practice long before.
     """
     run = len(ledger.since_relevant)
-    return StopDecision(
-        run >= length, f"the last {count(run, 'document')} in a row were irrelevant; {length:,} are wanted"
-    )
+    return StopDecision(run >= length, f"{count(run, 'irrelevant document')} in a row (threshold: {length:,})")
 
 
 @STOPPING_RULES.add("half", label="Half", description="Stop when half of the documents are judged.")
@@ -50,11 +48,11 @@ def half(ledger: Ledger) -> StopDecision:
 
     A heuristic; it guarantees nothing. Source: a baseline of Yang, Lewis & Frieder, DocEng 2021.
     """
-    return StopDecision(2 * ledger.judged >= ledger.size, f"{_judged(ledger)}; half of them are wanted")
+    return StopDecision(2 * ledger.judged >= ledger.size, f"{_judged(ledger)} (threshold: half)")
 
 
 @STOPPING_RULES.add(
-    "2399", label="2399", description="Stop after 2,399 judgements and 1.2 for each relevant document found."
+    "2399", label="2399", description="Stop after 2,399 judgements plus 1.2 for each relevant document found."
 )
 def rule_2399(ledger: Ledger) -> StopDecision:
     """Stop when judged >= 1.2 F + 2399.
@@ -63,16 +61,16 @@ def rule_2399(ledger: Ledger) -> StopDecision:
     Grossman, as Yang, Lewis & Frieder, DocEng 2021, describe it.
     """
     wanted = int(np.ceil(1.2 * ledger.found + 2399 - ROUNDING))
-    reason = f"{count(ledger.judged, 'judgement')} of {wanted:,} are made, with {ledger.found:,} relevant found"
+    reason = f"{ledger.judged:,} of {wanted:,} judgements made, {count(ledger.found, 'relevant document')} found"
     return StopDecision(ledger.judged >= wanted, reason)
 
 
 ROWS = 1 << 20
-"""Pairs of a count and a possible knee that are compared at once."""
+"""Maximum number of pairs of a count and a possible knee in one comparison."""
 
 
 def _find_knees(ledger: Ledger, counts: Ints) -> tuple[Ints, Floats]:
-    """The rank of the knee of the gain curve (0: none) and its slope ratio after some numbers of judgements.
+    """Find the rank of the knee of the gain curve (0: none) and its slope ratio after each number of judgements.
 
     The knee is the end of a round whose point is farthest above the line from the origin to the end of the curve. The
     slope ratio is the slope before it over the slope after it, with one more relevant document counted there.
@@ -81,7 +79,7 @@ def _find_knees(ledger: Ledger, counts: Ints) -> tuple[Ints, Floats]:
     gain = np.concatenate(([0], np.cumsum(ledger.relevant)))
     n = ledger.judged
     ends = np.arange(1, n + 1) if ledger.batch is None else np.flatnonzero(np.diff(ledger.batch, append=np.inf)) + 1
-    # The end of a round that found nothing is below that of the round before.
+    # A round that found nothing ends below the round before and cannot be the knee.
     ends = ends[np.diff(gain[ends], prepend=0) > 0]
     ranks, ratios = np.zeros(len(counts), dtype=np.int64), np.zeros(len(counts))
     step = max(1, ROWS // max(1, len(ends)))
@@ -104,9 +102,9 @@ def _find_knee(ledger: Ledger) -> tuple[int, float]:
 
 
 def _knee_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> Bools:
-    """Whether :func:`knee` would have stopped after each of some numbers of judgements (:func:`_find_knees`).
+    """Whether :func:`knee` would have stopped after each of these numbers of judgements.
 
-    In one pass, since asking after each of n judgements would read n² / 2 of them.
+    In one pass, because calling the rule after each of n judgements would read n² / 2 of them.
     """
     ranks, ratios = _find_knees(ledger, counts)
     found = np.cumsum(ledger.relevant)[counts - 1]
@@ -116,7 +114,7 @@ def _knee_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, relevant: int
 @STOPPING_RULES.add(
     "knee",
     label="Knee",
-    description="Stop when the gain curve has turned flat: the slope fell by a large factor.",
+    description="Stop when the gain curve flattens: its slope has fallen by a large factor.",
     at_each=_knee_stops,
 )
 def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> StopDecision:
@@ -124,13 +122,15 @@ def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 
 
     A heuristic; it guarantees nothing. With rho 6 and 150 relevant the bound is 156 - min(F, 150): few relevant
     documents need a sharper knee. It never stops before `least` judgements. Knees are at the ends of the model's
-    rounds, or at any judgement where rounds are not known. Source: Cormack & Grossman, "Engineering quality and
+    rounds, or at any judgement if rounds are unknown. Source: Cormack & Grossman, "Engineering quality and
     reliability in technology-assisted review", SIGIR 2016.
     """
     rank, ratio = _find_knee(ledger)
     bound = rho + relevant - min(ledger.found, relevant)
-    where = f"the slope fell {ratio:.1f}-fold at judgement {rank:,}" if rank else "the gain curve has no knee yet"
-    reason = f"{where}; {bound:g}-fold is wanted, after {least:,} judgements or more ({ledger.judged:,} are made)"
+    where = f"the slope fell {ratio:.1f}-fold at judgement {rank:,}" if rank else "the gain curve has no knee"
+    reason = (
+        f"{where} (threshold: {bound:g}-fold); {count(ledger.judged, 'judgement')} made (at least {least:,} needed)"
+    )
     return StopDecision(bool(rank) and ratio >= bound and ledger.judged >= least, reason)
 
 
@@ -145,7 +145,7 @@ def _budget_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, positives: 
 @STOPPING_RULES.add(
     "budget",
     label="Budget",
-    description="Stop at a knee, once as much is judged as random sampling would cost.",
+    description="Stop at a knee once the judgements reach the estimated cost of random sampling.",
     at_each=_budget_stops,
 )
 def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> StopDecision:
@@ -160,14 +160,14 @@ def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float
     stop = (bool(rank) and ratio >= rho and ledger.judged >= cost) or ledger.judged >= most * ledger.size
     budgeted = f"{int(np.ceil(cost)):,} judgements" if ledger.found else "a first relevant document"
     reason = (
-        f"{_judged(ledger)}; {budgeted} and a slope that fell {rho:g}-fold ({ratio:.1f} so far) are wanted, "
-        f"or {percent_down(most)} of all"
+        f"{_judged(ledger)} and the slope fell {ratio:.1f}-fold "
+        f"(threshold: {budgeted} and {rho:g}-fold, or {percent_down(most)} of the documents)"
     )
     return StopDecision(bool(stop), reason)
 
 
 def _control_sample(ledger: Ledger) -> Ints:
-    """Positions of the relevant documents in the first random draws in a row, which are a uniform sample."""
+    """Positions of the relevant documents in the first unbroken sequence of random draws, a uniform sample."""
     if not len(ledger.draws):
         return ledger.draws
     first = ledger.draws[0]
@@ -177,24 +177,22 @@ def _control_sample(ledger: Ledger) -> Ints:
 
 
 def _check_control_sample(ledger: Ledger, positives: int, wanted: int, promise: str) -> StopDecision:
-    """Whether the ranking has reached `wanted` of the first `positives` relevant documents of the control sample."""
+    """Decide whether the ranking has reached `wanted` of the first `positives` relevant documents of the sample."""
     sample = _control_sample(ledger)[:positives]
     if len(sample) < positives:
-        drawn = f"the random sample at the start holds {count(len(sample), 'relevant document')}"
-        return StopDecision(False, f"{drawn}; {positives:,} are needed before the ranking begins")
+        drawn = f"the random sample at the start has {count(len(sample), 'relevant document')}"
+        return StopDecision(False, f"{drawn}, but {positives:,} are needed before ranking starts")
     if ledger.reached is None:
-        return StopDecision(
-            False, "the ledger does not say when the ranking came to the randomly drawn documents by itself"
-        )
+        return StopDecision(False, "it is not known when the ranking reached the randomly drawn documents")
     again = int((~np.isnan(ledger.reached[sample])).sum())
-    reason = f"the ranking came by itself to {again:,} of {positives:,} random relevant documents; {wanted:,} {promise}"
-    return StopDecision(again >= wanted, reason)
+    reason = f"the ranking reached {again:,} of {count(positives, 'randomly drawn relevant document')}"
+    return StopDecision(again >= wanted, f"{reason} ({wanted:,} {promise})")
 
 
 @STOPPING_RULES.add(
     "target",
     label="Target",
-    description="Draw 10 relevant documents at random, rank until all are found again.",
+    description="Draw 10 relevant documents at random, then stop when the ranking has found all of them.",
     promises="74% recall with 95% confidence",
     needs="control sample",
 )
@@ -206,12 +204,12 @@ def target(ledger: Ledger, *, positives: int = 10) -> StopDecision:
     SIGIR 2016.
     """
     positives = max(1, int(positives))
-    promise = f"promise {percent_down(0.05 ** (1 / positives))} recall with 95% confidence"
+    promise = f"guarantee {percent_down(0.05 ** (1 / positives))} recall with 95% confidence"
     return _check_control_sample(ledger, positives, positives, promise)
 
 
 def smallest_sample(target: float = 0.9, confidence: float = 0.95) -> int | None:
-    """The fewest random relevant documents with which :func:`qbcb` can stop; None for a target of 1.
+    """The smallest sample of relevant documents with which :func:`qbcb` can stop; None for a target of 1.
 
     >>> [smallest_sample(t) for t in (0.8, 0.9, 0.95)]
     [14, 29, 59]
@@ -233,8 +231,8 @@ def quantile_bound(positives: int, target: float = 0.9, confidence: float = 0.95
 @STOPPING_RULES.add(
     "qbcb",
     label="QBCB",
-    description="Draw relevant documents at random, rank until enough are found again.",
-    promises="the recall and confidence that are wanted",
+    description="Draw relevant documents at random, then stop when the ranking has found enough of them.",
+    promises="the target recall with the chosen confidence",
     needs="control sample",
 )
 def qbcb(
@@ -251,14 +249,14 @@ def qbcb(
     positives = positives or smallest_sample(target, confidence)
     wanted = quantile_bound(positives, target, confidence) if positives else None
     if positives is None or wanted is None:
-        sample = f"a sample of {positives:,} relevant documents" if positives else "no sample"
+        sample = f"a sample of {count(positives, 'relevant document')}" if positives else "no sample"
         verb = "is too small to" if positives else "can"
         return StopDecision(
             False,
-            f"{sample} {verb} promise {percent_down(target)} recall with {percent_down(confidence)} confidence",
+            f"{sample} {verb} guarantee {percent_down(target)} recall with {percent_down(confidence)} confidence",
         )
     return _check_control_sample(
-        ledger, positives, wanted, f"promise {percent_down(target)} with {percent_down(confidence)} confidence"
+        ledger, positives, wanted, f"guarantee {percent_down(target)} recall with {percent_down(confidence)} confidence"
     )
 
 
@@ -266,25 +264,25 @@ MOST_WINDOWS = 40
 
 
 def _unlikely(ledger: Ledger, target: float, starts: Ints) -> float:
-    """The least p over windows from each start to the end, as if the documents in them were random draws."""
+    """The smallest p over windows from each start to the end, treating the documents in them as random draws."""
     from scipy.stats import hypergeom
 
     before = ledger.found_before[starts]
     urn = ledger.unjudged_before[starts]
     relevant, found, draws = too_many(ledger, target) - before, ledger.found - before, ledger.judged - starts
-    # The urn never held enough documents for so many to be missed.
+    # The urn never had enough documents to miss that many.
     if (relevant > urn - draws + found).any():
         return 0.0
     share = relevant / urn
     spread = np.sqrt(draws * share * (1 - share) * (urn - draws) / np.maximum(urn - 1, 1))
     below = (found + 0.5 - draws * share) / np.maximum(spread, 1e-12)
-    # The exact value is slow; the normal approximation finds the few windows near the least.
+    # The exact value is slow, so the normal approximation selects the few windows near the minimum.
     least = np.argpartition(below, MOST_WINDOWS)[:MOST_WINDOWS] if len(starts) > MOST_WINDOWS else slice(None)
     return float(hypergeom.cdf(found[least], urn[least], relevant[least], draws[least]).min())
 
 
 @STOPPING_RULES.add(
-    "buscar", label="buscar", description="Stop when missing the target is unlikely by a hypergeometric test."
+    "buscar", label="buscar", description="Stop when a hypergeometric test rejects a recall below the target."
 )
 def buscar(
     ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95,
@@ -304,27 +302,28 @@ def buscar(
         raise UnknownNameError("stage of buscar", stage, get_args(Stage))
     if not ledger.judged:
         return StopDecision(False, "nothing is judged yet")
-    wanted = 1 - confidence
+    limit = 1 - confidence
+    below = f"a recall below {percent_down(target)} has"
     tail = ledger.judged - (int(np.flatnonzero(~ledger.drawn).max(initial=-1)) + 1)
     if stage == "both" and tail:
         p = _unlikely(ledger, target, np.array([ledger.judged - tail]))
-        reason = f"less than {percent_down(target)} recall has p = {p:.3g} after the last {count(tail, 'random draw')}"
-        return StopDecision(p < wanted, f"{reason}; below {wanted:.3g} is wanted")
-    # p falls with every irrelevant document in the window: only the starts just after a relevant one can be least.
+        reason = f"{below} p = {p:.3g} after {count(tail, 'random draw')} (threshold: {limit:.3g})"
+        return StopDecision(p < limit, reason)
+    # p falls with every irrelevant document in the window, so it is smallest for a start just after a relevant one.
     starts = np.unique(np.concatenate(([0], np.flatnonzero(ledger.relevant) + 1)))
     p = _unlikely(ledger, target, starts[starts < ledger.judged])
-    reason = f"less than {percent_down(target)} recall has p = {p:.3g} if the last of the ranking were random draws"
+    reason = f"{below} p = {p:.3g} if the last ranked documents were random draws"
     if stage == "both":
-        limit = 1 - confidence / 2 if switch is None else switch
-        then = "now draw at random" if p < limit else f"random draws begin below {limit:.3g}"
+        start = 1 - confidence / 2 if switch is None else switch
+        then = "draw at random from now on" if p < start else f"random draws start below {start:.3g}"
         return StopDecision(False, f"{reason}; {then}")
-    return StopDecision(p < wanted, f"{reason} (a heuristic); below {wanted:.3g} is wanted")
+    return StopDecision(p < limit, f"{reason} (threshold: {limit:.3g})")
 
 
 @STOPPING_RULES.add(
     "quantci",
     label="QuantCI",
-    description="Stop when the model's own probabilities say that the target is met.",
+    description="Stop when the recall estimated from the model's probabilities reaches the target.",
     needs="scores",
 )
 def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> StopDecision:
@@ -336,7 +335,7 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
     Yang, Lewis & Frieder, "Heuristic stopping rules for technology-assisted review", DocEng 2021.
     """
     if ledger.scores is None:
-        return StopDecision(False, "the model's probabilities are not in the ledger, and this rule has nothing else")
+        return StopDecision(False, "the model's probabilities are not known")
     p, n = ledger.scores, ledger.judged
     known, total = float(p[:n].sum()), float(p.sum())
     if not n or total == 0:
@@ -345,8 +344,8 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
     spread = np.sqrt(known**2 / total**4 * variance.sum() + variance[:n].sum() / total**2)
     low = known / total - deviations * float(spread)
     reason = (
-        f"the model expects {percent_down(known / total)} recall, {percent_down(max(low, 0.0))} less {deviations:g} "
-        f"standard deviations; {percent_down(target)} is wanted"
+        f"the model estimates {percent_down(known / total)} recall, which is {percent_down(max(low, 0.0))} after "
+        f"subtracting {deviations:g} standard deviations (target: {percent_down(target)})"
     )
     return StopDecision(low >= target - ROUNDING, reason)
 
@@ -354,7 +353,7 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
 @STOPPING_RULES.add(
     "autostop",
     label="AutoStop",
-    description="Stop when the Horvitz-Thompson estimate says the target is met.",
+    description="Stop when the recall by the Horvitz-Thompson estimate reaches the target.",
     needs="probabilities",
 )
 def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> StopDecision:
@@ -367,16 +366,17 @@ def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> St
     2020.
     """
     if np.isnan(ledger.probability[ledger.drawn]).any() or not (ledger.probability < 1).any():
-        return StopDecision(False, "the probabilities with which documents were chosen at random are not in the ledger")
+        return StopDecision(False, "the probabilities with which documents were drawn are not known")
     weight = ledger.relevant / np.nan_to_num(ledger.probability, nan=1.0)
     total, n = float(weight.sum()), ledger.judged
     spread = 0.0
     if strict and n > 1:
         spread = float(np.sqrt(ledger.unjudged / ledger.size / n / (n - 1) * ((n * weight - total) ** 2).sum()))
-    more = f", {total + spread:.1f} with a standard deviation more" if strict else ""
-    reason = f"{ledger.found:,} relevant are found of an estimated {total:.1f}{more}; {percent_down(target)} is wanted"
+    more = f" ({total + spread:.1f} with one standard deviation added)" if strict else ""
+    found = f"{count(ledger.found, 'relevant document')} found of an estimated {total:.1f}"
+    reason = f"{found}{more}; target: {percent_down(target)}"
     return StopDecision(ledger.found > 0 and ledger.found >= target * (total + spread) - ROUNDING, reason)
 
 
 def _judged(ledger: Ledger) -> str:
-    return f"{ledger.judged:,} of {count(ledger.size, 'document')} are judged"
+    return f"{ledger.judged:,} of {count(ledger.size, 'document')} judged"

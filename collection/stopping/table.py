@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal, NamedTuple
 
 from collection.errors import InputError
+from collection.phrases import count
 from collection.registry import Entry, Registry
 from collection.stopping.ledger import Bools, Ledger
 
@@ -18,21 +19,22 @@ class StopDecision(NamedTuple):
     stop: bool
     """Whether judging may stop."""
     reason: str
-    """One sentence, with the numbers."""
+    """One sentence with the numbers, without a capital letter or a full stop."""
     needed: int | None = None
-    """Random judgements without a relevant document after which it may stop; None: unknown, or no number suffices."""
+    """Number of random draws without a relevant document after which judging may stop; None: unknown, or none is
+    enough."""
 
 
 Rule = Callable[..., StopDecision]
 
 Needs = Literal["", "random draws", "control sample", "scores", "probabilities"]
-"""What a rule needs besides the judgements in their order."""
+"""What a rule needs besides the judgements in order."""
 
 NEEDS: dict[Needs, str] = {
-    "random draws": "documents drawn at random among those that the ranking chooses",
-    "control sample": "a random sample drawn at the start, and when the ranking came to each of its documents",
+    "random draws": "randomly drawn documents among those chosen by the ranking",
+    "control sample": "a random sample drawn at the start, and the point at which the ranking reached its documents",
     "scores": "a probability of relevance for every document",
-    "probabilities": "the probability with which each document would have been chosen by then",
+    "probabilities": "the probability with which each document would have been chosen so far",
 }
 
 
@@ -40,7 +42,7 @@ NEEDS: dict[Needs, str] = {
 class StoppingEntry(Entry[Rule]):
     """A stopping rule.
 
-    A parameter called ``target`` or ``confidence`` is set to the campaign's, ``judgements`` to the budget of a topic.
+    The parameters ``target`` and ``confidence`` are set from the campaign, ``judgements`` from the budget of a topic.
     """
 
     _: KW_ONLY
@@ -49,16 +51,16 @@ class StoppingEntry(Entry[Rule]):
     needs: Needs = ""
     """A key of :data:`NEEDS`, or empty."""
     at_each: Callable[..., Bools] | None = None
-    """(ledger, counts, *, parameters) -> (counts,) bool: whether it would have stopped after each of some numbers of
-    judgements, for a rule that finds this in one pass."""
+    """(ledger, counts, *, parameters) -> (counts,) bool: whether the rule would have stopped after each of these
+    numbers of judgements, if it can find this in one pass."""
 
     @property
     def traits(self) -> dict[str, str]:
-        """Its promises and needs."""
-        return {"promises": self.promises or "nothing: a heuristic", "needs": self.needs}
+        """What the rule guarantees, and what it needs."""
+        return {"promises": self.promises or "none (heuristic)", "needs": self.needs}
 
     def lacks(self, ledger: Ledger) -> str:
-        """The description of what the ledger lacks for this rule; empty if nothing."""
+        """Describe what the rule needs and the ledger does not have; empty if nothing is missing."""
         there = {
             "control sample": ledger.reached is not None,
             "scores": ledger.scores is not None,
@@ -68,14 +70,14 @@ class StoppingEntry(Entry[Rule]):
 
 
 def _prepare(function: Rule) -> Rule:
-    """The rule with its parameters checked, and the answer that all rules share when every document is judged."""
+    """Check the parameters first, and answer for any rule once every document is judged."""
 
     @functools.wraps(function)
     def prepared(ledger: Ledger, **parameters: object) -> StopDecision:
         check_parameters(**parameters)
         if ledger.unjudged == 0:
-            found = f"{ledger.found:,} relevant" if ledger.size else "there are none"
-            return StopDecision(True, f"all {ledger.size:,} documents are judged: {found}", 0)
+            judged = f"{ledger.size:,} of {count(ledger.size, 'document')} judged, {ledger.found:,} relevant"
+            return StopDecision(True, judged if ledger.size else "there is nothing to judge", 0)
         return function(ledger, **parameters)
 
     return prepared
@@ -92,9 +94,9 @@ def check_parameters(**parameters: object) -> None:
     """Refuse a parameter outside its range; None and texts are left to the rule."""
     for name, value in parameters.items():
         if name in ("target", "confidence", "switch"):
-            good, wanted = isinstance(value, (int, float)) and 0 < value < 1, "a share above 0 and below 1"
+            good, wanted = isinstance(value, (int, float)) and 0 < value < 1, "a share between 0 and 1, such as 0.9"
             if name == "target":
-                good, wanted = good or value == 1, "a share above 0 and up to 1"
+                good, wanted = good or value == 1, "a share above 0 and up to 1, such as 0.9"
             if name == "switch" and value is None:
                 continue
         elif isinstance(value, (int, float)):
@@ -102,16 +104,16 @@ def check_parameters(**parameters: object) -> None:
         else:
             continue
         if not good:
-            raise InputError(f"the parameter {name}: wanted {wanted}, found {value!r}; 0.9 is 90%")
+            raise InputError(f"parameter {name}: expected {wanted}, found {value!r}")
 
 
 def too_many(ledger: Ledger, target: float) -> int:
-    """R0, the fewest relevant documents of which the found ones are less than the target."""
+    """R0, the smallest number of relevant documents with which the target is missed."""
     return int(ledger.found / target + ROUNDING) + 1
 
 
 def missing_texts(per_topic: Iterable[int]) -> str:
-    """A sentence on the pooled pairs without a text, given their number in each topic; empty where there is none.
+    """Report pooled pairs without a text, given their number in each topic; empty if there are none.
 
     Examples
     --------
@@ -126,3 +128,16 @@ def missing_texts(per_topic: Iterable[int]) -> str:
     # The same document may be in the pools of several topics.
     what = "documents" if len(numbers) == 1 else "pairs"
     return f"{sum(numbers):,} pooled {what} have no text and cannot be judged; they count as unjudged."
+
+
+def worst_case(unjudged: int) -> str:
+    """Word the condition of a recall that is certain.
+
+    Examples
+    --------
+    >>> worst_case(10)
+    'even if all 10 unjudged documents are relevant'
+    """
+    if unjudged == 1:
+        return "even if the only unjudged document is relevant"
+    return f"even if all {unjudged:,} unjudged documents are relevant"

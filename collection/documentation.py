@@ -1,0 +1,83 @@
+"""The documentation as plain Markdown, readable without a network: `cleverdon docs` and the app show its pages."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+
+from collection.errors import UnknownNameError
+
+_PACKAGED, _CHECKOUT = Path(__file__).with_name("docs"), Path(__file__).parents[1] / "docs"
+
+START = "index"
+"""The page that lists the others."""
+
+# Sphinx fills these blocks in; here the registries are listed, and other blocks name the command that shows the same.
+_DIRECTIVE = re.compile(r"^```\{(\w[\w-]*)\} *(.*?)\n(.*?)^```$", re.M | re.S)
+_ADMONITION = re.compile(r"^:::+\{(\w+)\}.*?\n(.*?)^:::+$", re.M | re.S)
+_INVISIBLE = re.compile(r"^(?:\([\w-]+\)=|%.*)\n", re.M)
+
+
+def folder() -> Path:
+    """The directory of the documentation: inside the package in a wheel, beside it in a checkout."""
+    return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+
+
+def list_pages() -> dict[str, str]:
+    """The title of every page by its name, such as ``how-to/stop-judging``, in the order of the names."""
+    files = {file.relative_to(folder()).with_suffix("").as_posix(): file for file in folder().rglob("*.md")}
+    titles = {name: _title(files[name].read_text("utf-8")) for name in sorted(files) if not name.startswith("_")}
+    return {name: title or name for name, title in titles.items()}
+
+
+def read_page(name: str) -> str:
+    """The Markdown of a page.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such page.
+    """
+    pages = list_pages()
+    if name not in pages:
+        raise UnknownNameError("page of the documentation", name, pages)
+    text = _INVISIBLE.sub("", (folder() / f"{name}.md").read_text("utf-8"))
+    text = _ADMONITION.sub(_quote, text)
+    return _DIRECTIVE.sub(lambda found: _fill_in(found, PurePosixPath(name).parent, pages), text)
+
+
+def _title(text: str) -> str:
+    found = re.search(r"^# (.+)$", text, re.M)
+    return found[1] if found else ""
+
+
+def _quote(admonition: re.Match[str]) -> str:
+    lines = [f"**{admonition[1].capitalize()}.** {admonition[2].strip()}".replace("\n", "\n> ")]
+    return "> " + "\n".join(lines)
+
+
+def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str, str]) -> str:
+    """The plain form of a block that Sphinx generates on a page in the folder `place`."""
+    kind, argument, content = directive.groups()
+    if kind == "registry":
+        return _list_registry(*argument.split())
+    if kind == "toctree":
+        patterns = [str(place / line.strip()) for line in content.splitlines() if line and not line.startswith(":")]
+        named = [page for pattern in patterns for page in fnmatch.filter(pages, pattern)]
+        caption = re.search(r"^:caption: (.+)$", content, re.M)
+        links = [f"- [{pages[page]}]({PurePosixPath(page).relative_to(place)}.md)" for page in named]
+        return "\n".join([*([f"**{caption[1]}**\n"] if caption else []), *links])
+    if "click::" in content:
+        return "`cleverdon --help` lists the commands; `cleverdon COMMAND --help` describes one."
+    names = re.findall(r"^\.\. auto\w+:: (\w+)", content, re.M)
+    return "\n".join(f"- `collection.{name}`: `help(collection.{name})` describes it." for name in names)
+
+
+def _list_registry(module: str, name: str = "") -> str:
+    if not name:
+        return import_module("collection.measures.catalogue").markdown()
+    entries = getattr(import_module(module), name)
+    return "\n".join(f"- `{entry.name}`: {entry.description}" for entry in entries)

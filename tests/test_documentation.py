@@ -1,0 +1,85 @@
+"""Every Python block and every console block of the documentation runs, in a folder that holds the example files.
+
+A page that says ``% campaign: energy`` finds the campaign of the first tutorial there, pooled and judged.
+A page's Python blocks share one namespace and its console blocks one folder, in the order of the page. A console block
+holds commands (``$ cleverdon ...``) and, if it shows it, what they print; ``...`` stands for anything.
+Commands that are not run here (they install, or open a browser) stand in ``shell`` blocks.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import ok, run
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+RUNS = ("bm25.run", "lsi.run", "chars.run")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.S | re.M)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text())
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console block with the output that it shows; a backslash continues a line."""
+    for part in re.split(r"^\$ ", block.replace("\\\n", ""), flags=re.M)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+@pytest.fixture(scope="session")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the example files and the campaign that the first tutorial makes of them."""
+    folder = tmp_path_factory.mktemp("documentation") / "examples"
+    shutil.copytree(DOCS / "examples", folder)
+    made, runs = folder / "energy", [x for name in RUNS for x in ("--run", folder / name)]
+    files = ["--documents", folder / "documents.jsonl", "--topics", folder / "topics.tsv", *runs]
+    ok("new", made, "--title", "Home energy")
+    ok("import", made, *files)
+    ok("pool", made, "--depth", 5)
+    ok("assign", made, "--annotators", 2)
+    ok("import", made, "--labels", folder / "labels.csv")
+    return folder
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(DOCS)))
+def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs_campaign = "% campaign: energy\n" in page.read_text()
+    shutil.copytree(campaign if needs_campaign else DOCS / "examples", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for language, block in blocks(page):
+        if language == "python":
+            exec(compile(block, str(page), "exec"), names)
+            continue
+        for command, shown in commands(block):
+            program, *arguments = shlex.split(command, comments=True)
+            assert program == "cleverdon", f"{page}: only `cleverdon` runs in a console block, found: {command}"
+            result = run(*arguments)
+            assert result.exit_code == 0, f"{command}\n{result.output}"
+            if shown.strip():
+                same = doctest.OutputChecker().check_output(
+                    shown.rstrip() + "\n",
+                    result.output.rstrip() + "\n",
+                    doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE,
+                )
+                assert same, f"{command}\nshown:\n{shown}\nprinted:\n{result.output}"
+
+
+def test_builds_without_warnings(tmp_path: Path) -> None:
+    sphinx = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(DOCS), str(tmp_path)]
+    done = subprocess.run(sphinx, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr

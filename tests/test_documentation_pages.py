@@ -1,0 +1,66 @@
+"""The documentation without Sphinx: in the terminal and in the app."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from annotate import documentation as pages_in_app
+from collection import documentation
+from tests.helpers import fails, ok
+
+LINK = re.compile(r'(?:href|src)="(/documentation/[^"#]+|[^":#]+)[#"]')
+
+
+@pytest.fixture(scope="module")
+def browser() -> TestClient:
+    return TestClient(Starlette(routes=pages_in_app.routes()), base_url="http://localhost")
+
+
+def test_the_pages_are_listed_with_their_titles() -> None:
+    listed = ok("docs")
+    assert re.search(r"^how-to/stop-judging +[A-Z]", listed, re.M)
+    assert "index" in listed
+
+
+def test_a_page_is_printed_without_markup_of_sphinx() -> None:
+    for name in documentation.list_pages():
+        text = documentation.read_page(name)
+        assert not re.search(r"^```\{|^:::|^% |^\([\w-]+\)=$", text, re.M), name
+        assert text.startswith("# "), name
+
+
+def test_generated_pages_list_what_the_registries_hold() -> None:
+    assert "| `nDCG[@k]` |" in documentation.read_page("reference/measures")
+    assert "- `depth`: " in documentation.read_page("reference/pooling")
+
+
+def test_an_unknown_page_names_the_nearest() -> None:
+    assert "did you mean 'how-to/stop-judging'?" in fails("docs", "how-to/stop-juging")
+
+
+def test_every_link_of_every_page_in_the_app_leads_somewhere(browser: TestClient) -> None:
+    dead = []
+    for name in documentation.list_pages():
+        answer = browser.get(f"/documentation/{name}")
+        assert answer.status_code == 200, name
+        assert f"<title>{documentation.list_pages()[name].replace('&', '&amp;')}" in answer.text
+        for link in set(LINK.findall(answer.text)):
+            found = browser.get(str(answer.url.join(link)))
+            if found.status_code != 200:
+                dead.append((name, link))
+    assert not dead
+
+
+@pytest.mark.parametrize("name", ["nothing", "../pyproject.toml", "%2e%2e/%2e%2e/pyproject", "images/../../README.png"])
+def test_nothing_but_pages_and_their_pictures_is_served(browser: TestClient, name: str) -> None:
+    assert browser.get(f"/documentation/{name}").status_code == 404
+
+
+def test_markup_of_an_unknown_name_is_escaped(browser: TestClient) -> None:
+    answer = browser.get("/documentation/<script>alert(1)</script>")
+    assert answer.status_code == 404
+    assert "<script>" not in answer.text
