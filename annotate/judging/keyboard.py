@@ -58,3 +58,7 @@ def _table(card: CardKeys) -> Iterator[str]:
         yield f"| {' '.join(key if key == '…' else f'`{key}`' for key in row['keys'])} | {row['help']} |"
     for action in card["actions"].values():
         yield f"| `{CAPS.get(action['key'], action['key'])}` | {action['help']} |"
+
+
+if __name__ == "__main__":  # for docs/reference/keyboard.md
+    print(markdown(), end="")

@@ -74,7 +74,7 @@ def test_the_best_comes_out_and_topics_follow_each_other(pairs, make_card):
         _, _, left, right = shown.split()
         key = "ArrowLeft" if left > right else "ArrowRight"  # the later one is always better
         card.press(key)
-        over = "part('rest-title').textContent.startsWith('Every')"
+        over = "part('rest-title').textContent.startsWith('All')"
         card.page.wait_for_function(
             f"before => window.onScreen() !== before && (window.onScreen() || {over})", arg=shown
         )
