@@ -218,7 +218,7 @@ def test_surplus_is_left_out_of_a_whole_log() -> None:
         ("highest(ties=lower)", {}, "the rule highest has no parameter"),
         ("majority(higher)", {}, "a rule is written as"),
         ("majority(ties=higher", {}, "a rule is written as"),
-        ("", {}, "there is no adjudication rule ''"),
+        ("", {}, "unknown adjudication rule ''"),
     ],
 )
 def test_a_wrong_rule_is_explained(written: str, parameters: dict[str, str], error: str) -> None:
@@ -758,7 +758,7 @@ def test_the_command_adjudicates_compares_and_exports(differing: Campaign, tmp_p
     wrong = cleverdon("rules", there, "--against", "majority(ties=up)")
     assert wrong.exit_code == 2
     assert wrong.stderr == (
-        "cleverdon: there is no value of ties for majority 'up'; choose from adjudicate, higher, lower\n"
+        "cleverdon: unknown value of ties for majority 'up'; choose from adjudicate, higher, lower\n"
     )
 
 

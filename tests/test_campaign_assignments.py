@@ -445,8 +445,8 @@ def test_labels_beyond_what_a_pair_wants_are_surplus_the_latest_first(campaign: 
         ("y", "d0"): "judgement", ("z", "d0"): "surplus", ("x", "d0"): "surplus", ("x", "d1"): "judgement",
     }  # fmt: skip
     counting, surplus = notices
-    assert counting.endswith("l.csv: 2 of them count as judgements of their pairs")
-    assert "l.csv: 2 of them are surplus: their pairs want no more judgements. " in surplus
+    assert counting.endswith("l.csv: 2 labels count as judgements")
+    assert "l.csv: 2 labels are surplus: their pairs have enough judgements. " in surplus
     assert words(campaign) == {("1", "d0"): 1, ("1", "d1"): 1}
     assert campaign.progress.topics("1").iloc[0][["judged", "made"]].tolist() == [2, 2]
     # Nothing that is said of the judgements looks at surplus.
@@ -476,13 +476,13 @@ def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
     labels(campaign, tmp_path / "l.csv", rows)
     logged = campaign.progress.counts()["logged"]
     assert labels(campaign, tmp_path / "late.csv", "w d0 1 40")[0].startswith(
-        f"{tmp_path / 'late.csv'}: 1 of them is surplus: its pair wants no more judgements. "
+        f"{tmp_path / 'late.csv'}: 1 label is surplus: its pair has enough judgements. "
     )
     assert campaign.progress.counts()["logged"] == logged + 1
     logged += 1
     labels(campaign, tmp_path / "l.csv", rows)
     assert campaign.progress.counts()["logged"] == logged
-    with pytest.raises(ConflictError, match="'x' says 3 already, found 2"):
+    with pytest.raises(ConflictError, match="expected 3, the grade of 'x' in the campaign .*, found 2"):
         labels(campaign, tmp_path / "l.csv", "x d0 2 30")
     labels(campaign, tmp_path / "l.csv", "x d0 2 30", replace=True)
     assert counted(campaign)["x", "d0"] == "surplus"
@@ -525,9 +525,7 @@ def test_qrels_and_labels_count_beside_each_other_in_any_order(campaign: Campaig
 
 def test_labels_of_what_nobody_asked_for_all_count(campaign: Campaign, tmp_path: Path) -> None:
     rows = "x outside 3 30\ny outside 0 10\nz outside 1 20"
-    assert labels(campaign, tmp_path / "l.csv", rows) == [
-        f"{tmp_path / 'l.csv'}: 3 of them count as judgements of their pairs"
-    ]
+    assert labels(campaign, tmp_path / "l.csv", rows) == [f"{tmp_path / 'l.csv'}: 3 labels count as judgements"]
     assert set(counted(campaign).values()) == {"judgement"}
     campaign.settings.set_loop(mode="loop")
     labels(campaign, tmp_path / "l.csv", rows.replace("outside", "elsewhere"))

@@ -139,7 +139,7 @@ def test_evaluate_explains(evaluated: tuple[Path, Path]) -> None:
     assert "   2  a           2     0.5" in printed
     assert "RR = 0.500000" in printed
     assert run("evaluate", *evaluated, "-m", "AP", "--explain", "1", "--bounds").exit_code == 2
-    assert "no topic in the qrels '7'" in fails("evaluate", *evaluated, "-m", "AP", "--explain", "7")
+    assert "unknown topic in the qrels '7'" in fails("evaluate", *evaluated, "-m", "AP", "--explain", "7")
 
 
 def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> N
     assert data["costs"] == [{"run": "bm25", "latency_ms": 12.5, "hardware": "1 CPU"}]
     (tmp_path / "costs.tsv").write_text("run\tlatency_ms\nother\t1\n")
     said = fails("evaluate", *evaluated, "--costs", tmp_path / "costs.tsv")
-    assert "costs.tsv:2: wanted costs of one of the runs" in said
+    assert "costs.tsv, line 2: expected costs of one of the runs" in said
 
 
 def test_evaluate_takes_the_qrels_that_a_measure_needs(evaluated: tuple[Path, Path]) -> None:
@@ -218,7 +218,8 @@ def test_a_bad_file_is_one_line_and_changes_nothing(
     (tmp_path / name).write_bytes(content)
     before = ok("status", built, "--format", "json")
     message = fails("import", built, "--run", tmp_path / name)
-    assert message.startswith(f"cleverdon: {tmp_path / name}:{line or ''}")
+    place = f"{tmp_path / name}, line {line}" if line else f"{tmp_path / name}"
+    assert message.startswith(f"cleverdon: {place}: expected ")
     assert wanted in message
     assert ok("status", built, "--format", "json") == before
 
@@ -234,7 +235,7 @@ def test_a_bad_file_is_one_line_and_changes_nothing(
 def test_bad_qrels(built: Path, tmp_path: Path, name: str, content: str, line: int, wanted: str) -> None:
     (tmp_path / name).write_text(content)
     message = fails("import", built, "--qrels", tmp_path / name)
-    assert message.startswith(f"cleverdon: {tmp_path / name}:{line}: ")
+    assert message.startswith(f"cleverdon: {tmp_path / name}, line {line}: ")
     assert wanted in message
 
 

@@ -277,9 +277,9 @@ def test_notes_and_sentences() -> None:
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
-        ({"baseline": "godo"}, UnknownNameError, "there is no system 'godo'; did you mean 'good'?"),
-        ({"test": "t"}, UnknownNameError, "there is no significance test 't'"),
-        ({"correction": "holmes"}, UnknownNameError, "there is no correction 'holmes'; did you mean 'holm'?"),
+        ({"baseline": "godo"}, UnknownNameError, "unknown system 'godo'; did you mean 'good'?"),
+        ({"test": "t"}, UnknownNameError, "unknown significance test 't'"),
+        ({"correction": "holmes"}, UnknownNameError, "unknown correction 'holmes'; did you mean 'holm'?"),
         ({"alpha": 0}, InputError, "alpha is a level between 0 and 1, found 0"),
     ],
 )
@@ -298,9 +298,9 @@ def test_what_is_missing_is_asked_for(four: Evaluation) -> None:
     with pytest.raises(InputError, match="qrels and one measure or more"):
         compare([])
     compared = compare(four)
-    with pytest.raises(UnknownNameError, match="no measure 'P'"):
+    with pytest.raises(UnknownNameError, match="unknown measure 'P'"):
         compared.sentence("P")
-    with pytest.raises(UnknownNameError, match="no tested system 'x'"):
+    with pytest.raises(UnknownNameError, match="unknown tested system 'x'"):
         compared.sentence("AP", "x")
 
 
@@ -415,9 +415,9 @@ def test_the_frontier_needs_numbers() -> None:
         frontier(table("AP", a=1), costs, "AP", "hardware")
     with pytest.raises(InputError, match="hardware has nothing for these systems"):
         frontier(table("AP", a=1), costs.assign(hardware=None), "AP", "hardware")
-    with pytest.raises(UnknownNameError, match="no cost 'price'"):
+    with pytest.raises(UnknownNameError, match="unknown cost 'price'"):
         frontier(table("AP", a=1), costs, "AP", "price")
-    with pytest.raises(UnknownNameError, match="no measure 'P@5'"):
+    with pytest.raises(UnknownNameError, match="unknown measure 'P@5'"):
         frontier(table("AP", a=1), costs, "P@5", "ms")
 
 
@@ -437,7 +437,7 @@ def test_side_by_side() -> None:
     assert found["rank_in_a"].fillna(0).tolist() == [0, 4, 1, 0]
     assert len(side_by_side(a, b, qrels, "1", depth=2)) == 2
     assert side_by_side(a, b, qrels, "2").empty  # judged, and neither has it
-    with pytest.raises(UnknownNameError, match="no topic '7'"):
+    with pytest.raises(UnknownNameError, match="unknown topic '7'"):
         side_by_side(a, b, qrels, "7")
     with pytest.raises(InputError, match="depth is 1 or more"):
         side_by_side(a, b, qrels, "1", depth=0)
@@ -450,9 +450,9 @@ def test_topics_by_how_far_two_systems_differ(four: Evaluation) -> None:
     assert found["difference"].mean() == pytest.approx(four.means().loc["good", "AP"] - four.means().loc["bad", "AP"])
     assert differences(four, "bad", "good", "AP")["difference"].tolist() == [-d for d in found["difference"]]
     assert (differences(four, "good", "good", "AP")["difference"] == 0).all()
-    with pytest.raises(UnknownNameError, match="no system 'none'"):
+    with pytest.raises(UnknownNameError, match="unknown system 'none'"):
         differences(four, "good", "none", "AP")
-    with pytest.raises(UnknownNameError, match="no measure 'P@3'"):
+    with pytest.raises(UnknownNameError, match="unknown measure 'P@3'"):
         differences(four, "good", "bad", "P@3")
 
 
@@ -618,7 +618,7 @@ def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path)
     assert {row["system"]: row["latency_ms"] for row in json.loads(result.stdout)} == {"bm25": 5.0, "dense": 65.0}
     assert "no run or system is called 'nobody'" in result.stderr
     costs.write_text("run,latency_ms\nnobody,1\n")
-    assert "wanted costs of one of the runs (bm25, dense#1, dense#2), found those of nobody" in fails(
+    assert "expected costs of one of the runs (bm25, dense#1, dense#2), found those of nobody" in fails(
         "evaluate", *files, "--costs", costs
     )
 
@@ -629,7 +629,7 @@ def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, t
     (tmp_path / "c.csv").write_text("run,latency_ms\ndense,60\nnobody,1\n")
     report = campaign.importer.import_files(runs=[tmp_path / "1.run", tmp_path / "2.run"], costs=tmp_path / "c.csv")
     (notice,) = (n for n in report.notices if "called" in n)
-    assert notice.endswith("no run or system of the campaign is called 'nobody'")
+    assert notice.endswith("the campaign has no run or system called 'nobody'")
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
     evaluation = campaign.evaluation.evaluate([parse("AP")], runs=["dense#1", "dense#2"])
     assert evaluation.costs is not None
@@ -708,14 +708,14 @@ def test_of_many_that_dominate_a_system_the_table_names_two(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--baseline", "bm52"], "there is no system 'bm52'; did you mean 'bm25'?"),
-        (["--test", "sing"], "there is no significance test 'sing'; did you mean 'sign'?"),
-        (["--correction", "none at all"], "there is no correction 'none at all'"),
+        (["--baseline", "bm52"], "unknown system 'bm52'; did you mean 'bm25'?"),
+        (["--test", "sing"], "unknown significance test 'sing'; did you mean 'sign'?"),
+        (["--correction", "none at all"], "unknown correction 'none at all'"),
         (["--test", "bootstrap", "--seed", "-1"], "a seed is 0 or more, found -1"),
         (["--alpha", "2"], "alpha is a level between 0 and 1, found 2"),
         (["--power", "0.0000001"], "takes more than 10,000,000 topics"),
-        (["--systems", "bm25", "x"], "there is no system 'x'"),
-        (["--systems", "bm25", "dense#1", "--topic", "x"], "there is no topic 'x'"),
+        (["--systems", "bm25", "x"], "unknown system 'x'"),
+        (["--systems", "bm25", "dense#1", "--topic", "x"], "unknown topic 'x'"),
     ],
 )
 def test_the_command_says_what_is_wrong_in_a_line(on_disk: Path, options: list[str], message: str) -> None:

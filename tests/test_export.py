@@ -700,7 +700,7 @@ def test_what_a_log_cannot_say_is_refused_with_its_line(
     row = {"annotator": "ann", "query_id": "1", "doc_id": "d1", "kind": "graded", "relevance": 1}
     (tmp_path / "log.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row | {'doc_id': 'd2', field: value})}\n")
     said = fails("import", campaign.directory, "--labels", tmp_path / "log.jsonl")
-    assert f"log.jsonl:2: wanted {wanted}" in said
+    assert f"log.jsonl, line 2: expected {wanted}" in said
     assert campaign.progress.counts()["logged"] == 0
 
 

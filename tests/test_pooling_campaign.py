@@ -252,7 +252,7 @@ def test_the_command_takes_any_parameter(large: Campaign) -> None:
     assert "1 topic has no pair" not in said
     rounds = large.pools.rounds()
     assert json.loads(rounds["runs"].iloc[0]) == ["a"]
-    assert "no rbp parameter 'depth'" in say("pool", directory, "--strategy", "rbp", "--depth", 3, code=2)
+    assert "unknown rbp parameter 'depth'" in say("pool", directory, "--strategy", "rbp", "--depth", 3, code=2)
     assert "did you mean 'stratified'" in say("pool", directory, "--strategy", "stratifed", code=2)
     assert "after the judgement of the one before" in say("pool", directory, "--strategy", "mtf", code=2)
     assert "--run and --at belong to --compare" in say("pool", directory, "--at", "10%", code=2)

@@ -420,7 +420,7 @@ def test_what_the_measure_refuses() -> None:
         evaluate([good], frame, 0)
     with pytest.raises(InputError, match="no topic can be called 'all'"):
         evaluate([good], table("ann all a>b"))
-    with pytest.raises(ColumnsError, match="run r needs the columns rank"):
+    with pytest.raises(ColumnsError, match="run r: expected the column rank"):
         evaluate([Run("r", good.frame.drop(columns="rank"))], frame)
 
 
@@ -598,7 +598,7 @@ def test_topics_with_one_document_are_not_handed_out(campaign: Campaign) -> None
         pool = pd.DataFrame({"query_id": "3", "doc_id": ["d00", "nowhere"], "rank": [1, 2]})
         campaign.store.pool.add(pool, "depth", {}, ["forth"])
     assert campaign.topic_tasks.next_topics("ann", 9).fresh == ["1", "2"]
-    with pytest.raises(UnknownNameError, match="no topic '9'"):
+    with pytest.raises(UnknownNameError, match="unknown topic '9'"):
         campaign.topic_tasks.plan("ann", "9")
 
 
@@ -709,20 +709,20 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
     [
         (
             "annotator,query_id,left,right,kind\nann,1,a,a,left\n",
-            ":2: wanted two documents to compare, found 'a' twice",
+            ", line 2: expected two documents to compare, found 'a' twice",
         ),
-        ("annotator,query_id,left,right,kind\nann,1,a,b,best\n", ":2: wanted a kind (left, right, equal"),
+        ("annotator,query_id,left,right,kind\nann,1,a,b,best\n", ", line 2: expected a kind (left, right, equal"),
         (
             "annotator,query_id,left,kind\nann,1,a,left\n",
-            ":1: wanted preferences: the columns annotator, query_id, left, right",
+            ", line 1: expected preferences: the columns annotator, query_id, left, right",
         ),
-        ("annotator,query_id,left,right,kind\nann,1,a,b,\n", ":2: wanted a value of kind"),
+        ("annotator,query_id,left,right,kind\nann,1,a,b,\n", ", line 2: expected a value of kind"),
         (
             "annotator,query_id,left,right,kind,seconds\nann,1,a,b,left,-1\n",
-            ":2: wanted seconds as a number, 0 or more",
+            ", line 2: expected seconds as a number, 0 or more",
         ),
-        ("annotator,query_id,left,right,kind\n ann,1,a,b,left\n", ":2: wanted the name of an annotator"),
-        ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ":2: wanted an id without blanks"),
+        ("annotator,query_id,left,right,kind\n ann,1,a,b,left\n", ", line 2: expected the name of an annotator"),
+        ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ", line 2: expected an id without blanks"),
         ("annotator,query_id,left,right,kind\n", "a header and nothing below it"),
         ('[{"annotator": "ann"}]\n', "a JSON array"),
     ],

@@ -88,7 +88,7 @@ def evaluate_files(
         )
     if costs is None or table is None:
         return evaluation
-    place = f"{costs}:{formats.find_run_line(costs, table['run'].iloc[0])}"
+    place = f"{costs}, line {formats.find_run_line(costs, table['run'].iloc[0])}"
     evaluation = comparison.with_costs(evaluation, table, place)
     if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
         names = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
