@@ -354,7 +354,8 @@ def test_feedback_of_fast_keys_comes_together(desk, make_card):
     card.saved()
     said = card.part("feedback-list").locator("li")
     expect(said).to_have_count(1)
-    expect(said).to_contain_text("Your grade: cannot judge (Not in a language I read). Reference grade: 0 Not relevant.")
+    said_and_reference = "Your grade: cannot judge (Not in a language I read). Reference grade: 0 Not relevant."
+    expect(said).to_contain_text(said_and_reference)
 
 
 def test_calibration_comes_first_and_never_under_the_keys(card, desk):
