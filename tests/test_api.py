@@ -387,9 +387,7 @@ def test_simulation_of_a_pooling_strategy() -> None:
     assert (means["documents"] == 60).all()
 
 
-@pytest.mark.parametrize(
-    ("strategies", "said"), [(["mtf", "rrf"], "mtf, rrf choose from runs"), ("mtf", "mtf chooses")]
-)
+@pytest.mark.parametrize(("strategies", "said"), [(["mtf", "rrf"], "mtf and rrf need runs"), ("mtf", "mtf needs runs")])
 def test_simulation_of_pooling_strategies_needs_runs(strategies: Any, said: str) -> None:
     documents = pd.DataFrame({"doc_id": ["d1", "d2"], "title": "", "text": "wing flow"})
     topics = pd.DataFrame({"query_id": ["1"], "title": "wing", "description": "", "narrative": ""})

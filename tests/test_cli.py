@@ -26,7 +26,7 @@ def built(tmp_path: Path, files: Path) -> Path:
 def test_the_main_job(built: Path, tmp_path: Path) -> None:
     for doc, grade in [("d1", 0), ("d2", 3), ("d6", 1)]:
         said = ok("judge", built, "--topic", 1, "--doc", doc, "--annotator", "ann", "--grade", grade)
-    assert said == "1 d6: 1 by ann; 3 of 3 pairs of the topic's pool are judged\n"
+    assert said == "1 d6: 1 by ann; 3 of 3 pairs in the topic's pool judged\n"
     status = json.loads(ok("status", built, "--format", "json"))
     assert (status["title"], status["pool"], status["judged"], status["remaining"]) == ("Wings", 6, 3, 3)
     assert "6 pairs, 3 judged, 3 left" in ok("status", built)
@@ -156,15 +156,15 @@ def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> N
 def test_evaluate_takes_the_qrels_that_a_measure_needs(evaluated: tuple[Path, Path]) -> None:
     evaluated[0].write_text("1 0 a s1 2\n1 0 b s1 -1\n1 0 c s2 0\n")
     assert ok("evaluate", *evaluated, "-m", "infNDCG", "--format", "tsv").startswith("bm25\tall\tinfNDCG\t")
-    assert "xinfAP needs strata and StRecall@5 subtopics" in fails(
+    assert "xinfAP needs qrels with strata, StRecall@5 qrels with subtopics" in fails(
         "evaluate", *evaluated, "-m", "xinfAP", "-m", "StRecall@5"
     )
     evaluated[0].write_text("1 north a 2\n1 south b 1\n")
     assert ok("evaluate", *evaluated, "-m", "StRecall@1", "--format", "tsv") == "bm25\tall\tStRecall@1\t0.5\n"
     assert "infNDCG needs qrels with strata: " in fails("evaluate", *evaluated, "-m", "infNDCG")
     evaluated[0].write_text("1 0 a 2 1.0\n1 0 b 0 0.5\n")
-    assert "say what it is: --qrels-form" in fails("evaluate", *evaluated, "-m", "AP")
-    assert "say --qrels-form probabilities" in fails("evaluate", *evaluated, "-m", "infNDCG")
+    assert "add --qrels-form strata" in fails("evaluate", *evaluated, "-m", "AP")
+    assert "add --qrels-form probabilities" in fails("evaluate", *evaluated, "-m", "infNDCG")
     assert ok("evaluate", *evaluated, "-m", "infNDCG", "--qrels-form", "probabilities", "--format", "tsv")
 
 

@@ -542,7 +542,7 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     lines = printed.splitlines()
     assert lines[0].split() == ["system", "nDCG@10", "95%", "unjudged@10"]
     assert re.match(r"dense\s+0\.\d{4} ±0\.\d{4}\s+\*\+?\s+0\.\d{4} to 0\.\d{4}\s+\d+\.\d%", lines[1])
-    assert "nDCG@10 against bm25: Paired t, Holm" in printed
+    assert "nDCG@10 vs. bm25: Paired t, Holm" in printed
     assert re.search(r"^dense\s+\+0\.\d{4}\s+\S+ to \S+\s+\+\d", printed, re.M)
     alone = run(*given_files(on_disk), "-m", "AP")
     assert "against bm25" not in alone.stdout
@@ -550,7 +550,7 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     assert "note: 12 topics are fewer than 50" in alone.stderr
     assert ok(*given_files(on_disk)).splitlines()[0].split()[:4] == ["system", "nDCG@10", "unjudged@10", "AP"]
     pairs = ok(*given_files(on_disk), "-m", "AP", "--all-pairs", "--seed", 3)
-    assert re.search(r"AP: [01] of 1 pairs differ \(randomised Tukey HSD\)", pairs)
+    assert re.search(r"AP: [01] of 1 pair significantly different \(randomised Tukey HSD\)", pairs)
 
 
 def test_the_command_writes_every_format(on_disk: Path) -> None:
@@ -591,7 +591,7 @@ def test_evaluate_shows_seeds_as_compare_does(on_disk: Path) -> None:
         **{("dense", q): pytest.approx((separate["dense#1", q] + separate["dense#2", q]) / 2) for q in topics},
     }
     result = run("evaluate", *files, "-m", "AP")
-    assert "dense is the mean of 2 runs, dense#...; --separate-seeds shows each" in result.stderr
+    assert "dense is the mean of 2 runs dense#...; --separate-seeds shows each" in result.stderr
     assert "separate-seeds" not in run("evaluate", *files, "-m", "AP", "--separate-seeds").stderr
     # The same default, the same option, the same digits in compare.
     for options, systems in (([], {"bm25", "dense"}), (["--separate-seeds"], {"bm25", "dense#1", "dense#2"})):
@@ -610,13 +610,13 @@ def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path)
     found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
     # Of dense#2 the latency is said by itself: the mean of 60 and 70.
     assert found["dense"] == {"run": "dense", "latency_ms": 65.0, "hardware": "GPU"}
-    assert f"{costs}: no run or system is called 'nobody'" in result.stderr
+    assert f"{costs}: there is no run or system 'nobody'" in result.stderr
     result = run("evaluate", *files, "--costs", costs, "--format", "json", "--separate-seeds")
     found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
     assert (found["dense#1"]["latency_ms"], found["dense#2"]["latency_ms"]) == (60.0, 70.0)
     result = run("compare", *files, "--costs", costs, "--frontier", "latency_ms", "--format", "json")
     assert {row["system"]: row["latency_ms"] for row in json.loads(result.stdout)} == {"bm25": 5.0, "dense": 65.0}
-    assert "no run or system is called 'nobody'" in result.stderr
+    assert "there is no run or system 'nobody'" in result.stderr
     costs.write_text("run,latency_ms\nnobody,1\n")
     assert "expected costs of one of the runs (bm25, dense#1, dense#2), found those of nobody" in fails(
         "evaluate", *files, "--costs", costs
@@ -684,7 +684,7 @@ def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, t
     (tmp_path / "qrels.txt").write_text("\n".join(lines))
     asked = ["compare", tmp_path / "qrels.txt", on_disk / "runs", "--systems", "bm25", "dense#1", "--topic", "3"]
     shown = ok(*asked).splitlines()
-    assert shown[:3] == ["topic 3", "", "no values: the qrels do not have it"]
+    assert shown[:3] == ["topic 3", "", "no values: the topic is not in the qrels"]
     assert len(shown) == 15
 
 
@@ -725,13 +725,13 @@ def test_the_command_says_what_is_wrong_in_a_line(on_disk: Path, options: list[s
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--frontier", "price"], "--costs FILE and --frontier COST go together"),
+        (["--frontier", "price"], "expected both --costs and --frontier"),
         (["--topic", "1"], "--topic needs --systems A B"),
-        (["--power", "0.1", "--systems", "a", "b"], "--systems and --power are different tables"),
-        (["--power", "0.1", "--format", "latex"], "--power has the formats table, tsv and json"),
-        (["-m", "AP", "-m", "AP"], "the measure AP is asked for twice"),
-        (["--systems", "x", "bm25", "--topic", "1"], "no run is called x"),
-        (["--systems", "bm25", "bm25"], "--systems needs two runs, found bm25 twice"),
+        (["--power", "0.1", "--systems", "a", "b"], "expected only one of --systems and --power"),
+        (["--power", "0.1", "--format", "latex"], "expected --format table, tsv or json with --power, found latex"),
+        (["-m", "AP", "-m", "AP"], "the measure AP is given twice"),
+        (["--systems", "x", "bm25", "--topic", "1"], "there is no run x"),
+        (["--systems", "bm25", "bm25"], "expected two different runs after --systems, found bm25 twice"),
     ],
 )
 def test_the_command_refuses_what_does_not_go_together(on_disk: Path, options: list[str], message: str) -> None:
@@ -742,7 +742,7 @@ def test_the_command_refuses_what_does_not_go_together(on_disk: Path, options: l
 
 def test_a_run_in_place_of_the_qrels_is_noticed(on_disk: Path) -> None:
     message = fails("compare", on_disk / "runs" / "bm25.run", on_disk / "qrels.txt")
-    assert "the qrels come first: cleverdon compare QRELS RUN..." in message
+    assert "give the qrels first: cleverdon compare QRELS RUN..." in message
 
 
 @pytest.mark.shared

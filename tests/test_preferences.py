@@ -368,7 +368,7 @@ def test_topics_without_a_pair_that_counts_are_said(tmp_path: Path) -> None:
         ["r", "1", "1", "1", "1.0000", "1.0000", "1.0000"], ["r", "2", "0", "1", "-", "-", "0.0000"]
     ]  # fmt: skip
     assert "r: ppref and wpref are means over 1 of 2 topics" in said.stderr
-    assert "no document is better than another in 1 topic, left out: 3" in said.stderr
+    assert "left out 1 topic where all documents are tied: 3" in said.stderr
     written = json.loads(
         ok("preferences", tmp_path / "p.csv", tmp_path / "r.run", "--per-topic", "--format", "json"),
         parse_constant=lambda name: pytest.fail(f"{name} is not JSON"),
@@ -675,7 +675,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     said = run("preferences", where)
     assert said.stdout.splitlines()[0].split() == ["run", "topics", "counted", "pairs", "of", "ppref", "wpref", "rpref"]
     assert [line.split()[0] for line in said.stdout.splitlines()[1:]] == ["forth", "back"]
-    assert "said the same" in said.stderr
+    assert "same preference in" in said.stderr
     means = campaign.evaluation.by_preferences(depth=2).means()
     of_file = json.loads(
         ok("preferences", tmp_path / "p.csv", tmp_path / "forth.run", "--depth", 2, "--format", "json")
@@ -683,7 +683,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     assert of_file["values"][0]["ppref"] == means.set_index("run").loc["forth", "ppref"]
     per_topic = ok("preferences", where, tmp_path / "back.run", "--per-topic").splitlines()
     assert [line.split()[:2] for line in per_topic[1:]] == [["back", "1"], ["back", "2"]]
-    assert "name them after it" in run("preferences", tmp_path / "p.csv").stderr
+    assert "expected at least one RUN" in run("preferences", tmp_path / "p.csv").stderr
 
 
 def test_status_and_what_is_next(campaign: Campaign) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -710,8 +711,8 @@ def test_the_command_says_it_in_words_first(files_of: tuple[Path, list[Path]]) -
     first, why, *_ = said.splitlines()
     assert first.startswith("2 topics are too few to say whether a new system can be compared fairly")
     assert why == "The runs end before rank 5, the first depth at which it is asked."
-    assert "team_x  team_x       1         1  0.7500  0.5000  -0.2500" in said
-    assert "bounds over the unjudged" in said
+    assert re.search(r"^team_x +team_x +1 +1 +0\.7500 +0\.5000 +-0\.2500", said, re.M)
+    assert "bounds over all grades of the unjudged documents" in said
     answer = json.loads(ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--format", "json"))
     assert answer["pool"] == {"depth": 2, "runs": ["other", "team_x", "team_y"], "full": True}
     assert [row["after"] for row in answer["left_out"] if row["run"] == "other"] == [0.25]
@@ -771,9 +772,9 @@ def test_the_command_refuses_what_goes_with_the_other_form(
     files_of: tuple[Path, list[Path]], campaign: Campaign
 ) -> None:
     qrels, paths = files_of
-    assert "is a directory, so a campaign" in fails("reusability", campaign.directory, paths[0])
-    assert "--rule is for a campaign" in fails("reusability", qrels, *paths, "--rule", "majority")
-    assert "--topics is for a campaign" in fails("reusability", qrels, *paths, "--topics", "all")
+    assert "expected DIR alone, or QRELS and RUNs" in fails("reusability", campaign.directory, paths[0])
+    assert "--rule needs a campaign" in fails("reusability", qrels, *paths, "--rule", "majority")
+    assert "--topics needs a campaign" in fails("reusability", qrels, *paths, "--topics", "all")
     assert "judge some pairs first" in fails("reusability", campaign.directory)
 
 
