@@ -67,9 +67,7 @@ def test_texts_are_set_as_one_likes_and_stay_so(card, desk):
     card.open()
     assert card.page.evaluate(size, "text") == "14px"
     card.press(",")
-    expect(card.page.get_by_role("switch", name="Highlight topic words")).to_have_attribute(
-        "aria-checked", "false"
-    )
+    expect(card.page.get_by_role("switch", name="Highlight topic words")).to_have_attribute("aria-checked", "false")
 
 
 def test_sizes_that_are_none_count_as_the_usual_ones(desk, make_card):
@@ -501,9 +499,7 @@ def test_time_at_work_and_what_is_left(card, desk):
     card.says("time-left", "No end is known")
     desk.time = TIME | {"estimate": None, "left": 1, "session": None, "why": "an estimate needs 15 judgements"}
     card.press("t", "t")
-    expect(card.part("time-left")).to_have_text(
-        "1 document left. An estimate needs 15 judgements."
-    )
+    expect(card.part("time-left")).to_have_text("1 document left. An estimate needs 15 judgements.")
     expect(card.part("session-count")).to_have_text("0")
 
 
