@@ -381,7 +381,7 @@ def test_the_same_seed_gives_the_same_interval_and_another_another() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"), [({"by": "runs"}, "by pairs or topics"), ({"resamples": -1}, "0 or more")]
+    ("options", "said"), [({"by": "runs"}, "expected pairs or topics"), ({"resamples": -1}, "expected 0 or more")]
 )
 def test_options_that_do_not_exist(options: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said):
@@ -394,11 +394,11 @@ def test_options_that_do_not_exist(options: dict[str, object], said: str) -> Non
 @pytest.mark.parametrize(
     ("frame", "coefficient", "scale", "note"),
     [
-        (labels_of(), "observed", "graded", "there is no grade"),
-        (labels_of("0 1 2"), "alpha-ordinal", "graded", "there is one annotator only"),
+        (labels_of(), "observed", "graded", "there are no grades"),
+        (labels_of("0 1 2"), "alpha-ordinal", "graded", "there is only one annotator"),
         (labels_of("0 1 . .", ". . 1 2"), "ac1", "graded", "no pair was graded by two annotators"),
         (labels_of("1 1 1", "1 1 1"), "cohen", "graded", "every grade is 1, and agreement beyond chance needs two"),
-        (labels_of("0 0 0", "0 0 0"), "overlap", "binary", "nobody calls a document relevant"),
+        (labels_of("0 0 0", "0 0 0"), "overlap", "binary", "no document is graded relevant"),
         (labels_of("2 2 2", "2 2 2"), "alpha-nominal", "binary", "every grade is 1, and"),
     ],
 )
@@ -413,7 +413,7 @@ def test_an_annotator_pair_without_a_value_is_left_out_and_told() -> None:
     frame = labels_of("0 0 0 0 . . . .", "0 0 0 0 0 1 1 0", ". . . . 0 1 0 0")
     row = agreement.select_value(agreement.values(Labels.of(frame), resamples=0), "cohen")
     assert row["value"] == pytest.approx(value(frame[frame["annotator"] != "r0"], "cohen"))
-    assert row["note"] == "1 of 2 pairs of annotators have no value and are left out"
+    assert row["note"] == "1 of 2 pairs of annotators left out: no value"
 
 
 def test_annotators_who_hardly_met_do_not_count_in_a_mean_while_others_did() -> None:
@@ -421,7 +421,7 @@ def test_annotators_who_hardly_met_do_not_count_in_a_mean_while_others_did() -> 
     found = agreement.agreement(frame, resamples=0)
     alone = value(frame[frame["annotator"] != "r2"], "cohen")
     assert agreement.select_value(found.values, "cohen")["value"] == pytest.approx(alone)
-    assert any("1 pairs of annotators with fewer than 10 pairs in common are left out" in note for note in found.notes)
+    assert any("1 pair of annotators with fewer than 10 common pairs is left out" in note for note in found.notes)
 
 
 # --- labels -----------------------------------------------------------------------------------------
@@ -434,7 +434,7 @@ def test_the_last_word_counts_and_grades_that_are_missing_do_not() -> None:
     found = agreement.agreement(frame, resamples=0)
     assert (found.pairs, found.judgements) == (1, 2)
     assert agreement.select_value(found.values, "observed")["value"] == 1
-    assert any("1 rows are left out" in note for note in found.notes)
+    assert any("1 row left out" in note for note in found.notes)
 
 
 def test_the_scale_counts_for_gwet() -> None:
@@ -732,8 +732,8 @@ def test_labels_are_last_words_of_annotators(judged: Campaign) -> None:
     assert as_grades(judged.agreement.labels()) == {**GRADES, "ann": GRADES["ann"] | {("1", "d1"): 3}}
     found = judged.agreement.report(resamples=0)
     assert found.annotators == ("ann", "bob")
-    assert any('1 judgements say "cannot judge"' in note for note in found.notes)
-    assert any("1 adjudications are left out" in note for note in found.notes)
+    assert any('1 "cannot judge" judgement left out' in note for note in found.notes)
+    assert any("1 adjudication left out" in note for note in found.notes)
 
 
 def test_cannot_judge_is_counted_of_annotators_who_are_there(judged: Campaign) -> None:
@@ -745,12 +745,10 @@ def test_cannot_judge_is_counted_of_annotators_who_are_there(judged: Campaign) -
     def notes(**options: Any) -> list[str]:
         return [note for note in judged.agreement.report(resamples=0, **options).notes if "left out" in note]
 
-    assert [n for n in notes() if "cannot judge" in n] == [
-        '2 judgements say "cannot judge": they are no grades and are left out.'
-    ]
+    assert [n for n in notes() if "cannot judge" in n] == ['2 "cannot judge" judgements left out.']
     assert [n[:2] for n in notes(without=["bob"]) if "cannot judge" in n] == ["1 "]
     assert not [n for n in notes(topics=["1"]) if "cannot judge" in n]
-    assert [n[:2] for n in notes() if "adjudications" in n] == ["1 "]
+    assert [n[:2] for n in notes() if "adjudication" in n] == ["1 "]
 
 
 def test_a_campaign_s_scale_is_the_same_however_it_is_looked_at(judged: Campaign) -> None:
@@ -1004,7 +1002,7 @@ def test_topics_are_sorted_by_the_coefficient_that_is_asked_for(tmp_path: Path) 
 def test_the_command_with_too_little_says_so(campaign: Campaign) -> None:
     say(campaign, "ann", ("1", "d1"), 1)
     printed = ok("agreement", campaign.directory)
-    assert "Agreement cannot be computed: there is one annotator only." in printed
+    assert "Agreement cannot be computed: there is only one annotator." in printed
     written = json.loads(ok("agreement", campaign.directory, "--format", "json"))
     assert all(row["value"] is None and row["note"] for row in written["values"])
 
@@ -1042,7 +1040,7 @@ def test_every_coefficient_is_on_the_scales_of_its_measurement() -> None:
     assert all(("binary" in e.scales) == (e.measurement in ("nominal", "binary")) for e in COEFFICIENTS)
     # What is left out of a mean is said where it is described; whose overlap is compared is called as people are here.
     assert f"fewer than {MIN_COMMON_PAIRS} pairs in common are left out" in COEFFICIENTS["cohen"].description
-    assert "TREC's judges had 42 to 49%" in agreement.interpret(agreement.agreement(COHEN, resamples=0))[-1]
+    assert "TREC-4's annotators had 42% to 49%" in agreement.interpret(agreement.agreement(COHEN, resamples=0))[-1]
 
 
 def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
@@ -1063,13 +1061,13 @@ def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("alpha", "low", "said"),
     [
-        (0.222, -0.259, "on 21 pairs that cannot be told from chance"),
-        (0.8, 0.748, "rely on grades with 0.800 or more, and the interval begins below that"),
-        (0.9, 0.85, "rely on grades with 0.800 or more."),
-        (0.7, 0.67, "tentative conclusions from 0.667 to 0.800."),
-        (0.7, 0.1, "tentative conclusions from 0.667 to 0.800, and the interval begins below that"),
-        (0.4, 0.3, "no single grade below 0.667"),
-        (0.9, float("nan"), "rely on grades with 0.800 or more."),
+        (0.222, -0.259, "with 21 pairs with several grades this does not differ significantly from chance"),
+        (0.8, 0.748, "reliable from 0.800 on, but the interval starts below that"),
+        (0.9, 0.85, "reliable from 0.800 on."),
+        (0.7, 0.67, "0.667 to 0.800 allows tentative conclusions only."),
+        (0.7, 0.1, "tentative conclusions only, and the interval starts below that"),
+        (0.4, 0.3, "not reliable below 0.667"),
+        (0.9, float("nan"), "reliable from 0.800 on."),
     ],
 )
 def test_the_sentence_goes_by_the_lower_end_of_the_interval(alpha: float, low: float, said: str) -> None:

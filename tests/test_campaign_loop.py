@@ -466,14 +466,14 @@ def test_damaged_vectors_are_made_again(wings: Campaign) -> None:
 
 
 def test_why_names_the_terms(wings: Campaign) -> None:
-    assert "what the systems put forward" in wings.explanations.why("1", "heat0", "ann").sentence
+    assert "by the rankings of the systems" in wings.explanations.why("1", "heat0", "ann").sentence
     for _ in range(3):
         judge_next(wings, is_wing)
     seen = set(wings.judgement_log.judgements()["doc_id"])
     why = wings.explanations.why("1", "wing3" if "wing3" not in seen else "wing2", "ann")
     assert "wing" in [term for term, share in why.terms if share > 0]
     assert max(abs(share) for _, share in why.terms) == 1
-    assert "Of the systems" not in why.sentence
+    assert "Retrieved by" not in why.sentence
     wings.settings.set_loop(explain="terms and runs")
     assert "best at rank" not in wings.explanations.why("1", "wing0", "ann").sentence  # judging is blind
     wings.assignments.update(blind=False)

@@ -281,7 +281,7 @@ def test_costs_stand_beside_the_runs_that_they_name() -> None:
     assert found.index.tolist() == ["one", "two"]
     assert found.loc["two", "latency_ms"] == 3.5
     assert found.loc["one"].isna().all()
-    with pytest.raises(InputError, match="wanted costs of one of the runs"):
+    with pytest.raises(InputError, match="expected costs of the runs"):
         comparison.with_costs(comparison.evaluate(runs[:1], qrels_of("1 a 1"), [parse("RR")]), costs)
 
 

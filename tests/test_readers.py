@@ -168,7 +168,7 @@ def test_refusals_of_labels_and_costs_name_path_and_line(tmp_path: Path) -> None
     for command in ("evaluate", "compare"):
         frontier = ["--frontier", "price"] if command == "compare" else []
         said = fails(command, qrels, run, "--costs", costs, *frontier)
-        assert f"{costs}:4: wanted costs of one of the runs (a), found those of b" in said
+        assert f"{costs}:4: expected costs of the runs (a), found costs of b" in said
 
 
 def test_conflicts_of_labels_and_costs_name_path_and_line(tmp_path: Path) -> None:

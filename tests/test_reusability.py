@@ -743,7 +743,7 @@ def test_the_campaign_says_what_the_files_say(files_of: tuple[Path, list[Path]],
     qrels, paths = files_of
     (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
-        with pytest.raises(CampaignError, match="no run to leave out"):
+        with pytest.raises(CampaignError, match="no runs to leave out"):
             campaign.evaluation.reusability()
         campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths)
         with pytest.raises(CampaignError, match="judge some pairs first"):
