@@ -14,7 +14,7 @@ PACKAGES := collection annotate
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint format bench chromium clean
+.PHONY: demo test quick lint format docs bench chromium clean
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -26,16 +26,19 @@ quick: lint ## what fits into two minutes: no browser, nothing slow
 	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow and not browser" tests
 
 lint: $(VENV)/.dev ## style, types, who may import whom, spelling and wording
-	@$(BIN)/ruff check $(PACKAGES) tests hatch_build.py
-	@$(BIN)/ruff format --check --quiet $(PACKAGES) tests hatch_build.py
+	@$(BIN)/ruff check $(PACKAGES) tests docs hatch_build.py
+	@$(BIN)/ruff format --check --quiet $(PACKAGES) tests docs hatch_build.py
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/codespell $(PACKAGES) *.md
+	@$(BIN)/codespell $(PACKAGES) docs *.md
 	@$(BIN)/python tests/texts/check.py
 
 format: $(VENV)/.dev ## put everything into the project's style
-	@$(BIN)/ruff check --fix $(PACKAGES) tests hatch_build.py
-	@$(BIN)/ruff format $(PACKAGES) tests hatch_build.py
+	@$(BIN)/ruff check --fix $(PACKAGES) tests docs hatch_build.py
+	@$(BIN)/ruff format $(PACKAGES) tests docs hatch_build.py
+
+docs: $(VENV)/.dev ## the documentation as HTML, in docs/_build/html
+	@$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
 bench: $(VENV)/.dev ## figures, beside other tools, as tables
 	@for f in tests/benchmarks/bench_*.py; do $(BIN)/python $$f || exit 1; done
@@ -44,7 +47,7 @@ chromium: $(VENV)/.dev
 	@$(BIN)/python tests/browser/chromium.py
 
 clean: ## remove what the other targets made, but never a campaign
-	rm -rf $(VENV) .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) docs/_build .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "Cleverdon needs Python 3.11 or later: install it, or name one as make PYTHON=/path/to/python"; exit 2; }

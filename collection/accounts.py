@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from collection.errors import InputError
+from collection.errors import InputError, UnknownNameError
 from collection.records import QRELS_ANNOTATOR, ROLES, Role
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def clean_email(email: str | None) -> str | None:
 def clean_role(role: str) -> Role:
     """The role of this name; raises :class:`InputError` if there is none."""
     if role not in ROLES:
-        raise InputError(f"there is no role {role!r}; choose from {', '.join(ROLES)}")
+        raise UnknownNameError("role", role, ROLES)
     return role
 
 

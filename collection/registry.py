@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
-from types import NoneType
+from types import NoneType, SimpleNamespace
 from typing import (
     Annotated,
     Any,
@@ -81,7 +81,7 @@ class Entry(Generic[F]):
     @property
     def choices(self) -> dict[str, tuple[Any, ...]]:
         """Parameter name -> its values, for those parameters that are annotated with a Literal."""
-        hints = get_type_hints(self.function)
+        hints = _hints(self.function)
         return {name: get_args(hints[name]) for name in self.parameters if get_origin(hints.get(name)) is Literal}
 
     @property
@@ -91,13 +91,13 @@ class Entry(Generic[F]):
 
     def kind(self, name: str) -> type:
         """The type of a parameter; str where the function does not say."""
-        hint = get_type_hints(self.function).get(name, type(self.parameters[name]))
+        hint = _hints(self.function).get(name, type(self.parameters[name]))
         kinds = [kind for kind in get_args(hint) or (hint,) if kind is not NoneType]
         return kinds[0] if len(kinds) == 1 and kinds[0] in _KINDS else str
 
     def shown(self, name: str) -> Parameter:
         """How a page shows a parameter."""
-        hint = get_type_hints(self.function, include_extras=True).get(name)
+        hint = _hints(self.function, include_extras=True).get(name)
         about = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
         return next((a for a in about if isinstance(a, Parameter)), Parameter(name.replace("_", " ").capitalize()))
 
@@ -127,6 +127,14 @@ class Entry(Generic[F]):
             return kind(text)
         except ValueError:
             raise InputError(f"{name} of {self.name} is {_KINDS[kind]}; found {text!r}") from None
+
+
+def _hints(function: Callable[..., object], include_extras: bool = False) -> dict[str, Any]:
+    """The types of the parameters; those of other arguments may be imported for type checkers only."""
+    original = inspect.unwrap(function)
+    parameters = inspect.signature(original).parameters.values()
+    hints = {p.name: p.annotation for p in parameters if p.kind is p.KEYWORD_ONLY and p.annotation is not p.empty}
+    return get_type_hints(SimpleNamespace(__annotations__=hints), original.__globals__, include_extras=include_extras)
 
 
 E = TypeVar("E", bound=Entry[Any])

@@ -24,7 +24,6 @@ extensions = [
     "registry_pages",
 ]
 exclude_patterns = ["_build"]
-nitpicky = False
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
 copybutton_prompt_text = "$ "

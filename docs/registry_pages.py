@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any
@@ -39,7 +40,7 @@ def measure_texts(entry: MeasureEntry) -> Iterator[str]:
 
 def entry_texts(entry: Entry[Any]) -> Iterator[str]:
     """The section of any other registry's member in Markdown."""
-    yield f"### {entry.label}"
+    yield f"## {entry.label}"
     yield f"`{entry.name}`: {entry.description}"
     for name, text in entry.traits.items():
         if text:
@@ -49,8 +50,15 @@ def entry_texts(entry: Entry[Any]) -> Iterator[str]:
         choices = f"; one of {', '.join(f'`{c}`' for c in entry.choices[name])}" if name in entry.choices else ""
         about = f"{shown.label}{': ' + shown.help if shown.help else ''}"
         yield f"`{name}={default}`\n: {about}{choices}"
-    if text := inspect.getdoc(entry.function):
-        yield f"```{{eval-rst}}\n{text}\n```"
+    yield from docstring_texts(inspect.getdoc(entry.function) or "")
+
+
+def docstring_texts(docstring: str) -> Iterator[str]:
+    """A docstring's paragraphs in Markdown, without its sections (Parameters, Returns, Examples)."""
+    prose = re.split(r"\n\n[A-Z][a-z]+\n-{3,}\n", docstring)[0]
+    prose = re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", prose).replace("``", "`")
+    for paragraph in prose.split("\n\n"):
+        yield " ".join(paragraph.split())
 
 
 class RegistryDirective(SphinxDirective):

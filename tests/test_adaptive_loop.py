@@ -351,7 +351,7 @@ def test_why(bare: Campaign) -> None:
 
 
 def test_settings_are_refused_by_name(bare: Campaign) -> None:
-    with pytest.raises(UnknownNameError, match="no way of ranking 'mft'; did you mean 'mtf'"):
+    with pytest.raises(UnknownNameError, match="unknown way of ranking 'mft'; did you mean 'mtf'"):
         bare.settings.set_loop(by="mft")
     with pytest.raises(InputError, match="budget of a topic .* found -1"):
         bare.settings.set_loop(topic_budget=-1)
@@ -368,7 +368,7 @@ def test_the_command_changes_and_shows_it(bare: Campaign) -> None:
     assert (lines["by"], lines["budget"], lines["topic-budget"]) == ("hedge", "50", "20")
     done = CliRunner().invoke(main, ["loop", str(bare.directory), "--by", "bandit"])
     assert done.exit_code == 2
-    assert "no way of ranking 'bandit'" in done.stderr
+    assert "unknown way of ranking 'bandit'" in done.stderr
 
 
 @pytest.mark.slow

@@ -209,7 +209,7 @@ def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
     assert pace["seconds"].tolist() == [0.2]
     # eight pairs at a time stand: below twenty nothing is said
     assert "24 of 24" not in said(app)
-    assert "Nothing." in said(app)
+    assert "No annotator has 20 judgements yet" in said(app)
 
 
 @pytest.mark.slow

@@ -445,8 +445,8 @@ def test_labels_beyond_what_a_pair_wants_are_surplus_the_latest_first(campaign: 
         ("y", "d0"): "judgement", ("z", "d0"): "surplus", ("x", "d0"): "surplus", ("x", "d1"): "judgement",
     }  # fmt: skip
     counting, surplus = notices
-    assert counting.endswith("l.csv: 2 of them count as judgements of their pairs")
-    assert "l.csv: 2 of them are surplus: their pairs want no more judgements. " in surplus
+    assert counting.endswith("l.csv: 2 labels count as judgements")
+    assert "l.csv: 2 labels are surplus: their pairs have enough judgements. " in surplus
     assert words(campaign) == {("1", "d0"): 1, ("1", "d1"): 1}
     assert campaign.progress.topics("1").iloc[0][["judged", "made"]].tolist() == [2, 2]
     # Nothing that is said of the judgements looks at surplus.
@@ -476,13 +476,13 @@ def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
     labels(campaign, tmp_path / "l.csv", rows)
     logged = campaign.progress.counts()["logged"]
     assert labels(campaign, tmp_path / "late.csv", "w d0 1 40")[0].startswith(
-        f"{tmp_path / 'late.csv'}: 1 of them is surplus: its pair wants no more judgements. "
+        f"{tmp_path / 'late.csv'}: 1 label is surplus: its pair has enough judgements. "
     )
     assert campaign.progress.counts()["logged"] == logged + 1
     logged += 1
     labels(campaign, tmp_path / "l.csv", rows)
     assert campaign.progress.counts()["logged"] == logged
-    with pytest.raises(ConflictError, match="'x' says 3 already, found 2"):
+    with pytest.raises(ConflictError, match="expected 3, the grade of 'x' in the campaign .*, found 2"):
         labels(campaign, tmp_path / "l.csv", "x d0 2 30")
     labels(campaign, tmp_path / "l.csv", "x d0 2 30", replace=True)
     assert counted(campaign)["x", "d0"] == "surplus"
@@ -525,9 +525,7 @@ def test_qrels_and_labels_count_beside_each_other_in_any_order(campaign: Campaig
 
 def test_labels_of_what_nobody_asked_for_all_count(campaign: Campaign, tmp_path: Path) -> None:
     rows = "x outside 3 30\ny outside 0 10\nz outside 1 20"
-    assert labels(campaign, tmp_path / "l.csv", rows) == [
-        f"{tmp_path / 'l.csv'}: 3 of them count as judgements of their pairs"
-    ]
+    assert labels(campaign, tmp_path / "l.csv", rows) == [f"{tmp_path / 'l.csv'}: 3 labels count as judgements"]
     assert set(counted(campaign).values()) == {"judgement"}
     campaign.settings.set_loop(mode="loop")
     labels(campaign, tmp_path / "l.csv", rows.replace("outside", "elsewhere"))
@@ -711,9 +709,9 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     (tmp_path / "how.md").write_text("# Read it\n")
     shown = assign(directory, "--annotators", 2, "--number", 3, "--topic", 1, "--to", "ann", "--to", "ben")
     assert shown.exit_code == 0, shown.output
-    assert "2 annotators judge each of 3 pairs of each topic, one judges each of the others" in shown.stdout
-    assert "24 pairs of the pool, 33 judgements, 0 made" in shown.stdout
-    assert [line.split()[:5] for line in shown.stdout.splitlines()[4:]] == [
+    assert "2 annotators for 3 pairs of each topic, 1 for the others" in shown.stdout
+    assert "24 pooled pairs, 0 of 33 judgements made" in shown.stdout
+    assert [line.split()[:5] for line in shown.stdout.splitlines()[10:]] == [
         ["1", "ann,", "ben", "8", "11"],
         ["2", "everybody", "8", "11", "0"],
         ["3", "everybody", "8", "11", "0"],
@@ -728,8 +726,8 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     assert state["calibration"]["pairs"] == 6
     # Two are to judge pairs here, so each topic is dealt to two.
     assert [sorted(topic["accounts"]) for topic in state["topics"]] == [["ann", "cai"]] * 3
-    assert "everybody judges 6 pairs first" in assign(directory).stdout
-    assert "guidelines of 9 characters, notes for 1 topics" in assign(directory).stdout
+    printed = assign(directory).stdout
+    assert "calibration  6 pairs, with feedback\nguidelines   9 characters\ntopic notes  1\n" in printed
     (tmp_path / "set.txt").write_text("# the first\n1 d0\n\n2 d3\n")
     assert assign(directory, "--calibration", tmp_path / "set.txt", "--to-everybody").exit_code == 0
     assert campaign.calibration.pairs()["doc_id"].tolist() == ["d0", "d3"]
@@ -740,10 +738,10 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     ("arguments", "words"),
     [
         (["--share", 2], "from 0 to 1, found 2"),
-        (["--share", 0.5, "--number", 2], "give one of --share"),
-        (["--to", "ann", "--to-everybody"], "give one of --to"),
-        (["--topic", "1"], "what of these topics?"),
-        (["--note", "x"], "--note is of a --topic"),
+        (["--share", 0.5, "--number", 2], "expected only one of --share"),
+        (["--to", "ann", "--to-everybody"], "expected only one of --to"),
+        (["--topic", "1"], "--topic needs --to"),
+        (["--note", "x"], "--note needs --topic"),
         (["--to", "nobody"], "nobody"),
         (["--calibration", "no-such-file"], "no-such-file"),
         (["--deal-to", "ann", "--per-topic", 2], "2 people, and there are 1"),

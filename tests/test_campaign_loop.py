@@ -559,13 +559,13 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     judge_next(wings, is_wing)
     result = CliRunner().invoke(main, ["recall", directory])
     assert result.exit_code == 0, result.output
-    header = ["topic", "mode", "judged", "found", "no", "text", "relevant", "recall", "scope", "advice"]
+    header = ["topic", "mode", "judged", "found", "no", "text", "relevant", "(estimate)", "recall", "scope", "advice"]
     assert result.output.splitlines()[0].split() == header
     assert json.loads(CliRunner().invoke(main, ["recall", directory, "--format", "json"]).output)[-1]["query_id"] == "1"
     np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])
     assert result.exit_code == 0, result.output
-    assert "70 documents by words, dense" in result.output
+    assert "70 documents, features words, dense" in result.output
     assert [block.name for block in wings.features.open().blocks] == ["words", "dense"]
     np.save(folder / "short.npy", np.eye(3, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--vectors", str(folder / "short.npy")])

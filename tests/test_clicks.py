@@ -403,14 +403,14 @@ def test_click_qrels_cannot_be_imported_as_grades(campaign: Campaign, log: Path,
 
 def test_import_again_replaces_only_when_told(campaign: Campaign, log: Path, tmp_path: Path) -> None:
     report = campaign.importer.import_files(clicks=log)
-    assert report.done == [f"{log}: 100 clicks on 400 impressions of 3 pairs, kept as 'march.csv'"]
-    assert any("1 of its topics are not in the campaign" in notice for notice in report.notices)
+    assert report.done == [f"{log}: 100 clicks on 400 impressions of 3 pairs, stored as click log 'march.csv'"]
+    assert any("skipped 1 topic that is not in the campaign" in notice for notice in report.notices)
     before = campaign.clicks.log()
     assert campaign.importer.import_files(clicks=log).done == [
-        f"{log}: the clicks 'march.csv' are in the campaign already"
+        f"{log}: click log 'march.csv' is already in the campaign"
     ]
     log.write_text(LOG.replace("1,d2,2,100,30", "1,d2,2,100,31"))
-    with pytest.raises(ConflictError, match="'march.csv' are in the campaign already with other content"):
+    with pytest.raises(ConflictError, match="already has a click log 'march.csv' with other content"):
         campaign.importer.import_files(clicks=log)
     pd.testing.assert_frame_equal(campaign.clicks.log(), before)
     campaign.importer.import_files(clicks=log, replace=True)
@@ -422,14 +422,14 @@ def test_import_again_replaces_only_when_told(campaign: Campaign, log: Path, tmp
     assert campaign.clicks.sources().to_dict("list") == {"source": [*sorted(rows.index)], "rows": [*rows.sort_index()]}
     assert campaign.clicks.log(["april.csv"])["clicked"].sum() == 100
     assert campaign.clicks.estimate().documents["clicked"].sum() == 201
-    with pytest.raises(UnknownNameError, match="no log of clicks 'may.csv'"):
+    with pytest.raises(UnknownNameError, match="unknown log of clicks 'may.csv'"):
         campaign.clicks.estimate(["may.csv"])
 
 
 def test_one_wrong_line_and_nothing_is_imported(campaign: Campaign, log: Path, files: Path) -> None:
     log.write_text(LOG + "1,d1,1,1,2\n")
     (files / "more.jsonl").write_text('{"doc_id": "new", "text": "A text."}\n')
-    with pytest.raises(FormatError, match="march.csv:7"):
+    with pytest.raises(FormatError, match="march.csv, line 7"):
         campaign.importer.import_files(documents=[files / "more.jsonl"], clicks=log)
     assert campaign.corpus.document("new") is None
     assert campaign.clicks.log().empty
@@ -476,7 +476,7 @@ def test_in_the_command_line(make_campaign: Callable[..., Campaign], log: Path, 
     # Topic 1: a.run has d1, d2, d3; gains .4, .6 in the order .6, .4 at best. Topic 2: d4 first.
     ideal, got = 0.6 + 0.4 / np.log2(3), 0.4 + 0.6 / np.log2(3)
     assert float(values.strip().split("\t")[-1]) == pytest.approx((got / ideal + 1) / 2, abs=1e-3)
-    assert "no log of clicks 'x'" in fails("export", directory, "--clicks", table_file, "--click-log", "x")
+    assert "unknown log of clicks 'x'" in fails("export", directory, "--clicks", table_file, "--click-log", "x")
     assert "is written as .tsv" in fails("export", directory, "--clicks", tmp_path / "c.csv")
 
 

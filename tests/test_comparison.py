@@ -283,9 +283,9 @@ def test_notes_and_sentences() -> None:
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
-        ({"baseline": "godo"}, UnknownNameError, "there is no system 'godo'; did you mean 'good'?"),
-        ({"test": "t"}, UnknownNameError, "there is no significance test 't'"),
-        ({"correction": "holmes"}, UnknownNameError, "there is no correction 'holmes'; did you mean 'holm'?"),
+        ({"baseline": "godo"}, UnknownNameError, "unknown system 'godo'; did you mean 'good'?"),
+        ({"test": "t"}, UnknownNameError, "unknown significance test 't'"),
+        ({"correction": "holmes"}, UnknownNameError, "unknown correction 'holmes'; did you mean 'holm'?"),
         ({"alpha": 0}, InputError, "alpha: expected a significance level between 0 and 1, found 0"),
     ],
 )
@@ -304,9 +304,9 @@ def test_what_is_missing_is_asked_for(four: Evaluation) -> None:
     with pytest.raises(InputError, match="qrels and at least one measure"):
         compare([])
     compared = compare(four)
-    with pytest.raises(UnknownNameError, match="no measure 'P'"):
+    with pytest.raises(UnknownNameError, match="unknown measure 'P'"):
         compared.sentence("P")
-    with pytest.raises(UnknownNameError, match="no tested system 'x'"):
+    with pytest.raises(UnknownNameError, match="unknown tested system 'x'"):
         compared.sentence("AP", "x")
 
 
@@ -421,9 +421,9 @@ def test_the_frontier_needs_numbers() -> None:
         frontier(table("AP", a=1), costs, "AP", "hardware")
     with pytest.raises(InputError, match="the frontier needs numbers, found nothing for these systems"):
         frontier(table("AP", a=1), costs.assign(hardware=None), "AP", "hardware")
-    with pytest.raises(UnknownNameError, match="no cost 'price'"):
+    with pytest.raises(UnknownNameError, match="unknown cost 'price'"):
         frontier(table("AP", a=1), costs, "AP", "price")
-    with pytest.raises(UnknownNameError, match="no measure 'P@5'"):
+    with pytest.raises(UnknownNameError, match="unknown measure 'P@5'"):
         frontier(table("AP", a=1), costs, "P@5", "ms")
 
 
@@ -443,7 +443,7 @@ def test_side_by_side() -> None:
     assert found["rank_in_a"].fillna(0).tolist() == [0, 4, 1, 0]
     assert len(side_by_side(a, b, qrels, "1", depth=2)) == 2
     assert side_by_side(a, b, qrels, "2").empty  # judged, and neither has it
-    with pytest.raises(UnknownNameError, match="no topic '7'"):
+    with pytest.raises(UnknownNameError, match="unknown topic '7'"):
         side_by_side(a, b, qrels, "7")
     with pytest.raises(InputError, match="depth: expected 1 or more"):
         side_by_side(a, b, qrels, "1", depth=0)
@@ -456,9 +456,9 @@ def test_topics_by_how_far_two_systems_differ(four: Evaluation) -> None:
     assert found["difference"].mean() == pytest.approx(four.means().loc["good", "AP"] - four.means().loc["bad", "AP"])
     assert differences(four, "bad", "good", "AP")["difference"].tolist() == [-d for d in found["difference"]]
     assert (differences(four, "good", "good", "AP")["difference"] == 0).all()
-    with pytest.raises(UnknownNameError, match="no system 'none'"):
+    with pytest.raises(UnknownNameError, match="unknown system 'none'"):
         differences(four, "good", "none", "AP")
-    with pytest.raises(UnknownNameError, match="no measure 'P@3'"):
+    with pytest.raises(UnknownNameError, match="unknown measure 'P@3'"):
         differences(four, "good", "bad", "P@3")
 
 
@@ -548,7 +548,7 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     lines = printed.splitlines()
     assert lines[0].split() == ["system", "nDCG@10", "95%", "unjudged@10"]
     assert re.match(r"dense\s+0\.\d{4} ±0\.\d{4}\s+\*\+?\s+0\.\d{4} to 0\.\d{4}\s+\d+\.\d%", lines[1])
-    assert "nDCG@10 against bm25: Paired t, Holm" in printed
+    assert "nDCG@10 vs. bm25: Paired t, Holm" in printed
     assert re.search(r"^dense\s+\+0\.\d{4}\s+\S+ to \S+\s+\+\d", printed, re.M)
     alone = run(*given_files(on_disk), "-m", "AP")
     assert "against bm25" not in alone.stdout
@@ -556,7 +556,7 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     assert "note: 12 topics are fewer than 50" in alone.stderr
     assert ok(*given_files(on_disk)).splitlines()[0].split()[:4] == ["system", "nDCG@10", "unjudged@10", "AP"]
     pairs = ok(*given_files(on_disk), "-m", "AP", "--all-pairs", "--seed", 3)
-    assert re.search(r"AP: [01] of 1 pairs differ \(randomised Tukey HSD\)", pairs)
+    assert re.search(r"AP: [01] of 1 pair significantly different \(randomised Tukey HSD\)", pairs)
 
 
 def test_the_command_writes_every_format(on_disk: Path) -> None:
@@ -597,7 +597,7 @@ def test_evaluate_shows_seeds_as_compare_does(on_disk: Path) -> None:
         **{("dense", q): pytest.approx((separate["dense#1", q] + separate["dense#2", q]) / 2) for q in topics},
     }
     result = run("evaluate", *files, "-m", "AP")
-    assert "dense is the mean of 2 runs, dense#...; --separate-seeds shows each" in result.stderr
+    assert "dense is the mean of 2 runs dense#...; --separate-seeds shows each" in result.stderr
     assert "separate-seeds" not in run("evaluate", *files, "-m", "AP", "--separate-seeds").stderr
     # The same default, the same option, the same digits in compare.
     for options, systems in (([], {"bm25", "dense"}), (["--separate-seeds"], {"bm25", "dense#1", "dense#2"})):
@@ -616,15 +616,15 @@ def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path)
     found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
     # Of dense#2 the latency is said by itself: the mean of 60 and 70.
     assert found["dense"] == {"run": "dense", "latency_ms": 65.0, "hardware": "GPU"}
-    assert f"{costs}: no run or system is called 'nobody'" in result.stderr
+    assert f"{costs}: there is no run or system 'nobody'" in result.stderr
     result = run("evaluate", *files, "--costs", costs, "--format", "json", "--separate-seeds")
     found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
     assert (found["dense#1"]["latency_ms"], found["dense#2"]["latency_ms"]) == (60.0, 70.0)
     result = run("compare", *files, "--costs", costs, "--frontier", "latency_ms", "--format", "json")
     assert {row["system"]: row["latency_ms"] for row in json.loads(result.stdout)} == {"bm25": 5.0, "dense": 65.0}
-    assert "no run or system is called 'nobody'" in result.stderr
+    assert "there is no run or system 'nobody'" in result.stderr
     costs.write_text("run,latency_ms\nnobody,1\n")
-    assert "expected costs of the runs (bm25, dense#1, dense#2), found costs of nobody" in fails(
+    assert "expected costs of one of the runs (bm25, dense#1, dense#2), found those of nobody" in fails(
         "evaluate", *files, "--costs", costs
     )
 
@@ -635,7 +635,7 @@ def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, t
     (tmp_path / "c.csv").write_text("run,latency_ms\ndense,60\nnobody,1\n")
     report = campaign.importer.import_files(runs=[tmp_path / "1.run", tmp_path / "2.run"], costs=tmp_path / "c.csv")
     (notice,) = (n for n in report.notices if "called" in n)
-    assert notice.endswith("no run or system of the campaign is called 'nobody'")
+    assert notice.endswith("the campaign has no run or system called 'nobody'")
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
     evaluation = campaign.evaluation.evaluate([parse("AP")], runs=["dense#1", "dense#2"])
     assert evaluation.costs is not None
@@ -690,7 +690,7 @@ def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, t
     (tmp_path / "qrels.txt").write_text("\n".join(lines))
     asked = ["compare", tmp_path / "qrels.txt", on_disk / "runs", "--systems", "bm25", "dense#1", "--topic", "3"]
     shown = ok(*asked).splitlines()
-    assert shown[:3] == ["topic 3", "", "no values: the qrels do not have it"]
+    assert shown[:3] == ["topic 3", "", "no values: the topic is not in the qrels"]
     assert len(shown) == 15
 
 
@@ -714,14 +714,14 @@ def test_of_many_that_dominate_a_system_the_table_names_two(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--baseline", "bm52"], "there is no system 'bm52'; did you mean 'bm25'?"),
-        (["--test", "sing"], "there is no significance test 'sing'; did you mean 'sign'?"),
-        (["--correction", "none at all"], "there is no correction 'none at all'"),
+        (["--baseline", "bm52"], "unknown system 'bm52'; did you mean 'bm25'?"),
+        (["--test", "sing"], "unknown significance test 'sing'; did you mean 'sign'?"),
+        (["--correction", "none at all"], "unknown correction 'none at all'"),
         (["--test", "bootstrap", "--seed", "-1"], "seed: expected 0 or more, found -1"),
         (["--alpha", "2"], "alpha: expected a significance level between 0 and 1, found 2"),
         (["--power", "0.0000001"], "takes more than 10,000,000 topics"),
-        (["--systems", "bm25", "x"], "there is no system 'x'"),
-        (["--systems", "bm25", "dense#1", "--topic", "x"], "there is no topic 'x'"),
+        (["--systems", "bm25", "x"], "unknown system 'x'"),
+        (["--systems", "bm25", "dense#1", "--topic", "x"], "unknown topic 'x'"),
     ],
 )
 def test_the_command_says_what_is_wrong_in_a_line(on_disk: Path, options: list[str], message: str) -> None:
@@ -731,13 +731,13 @@ def test_the_command_says_what_is_wrong_in_a_line(on_disk: Path, options: list[s
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--frontier", "price"], "--costs FILE and --frontier COST go together"),
+        (["--frontier", "price"], "expected both --costs and --frontier"),
         (["--topic", "1"], "--topic needs --systems A B"),
-        (["--power", "0.1", "--systems", "a", "b"], "--systems and --power are different tables"),
-        (["--power", "0.1", "--format", "latex"], "--power has the formats table, tsv and json"),
-        (["-m", "AP", "-m", "AP"], "the measure AP is asked for twice"),
-        (["--systems", "x", "bm25", "--topic", "1"], "no run is called x"),
-        (["--systems", "bm25", "bm25"], "--systems needs two runs, found bm25 twice"),
+        (["--power", "0.1", "--systems", "a", "b"], "expected only one of --systems and --power"),
+        (["--power", "0.1", "--format", "latex"], "expected --format table, tsv or json with --power, found latex"),
+        (["-m", "AP", "-m", "AP"], "the measure AP is given twice"),
+        (["--systems", "x", "bm25", "--topic", "1"], "there is no run x"),
+        (["--systems", "bm25", "bm25"], "expected two different runs after --systems, found bm25 twice"),
     ],
 )
 def test_the_command_refuses_what_does_not_go_together(on_disk: Path, options: list[str], message: str) -> None:
@@ -748,7 +748,7 @@ def test_the_command_refuses_what_does_not_go_together(on_disk: Path, options: l
 
 def test_a_run_in_place_of_the_qrels_is_noticed(on_disk: Path) -> None:
     message = fails("compare", on_disk / "runs" / "bm25.run", on_disk / "qrels.txt")
-    assert "the qrels come first: cleverdon compare QRELS RUN..." in message
+    assert "give the qrels first: cleverdon compare QRELS RUN..." in message
 
 
 @pytest.mark.shared

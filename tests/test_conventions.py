@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.metadata
 import inspect
+import json
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 
 from collection.campaign import Campaign
 from collection.store import Store
+from tests.helpers import ok
 
 ROOT = Path(__file__).parents[1]
 LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
@@ -236,3 +238,15 @@ def test_registry_refuses_a_name_twice() -> None:
     table.add("one", label="One", description="The first.")(lambda: None)
     with pytest.raises(InputError, match="'one' is in the table already"):
         table.add("one", label="One", description="Again.")(lambda: None)
+
+
+@pytest.mark.parametrize("family", ["strategies", "learners", "stopping", "rules"])
+def test_methods_are_listed_as_json_although_types_of_arguments_are_imported_for_checkers_only(family: str) -> None:
+    entries = json.loads(ok("methods", family, "--format", "json"))
+    assert all(set(entry["choices"]) <= set(entry["parameters"]) for entry in entries)
+
+
+def test_parameters_of_a_learner_are_read() -> None:
+    from collection.active_learning.learners import LEARNERS
+
+    assert LEARNERS["svm"].read("c", "1") == 1.0

@@ -286,7 +286,7 @@ def test_topics_without_a_grade_are_left_out_unless_asked_for(
 ) -> None:
     options = ["--qrels", tmp_path / "q.txt", "--qrels-form", form, *(["--unjudged"] if unjudged else [])]
     result = invoke("export", half_judged.directory, *options)
-    assert "1 topic without a grade left out; --include-unjudged-topics adds them" in result.stderr
+    assert "left out 1 topic without a grade; --include-unjudged-topics includes them" in result.stderr
     assert formats.read_qrels(tmp_path / "q.txt", form=form)["query_id"].unique().tolist() == ["1"]
     assert json.loads((tmp_path / "q.txt.rule.json").read_text())["unjudged_topics_left_out"] == 1
     assert half_judged.qrels.in_form(form, unjudged=unjudged)["query_id"].unique().tolist() == ["1"]
@@ -311,7 +311,7 @@ def test_the_mean_of_exported_strata_is_the_mean_over_judged_topics(half_judged:
     half_judged.export.files(qrels=tmp_path / "s.txt", qrels_form="strata", include_unjudged_topics=True)
     result = invoke("evaluate", tmp_path / "s.txt", tmp_path / "alpha.run", "-m", "xinfAP", "--format", "tsv")
     assert float(result.stdout.split("\t")[3]) == pytest.approx(value / 2, abs=1e-12)
-    assert "1 of 2 topics have no judged document and count as 0" in result.stderr
+    assert "1 of 2 topics without judged documents count as 0" in result.stderr
 
 
 def test_no_exported_file_has_topics_without_a_grade(half_judged: Campaign, tmp_path: Path) -> None:
@@ -700,7 +700,7 @@ def test_what_a_log_cannot_say_is_refused_with_its_line(
     row = {"annotator": "ann", "query_id": "1", "doc_id": "d1", "kind": "graded", "relevance": 1}
     (tmp_path / "log.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row | {'doc_id': 'd2', field: value})}\n")
     said = fails("import", campaign.directory, "--labels", tmp_path / "log.jsonl")
-    assert f"log.jsonl:2: wanted {wanted}" in said
+    assert f"log.jsonl, line 2: expected {wanted}" in said
     assert campaign.progress.counts()["logged"] == 0
 
 

@@ -120,7 +120,7 @@ def test_writing_into_a_pipe_or_through_a_link(tmp_path):
 
 def test_numbers_that_no_answer_could_carry_are_refused(tmp_path):
     (tmp_path / "d.jsonl").write_text('{"id": "a", "text": "t"}\n{"id": "b", "text": "t", "weight": 1e999}\n')
-    with pytest.raises(FormatError, match=r"d\.jsonl:2: .*1e999"):
+    with pytest.raises(FormatError, match=r"d\.jsonl, line 2: .*1e999"):
         list(read_documents(tmp_path / "d.jsonl"))
 
 
@@ -204,7 +204,7 @@ BAD_RUNS = {
     "qrels": ("q 0 d 1\n", 1, "qrels.*read it as qrels"),
     "qrels with a header": ("query-id\tcorpus-id\tscore\nq\td\t1\n", 1, "read it as qrels"),
     "stratified qrels": ("q 0 d 2 1\n", 1, "Q0 in the second column"),
-    "a marker that changes": ("q Q0 d 1 2\nq 0 e 2 1\n", 2, "wanted Q0"),
+    "a marker that changes": ("q Q0 d 1 2\nq 0 e 2 1\n", 2, "expected Q0"),
     "MS MARCO's three columns": ("1 22 1\n", 1, "MS MARCO"),
     "one column": ("word\n", 1, "found 1 column:"),
 }
@@ -235,8 +235,8 @@ def refused(reader, path, line, text):
     with pytest.raises(FormatError, match=f"(?s){text}") as caught:
         READERS.get(reader, reader)(path)
     assert caught.value.line == line
-    where = str(path) if line is None else f"{path}:{line}"
-    assert str(caught.value).startswith(where + ": wanted ")
+    where = str(path) if line is None else f"{path}, line {line}"
+    assert str(caught.value).startswith(where + ": expected ")
     assert len(caught.value.found) < 220
 
 

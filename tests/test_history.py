@@ -85,10 +85,10 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
 @pytest.mark.parametrize(
     ("route", "payload", "word"),
     [
-        ("history", {"query_id": "9"}, "no topic '9'"),
+        ("history", {"query_id": "9"}, "unknown topic '9'"),
         ("history", {"query_id": 7}, "query_id"),
-        ("history", {"grade": 7}, "no grade '7'"),
-        ("history", {"grade": "undone"}, "no grade 'undone'"),
+        ("history", {"grade": 7}, "unknown grade '7'"),
+        ("history", {"grade": "undone"}, "unknown grade 'undone'"),
         ("history", {"grade": True}, "grade"),
         ("history", {"grade": [1]}, "grade"),
         ("history", {"words": 5}, "words"),
@@ -99,7 +99,7 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
         ("history", {"limit": 101}, "found 101"),
         ("history", {"limit": 0}, "limit"),
         ("history", {"limit": 1.5}, "limit"),
-        ("near", {"query_id": "9", "doc_ids": []}, "no topic '9'"),
+        ("near", {"query_id": "9", "doc_ids": []}, "unknown topic '9'"),
         ("near", {"doc_ids": []}, "query_id"),
         ("near", {"query_id": "1", "doc_ids": "d1"}, "doc_ids as a list"),
         ("near", {"query_id": "1", "doc_ids": [1]}, "doc_ids as a string"),
@@ -247,7 +247,7 @@ def test_a_page_after_the_other_has_everything_once(client: TestClient, campaign
 def test_limits_are_those_of_the_library_too(campaign: Campaign) -> None:
     with pytest.raises(InputError, match="1 to 100"):
         campaign.history.judgements("ann", limit=101)
-    with pytest.raises(UnknownNameError, match="no grade"):
+    with pytest.raises(UnknownNameError, match="unknown grade"):
         campaign.history.judgements("ann", grade="relevant")
 
 
@@ -622,10 +622,15 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
     said(campaign, "d1", 0, annotator="cat", note="not at all")
     app = opened(campaign, "annotators.py", row=0)
     assert not app.exception
-    assert "Flagged (1)" in [heading.value for heading in app.subheader]
-    pace, grades, flagged = (table.value for table in app.dataframe[:3])
-    assert pace.set_index("annotator").loc["bob", "away"] == 2
-    assert grades.set_index("annotator").loc["bob", "flagged"] == 1
+    assert {m.label: m.value for m in app.metric}["Flagged pairs"] == "1"
+    work = app.dataframe[0].value.set_index("annotator")
+    assert work.loc["bob", "away"] == 2
+    assert work.loc["cat", ["seconds", "per_hour", "away"]].isna().all()  # no time is known
+    app.session_state["look"] = "Grades"
+    assert app.run().dataframe[0].value.set_index("annotator").loc["bob", "flagged"] == 1
+    app.session_state["look"] = "Flagged pairs"
+    flagged = app.run().dataframe[0].value
+    assert not app.exception
     assert flagged[["query_id", "doc_id", "annotator", "note"]].to_numpy().tolist() == [["1", "d1", "bob", "*odd*"]]
     assert {"Title 1", "*odd*", "not at all"} <= {text.value for text in app.text}
 
@@ -633,7 +638,11 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
 def test_nothing_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2)
     app = opened(campaign, "annotators.py")
-    assert not any("Flagged" in heading.value for heading in app.subheader)
+    assert {m.label: m.value for m in app.metric}["Flagged pairs"] == "0"
+    app.session_state["look"] = "Grades"
+    shown = app.run().dataframe[0].value
+    assert not {"flagged", "shared", "undone"} & set(shown.columns)  # nothing to show
+    assert shown["streak"].tolist() == ["1 of grade 2"]
 
 
 # --- how quick it is ------------------------------------------------------------------------------------

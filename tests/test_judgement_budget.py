@@ -135,7 +135,7 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
     assert words in ok("recall", directory)
     assert words not in ok("loop", directory, "--budget", "9")
     said = run("loop", directory, "--mode", "pool").stderr
-    assert "no topic is in a loop: budgets take effect with --mode loop" in said
+    assert "no topic is in the loop: budgets need --mode loop" in said
 
 
 def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) -> None:

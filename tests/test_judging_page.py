@@ -45,9 +45,9 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--task", "grade"], "no task 'grade'; did you mean 'grades'?"),
-        (["--form", "pdf"], "no form 'pdf'"),
-        (["--long", "part"], "no long 'part'"),
+        (["--task", "grade"], "unknown task 'grade'; did you mean 'grades'?"),
+        (["--form", "pdf"], "unknown form 'pdf'"),
+        (["--long", "part"], "unknown long 'part'"),
         (["--list-size", "1"], "list_size is a number from 2 to 50, found 1"),
         (["--long-from", "0"], "long_from is a number from 200 to 10,000,000, found 0"),
         (["--image-host", "https://x.org"], "found 'https://x.org'; without https://, a port or a path"),

@@ -400,7 +400,7 @@ def test_files_of_a_campaign(campaign: Campaign, tmp_path: Path) -> None:
     assert written == json.loads(json.dumps(log.where(log.notna(), None).to_dict("records")))
     state = ok("status", where)
     assert "3, 1 decided, 4 of 6 decisions made, 2 left" in state
-    assert "0% chose the same documents; overlap 0.50" in state
+    assert "same choice in 0% of 1 comparison of two annotators, overlap 0.50" in state
     assert "Next: 2 of 6 decisions on lists are left." in state
     plain = json.loads(ok("status", where, "--format", "json"))["decisions"]
     assert (plain["task"], plain["choices"], plain["agreement"]["comparisons"]) == ("list", 4, 1)

@@ -316,7 +316,7 @@ def test_topics_that_wait_for_texts_are_not_called_decided(partial: Campaign, tm
 def test_an_import_says_what_it_releases(partial: Campaign, tmp_path: Path) -> None:
     write_documents(tmp_path / "later.tsv", [*POOL[WITH_TEXT:50], "elsewhere"])
     done = partial.importer.import_files(documents=[tmp_path / "later.tsv"]).done
-    assert done[-1].endswith("10 pooled pairs that waited for a text can be judged now")
+    assert done[-1].endswith("10 pooled pairs have a text now and can be judged")
 
 
 def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Campaign, client: TestClient) -> None:

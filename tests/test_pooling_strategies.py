@@ -451,8 +451,8 @@ def test_parameters_are_read_from_text() -> None:
         ("rrf", "=5", "written NAME=VALUE"),
         ("rrf", "budget=ten", "budget of rrf is a whole number; found 'ten'"),
         ("rbp", "p=high", "p of rbp is a number; found 'high'"),
-        ("rbp", "q=.5", "no rbp parameter 'q'"),
-        ("depth", "ties=random", "no value of ties for depth 'random'; choose from both, listed"),
+        ("rbp", "q=.5", "unknown rbp parameter 'q'"),
+        ("depth", "ties=random", "unknown value of ties for depth 'random'; choose from both, listed"),
     ):
         with pytest.raises(InputError, match=said):
             read_parameters(STRATEGIES[name], [setting])

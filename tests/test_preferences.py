@@ -368,7 +368,7 @@ def test_topics_without_a_pair_that_counts_are_said(tmp_path: Path) -> None:
         ["r", "1", "1", "1", "1.0000", "1.0000", "1.0000"], ["r", "2", "0", "1", "-", "-", "0.0000"]
     ]  # fmt: skip
     assert "r: ppref and wpref are means over 1 of 2 topics" in said.stderr
-    assert "no document is better than another in 1 topic, left out: 3" in said.stderr
+    assert "left out 1 topic where all documents are tied: 3" in said.stderr
     written = json.loads(
         ok("preferences", tmp_path / "p.csv", tmp_path / "r.run", "--per-topic", "--format", "json"),
         parse_constant=lambda name: pytest.fail(f"{name} is not JSON"),
@@ -420,7 +420,7 @@ def test_what_the_measure_refuses() -> None:
         evaluate([good], frame, 0)
     with pytest.raises(InputError, match="no topic can be called 'all'"):
         evaluate([good], table("ann all a>b"))
-    with pytest.raises(ColumnsError, match="run r needs the columns rank"):
+    with pytest.raises(ColumnsError, match="run r: expected the column rank"):
         evaluate([Run("r", good.frame.drop(columns="rank"))], frame)
 
 
@@ -598,7 +598,7 @@ def test_topics_with_one_document_are_not_handed_out(campaign: Campaign) -> None
         pool = pd.DataFrame({"query_id": "3", "doc_id": ["d00", "nowhere"], "rank": [1, 2]})
         campaign.store.pool.add(pool, "depth", {}, ["forth"])
     assert campaign.topic_tasks.next_topics("ann", 9).fresh == ["1", "2"]
-    with pytest.raises(UnknownNameError, match="no topic '9'"):
+    with pytest.raises(UnknownNameError, match="unknown topic '9'"):
         campaign.topic_tasks.plan("ann", "9")
 
 
@@ -675,7 +675,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     said = run("preferences", where)
     assert said.stdout.splitlines()[0].split() == ["run", "topics", "counted", "pairs", "of", "ppref", "wpref", "rpref"]
     assert [line.split()[0] for line in said.stdout.splitlines()[1:]] == ["forth", "back"]
-    assert "said the same" in said.stderr
+    assert "same preference in" in said.stderr
     means = campaign.evaluation.by_preferences(depth=2).means()
     of_file = json.loads(
         ok("preferences", tmp_path / "p.csv", tmp_path / "forth.run", "--depth", 2, "--format", "json")
@@ -683,7 +683,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     assert of_file["values"][0]["ppref"] == means.set_index("run").loc["forth", "ppref"]
     per_topic = ok("preferences", where, tmp_path / "back.run", "--per-topic").splitlines()
     assert [line.split()[:2] for line in per_topic[1:]] == [["back", "1"], ["back", "2"]]
-    assert "name them after it" in run("preferences", tmp_path / "p.csv").stderr
+    assert "expected at least one RUN" in run("preferences", tmp_path / "p.csv").stderr
 
 
 def test_status_and_what_is_next(campaign: Campaign) -> None:
@@ -709,20 +709,20 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
     [
         (
             "annotator,query_id,left,right,kind\nann,1,a,a,left\n",
-            ":2: wanted two documents to compare, found 'a' twice",
+            ", line 2: expected two documents to compare, found 'a' twice",
         ),
-        ("annotator,query_id,left,right,kind\nann,1,a,b,best\n", ":2: wanted a kind (left, right, equal"),
+        ("annotator,query_id,left,right,kind\nann,1,a,b,best\n", ", line 2: expected a kind (left, right, equal"),
         (
             "annotator,query_id,left,kind\nann,1,a,left\n",
-            ":1: wanted preferences: the columns annotator, query_id, left, right",
+            ", line 1: expected preferences: the columns annotator, query_id, left, right",
         ),
-        ("annotator,query_id,left,right,kind\nann,1,a,b,\n", ":2: wanted a value of kind"),
+        ("annotator,query_id,left,right,kind\nann,1,a,b,\n", ", line 2: expected a value of kind"),
         (
             "annotator,query_id,left,right,kind,seconds\nann,1,a,b,left,-1\n",
-            ":2: wanted seconds as a number, 0 or more",
+            ", line 2: expected seconds as a number, 0 or more",
         ),
-        ("annotator,query_id,left,right,kind\n ann,1,a,b,left\n", ":2: wanted the name of an annotator"),
-        ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ":2: wanted an id without blanks"),
+        ("annotator,query_id,left,right,kind\n ann,1,a,b,left\n", ", line 2: expected the name of an annotator"),
+        ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ", line 2: expected an id without blanks"),
         ("annotator,query_id,left,right,kind\n", "a header and nothing below it"),
         ('[{"annotator": "ann"}]\n', "a JSON array"),
     ],

@@ -9,6 +9,7 @@ from math import isnan
 from pathlib import Path
 from uuid import uuid4
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,6 +17,7 @@ from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import recall as charts
+from annotate.elements import recall_table
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.recall import TABLE, _batches, _curve, _next_percent, _promise_and_advice, _rules
@@ -413,7 +415,40 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     app = opened(hundred, "recall.py", topic="b")
     assert "Nothing is judged yet" in shown(app)
     app = opened(hundred, "recall.py", topic="nowhere")
-    assert app.error[0].value == "There is no topic nowhere."
+    assert app.error[0].value == "Topic nowhere does not exist."
+
+
+@pytest.mark.parametrize(
+    ("stop", "scopes", "target", "said"),
+    [
+        ([], "pp", 0.9, "No topic is ready to stop yet. The target is to find 90% of the relevant documents of each"),
+        ([], "pp", 1, "No topic is ready to stop yet. The target is to find all relevant documents of each topic"),
+        (
+            [0],
+            "pc",
+            0.9,
+            "1 of 2 topics is ready to stop: at least 90% of the relevant documents in the pool are found",
+        ),
+        ([0, 1], "pc", 0.9, "2 of 2 topics are ready to stop: at least 90% of the relevant documents are found, with"),
+        ([1], "pc", 1, "1 of 2 topics is ready to stop: all relevant documents in the collection are found, with 95%"),
+    ],
+)
+def test_the_page_leads_with_how_many_topics_may_stop(stop: list[int], scopes: str, target: float, said: str) -> None:
+    table = pd.DataFrame(
+        {"stop": [n in stop for n in (0, 1)], "of": [{"p": "pool", "c": "collection"}[s] for s in scopes]}
+    )
+    assert recall_table.answer(table, LoopSettings("loop", target=target)).startswith(said)
+
+
+def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -> None:
+    rows = pd.DataFrame({"query_id": ["b", "c", "a"], "title": "", "stop": [False, False, True]})
+    chart = charts.intervals_chart(
+        rows.assign(recall_low=[None, 0.2, 0.9], recall_high=[None, 0.8, 1.0]), 0.9
+    ).to_dict()
+    goal, span, low = chart["layer"]
+    assert span["encoding"]["x"]["sort"] == low["encoding"]["x"]["sort"] == ["c", "a"]
+    assert low["encoding"]["shape"]["scale"]["domain"] == [charts.READY, charts.NOT_YET]
+    assert goal["encoding"]["y"]["field"] == "target"
 
 
 @pytest.mark.slow

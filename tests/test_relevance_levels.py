@@ -138,7 +138,7 @@ def test_which_grades_bounds_assume_is_said(clicked: tuple[Path, Path], campaign
     assert "grade of the qrels, since the scale is unknown (0, 0.2, 0.55, 0.62)" in unknown
     known = run("evaluate", *clicked, "-m", "AP", "--bounds", "--grades", "0-3").stderr
     assert "grades of the scale (0, 1, 2, 3)" in known
-    assert "--grades is for --bounds" in run("evaluate", *clicked, "--grades", "0-3").stderr
+    assert "--grades needs --bounds" in run("evaluate", *clicked, "--grades", "0-3").stderr
     assert "two grades or more" in fails("evaluate", *clicked, "--bounds", "--grades", "3")
     labels = tmp_path / "labels.csv"
     labels.write_text("annotator,query_id,doc_id,relevance\na,1,d1,1\na,1,d2,0\n")

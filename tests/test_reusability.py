@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -222,7 +223,7 @@ def test_less_can_be_better() -> None:
 
 def test_groups_are_for_the_runs_that_there_are() -> None:
     assert assign_groups(["a", "b"], None) == ("a", "b")
-    with pytest.raises(UnknownNameError, match="no run 'c'"):
+    with pytest.raises(UnknownNameError, match="unknown run 'c'"):
         assign_groups(["a"], {"a": "g", "c": "g"})
     with pytest.raises(InputError, match="found none for b"):
         assign_groups(["a", "b"], {"a": "g"})
@@ -731,8 +732,8 @@ def test_the_command_says_it_in_words_first(files_of: tuple[Path, list[Path]]) -
     first, why, *_ = said.splitlines()
     assert first == "2 topics are too few to assess reusability: at least 10 are needed."
     assert why == "The runs end before rank 5, the smallest depth that is assessed."
-    assert "team_x  team_x       1         1  0.7500  0.5000  -0.2500" in said
-    assert "bounds over the unjudged" in said
+    assert re.search(r"^team_x +team_x +1 +1 +0\.7500 +0\.5000 +-0\.2500", said, re.M)
+    assert "bounds over all grades of the unjudged documents" in said
     answer = json.loads(ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--format", "json"))
     assert answer["pool"] == {"depth": 2, "runs": ["other", "team_x", "team_y"], "full": True}
     assert [row["after"] for row in answer["left_out"] if row["run"] == "other"] == [0.25]
@@ -776,10 +777,10 @@ def test_groups_come_from_a_file(files_of: tuple[Path, list[Path]], tmp_path: Pa
     answer = json.loads(ok("reusability", qrels, *paths, "--group", groups, "--format", "json"))
     assert answer["groups"] == {"team_x": "g", "team_y": "g", "other": "h"}
     for text, wanted in (
-        ("team_x g\n", "groups.tsv:1: wanted run<TAB>group"),
-        ("team_x\tg\nteam_x\th\n", "groups.tsv:2: wanted each run once"),
+        ("team_x g\n", "groups.tsv, line 1: expected run<TAB>group"),
+        ("team_x\tg\nteam_x\th\n", "groups.tsv, line 2: expected each run once"),
         ("team_x\tg\n", "found none for other and team_y"),
-        ("team_x\tg\nnobody\tg\n", "no run 'nobody'"),
+        ("team_x\tg\nnobody\tg\n", "unknown run 'nobody'"),
     ):
         groups.write_text(text)
         assert wanted in fails("reusability", qrels, *paths, "--group", groups)
@@ -792,10 +793,30 @@ def test_the_command_refuses_what_goes_with_the_other_form(
     files_of: tuple[Path, list[Path]], campaign: Campaign
 ) -> None:
     qrels, paths = files_of
-    assert "is a directory, so a campaign" in fails("reusability", campaign.directory, paths[0])
-    assert "--rule is for a campaign" in fails("reusability", qrels, *paths, "--rule", "majority")
-    assert "--topics is for a campaign" in fails("reusability", qrels, *paths, "--topics", "all")
+    assert "expected DIR alone, or QRELS and RUNs" in fails("reusability", campaign.directory, paths[0])
+    assert "--rule needs a campaign" in fails("reusability", qrels, *paths, "--rule", "majority")
+    assert "--topics needs a campaign" in fails("reusability", qrels, *paths, "--topics", "all")
     assert "judge some pairs first" in fails("reusability", campaign.directory)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (["fair", "fair"], "For a system that was not pooled, use measures to depth 10."),
+        (
+            ["fair", "no"],
+            "For a system that was not pooled, use measures to depth 5. For deeper measures, first",
+        ),
+        (["fair", "with care"], "use measures to depth 10 and check how many of its documents are unjudged."),
+        (["no", "fair"], "Before you compare a new system, import its run, add it to the pool, and judge"),
+    ],
+)
+def test_the_verdict_comes_with_what_to_do(verdicts: list[str], said: str) -> None:
+    from annotate.elements.reusability_tables import recommend
+
+    ladder = [GOOD._replace(depth=depth, verdict=verdict) for depth, verdict in zip((5, 10), verdicts, strict=True)]
+    assert said in recommend(ladder)
+    assert recommend(ladder).count(".") <= 2
 
 
 @pytest.mark.slow
@@ -822,12 +843,17 @@ def test_the_page_has_the_verdict_on_top(
     assert not app.error
     plain = [m.value.replace("\\", "") for m in app.markdown]
     assert any(report.verdict[0] in text for text in plain)
-    belong = next(box for box in app.selectbox if box.label == "Runs that belong together")
+    belong = next(box for box in app.selectbox if box.label == "Groups of runs")
     for chosen in ("none", "own"):
         belong.set_value(chosen).run()
         assert not app.exception
         assert not app.error
-    app.toggle[-1].set_value(True).run()
+    app.toggle(key="bounds").set_value(True).run()
     assert not app.exception
+    for view in ("Judged documents", "Pool depth", "Topics", "Leave-one-out"):
+        app.session_state["look"] = view
+        app.run()
+        assert not app.exception
+        assert any("Lowest and highest possible mean" in c.value for c in app.caption) == (view == "Leave-one-out")
     app.multiselect[0].set_value(["nDGC@10"]).run()
     assert "did you mean" in app.error[0].value

@@ -86,7 +86,7 @@ def test_a_file_that_others_can_read_is_noticed(write: Write, mode: int, readabl
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"client_id": None}, 'wanted client_id = "...", found none'),
+        ({"client_id": None}, 'expected client_id = "...", found none'),
         ({"client_secret": '""'}, "client_secret"),
         ({"address": '"judging.example.org"'}, "address as https"),
         ({"address": '"http://judging.example.org"'}, "http only on this machine"),
@@ -97,10 +97,10 @@ def test_a_file_that_others_can_read_is_noticed(write: Write, mode: int, readabl
         ({"scope": "7"}, "scope"),
         ({"roles": ""}, "sso.toml"),
         ({"roles": "[roles]\n"}, r"a table \[roles\]"),
-        ({"roles": '[roles]\nboss = ["a@x.org"]\n'}, "no role 'boss'"),
+        ({"roles": '[roles]\nboss = ["a@x.org"]\n'}, "unknown role 'boss'"),
         ({"roles": '[roles]\nreader = "a@x.org"\n'}, "reader = "),
         ({"roles": "[roles]\nreader = [7]\n"}, "reader = "),
-        ({"title": "="}, "wanted TOML"),
+        ({"title": "="}, "expected TOML"),
     ],
 )
 def test_a_setup_that_is_none(write: Write, changes: dict[str, Any], words: str) -> None:

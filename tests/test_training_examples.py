@@ -236,9 +236,9 @@ def test_numbers_out_of_range(how: dict[str, object], said: str) -> None:
 
 
 def test_names_and_frames_that_are_wrong() -> None:
-    with pytest.raises(UnknownNameError, match="no rule for negatives 'hrad'; did you mean 'hard'"):
+    with pytest.raises(UnknownNameError, match="unknown rule for negatives 'hrad'; did you mean 'hard'"):
         examples(QRELS, rule="hrad")
-    with pytest.raises(UnknownNameError, match="no judged parameter 'first'"):
+    with pytest.raises(UnknownNameError, match="unknown judged parameter 'first'"):
         examples(QRELS, parameters={"first": 1})
     with pytest.raises(ColumnsError, match="relevance"):
         examples(QRELS.drop(columns="relevance"))
@@ -459,7 +459,7 @@ def test_campaigns_that_are_not_ready(tmp_path: Path, campaign: Campaign) -> Non
         campaign.training_data.examples()
     with pytest.raises(InputError, match="the rule judged for negatives does not look at ranks"):
         campaign.training_data.examples(ranks=(1, 5))
-    with pytest.raises(UnknownNameError, match="no choice of ranks 'best'"):
+    with pytest.raises(UnknownNameError, match="unknown choice of ranks 'best'"):
         campaign.training_data.examples("hard", ranks_of="best")  # type: ignore[arg-type]
     with Campaign.create(tmp_path / "none", grades=GradeScale({0: "no", 1: "yes"})) as other:
         (tmp_path / "t.tsv").write_text("1\tone\n")
@@ -481,7 +481,7 @@ def test_in_the_command_line(judged: Campaign, tmp_path: Path) -> None:
     assert sorted(n["doc_id"] for n in line["negatives"]) == ["d2", "d3", "d6"]
     ok("export", judged.directory, "--triples", path, "--margin", 3, "--positives", 1, "--apart")
     assert {tuple(row.split("\t")[:2]) for row in path.read_text().splitlines()[1:]} == {("1", "d1")}
-    assert "no rule for negatives 'random'" in fails(
+    assert "unknown rule for negatives 'random'" in fails(
         "export", judged.directory, "--triples", path, "--negatives", "random"
     )
     assert "written as .tsv (ids) or .jsonl" in fails("export", judged.directory, "--triples", tmp_path / "t.csv")
@@ -491,10 +491,10 @@ def test_topics_with_fewer_negatives_than_asked_for_are_counted(judged: Campaign
     path, more = tmp_path / "t.tsv", tmp_path / "u.tsv"
     done = run("export", judged.directory, "--triples", path, "--tuples", more, "--negatives-each", 2)
     assert done.exit_code == 0
-    assert "t.tsv: 1 topic has fewer than 2 negatives by this rule: 1 of 2 positives have fewer negatives, or none" in (
+    assert "t.tsv: 1 topic has fewer than 2 negatives of this kind: 1 of 2 positives with fewer negatives or none" in (
         done.stderr
     )
-    assert "u.tsv: 1 topic has fewer than 2 negatives by this rule: 1 of 2 positives are left out" in done.stderr
+    assert "u.tsv: 1 topic has fewer than 2 negatives of this kind: 1 of 2 positives left out" in done.stderr
     assert judged.training_data.examples(count=2).counts["topics_short"] == 1
     assert judged.training_data.examples(count=1).counts["topics_short"] == 0
 
@@ -505,7 +505,7 @@ def test_standard_output_is_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
-    assert "'-' is no file to write to" in run("export", judged.directory, option, "-").stderr
+    assert "expected the name of a file to write, found '-'" in run("export", judged.directory, option, "-").stderr
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -514,4 +514,4 @@ def test_an_empty_file_is_said(make_campaign: Callable[..., Campaign], tmp_path:
     say(campaign, "ann", "1", "d1", 0)
     done = run("export", campaign.directory, "--triples", tmp_path / "t.tsv")
     assert done.exit_code == 0
-    assert "t.tsv is empty: nothing is relevant (grade 1 or more)" in done.stderr
+    assert "t.tsv is empty: no document is a positive (grade 1 or more)" in done.stderr

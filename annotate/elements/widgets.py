@@ -35,6 +35,17 @@ _WORD_JOINER, _ZERO_WIDTH_SPACE = "\u2060", "\u200b"
 
 LONG_TEXT = 20_000
 
+NEXT = {
+    "import": "Import files",
+    "pool": "Choose the pool",
+    "judge": "Start judging",
+    "loop": "Change the budget",
+    "assign": "Set the overlap",
+    "people": "Invite annotators",
+    "export": "Export",
+}
+"""Page of a next step -> label of its button."""
+
 
 def plain(text: str) -> str:
     r"""Text from a file, escaped for labels, headings and captions, which Streamlit reads as Markdown.
@@ -84,20 +95,20 @@ def documentation_link(page: str, label: str) -> None:
 
 
 def next_step(step: NextStep) -> None:
-    """Draw the next step with a link to its page, or with the roles that may open it."""
+    """Draw the next step with a button that leads to its page, or with the roles that may open it."""
     page = next(page for page in page_access.PAGES if page.url_path == step.page)
     with st.container(border=True):
-        st.write(f"**Next.** {plain(step.sentence)}")  # it may name topics
-        if session.current().role in page.roles:
-            page_link(page.file)
-        else:
-            st.caption(f"This is for {page_access.role_names(page.roles)}.")
+        st.write(plain(step.sentence))  # it may name topics
+        if session.current().role not in page.roles:
+            st.caption(f"This page is for {page_access.role_names(page.roles)}.")
+        elif st.button(NEXT[step.page], type="primary", icon=page.icon, key="next-step"):
+            st.switch_page(f"views/{page.file}")
 
 
-def stop_with_next_step(sentence: str) -> NoReturn:
-    """End a page that has nothing to show yet with the reason and the next step."""
+def stop_with_next_step(sentence: str, step: NextStep | None = None) -> NoReturn:
+    """End a page that has nothing to show yet with what is missing and the next step, by default the campaign's."""
     st.write(sentence)
-    next_step(session.current().campaign.overview.next_step())
+    next_step(step or session.current().campaign.overview.next_step())
     st.stop()
 
 

@@ -303,8 +303,8 @@ def with_costs(evaluation: Evaluation, costs: pd.DataFrame, place: str = "costs"
     runs, known = [c.run for c in evaluation.coverage], costs.set_index("run")
     if len(unknown_costs(runs, costs)) == len(known):
         raise InputError(
-            f"{place}: expected costs of the runs ({', '.join(runs[:3])}), "
-            f"found costs of {', '.join(map(str, known.index[:3]))}"
+            f"{place}: expected costs of one of the runs ({', '.join(runs[:3])}), "
+            f"found those of {', '.join(map(str, known.index[:3]))}"
         )
     system_of = {run: system for system, members in group_seeds(runs).items() for run in members}
     own, of_system = known.reindex(runs), known.reindex([system_of[run] for run in runs])

@@ -32,6 +32,7 @@ from collection.reusability.verdict import (
     MIN_KNOWN,
     MIN_TOPICS,
     DepthResult,
+    find_deepest,
 )
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "compute_judged_curves",
     "describe_topics",
     "estimate_missing",
+    "find_deepest",
     "groups_by_prefix",
     "leave_out",
     "measure_order_stability",

@@ -69,7 +69,7 @@ class CorpusTables(Repository):
                 changed += 1
             else:
                 raise ConflictError(
-                    f"topic {topic.query_id!r} is in the campaign already with other words; --replace takes the new"
+                    f"topic {topic.query_id!r} is already in the campaign with another text; use --replace"
                 )
         return Added(new, changed, same)
 
@@ -93,7 +93,7 @@ class CorpusTables(Repository):
             differ = [d for d, row in there.items() if row[1] is not None and row != rows[d]]
             if differ and not replace:
                 raise ConflictError(
-                    f"document {differ[0]!r} is in the campaign already with another text; --replace takes the new one"
+                    f"document {differ[0]!r} is already in the campaign with another text; use --replace"
                 )
             changed += len(differ)
             same += sum(row == rows[d] for d, row in there.items())

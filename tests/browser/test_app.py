@@ -232,7 +232,7 @@ def test_import_page_says_the_line(serving: Serving, context: BrowserContext, tm
     expect(page.get_by_text("bad.run")).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("Nothing was imported")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"bad\.run:2: wanted 6 columns"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"bad\.run, line 2: expected 6 columns"))).to_be_visible()
 
 
 def test_without_the_link_nothing_is_shown(serving: Serving, context: BrowserContext) -> None:
