@@ -380,7 +380,7 @@ def test_the_loop_page(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     words: Callable[[], str] = lambda: "\n".join(e.value for kind in (app.caption, app.warning) for e in kind)  # noqa: E731
     assert not app.exception
     assert "It reads no text" in words()
-    assert "nothing can be promised" in words()
+    assert "no stopping guarantee holds" in words()
     assert not app.radio
     app.selectbox(key="by").set_value("hedge").run()
     app.number_input(key="topic_budget").set_value(30).run()

@@ -1053,7 +1053,7 @@ def test_the_page_offers_the_forms_of_a_sample(
     secret = signed_in(sampled, "manager")
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
-    assert "The pool was sampled" in said(app)
+    assert "The pool is a random sample" in said(app)
     for form in sampled.qrels.forms():
         app.radio(key="form").set_value(form).run()
         assert not app.exception
@@ -1067,7 +1067,7 @@ def test_the_page_says_how_many_topics_are_left_out(half_judged: Campaign, monke
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
     app.radio(key="form").set_value("strata").run()
-    assert app.toggle(key="unjudged-topics").label == "Also the topics without a grade (1; left out otherwise)"
+    assert app.toggle(key="unjudged-topics").label == "Include topics without a grade (1)"
     app.toggle(key="unjudged-topics").set_value(True).run()
     assert not app.exception
     assert not app.error

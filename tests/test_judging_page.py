@@ -133,4 +133,4 @@ def test_the_page_of_a_campaign_without_a_pool(
 ) -> None:
     app = opened(make_campaign(pooled=False))
     assert not app.exception
-    assert any("Once there is a pool" in element.value for element in app.markdown)
+    assert any("There is no pool yet" in element.value for element in app.markdown)

@@ -380,7 +380,7 @@ def test_pages_speak_of_decisions(
     elif view == "overview":
         assert ("100% of 1 times" if task == "list" else "100% of 2 times") in words
     else:
-        assert ("By this rule 1 documents of 1 topics" if task == "list" else "4 preferences between two") in words
+        assert ("1 relevant document in 1 topic" if task == "list" else "4 preferences between two") in words
 
 
 # --- speed --------------------------------------------------------------------------------------------

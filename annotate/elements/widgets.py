@@ -91,7 +91,7 @@ def page_link(file: str, label: str | None = None) -> None:
 
 def documentation_link(page: str, label: str) -> None:
     """Draw a link to a page of the documentation, such as ``how-to/stop-judging``, which opens in another tab."""
-    st.markdown(f"[{label}](/documentation/{page}) :material/open_in_new:")
+    st.markdown(f"[{label}](/documentation/{page})")
 
 
 def next_step(step: NextStep) -> None:
@@ -131,24 +131,19 @@ def saving(message: str) -> Iterator[None]:
 
 
 def save_button(
-    wanted: Mapping[str, object],
-    settings: object,
-    write: Callable[..., object],
-    message: str,
-    key: str,
-    labels: tuple[str, str] = ("Save", "Saved"),
+    wanted: Mapping[str, object], settings: object, write: Callable[..., object], message: str, key: str
 ) -> None:
-    """Draw a button (`labels`: with changes, without) that writes `wanted` values unlike the `settings`."""
+    """Draw a button that writes the `wanted` values that differ from the `settings`; disabled if none does."""
     changes = {name: value for name, value in wanted.items() if value != getattr(settings, name)}
-    if st.button(labels[not changes], type="primary", disabled=not changes, key=key):
+    if st.button("Save", type="primary", disabled=not changes, key=key):
         with saving(message):
             write(**changes)
 
 
 def missing_texts(per_topic: Iterable[int]) -> None:
-    """Warn of pooled pairs that cannot be judged since their text is missing; `per_topic` are their numbers."""
+    """Warn of pooled pairs that cannot be judged without their text; `per_topic` are their numbers."""
     if sentence := stopping.missing_texts(per_topic):
-        st.warning(f"{sentence} The Export page lists the ids; import their texts, and they are handed out.")
+        st.warning(f"{sentence} Import their texts to judge them; the Export page lists the ids.")
         page_link("export.py")
 
 
@@ -261,7 +256,7 @@ def document(document: Document) -> None:
     if shown.title:
         st.caption(plain(document.doc_id))
     if document.text is None:
-        st.info("The text of this document is not in the campaign.")
+        st.info("This document has no text in the campaign.")
         return
     is_long = len(shown.text) > LONG_TEXT
     text = without_bidi(cut(shown.text, LONG_TEXT))
@@ -275,7 +270,7 @@ def document(document: Document) -> None:
         if images:
             safe_html("".join(map(_image, images)), "document")
     if is_long:
-        st.caption(f"The first {LONG_TEXT:,} of {len(shown.text):,} characters.")
+        st.caption(f"First {LONG_TEXT:,} of {len(shown.text):,} characters.")
 
 
 def _image(image: document_payload.ImagePayload) -> str:
