@@ -398,9 +398,9 @@ def test_options_that_do_not_exist(options: dict[str, object], said: str) -> Non
         (labels_of(), "observed", "graded", "there are no grades"),
         (labels_of("0 1 2"), "alpha-ordinal", "graded", "there is only one annotator"),
         (labels_of("0 1 . .", ". . 1 2"), "ac1", "graded", "no pair was graded by two annotators"),
-        (labels_of("1 1 1", "1 1 1"), "cohen", "graded", "every grade is 1, and agreement beyond chance needs two"),
+        (labels_of("1 1 1", "1 1 1"), "cohen", "graded", "every grade is 1; chance-corrected agreement needs two"),
         (labels_of("0 0 0", "0 0 0"), "overlap", "binary", "no document is graded relevant"),
-        (labels_of("2 2 2", "2 2 2"), "alpha-nominal", "binary", "every grade is 1, and"),
+        (labels_of("2 2 2", "2 2 2"), "alpha-nominal", "binary", "every grade is 1;"),
     ],
 )
 def test_no_value_and_why(frame: pd.DataFrame, coefficient: str, scale: str, note: str) -> None:
@@ -470,7 +470,7 @@ def test_where_all_is_one_grade_of_a_larger_scale_gwet_says_one() -> None:
 def test_scores_are_no_grades() -> None:
     """Their codes would not fit, and work grows with the square of their number."""
     frame = labels_of(" ".join(map(str, range(101))))
-    with pytest.raises(InputError, match=r"at most 100 different grades .* found 101: .* Round them"):
+    with pytest.raises(InputError, match=r"at most 100 different grades, found 101; .* round them"):
         Labels.of(frame)
     assert Labels.of(frame[1:]).count == 100
     with pytest.raises(InputError, match="at most 100"):
@@ -479,7 +479,7 @@ def test_scores_are_no_grades() -> None:
 
 @pytest.mark.parametrize("level", [np.nan, np.inf, -np.inf])
 def test_a_level_is_finite(level: float) -> None:
-    with pytest.raises(InputError, match=f"the level is a grade, which is a finite number, found {level:g}"):
+    with pytest.raises(InputError, match=f"level: expected a finite grade, found {level:g}"):
         agreement.agreement(COHEN, level=level)
 
 
@@ -796,7 +796,7 @@ def test_conclusions_rest_on_what_both_graded(judged: Campaign) -> None:
     assert table[["a", "b"]].to_numpy().tolist() == [[1.0, 1.0], [0.5, 1.0]]
     assert table["place_b"].tolist() == [1, 1]
     assert np.isnan(found.tau)
-    assert found.note == "by the grades of bob all runs have the same value"
+    assert found.note == "all runs have the same value by the grades of bob"
     better = judged.agreement.conclusions(parse("nDCG@2"))[0]
     assert better.tau == -1
     assert better.swaps == 1
@@ -1022,7 +1022,7 @@ def test_the_command_fails_by_name(judged: Campaign, tmp_path: Path) -> None:
     assert "did you mean 'alpha-ordinal'" in fails("agreement", path, "--coefficient", "alpha-ordnal")
     assert "unknown annotator 'z'" in fails("agreement", path, "--without", "z")
     for level in ("nan", "inf"):
-        assert "the level is a grade" in fails("agreement", path, "--level", level, "--format", "json")
+        assert "level: expected a finite grade" in fails("agreement", path, "--level", level, "--format", "json")
     for scale in ("0", "x", "0,nan", "3-0"):
         assert "--grades wants two grades or more, as 0-3" in fails("agreement", path, "--grades", scale)
     assert "a grade of the scale (2, 3), found 1" in fails("agreement", path, "--grades", "2-3")

@@ -293,7 +293,7 @@ def test_imported_grades_do_not_count_in_a_row_beside_own_ones() -> None:
     alone = of(looked(file, graded("bob", MIXED)), "ann")
     assert (alone["said"], alone["row"]) == (0, 0)
     more = log_of("ann", [{"grade": int(n < 20), "at": 200 + n, "doc": f"own{n}"} for n in range(40)])
-    assert "If 40 grades with their share of it (50%)" in remarks(looked(file, more), "ann", "in a row")[0]
+    assert "With 40 grades in random order, 50% of them 1, " in remarks(looked(file, more), "ann", "in a row")[0]
 
 
 def test_a_campaign_looks_at_its_own_log(campaign: Campaign) -> None:

@@ -477,7 +477,7 @@ def test_why_names_the_terms(wings: Campaign) -> None:
     wings.settings.set_loop(explain="terms and runs")
     assert "best at rank" not in wings.explanations.why("1", "wing0", "ann").sentence  # judging is blind
     wings.assignments.update(blind=False)
-    assert "1 of 1 have it, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
+    assert "Retrieved by 1 of 1 system, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
     assert "none of 1 has it" in wings.explanations.why("1", "wing4", "ann").sentence
     wings.settings.set_loop(explain="nothing")
     assert wings.explanations.why("1", "wing4", "ann").terms == []

@@ -127,7 +127,7 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
         directory = campaign.directory
     words = (
         "The judgement budget of this campaign (6) is used up: 3 in topic 1 and 3 in topic 2. Raise the budget (Loop "
-        "page, or cleverdon loop DIR --budget N), or export the qrels."
+        "page, or `cleverdon loop DIR --budget N`) or export the qrels."
     )
     assert step.sentence == words
     assert f"Next: {words}" in ok("status", directory)
@@ -145,7 +145,7 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
         assert not campaign.budget.state().used_up  # topic 3 has judged nothing
         campaign.settings.set_loop(topics=["3"], mode="closed")
         assert campaign.overview.next_step().sentence.startswith(
-            "The judgement budget of each topic (1) is used up in every loop: 1 in topic 1, 1 in topic 2. Raise the"
+            "The judgement budget of each topic (1) is used up in every loop: 1 in topic 1 and 1 in topic 2. Raise the"
         )
 
 
