@@ -551,7 +551,7 @@ def test_a_lock_counts_with_the_next_request(client: TestClient, campaign: Campa
     campaign.accounts.set_role("bob", "reader")
     refused = judge_one(client, token)
     assert refused.status_code == 403
-    assert refused.json()["error"].startswith("a reader does not judge")
+    assert refused.json()["error"].startswith("readers cannot judge")
     campaign.accounts.set_role("bob", "annotator")
     assert judge_one(client, token).status_code == 200
     campaign.accounts.lock("bob")

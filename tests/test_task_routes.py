@@ -199,7 +199,7 @@ def test_what_another_annotator_has_or_did_is_not_seen(client: TestClient, listi
 def test_readers_are_refused_and_so_is_what_has_no_token(client: TestClient, listing: Campaign) -> None:
     client.headers[TOKEN_HEADER] = judging_token(listing, "rea", "reader")
     for route in ("sync", "recent", "unit"):
-        assert "does not judge" in post(client, f"task/{route}", 403, task="list")["error"]
+        assert "cannot judge" in post(client, f"task/{route}", 403, task="list")["error"]
     del client.headers[TOKEN_HEADER]
     for route in ("sync", "recent", "unit"):
         post(client, f"task/{route}", 401, task="list")
