@@ -952,7 +952,7 @@ def test_the_command_on_a_file(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     formats.write_labels(KRIPPENDORFF_C, path)
     printed = ok("agreement", path, "--resamples", 100)
-    assert printed.startswith("4 annotators gave 41 grades to 12 pairs, 11 of them by two annotators or more.\n")
+    assert printed.startswith("4 annotators gave 41 grades to 12 pairs; 11 pairs have 2 or more grades.\n")
     assert "alpha-ordinal    Krippendorff's alpha, ordinal     0.815 (" in printed
     assert "\npairs of annotators\n" in printed
     assert "\ntopics, lowest Krippendorff's alpha, ordinal first\n" in printed

@@ -280,7 +280,7 @@ def stability_sentence(curve: pd.DataFrame, matrix: RunMatrix) -> str:
     measure = curve["measure"].iloc[0]
     if curve["tau"].isna().all():
         return f"The stability of the order by {measure} is undefined: the runs are too few or have equal values."
-    reached = {}  # depth -> the largest tau that holds from there on
+    reached: dict[str, float] = {}  # depth -> the largest tau that holds from there on
     for least in STABLE_TAUS:
         row = find_stable_depth(curve, least)
         where = "at no depth"
