@@ -546,12 +546,12 @@ def given_files(folder: Path) -> list[object]:
 def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     printed = ok(*given_files(on_disk), "-m", "nDCG@10", "--baseline", "bm25")
     lines = printed.splitlines()
-    assert lines[0].split() == ["system", "nDCG@10", "95%", "unjudged@10"]
+    assert lines[0].split() == ["system", "nDCG@10", "95%", "CI", "unjudged@10"]
     assert re.match(r"dense\s+0\.\d{4} ±0\.\d{4}\s+\*\+?\s+0\.\d{4} to 0\.\d{4}\s+\d+\.\d%", lines[1])
     assert "nDCG@10 vs. bm25: Paired t, Holm" in printed
     assert re.search(r"^dense\s+\+0\.\d{4}\s+\S+ to \S+\s+\+\d", printed, re.M)
     alone = run(*given_files(on_disk), "-m", "AP")
-    assert "against bm25" not in alone.stdout
+    assert "vs. bm25" not in alone.stdout
     assert "dense has the highest AP" in alone.stdout
     assert "note: 12 topics are fewer than 50" in alone.stderr
     assert ok(*given_files(on_disk)).splitlines()[0].split()[:4] == ["system", "nDCG@10", "unjudged@10", "AP"]
