@@ -75,7 +75,7 @@ def ids(answer: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("route", ROUTES)
 def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaign, route: str) -> None:
     client.headers[TOKEN_HEADER] = judging_token(campaign, "rita", "reader")
-    assert "does not judge" in post(client, route, 403, query_id="1", doc_ids=[], settings={})["error"]
+    assert "cannot judge" in post(client, route, 403, query_id="1", doc_ids=[], settings={})["error"]
     client.headers[TOKEN_HEADER] = "nobody"
     post(client, route, 401, query_id="1", doc_ids=[], settings={})
     del client.headers[TOKEN_HEADER]

@@ -31,8 +31,7 @@ function renderPassages(sheet, { opinions }) {
 }
 
 function heard({ unit }) {
-  const n = unit.opinions.length;
-  return `${titleOf(unit)}, for ${nameOfTopic(unit.topic)}: ${n} ${n === 1 ? "opinion" : "opinions"}`;
+  return `${titleOf(unit)}, for ${nameOfTopic(unit.topic)}: ${count(unit.opinions.length, "judgement")}`;
 }
 
 /** Marks the grade that the pair on screen has, or had before it was taken back. */

@@ -20,12 +20,12 @@ const LOW = 24; // ask for more when fewer pairs are held
 const FULL = 36; // and ask for as many as make this
 
 const TEXTS = {
-  first: "The first pairs are being fetched.",
-  asked: "The pair that was asked for",
+  first: "Fetching the first pairs.",
+  asked: "The requested pair",
   only: "This is the only pair left.",
   nothing: ["Nothing to adjudicate", "No pair matches the filter."],
-  done: ["Every pair is adjudicated", "Nothing that matches the filter is left. The grades are in the qrels of the Export page."],
-  busy: ["Nothing to adjudicate just now", "Looking for new disagreements every 10 seconds."],
+  done: ["All pairs are adjudicated", "No open pair matches the filter. The adjudicated grades are in the qrels on the Export page."],
+  busy: ["Nothing to adjudicate right now", "Checking for new disagreements every 10 seconds."],
 };
 
 const idOf = ({ query_id, doc_id }) => JSON.stringify([query_id, doc_id]);

@@ -24,7 +24,7 @@ const takePlans = () => {};
 function wordsFor(state, { kind, shown, chosen, reason }) {
   if (kind !== "chosen") return reason ? `cannot judge (${reason})` : "cannot judge";
   if (!chosen.length) return "none of these";
-  return `chosen ${chosen.map((id) => shown.indexOf(id) + 1).sort((a, b) => a - b).join(", ")}`;
+  return `selected ${join(chosen.map((id) => shown.indexOf(id) + 1).sort((a, b) => a - b))}`;
 }
 
 function takeUnit(unit) {
@@ -74,7 +74,7 @@ function choose(state, at, source) {
   const most = mostChosen(state);
   if (most === 1) return judge(state, "chosen", { chosen: [doc.doc_id], source });
   if (!unit.chosen.delete(doc.doc_id)) {
-    if (unit.chosen.size >= most) return tell(state, `${most} can be chosen at most: take one of them back first.`);
+    if (unit.chosen.size >= most) return tell(state, `You can select ${count(most, "document")} at most: deselect one first.`);
     unit.chosen.add(doc.doc_id);
   }
   if (state.notice?.urgent) state.notice = null;
@@ -87,8 +87,8 @@ function done(state, source) {
   if (!item) return oneMoment(state);
   const { unit } = item;
   if (mostChosen(state) === 1 && unit.at >= 0) return choose(state, unit.at, source);
-  const none = capFor(state, "none");
-  if (!unit.chosen.size) return tell(state, `Nothing is chosen${none && `: ${none} says that none of these answers it`}.`);
+  const none = keyHint(state, "none");
+  if (!unit.chosen.size) return tell(state, `Select a document first, or \u201cNone of these\u201d${none && ` (${none})`}.`);
   const chosen = unit.documents.map((doc) => doc.doc_id).filter((id) => unit.chosen.has(id));
   return judge(state, "chosen", { chosen, source });
 }
@@ -98,7 +98,7 @@ function none(state, source) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const ticked = !item.entry && !item.unit.before && mostChosen(state) > 1 && item.unit.chosen.size;
-  if (ticked) return tell(state, `${ticked} ${ticked === 1 ? "is" : "are"} chosen: take that back first, or finish with Enter.`);
+  if (ticked) return tell(state, `${count(ticked, "document is", "documents are")} selected: deselect ${plural(ticked, "it", "them")} or submit.`);
   return judge(state, "chosen", { chosen: [], source });
 }
 

@@ -6,7 +6,7 @@ function openFinder(state) {
   const { view } = state;
   const item = onScreen(state);
   if (!item) return oneMoment(state);
-  if (!item.doc.text) return tell(state, "This document has no text to find anything in.");
+  if (!item.doc.text) return tell(state, "This document has no text.");
   if (state.panel !== "finder") setPanel(state, "finder");
   view.finderWords.focus({ preventScroll: true });
   view.finderWords.select(); // what was sought in another document is still there
@@ -64,10 +64,10 @@ function renderFinder(state, view) {
   if (!finder) return;
   const { hits, at, sought } = finder;
   const some = hits.length >= MOST_HITS ? `more than ${figure(MOST_HITS)}` : figure(hits.length);
-  setText(view, "finderSays", !sought.trim() ? "" : hits.length ? `${figure(at + 1)} of ${some}` : "none");
+  setText(view, "finderSays", !sought.trim() ? "" : hits.length ? `${figure(at + 1)} of ${some}` : "no matches");
   const { doc } = onScreen(state) ?? {};
   setHidden(view.finderMore, !doc?.truncated);
-  if (doc?.truncated) setText(view, "finderMoreSays", `in the first ${figure(pointsIn(doc.text, doc.text.length))} characters`);
+  if (doc?.truncated) setText(view, "finderMoreSays", `Searching the first ${figure(pointsIn(doc.text, doc.text.length))} characters only.`);
   const key = `${view.sheet.version} ${at}`;
   if (finder.version === key) return;
   finder.version = key;
@@ -106,7 +106,7 @@ function finderChanged(state) {
   renderFinder(state, state.view);
 }
 
-action("find", "d", "find in this document: Enter and Shift+Enter go from place to place", (state) => openFinder(state), { panel: "finder" });
+action("find", (state) => openFinder(state), { panel: "finder" });
 
 onButton("next-hit", (state) => stepHit(state, 1));
 onButton("previous-hit", (state) => stepHit(state, -1));

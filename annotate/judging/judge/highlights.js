@@ -136,5 +136,5 @@ function toggleMarks(state) {
   return tell(state, on ? "Highlights are on." : "Highlights are off.");
 }
 
-action("highlight", "h", "highlights off, and on again: the topic's terms and your own words", (state) => toggleMarks(state));
-action("own-words", "o", "words of your own to highlight, in every document of this topic", (state) => openWords(state));
+action("highlight", (state) => toggleMarks(state));
+action("own-words", (state) => openWords(state));

@@ -93,7 +93,7 @@ async function showNear(state) {
     try {
       entry = await fetchEntry(state, item.queryId, alike.doc_id, alike.said);
     } catch (error) {
-      return tell(state, `It cannot be shown: ${causeOf(error)}.`);
+      return tell(state, `The near-duplicate could not be loaded: ${causeOf(error)}.`);
     }
     const now = onScreen(state);
     if (!now || pairOf(now.queryId, now.doc.doc_id) !== pair) return undefined; // the annotator has gone on
@@ -113,7 +113,7 @@ function leaveNear(state) {
   const at = state.near.from ? state.history.indexOf(state.near.from) : -1;
   Object.assign(state.near, { from: null, to: null });
   state.look = at < 0 ? null : at;
-  if (state.look === null) say(state, "Back at the open document.");
+  if (state.look === null) say(state, "Back to the open document.");
   else sayLookingBack(state, state.history[at]);
   return refresh(state);
 }
@@ -124,12 +124,12 @@ function renderNear(state, view, item) {
   setHidden(view.near, !alike && !back);
   if (!alike && !back) return;
   const same = alike && alike.similarity >= 1;
-  setText(view, "nearWords", back ? "This is the one that is nearly the same." : `${same ? "The same text as" : "Nearly the same as"} `);
+  setText(view, "nearWords", back ? "This is the near-duplicate." : `${same ? "Same text as" : "Near-duplicate of"} `);
   setText(view, "nearTitle", back ? "" : cut(alike.title || alike.doc_id, 120));
   setText(view, "nearSaid", back ? "" : `, which you judged ${wordsFor(state, alike.said)}.`);
   setText(view, "nearShow", back ? "Back" : "Show");
 }
 
-action("near", "v", "show the judged document that is nearly the same, where there is one, and come back", (state) => showNear(state),
+action("near", (state) => showNear(state),
   { when: (state) => isNearShown(state) || nearOf(state, onScreen(state)) !== null,
-    refusal: "No judged document is known to be nearly the same as this one." });
+    refusal: "No judged near-duplicate of this document is known." });

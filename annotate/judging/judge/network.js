@@ -56,7 +56,7 @@ function leaveClosed(state, returned, closed) {
   const waits = state.pending.some(({ judgement }) => pairOf(judgement.query_id, judgement.doc_id) === returned);
   if (note || flagged || passages.length || waits) return;
   state.queue.shift();
-  say(state, ": judged meanwhile, it is not open any more", item.doc);
+  say(state, ": no longer needs a judgement", item.doc);
 }
 
 /** How many documents to ask for; in the loop always some, since each judgement may change what comes next. */
@@ -155,11 +155,11 @@ function goWhereWorkIs(state, { documents, next = null, budget = "" }) {
     state.topicsDue = true; // new since the topics were fetched
     return;
   }
-  const why = budget || (isDone(state, topic) ? "Done here" : "Nothing is free here just now");
+  const why = budget || (isDone(state, topic) ? "Topic done" : "No free document in this topic");
   state.tried.add(state.queryId);
   openTopic(state, next);
   state.wantsRecent = true;
-  say(state, `${why}: going on with the next topic that has documents for you.`);
+  say(state, `${why}. Continuing with the next topic that has documents for you.`);
 }
 
 /**

@@ -5,8 +5,8 @@
 const noteOf = (state, item) => marksOf(state, item).note;
 
 const NOTE_HINT = {
-  open: "It goes with the grade that you give this document.",
-  decided: "Enter saves it with the grade that the document has.",
+  open: "Saved with your grade for this document.",
+  decided: "Saved with the grade you gave.",
 };
 
 /** What is written in the open panel goes to the document for which it was opened. */
@@ -25,7 +25,7 @@ function keepNote(state, source) {
   takeNote(state);
   setPanel(state, null);
   if (!changeMarks(state, item, {}, source)) return undefined;
-  say(state, state.history[state.look].note ? ": note kept" : ": note taken away", item.doc);
+  say(state, state.history[state.look].note ? ": note saved" : ": note removed", item.doc);
   return refresh(state);
 }
 
@@ -40,7 +40,7 @@ function calibrateFirst(state, queryId) {
   openTopic(state, queryId);
   state.brought = true;
   state.wantsRecent = true;
-  say(state, "Calibration comes first: everybody judges these documents.");
+  say(state, "Calibration first: all annotators judge these documents.");
 }
 
 const MOST_FEEDBACK = 5; // of one answer: fast keys and a slow network bring several at once
@@ -52,8 +52,8 @@ function takeFeedback(state, batch, feedback) {
   state.feedback = feedback.slice(-MOST_FEEDBACK).map(({ uuid, doc_id, title, relevance, settled, note }) => {
     const own = said.get(uuid)?.judgement ?? { kind: relevance === null ? "cannot judge" : "graded", relevance, reason: null };
     const same = own.kind === "graded" && own.relevance === settled;
-    const words = `You: ${wordsFor(state, own)}. `;
-    const answer = same ? "As settled." : `Settled: ${wordsFor(state, { kind: "graded", relevance: settled })}.`;
+    const words = `Your grade: ${wordsFor(state, own)}. `;
+    const answer = same ? "It matches the reference grade." : `Reference grade: ${wordsFor(state, { kind: "graded", relevance: settled })}.`;
     return { title: title || doc_id, words: words + answer, note: note || "", same };
   });
 }
@@ -82,7 +82,7 @@ function takeSurplus(state, batch, uuids) {
   for (const entry of state.history) if (surplus.has(entry.uuid)) entry.surplus = true;
   const item = batch.findLast(({ judgement }) => surplus.has(judgement.uuid));
   if (item && !state.notice?.urgent) {
-    state.notice = { title: item.title, words: ": saved; meanwhile others had given all that was wanted", urgent: false };
+    state.notice = { title: item.title, words: ": saved, but others had already given all the judgements needed", urgent: false };
   }
   return surplus;
 }
@@ -95,7 +95,7 @@ function flag(state, source) {
   if (!item) return oneMoment(state);
   const flagged = !marksOf(state, item).flagged;
   const saved = changeMarks(state, item, { flagged }, source);
-  say(state, flagged ? `: flagged${saved ? "" : ", it goes with the grade"}` : ": no longer flagged", item.doc);
+  say(state, flagged ? `: flagged${saved ? "" : "; saved with your grade"}` : ": flag removed", item.doc);
   return refresh(state);
 }
 

@@ -129,7 +129,7 @@ function takeSaid(state, { tab, item, doc }) {
   const at = heldAt(state, queryId, docId);
   const known = at < 0 ? null : state.history[at];
   const said = { ...entryMarks(judgement), kind, relevance: judgement.relevance, reason: judgement.reason };
-  const words = kind === "undone" ? "taken back" : wordsFor(state, said);
+  const words = kind === "undone" ? "undone" : `judged ${wordsFor(state, said)}`;
   if (kind === "undone") {
     changeHistory(state, state.history.filter((entry) => entry !== known));
   } else if (known && here && shown.entry) {

@@ -1,6 +1,6 @@
 // The guidelines of the campaign, and the note for the topic on screen (`shownTopicId`). Part of every card.
 
-const NO_GUIDELINES = "The manager of this campaign has written no guidelines yet.";
+const NO_GUIDELINES = "This campaign has no guidelines yet.";
 
 /** Asked for once in the life of a mount, and kept; what could not be had is asked for again when it is wanted. */
 async function askGuidelines(state) {
@@ -12,7 +12,7 @@ async function askGuidelines(state) {
     if (typeof html !== "string" || typeof notes !== "object" || notes === null) throw new Failure(-1);
     found = { asked: true, html, notes: new Map(Object.entries(notes)), trouble: "" };
   } catch (error) {
-    found = { ...state.guidelines, asked: false, trouble: `They cannot be fetched just now: ${causeOf(error)}.` };
+    found = { ...state.guidelines, asked: false, trouble: `The guidelines could not be loaded: ${causeOf(error)}.` };
   }
   state.guidelines = found;
   if (state.view) renderGuidelines(state, state.view);

@@ -80,7 +80,7 @@ function tell(state, words) {
 /** What a key was meant for is not what is there any more: nothing is decided, and what is there is drawn. */
 function justCome(state) {
   refresh(state);
-  tell(state, "One moment: this has only just come on screen.");
+  tell(state, "Not recorded: the screen had just changed. Try again.");
 }
 
 function renderNotice(state, view) {
@@ -94,28 +94,28 @@ function renderNotice(state, view) {
 /** Whether there has been no connection for a while. */
 const isCutOff = (state) => state.trouble === 0 && state.failures > 0 && Date.now() - state.failingSince >= OFFLINE_AFTER;
 
-const CUT_OFF = ["No connection", "What is here is used up. It goes on by itself as soon as the server answers; what you decided is kept in this browser."];
+const CUT_OFF = ["No connection", "Everything loaded is done. Judging continues when the server can be reached; your answers are kept in this browser."];
 
 function statusOf(state) {
   const n = state.pending.length;
-  const what = `${n} ${n === 1 ? state.noun : `${state.noun}s`}`;
+  const what = count(n, state.noun);
   const place = state.storeFails ? "in this tab" : "in this browser";
   const long = state.failures > 0 && Date.now() - state.failingSince >= OFFLINE_AFTER;
   if (state.trouble === 401) {
-    const kept = n ? ` ${what} ${n === 1 ? "is" : "are"} kept ${place}.` : "";
+    const kept = n ? ` ${what} ${plural(n, "is", "are")} kept ${place}.` : "";
     const { detail } = state;
     const cause = !detail || detail === "not signed in" ? "reload this page to sign in again" : detail.replace(/\.$/, "");
     return ["problem", `You are signed out: ${cause}.${kept}`];
   }
   if (long || (state.trouble >= 400 && state.trouble < 500)) {
     const detail = state.detail ? `, ${state.detail}` : "";
-    const cause = { 0: "No connection", "-1": "The server's answer makes no sense", 403: asSentence(state.detail) }[state.trouble]
-      || `The server answers with an error (${state.trouble}${detail})`;
-    const waits = `${what} ${n === 1 ? "waits" : "wait"} ${place} and will be sent`;
-    return ["problem", `${cause}: ${n ? waits : "trying again"}`];
+    const cause = { 0: "No connection", "-1": "The server sent an unexpected answer", 403: asSentence(state.detail) }[state.trouble]
+      || `Server error (${state.trouble}${detail})`;
+    const kept = `${what} ${plural(n, "is", "are")} kept ${place} and will be sent`;
+    return ["problem", `${cause}: ${n ? kept : "trying again"}`];
   }
   const words = n ? `${n} not saved yet` : "Saved";
-  if (state.storeFails) return ["problem", `${words}. This browser stores nothing: keep the tab open until all is saved.`];
+  if (state.storeFails) return ["problem", `${words}. This browser cannot store unsent answers: keep this tab open until everything is saved.`];
   return [n || state.failures ? "waiting" : "saved", words];
 }
 
@@ -138,7 +138,7 @@ function renderRefused(state, view) {
     Object.assign(close.dataset, { do: "dismiss", uuid });
     const name = make("bdi", { className: "cd-apart", textContent: title });
     const line = make("span", {});
-    line.append("Refused: ", name, `: ${words}. `, make("bdi", { className: "cd-apart", textContent: reason }));
+    line.append("Not saved: ", name, `, ${words}: `, make("bdi", { className: "cd-apart", textContent: reason }));
     row.append(line, close);
     return row;
   }));

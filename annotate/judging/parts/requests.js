@@ -61,7 +61,7 @@ function causeOf(error) {
   const { status = -1, detail = "" } = error instanceof Failure ? error : {};
   if (status === 0) return "there is no connection to the server";
   if (status === 401) return "you are signed out; reload this page to sign in again";
-  if (status < 0) return "the server's answer makes no sense";
-  return detail.replace(/\.$/, "") || `the server answers with an error (${status})`;
+  if (status < 0) return "the server sent an unexpected answer";
+  return detail.replace(/\.$/, "") || `server error (${status})`;
 }
 

@@ -53,7 +53,7 @@ function leaveClosed(state, returned, closed) {
   if (drawnAs(item) !== returned || state.clock?.pair !== returned || !closed.includes(item.unit.id)) return;
   if (state.pending.some(({ decision }) => idOf(decision) === item.unit.id)) return;
   state.queue = state.queue.filter((unit) => unit !== item.unit);
-  say(state, ": decided meanwhile, it is not open any more", titleOf(item.unit));
+  say(state, ": no longer needs a decision", titleOf(item.unit));
 }
 
 function takeReply(state, ask, batch, reply) {

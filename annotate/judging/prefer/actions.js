@@ -26,13 +26,13 @@ function digitMeans(state, digit) {
   return kind ? (_, source = "key") => answer(kind)(state, source) : null;
 }
 
-action("left", "ArrowLeft", "the left one is better", answer("left"));
-action("equal", "=", "they are equally good", answer("equal"));
-action("right", "ArrowRight", "the right one is better", answer("right"));
-addSharedActions({ back: "b", forward: "n" });
-action("highlight", "h", "highlight the topic's words, or not", (state) => toggleTerms(state));
+action("left", answer("left"));
+action("equal", answer("equal"));
+action("right", answer("right"));
+addSharedActions();
+action("highlight", (state) => toggleTerms(state));
 
-action("room", "v", "on a narrow screen: more room for one document, for the other, for both alike", (state) => (
+action("room", (state) => (
   giveRoom(state, { "": "left", left: "right", right: "" }[state.view.larger ?? ""])));
 
 /** Where one stands above the other, one of them may have most of the room, until the next two come. */
