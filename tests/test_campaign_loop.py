@@ -466,18 +466,18 @@ def test_damaged_vectors_are_made_again(wings: Campaign) -> None:
 
 
 def test_why_names_the_terms(wings: Campaign) -> None:
-    assert "what the systems put forward" in wings.explanations.why("1", "heat0", "ann").sentence
+    assert "by the rankings of the systems" in wings.explanations.why("1", "heat0", "ann").sentence
     for _ in range(3):
         judge_next(wings, is_wing)
     seen = set(wings.judgement_log.judgements()["doc_id"])
     why = wings.explanations.why("1", "wing3" if "wing3" not in seen else "wing2", "ann")
     assert "wing" in [term for term, share in why.terms if share > 0]
     assert max(abs(share) for _, share in why.terms) == 1
-    assert "Of the systems" not in why.sentence
+    assert "Retrieved by" not in why.sentence
     wings.settings.set_loop(explain="terms and runs")
     assert "best at rank" not in wings.explanations.why("1", "wing0", "ann").sentence  # judging is blind
     wings.assignments.update(blind=False)
-    assert "1 of 1 have it, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
+    assert "Retrieved by 1 of 1 system, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
     assert "none of 1 has it" in wings.explanations.why("1", "wing4", "ann").sentence
     wings.settings.set_loop(explain="nothing")
     assert wings.explanations.why("1", "wing4", "ann").terms == []

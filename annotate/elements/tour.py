@@ -6,7 +6,7 @@ from annotate.auth import page_access
 from collection.campaign import Campaign
 
 STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
-    ("Judge a document", "judge.py", {"topic": "13"}, "Read, then press 0, 1, 2 or 3."),
+    ("Judge a document", "judge.py", {"topic": "24"}, "Read, then press 0, 1, 2 or 3."),
     (
         "See the loop choose",
         "judge.py",

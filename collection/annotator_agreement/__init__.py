@@ -2,7 +2,7 @@
 
     frame -> Labels (a matrix) -> Patterns -> Sums -> values of a coefficient -> Agreement
 
-Labels that are too few or too much alike raise nothing: a coefficient that has no value is nan, with a note why.
+Too few or too similar labels are not an error: a coefficient without a value is nan, with a note on the reason.
 """
 
 from collection.annotator_agreement.annotator_statistics import FEW

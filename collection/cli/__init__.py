@@ -116,7 +116,7 @@ def import_(directory: Path, replace: bool, **files: Any) -> None:
     if not any(files.values()):
         raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
     files |= {name: expand_folders(files[name]) for name in ("documents", "runs")}
-    with Campaign(directory) as campaign, progress_line() as progress:
+    with Campaign(directory) as campaign, progress_line("importing") as progress:
         report = campaign.importer.import_files(**files, replace=replace, progress=progress)
     _print_report(report)
 
@@ -140,7 +140,7 @@ def status(directory: Path, form: str) -> None:
     from collection.campaign import Campaign
     from collection.stopping.table import missing_texts
 
-    with Campaign(directory) as campaign, progress_line("counting"):
+    with Campaign(directory) as campaign, progress_line("counting judgements"):
         state = campaign.overview.status()
     if form == "json":
         print_json(state)
@@ -176,7 +176,7 @@ def status(directory: Path, form: str) -> None:
     if state["annotators"] and not state["decisions"]:
         echo()
         rows = [[a["annotator"], a["judgements"], a["last_at"][:16].replace("T", " ")] for a in state["annotators"]]
-        print_table(["annotator", "judgements", "last (UTC)"], rows)
+        print_table(["annotator", "judgements", "last judgement (UTC)"], rows)
     echo(f"\nNext: {state['next']['sentence']}")
 
 
@@ -239,7 +239,7 @@ def demo(directory: Path, build_only: bool, **options: object) -> None:
     from collection.demo import build, is_built
 
     if not is_built(directory):
-        with progress_line() as progress:
+        with progress_line("building the demo") as progress:
             report = build(directory, progress)
         _print_report(report)
     if not build_only:

@@ -276,7 +276,9 @@ def _print_leaderboard(compared: Comparison) -> None:
     header: list[str] = ["system"]
     columns: list[list[str]] = []
     for measure in values:
-        header += [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", confidence(compared.alpha)]
+        header += (
+            [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", f"{confidence(compared.alpha)} CI"]
+        )
         deviations = ["" if math.isnan(sd) else f" ±{number(sd)}" for sd in spread[measure]]
         columns.append([number(value) + sd for value, sd in zip(values[measure], deviations, strict=True)])
         signs = [MARKS[sign] if compared.baseline is not None else "" for sign in mark[measure]]
@@ -308,7 +310,11 @@ def _print_tests(compared: Comparison) -> None:
         test, correction = TESTS[compared.test].label, CORRECTIONS[compared.correction].label
         echo(f"\n{measure} vs. {compared.baseline}: {test}, {correction}")
         of = tests["interval_of"].iloc[0]
-        header = ["system", "difference", confidence(compared.alpha) + ("" if of == "mean" else f" of the {of}")]
+        header = [
+            "system",
+            "difference",
+            f"{confidence(compared.alpha)} CI" + ("" if of == "mean" else f" of the {of}"),
+        ]
         rows = []
         for row in tests.to_dict("records"):
             more = [probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}"]
@@ -332,7 +338,7 @@ def _print_pairs(compared: Comparison) -> None:
             for row in pairs.to_dict("records")
         ]
         print_table(
-            ["pair", "difference", confidence(compared.alpha), "effect size d_z", "p", "significant"],
+            ["pair", "difference", f"{confidence(compared.alpha)} CI", "effect size d_z", "p", "significant"],
             rows,
             numbers=True,
         )

@@ -42,7 +42,7 @@ def vectors(
     """
     from collection.campaign import Campaign
 
-    with Campaign(directory) as campaign, progress_line() as progress:
+    with Campaign(directory) as campaign, progress_line("building vectors") as progress:
         report = campaign.features.update(
             blocks=blocks or None, bigrams=bigrams, dense=dense, progress=progress, processes=processes
         )
@@ -153,8 +153,8 @@ def recall(directory: Path, form: str) -> None:
     for row in table.to_dict("records"):
         relevant = share = "-"
         if row["judged"]:
-            relevant = f"{row['low']:,} to {row['high']:,}"
-            share = f"{percent_down(row['recall_low'])} to {percent_up(row['recall_high'])}"
+            relevant = _range(f"{row['low']:,}", f"{row['high']:,}")
+            share = _range(percent_down(row["recall_low"]), percent_up(row["recall_high"]))
         known = [row[name] for name in ("query_id", "mode", "judged", "found", "without_text")]
         rows.append([*known, relevant, share, row["of"], row["advice"]])
     header = ["topic", "mode", "judged", "found", "no text", "relevant (estimate)", "recall", "scope", "advice"]
@@ -169,3 +169,7 @@ def recall(directory: Path, form: str) -> None:
         f"relevant: grade {settings.level}+; intervals: {percent_down(settings.confidence)} confidence; "
         f"target of the advice: {percent_down(settings.target)} recall"
     )
+
+
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"

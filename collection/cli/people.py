@@ -127,7 +127,7 @@ def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
         echo(f"Send this link to {name.strip()}, to choose a password. It works once, within {LINK_DAYS} days:")
         echo(f"\n    {address or ''}/invitation?token={token}\n")
     if address is None:
-        echo("Put the address of the app before it; it is known after the first `cleverdon serve`.")
+        echo("Put the address of the app before it; `cleverdon serve` prints the address.")
     elif "://127.0.0.1" in address or "://[::1]" in address:
         echo(f"On other machines, replace {address} by the address of this machine.")
 

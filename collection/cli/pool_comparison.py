@@ -45,7 +45,7 @@ def compare_pools(
             found = campaign.corpus.documents(sorted({str(doc_id) for ids in listed for doc_id in ids}))
             if any(document.text is not None for document in found.values()):
                 documents, topics = list(found.values()), campaign.corpus.topics()
-    with progress_line() as line:
+    with progress_line("comparing strategies") as line:
         table = compare(
             ranked, known, budgets=shares, measure=asked, depth=DEEPEST, documents=documents, topics=topics,
             progress=line if sys.stderr.isatty() else print_finished(),

@@ -41,6 +41,9 @@ DECISION_OPTIONS = combine_options(
 )  # fmt: skip
 """The options of `cleverdon export` for choices and preferences."""
 
+HEADERS = {"query_id": "topic", "counted": "topics counted", "pairs": "pairs counted", "of": "pairs"}
+"""Printed names of columns."""
+
 
 @click.command()
 @click.argument("source", metavar="DIR|FILE", type=FILE)
@@ -86,7 +89,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
         [("-" if isnan(cell) else f"{cell:.4f}") if isinstance(cell, float) else cell for cell in row]
         for row in table.astype(object).itertuples(index=False, name=None)
     ]
-    print_table([str(column) for column in table.columns], rows, numbers=True)
+    print_table([HEADERS.get(str(column), str(column)) for column in table.columns], rows, numbers=True)
     print_notices([f"{name}: {meaning}" for name, meaning in PREFERENCE_MEASURES.items()])
     print_notices(
         f"{run}: ppref and wpref are means over {used} of {count(topics, 'topic')}; in the others the run has neither "

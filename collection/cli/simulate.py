@@ -160,13 +160,19 @@ def _print_means(results: Results, notices: list[str]) -> None:
     stops = list(dict.fromkeys(str(name).partition(":")[2] for name in means.columns if ":" in str(name)))
     if stops:
         echo()
-        columns = ["judgements", "recall", "reached", "cost"]
+        columns = {"judgements": "judgements", "recall": "recall", "reached": "90% recall reached", "cost": "cost"}
         body = [
             [*key, rule, *(_format_value(name, means.loc[key, f"{name}:{rule}"]) for name in columns)]
             for key in means.index.tolist()
             for rule in stops
         ]
-        print_table(["strategy", "learner", "stopped by", *columns], body, numbers=True)
+        print_table(["strategy", "learner", "stopped by", *columns.values()], body, numbers=True)
+    notices.append(
+        "judgements@80: judgements needed for 80% recall; WSS@95: work saved at 95% recall; ATD: mean number of "
+        "judgements until a relevant document is found; R@R: recall after as many judgements as relevant documents"
+    )
+    if stops:
+        notices.append("cost: judgements until the stop, or until 90% recall if the rule stops before")
     if any(strategy not in LOOPS for strategy, _ in means.index):
         notices.append("after its own documents, a pooling strategy continues with the others in random order")
     print_notices(notices)
