@@ -20,7 +20,7 @@ export default function mountCard({ data, parentElement }) {
   return leave;
 }
 
-/** Where a card keeps what is of this campaign and annotator. */
+/** The prefix of the browser's storage for this campaign and annotator. */
 const placeFor = ({ campaign, annotator }) => `cleverdon:${encodeURIComponent(campaign)}:${encodeURIComponent(annotator)}:`;
 
 /**
