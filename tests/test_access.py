@@ -551,7 +551,7 @@ def test_a_lock_counts_with_the_next_request(client: TestClient, campaign: Campa
     campaign.accounts.set_role("bob", "reader")
     refused = judge_one(client, token)
     assert refused.status_code == 403
-    assert refused.json()["error"].startswith("a reader does not judge")
+    assert refused.json()["error"].startswith("readers cannot judge")
     campaign.accounts.set_role("bob", "annotator")
     assert judge_one(client, token).status_code == 200
     campaign.accounts.lock("bob")
@@ -933,7 +933,7 @@ def run(campaign: Campaign, *arguments: str) -> Any:
 
 
 def test_people_from_the_command_line(campaign: Campaign) -> None:
-    assert "Nobody has an account yet" in run(campaign).output
+    assert "No accounts yet" in run(campaign).output
     campaign.accounts.add("ann", "manager")
     said = run(campaign, "--invite", "bob", "--group", "judges", "--group", "early", "--email", "bob@x.org").output
     token = re.search(r"^    /invitation\?token=(\S+)$", said, re.M)  # the app was never served: no address
@@ -959,10 +959,10 @@ def test_people_from_the_command_line(campaign: Campaign) -> None:
         (["--invite", "ANN"], "is taken by the account 'ann'; choose another name"),
         (["--invite", "ANN"], "--link ann prints a new link, --set-groups ann --group G replaces its groups"),
         (["--invite", "bob", "--invite", "ann"], "is taken by the account 'ann'; choose another name"),
-        (["--invite", "bob", "--invite", "carl", "--email", "b@x.org"], "--email is the address of one person"),
-        (["--lock", "ann", "--unlock", "ann"], "at a time"),
-        (["--role", "reader"], "--role and --email go with --invite"),
-        (["--group", "a"], "--group goes with"),
+        (["--invite", "bob", "--invite", "carl", "--email", "b@x.org"], "--email needs exactly one --invite"),
+        (["--lock", "ann", "--unlock", "ann"], "expected only one of --invite"),
+        (["--role", "reader"], "--role and --email need --invite"),
+        (["--group", "a"], "--group needs --invite"),
     ],
 )
 def test_what_the_command_refuses(campaign: Campaign, arguments: list[str], words: str) -> None:

@@ -269,7 +269,7 @@ def test_a_card_that_has_skipped_hundreds_of_pairs_goes_on(client: TestClient, d
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_a_bad_request(client: TestClient, odd: Payload) -> None:
-    assert sync(client, 400, **odd)["error"].startswith("wanted")
+    assert sync(client, 400, **odd)["error"].startswith("expected")
 
 
 @pytest.mark.parametrize("pair", [None, 3, "", "d1", '"1d"', '["1", "d99"]', '["9", "d1"]', '{"1": 2, "3": 4}', "null"])
@@ -279,13 +279,12 @@ def test_an_unknown_pair_is_a_bad_request(client: TestClient, pair: object) -> N
 
 def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) -> None:
     for who, role, does in (("bob", "annotator", 403), ("rea", "reader", 403), ("max", "manager", 200)):
-        called = f"a{'n' * (role == 'annotator')} {role}"
         client.headers[TOKEN_HEADER] = judging_token(differing, who, role)  # type: ignore[arg-type]
         answer = sync(client, does, decisions=[grade("d1", 2)] if does == 403 else [])
         post(client, "adjudicate/recent", does)
         post(client, "adjudicate/unit", does, pair=name("1", "d1"))
         if does == 403:
-            assert answer["error"] == f"{called} does not adjudicate; a manager of the campaign can change your role"
+            assert answer["error"] == f"{role}s cannot adjudicate; a manager of the campaign can change your role"
     assert differing.judgement_log.adjudications().empty
 
 

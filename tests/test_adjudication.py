@@ -749,8 +749,8 @@ def test_the_command_adjudicates_compares_and_exports(differing: Campaign, tmp_p
     assert (tmp_path / "q").read_text() == "1 0 d1 3\n1 0 d2 2\n2 0 d4 1\n"
 
     done = cleverdon("rules", there, "--rule", "lowest", "--against", "highest", "-m", "nDCG@1")
-    assert "3 pairs have a grade by both; it differs on 2 (66.7%)" in done.stdout
-    assert "2 of 2 runs change place: beta, alpha; Kendall's tau -1.000" in done.stdout
+    assert "3 pairs with a grade by both rules; 2 different (66.7%)" in done.stdout
+    assert "2 of 2 runs change rank: beta, alpha; Kendall's tau -1.000" in done.stdout
     told = json.loads(cleverdon("rules", there, "--against", "majority(ties=adjudicate)", "--format", "json").stdout)
     assert told["only_first"] == 2
     assert told["confusion"] == [{"first": 2, "second": 2, "pairs": 1}]
@@ -759,6 +759,7 @@ def test_the_command_adjudicates_compares_and_exports(differing: Campaign, tmp_p
     assert wrong.exit_code == 2
     assert wrong.stderr == (
         "cleverdon: unknown value of ties for majority 'up'; choose from adjudicate, higher, lower\n"
+        "See `cleverdon docs how-to/adjudicate`.\n"
     )
 
 

@@ -290,9 +290,9 @@ def test_an_evaluation_has_the_notes_of_the_command_line() -> None:
     found = evaluate({"1": {"a": 1}, "2": {"a": 1}}, runs, ["map", "P@1"])
     assert found.notes == (
         "map: computed as AP",
-        "bm25: 1 of 2 topics are not in the run and count as empty rankings",
-        "bm25: 1 of its topics are not in the qrels and are ignored",
-        "of a topic's first 10 documents 0.5 are unjudged on average, and count as not relevant",
+        "bm25: 1 of 2 topics missing; missing topics count as empty rankings",
+        "bm25: 1 topic is not in the qrels and is ignored",
+        "on average 0.5 of a topic's first 10 documents are unjudged and count as not relevant",
     )
     assert "map: computed as AP" in compare(QRELS_OF, RUNS_OF, "map").notes
 
@@ -300,7 +300,7 @@ def test_an_evaluation_has_the_notes_of_the_command_line() -> None:
 def test_a_notebook_shows_means_and_notes() -> None:
     found = evaluate({"1": {"a": 0}}, {"<b>": {"1": {"a": 1.0}}}, "AP")
     assert "&lt;b&gt;" in found._repr_html_()
-    assert "<p>no label reaches relevance level 1" in found._repr_html_()
+    assert "<p>no grade reaches relevance level 1" in found._repr_html_()
     assert "<td>0.0000</td>" in found._repr_html_()
     assert "0.0000" in compare(QRELS_OF, RUNS_OF, "AP(rel=9)")._repr_html_()
 
@@ -364,7 +364,7 @@ def test_adjudication_counts_an_annotators_last_grade_as_agreement_does() -> Non
     found = adjudicate(labels, "majority")
     assert found.qrels["relevance"].tolist() == [0]
     assert found.notes == agreement(labels, resamples=0).notes[:1]
-    assert found.notes[0].startswith("2 rows are left out")
+    assert found.notes[0].startswith("2 rows left out")
     assert adjudicate(grades_of(("ann", "a", 0), ("ann", "a", 2)), "mean").qrels["relevance"].tolist() == [2]
 
 
@@ -392,9 +392,7 @@ def test_simulation_of_a_pooling_strategy() -> None:
     assert (means["documents"] == 60).all()
 
 
-@pytest.mark.parametrize(
-    ("strategies", "said"), [(["mtf", "rrf"], "mtf, rrf choose from runs"), ("mtf", "mtf chooses")]
-)
+@pytest.mark.parametrize(("strategies", "said"), [(["mtf", "rrf"], "mtf and rrf need runs"), ("mtf", "mtf needs runs")])
 def test_simulation_of_pooling_strategies_needs_runs(strategies: Any, said: str) -> None:
     documents = pd.DataFrame({"doc_id": ["d1", "d2"], "title": "", "text": "wing flow"})
     topics = pd.DataFrame({"query_id": ["1"], "title": "wing", "description": "", "narrative": ""})

@@ -704,14 +704,23 @@ def assign(*arguments: object) -> Result:
     return run("assign", *arguments)
 
 
+def test_a_loop_has_no_number_of_judgements(campaign: Campaign) -> None:
+    assert campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)]).saved
+    campaign.settings.set_loop(mode="loop")
+    shown = assign(campaign.directory, "--annotators", 2, "--share", 0.2)
+    assert "24 pooled pairs, 1 judgement made; a loop has no fixed number of them" in shown.stdout
+    campaign.settings.set_loop(topics=["2"], mode="pool")
+    assert "judgements made, without 2 topics in a loop" in assign(campaign.directory).stdout
+
+
 def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_path: Path) -> None:
     directory = campaign.directory
     (tmp_path / "how.md").write_text("# Read it\n")
     shown = assign(directory, "--annotators", 2, "--number", 3, "--topic", 1, "--to", "ann", "--to", "ben")
     assert shown.exit_code == 0, shown.output
-    assert "2 annotators judge each of 3 pairs of each topic, one judges each of the others" in shown.stdout
-    assert "24 pairs of the pool, 33 judgements, 0 made" in shown.stdout
-    assert [line.split()[:5] for line in shown.stdout.splitlines()[4:]] == [
+    assert "2 annotators for 3 pairs of each topic, 1 for the others" in shown.stdout
+    assert "24 pooled pairs, 0 of 33 judgements made" in shown.stdout
+    assert [line.split()[:5] for line in shown.stdout.splitlines()[10:]] == [
         ["1", "ann,", "ben", "8", "11"],
         ["2", "everybody", "8", "11", "0"],
         ["3", "everybody", "8", "11", "0"],
@@ -726,8 +735,8 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     assert state["calibration"]["pairs"] == 6
     # Two are to judge pairs here, so each topic is dealt to two.
     assert [sorted(topic["accounts"]) for topic in state["topics"]] == [["ann", "cai"]] * 3
-    assert "everybody judges 6 pairs first" in assign(directory).stdout
-    assert "guidelines of 9 characters, notes for 1 topics" in assign(directory).stdout
+    printed = assign(directory).stdout
+    assert "calibration  6 pairs, with feedback\nguidelines   9 characters\ntopic notes  1\n" in printed
     (tmp_path / "set.txt").write_text("# the first\n1 d0\n\n2 d3\n")
     assert assign(directory, "--calibration", tmp_path / "set.txt", "--to-everybody").exit_code == 0
     assert campaign.calibration.pairs()["doc_id"].tolist() == ["d0", "d3"]
@@ -738,10 +747,10 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     ("arguments", "words"),
     [
         (["--share", 2], "from 0 to 1, found 2"),
-        (["--share", 0.5, "--number", 2], "give one of --share"),
-        (["--to", "ann", "--to-everybody"], "give one of --to"),
-        (["--topic", "1"], "what of these topics?"),
-        (["--note", "x"], "--note is of a --topic"),
+        (["--share", 0.5, "--number", 2], "expected only one of --share"),
+        (["--to", "ann", "--to-everybody"], "expected only one of --to"),
+        (["--topic", "1"], "--topic needs --to"),
+        (["--note", "x"], "--note needs --topic"),
         (["--to", "nobody"], "nobody"),
         (["--calibration", "no-such-file"], "no-such-file"),
         (["--deal-to", "ann", "--per-topic", 2], "2 people, and there are 1"),

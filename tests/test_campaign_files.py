@@ -231,7 +231,7 @@ def test_two_outputs_are_two_files(judged: Campaign, tmp_path: Path) -> None:
     (tmp_path / "link.txt").symlink_to(tmp_path / "out.txt")
     for other in ("out.txt", "link.txt"):
         given = ("export", judged.directory, "--qrels", tmp_path / "out.txt", "--pool", tmp_path / other)
-        assert "is named for two outputs" in run(*given).stderr
+        assert "expected a different file for each output" in run(*given).stderr
     assert not (tmp_path / "out.txt").exists()
 
 

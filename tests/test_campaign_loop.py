@@ -466,18 +466,18 @@ def test_damaged_vectors_are_made_again(wings: Campaign) -> None:
 
 
 def test_why_names_the_terms(wings: Campaign) -> None:
-    assert "what the systems put forward" in wings.explanations.why("1", "heat0", "ann").sentence
+    assert "by the rankings of the systems" in wings.explanations.why("1", "heat0", "ann").sentence
     for _ in range(3):
         judge_next(wings, is_wing)
     seen = set(wings.judgement_log.judgements()["doc_id"])
     why = wings.explanations.why("1", "wing3" if "wing3" not in seen else "wing2", "ann")
     assert "wing" in [term for term, share in why.terms if share > 0]
     assert max(abs(share) for _, share in why.terms) == 1
-    assert "Of the systems" not in why.sentence
+    assert "Retrieved by" not in why.sentence
     wings.settings.set_loop(explain="terms and runs")
     assert "best at rank" not in wings.explanations.why("1", "wing0", "ann").sentence  # judging is blind
     wings.assignments.update(blind=False)
-    assert "1 of 1 have it, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
+    assert "Retrieved by 1 of 1 system, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
     assert "none of 1 has it" in wings.explanations.why("1", "wing4", "ann").sentence
     wings.settings.set_loop(explain="nothing")
     assert wings.explanations.why("1", "wing4", "ann").terms == []
@@ -559,13 +559,13 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     judge_next(wings, is_wing)
     result = CliRunner().invoke(main, ["recall", directory])
     assert result.exit_code == 0, result.output
-    header = ["topic", "mode", "judged", "found", "no", "text", "relevant", "recall", "scope", "advice"]
+    header = ["topic", "mode", "judged", "found", "no", "text", "relevant", "(estimate)", "recall", "scope", "advice"]
     assert result.output.splitlines()[0].split() == header
     assert json.loads(CliRunner().invoke(main, ["recall", directory, "--format", "json"]).output)[-1]["query_id"] == "1"
     np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])
     assert result.exit_code == 0, result.output
-    assert "70 documents by words, dense" in result.output
+    assert "70 documents, features words, dense" in result.output
     assert [block.name for block in wings.features.open().blocks] == ["words", "dense"]
     np.save(folder / "short.npy", np.eye(3, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--vectors", str(folder / "short.npy")])

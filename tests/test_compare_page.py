@@ -202,7 +202,7 @@ def test_words_name_the_baseline_that_is_chosen(opened: Callable[..., AppTest], 
     app.selectbox(key="baseline").set_value("poor").run()
     said = compared.evaluation.compare(MEASURES, baseline="poor").sentence("nDCG@10", "good")
     assert said in words(app)
-    assert "could be seen with 80% power" in said
+    assert "detectable with 80% power" in said
 
 
 @pytest.mark.slow

@@ -286,7 +286,7 @@ def test_topics_without_a_grade_are_left_out_unless_asked_for(
 ) -> None:
     options = ["--qrels", tmp_path / "q.txt", "--qrels-form", form, *(["--unjudged"] if unjudged else [])]
     result = invoke("export", half_judged.directory, *options)
-    assert "1 topic without a grade left out; --include-unjudged-topics adds them" in result.stderr
+    assert "left out 1 topic without a grade; --include-unjudged-topics includes them" in result.stderr
     assert formats.read_qrels(tmp_path / "q.txt", form=form)["query_id"].unique().tolist() == ["1"]
     assert json.loads((tmp_path / "q.txt.rule.json").read_text())["unjudged_topics_left_out"] == 1
     assert half_judged.qrels.in_form(form, unjudged=unjudged)["query_id"].unique().tolist() == ["1"]
@@ -311,7 +311,7 @@ def test_the_mean_of_exported_strata_is_the_mean_over_judged_topics(half_judged:
     half_judged.export.files(qrels=tmp_path / "s.txt", qrels_form="strata", include_unjudged_topics=True)
     result = invoke("evaluate", tmp_path / "s.txt", tmp_path / "alpha.run", "-m", "xinfAP", "--format", "tsv")
     assert float(result.stdout.split("\t")[3]) == pytest.approx(value / 2, abs=1e-12)
-    assert "1 of 2 topics have no judged document and count as 0" in result.stderr
+    assert "1 of 2 topics without judged documents count as 0" in result.stderr
 
 
 def test_no_exported_file_has_topics_without_a_grade(half_judged: Campaign, tmp_path: Path) -> None:
@@ -1053,7 +1053,7 @@ def test_the_page_offers_the_forms_of_a_sample(
     secret = signed_in(sampled, "manager")
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
-    assert "The pool was sampled" in said(app)
+    assert "The pool is a random sample" in said(app)
     for form in sampled.qrels.forms():
         app.radio(key="form").set_value(form).run()
         assert not app.exception
@@ -1067,7 +1067,7 @@ def test_the_page_says_how_many_topics_are_left_out(half_judged: Campaign, monke
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
     app.radio(key="form").set_value("strata").run()
-    assert app.toggle(key="unjudged-topics").label == "Also the topics without a grade (1; left out otherwise)"
+    assert app.toggle(key="unjudged-topics").label == "Include topics without a grade (1)"
     app.toggle(key="unjudged-topics").set_value(True).run()
     assert not app.exception
     assert not app.error

@@ -75,7 +75,7 @@ def ids(answer: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("route", ROUTES)
 def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaign, route: str) -> None:
     client.headers[TOKEN_HEADER] = judging_token(campaign, "rita", "reader")
-    assert "does not judge" in post(client, route, 403, query_id="1", doc_ids=[], settings={})["error"]
+    assert "cannot judge" in post(client, route, 403, query_id="1", doc_ids=[], settings={})["error"]
     client.headers[TOKEN_HEADER] = "nobody"
     post(client, route, 401, query_id="1", doc_ids=[], settings={})
     del client.headers[TOKEN_HEADER]
@@ -572,14 +572,13 @@ def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., 
     app = opened(campaign, "my_judgements.py")
     table = app.dataframe[0].value
     assert table["flagged"].tolist() == [False, True]
-    assert table["marked"].tolist() == [0, 3]
-    assert table["away"].iloc[1] == 3.5
     [only_flagged] = [box for box in app.checkbox if box.label == "Flagged"]
     only_flagged.check().run()
     assert app.dataframe[0].value["doc_id"].tolist() == ["d1"]
     app.session_state["picked"] = campaign.judgement_log.judgements()["uuid"].iloc[0]
     app.run()
     assert not app.exception
+    assert "5 seconds on screen · 4 seconds away" in [caption.value for caption in app.caption]
     shown = [text.value for text in app.text]
     assert "“The text”" in shown  # "The text of document 1."
     assert "“docu”" in shown
@@ -596,18 +595,18 @@ def test_a_change_keeps_the_flag_and_what_was_marked(opened: Callable[..., AppTe
         app.run()
 
     def save() -> None:
-        next(button for button in app.button if button.label == "Save the change").click().run()
+        next(button for button in app.button if button.label == "Save").click().run()
         assert not app.exception
 
     pick(uuid)
     save()
-    assert "the grade and the note it has" in app.info[0].value
+    assert "grade, note and flag are unchanged" in app.info[0].value
     next(radio for radio in app.radio if radio.label == "Grade").set_value(3)
     save()
     [row] = campaign.judgement_log.judgements().to_dict("records")
     assert (row["relevance"], row["flagged"], row["passages"], row["note"]) == (3, True, ((0, 8),), "odd")
     pick(row["uuid"])
-    next(box for box in app.checkbox if box.label.startswith("Flagged:")).uncheck()
+    next(box for box in app.checkbox if box.label.startswith("Flag for")).uncheck()
     save()
     [row] = campaign.judgement_log.judgements().to_dict("records")
     assert (row["relevance"], row["flagged"], row["passages"]) == (3, False, ((0, 8),))
@@ -622,10 +621,15 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
     said(campaign, "d1", 0, annotator="cat", note="not at all")
     app = opened(campaign, "annotators.py", row=0)
     assert not app.exception
-    assert "Flagged (1)" in [heading.value for heading in app.subheader]
-    pace, grades, flagged = (table.value for table in app.dataframe[:3])
-    assert pace.set_index("annotator").loc["bob", "away"] == 2
-    assert grades.set_index("annotator").loc["bob", "flagged"] == 1
+    assert {m.label: m.value for m in app.metric}["Flagged pairs"] == "1"
+    work = app.dataframe[0].value.set_index("annotator")
+    assert work.loc["bob", "away"] == 2
+    assert work.loc["cat", ["seconds", "per_hour", "away"]].isna().all()  # no time is known
+    app.session_state["look"] = "Grades"
+    assert app.run().dataframe[0].value.set_index("annotator").loc["bob", "flagged"] == 1
+    app.session_state["look"] = "Flagged pairs"
+    flagged = app.run().dataframe[0].value
+    assert not app.exception
     assert flagged[["query_id", "doc_id", "annotator", "note"]].to_numpy().tolist() == [["1", "d1", "bob", "*odd*"]]
     assert {"Title 1", "*odd*", "not at all"} <= {text.value for text in app.text}
 
@@ -633,7 +637,11 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
 def test_nothing_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2)
     app = opened(campaign, "annotators.py")
-    assert not any("Flagged" in heading.value for heading in app.subheader)
+    assert {m.label: m.value for m in app.metric}["Flagged pairs"] == "0"
+    app.session_state["look"] = "Grades"
+    shown = app.run().dataframe[0].value
+    assert not {"flagged", "shared", "undone"} & set(shown.columns)  # nothing to show
+    assert shown["streak"].tolist() == ["1 of grade 2"]
 
 
 # --- how quick it is ------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
     assert words in ok("recall", directory)
     assert words not in ok("loop", directory, "--budget", "9")
     said = run("loop", directory, "--mode", "pool").stderr
-    assert "no topic is in a loop: budgets take effect with --mode loop" in said
+    assert "no topic is in the loop: budgets need --mode loop" in said
 
 
 def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
         app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
         words = "The campaign's judgement budget (2) is used up: 1 in topic 1 and 1 in topic 2"
         assert any(words in element.value.replace("\\", "") for element in app.markdown)
-        assert not any("Recall says" in element.value for element in app.caption)
+        assert not any("See Recall" in element.value for element in app.caption)
         app.switch_page("views/loop.py").run()
         assert words in app.warning[0].value.replace("\\", "")
-        assert any("share the budget in all equally" in element.value for element in app.caption)
+        assert "2 of 2 documents judged." in [element.value for element in app.caption]

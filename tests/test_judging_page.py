@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 
@@ -12,8 +13,11 @@ from streamlit.testing.v1 import AppTest
 from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
+from annotate.judging import card as cards
+from annotate.judging import keyboard
 from collection import Campaign, Document
 from collection.campaign.judging_settings import CardSettings
+from collection.documentation import read_page
 from collection.errors import InputError, UnknownNameError
 from tests.conftest import signed_in
 from tests.helpers import fails, ok
@@ -133,4 +137,25 @@ def test_the_page_of_a_campaign_without_a_pool(
 ) -> None:
     app = opened(make_campaign(pooled=False))
     assert not app.exception
-    assert any("Once there is a pool" in element.value for element in app.markdown)
+    assert any("There is no pool yet" in element.value for element in app.markdown)
+
+
+# ------------------------------------------------------------------------------------------------ keys
+
+CARDS = [*cards.CARDS.values(), cards.ADJUDICATE]
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.folder)
+def test_the_table_of_keys_has_what_the_script_registers_and_nothing_else(card: cards.Card) -> None:
+    actions = keyboard.card_keys()[card.folder]["actions"]
+    assert sorted(re.findall(r'\baction\("([\w-]+)"', cards.script(card))) == sorted(actions)
+    keys = [action["key"] for action in actions.values()]
+    assert len(set(keys)) == len(keys)
+    named = re.findall(r'<kbd data-key="([\w-]+)"', cards.nodes(card))
+    assert set(named) - {"usual-keys"} <= set(actions)
+
+
+def test_the_documentation_has_every_key_of_every_card() -> None:
+    tables = keyboard.markdown()
+    assert tables in read_page("reference/keyboard"), "paste what `python -m annotate.judging.keyboard` prints"
+    assert tables.count("\n| `") == sum(len(k["actions"]) + len(k["fixed"]) for k in keyboard.card_keys().values())

@@ -88,7 +88,7 @@ def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
     assert partial.evaluation.topics_with_grades().finished == ()
     step = partial.overview.next_step()
     assert step.page == "export"
-    assert step.sentence.startswith("Every pair that has a text is judged. 51 pooled documents have no text")
+    assert step.sentence.startswith("All pairs with a text are judged. 51 pooled documents have no text")
 
 
 def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) -> None:
@@ -306,9 +306,11 @@ def test_topics_that_wait_for_texts_are_not_called_decided(partial: Campaign, tm
     assert state is not None
     assert (state["topics"], state["decided"], state["waiting"]) == (1, 1, 1)
     assert partial.overview.next_step().sentence.startswith(
-        "Every topic that has enough texts is decided. 1 topic waits for"
+        "All topics with enough texts are judged. 1 topic cannot be judged yet"
     )
-    assert "1 topic waits for the texts of pooled documents" in ok("status", partial.directory)
+    assert "1 topic cannot be judged yet: too few of the pooled documents have a text." in ok(
+        "status", partial.directory
+    )
 
 
 def test_an_import_says_what_it_releases(partial: Campaign, tmp_path: Path) -> None:

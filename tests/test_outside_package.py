@@ -236,7 +236,7 @@ def test_an_adjudication_rule(campaign: Campaign, tmp_path: Path, opened: Callab
     assert "weighted" in ok("rules")
     judge(campaign, "1", "d1", 3)
     compared = ok("rules", campaign.directory, "--rule", "highest", "--against", "weighted(weight=.25)")
-    assert "highest against weighted(weight=0.25)" in compared
+    assert "highest vs. weighted(weight=0.25)" in compared
     ok("export", campaign.directory, "--qrels", tmp_path / "qrels.txt", "--rule", "weighted")
     assert (tmp_path / "qrels.txt").read_text().split() == ["1", "0", "d1", "1.5"]
     assert fails("rules", campaign.directory, "--against", "weighted(weight=much)").endswith(

@@ -141,7 +141,7 @@ def test_a_manager_closes_a_topic_and_a_reader_is_not_offered_it(opened: Open, b
 def test_an_annotator_s_overview_has_their_own_figures_only(opened: Open, begun: Campaign) -> None:
     begun.judging.judge_many([Judgement(str(uuid4()), "zoe", "2", "d5", "graded", 2)])
     app = opened(begun, "overview.py", "annotator")
-    assert {m.label: m.value for m in app.metric} == {"Topics for you": "2", "Judged by you": "3"}
+    assert {m.label: m.value for m in app.metric} == {"Your topics": "2", "Your judgements": "3"}
     assert app.dataframe[0].value["judged"].tolist() == [2, 1]
     everything = " ".join(str(element.value) for kind in (app.markdown, app.caption) for element in kind)
     assert not re.search("zoe|alpha|beta", everything)
@@ -184,7 +184,7 @@ def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
     app.text_input[0].set_value("bob")
     app.selectbox[0].set_value("reader")
     app.multiselect[0].set_value(["judges"])
-    submit(app, "Make the link")
+    submit(app, "Invite")
     assert not app.error
     token = re.search(r"/invitation\?token=(\S+)", app.code[0].value)
     assert token is not None
@@ -200,7 +200,7 @@ def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
 def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Campaign) -> None:
     app = opened(campaign, "people.py", "manager", "ann")
     app.text_input[0].set_value("ANN")
-    submit(app, "Make the link")
+    submit(app, "Invite")
     assert "is taken by the account" in app.error[0].value
     assert app.text_input[0].value == "ANN"
     assert len(campaign.accounts.table()) == 1
@@ -214,7 +214,7 @@ def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> 
     app.selectbox(key="role-bob").set_value("reader")
     app.multiselect(key="groups-bob").set_value(["a", "b"])
     app.text_input(key="email-bob").set_value("bob@x.org")
-    submit(app, "Save the change")
+    submit(app, "Save")
     assert not app.error
     row = campaign.accounts.table().set_index("name").loc["bob"]
     assert (row["role"], row["groups"], row["email"]) == ("reader", ["a", "b"], "bob@x.org")
@@ -232,7 +232,7 @@ def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
     app.button(key="lock-ann").click().run()
     assert "only manager" in app.error[0].value
     app.selectbox(key="role-ann").set_value("reader")
-    submit(app, "Save the change")
+    submit(app, "Save")
     assert "only manager" in app.error[0].value
     assert campaign.accounts.table()["role"].tolist() == ["manager"]
 
@@ -257,17 +257,17 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     new, again = app.text_input
     new.set_value(PASSWORD)
     again.set_value(PASSWORD + "!")
-    submit(app, "Keep it")
-    assert "differ" in app.error[0].value
+    submit(app, "Save")
+    assert "are different" in app.error[0].value
     new, again = app.text_input
     new.set_value("short")
     again.set_value("short")
-    submit(app, "Keep it")
+    submit(app, "Save")
     assert "10 characters" in app.error[0].value
     new, again = app.text_input
     new.set_value(PASSWORD)
     again.set_value(PASSWORD)
-    submit(app, "Keep it")
+    submit(app, "Save")
     assert not app.error
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
     app.run()
@@ -275,7 +275,7 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     old.set_value("wrong wrong wrong")
     new.set_value(PASSWORD + "!")
     again.set_value(PASSWORD + "!")
-    submit(app, "Keep it")
+    submit(app, "Save")
     assert "current password" in app.error[0].value
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
@@ -290,7 +290,7 @@ def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     for new in ("short", "short", "short", PASSWORD + "!"):
         for field, text in zip(app.text_input, (PASSWORD, new, new), strict=True):
             field.set_value(text)
-        submit(app, "Keep it")
+        submit(app, "Save")
         assert [error.value for error in app.error if "10 characters" not in error.value] == []
     assert campaign.accounts.check_password("ann", PASSWORD + "!") == "ann"
 
@@ -313,7 +313,7 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     for guess in ("wrong wrong wrong", "wrong again again", PASSWORD):
         for field, text in zip(app.text_input, (guess, PASSWORD + "!", PASSWORD + "!"), strict=True):
             field.set_value(text)
-        submit(app, "Keep it")
+        submit(app, "Save")
         said.append(app.error[0].value)
     assert "current password" in said[0]
     assert "current password" in said[1]

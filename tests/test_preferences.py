@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -368,7 +369,7 @@ def test_topics_without_a_pair_that_counts_are_said(tmp_path: Path) -> None:
         ["r", "1", "1", "1", "1.0000", "1.0000", "1.0000"], ["r", "2", "0", "1", "-", "-", "0.0000"]
     ]  # fmt: skip
     assert "r: ppref and wpref are means over 1 of 2 topics" in said.stderr
-    assert "no document is better than another in 1 topic, left out: 3" in said.stderr
+    assert "left out 1 topic where all documents are tied: 3" in said.stderr
     written = json.loads(
         ok("preferences", tmp_path / "p.csv", tmp_path / "r.run", "--per-topic", "--format", "json"),
         parse_constant=lambda name: pytest.fail(f"{name} is not JSON"),
@@ -509,7 +510,7 @@ def test_what_the_log_says_is_read_once_for_all_connections(
     with Campaign(campaign.directory) as other:
         other.settings.keep_card_arrangement("ann", {"size": 2})
         other.settings.set_judging_page(rest_after=10)  # nothing that topics depend on
-        assert other.overview.next_step() == ("judge", "Compare: 1 of 2 topics are left.")
+        assert other.overview.next_step() == ("judge", "1 of 2 topics is left.")
         assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
         assert campaign.topic_tasks._state is made
         other.settings.set_loop(topics=["2"], mode="closed")
@@ -673,9 +674,11 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
         0,
     ]
     said = run("preferences", where)
-    assert said.stdout.splitlines()[0].split() == ["run", "topics", "counted", "pairs", "of", "ppref", "wpref", "rpref"]
+    assert re.split("  +", said.stdout.splitlines()[0]) == [
+        "run", "topics", "topics counted", "pairs counted", "pairs", "ppref", "wpref", "rpref",
+    ]  # fmt: skip
     assert [line.split()[0] for line in said.stdout.splitlines()[1:]] == ["forth", "back"]
-    assert "said the same" in said.stderr
+    assert "same preference in" in said.stderr
     means = campaign.evaluation.by_preferences(depth=2).means()
     of_file = json.loads(
         ok("preferences", tmp_path / "p.csv", tmp_path / "forth.run", "--depth", 2, "--format", "json")
@@ -683,11 +686,11 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     assert of_file["values"][0]["ppref"] == means.set_index("run").loc["forth", "ppref"]
     per_topic = ok("preferences", where, tmp_path / "back.run", "--per-topic").splitlines()
     assert [line.split()[:2] for line in per_topic[1:]] == [["back", "1"], ["back", "2"]]
-    assert "name them after it" in run("preferences", tmp_path / "p.csv").stderr
+    assert "expected at least one RUN" in run("preferences", tmp_path / "p.csv").stderr
 
 
 def test_status_and_what_is_next(campaign: Campaign) -> None:
-    assert campaign.overview.next_step() == ("judge", "Compare: 2 of 2 topics are left.")
+    assert campaign.overview.next_step() == ("judge", "2 of 2 topics are left.")
     campaign.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
     state = campaign.overview.status()["decisions"]

@@ -481,7 +481,7 @@ def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest]
     hundred.settings.set_loop(run=0)
     app = opened(hundred, "recall.py", topic="a")
     assert "switch them on on the Loop page" in shown(app)
-    assert "nothing can be promised" in shown(opened(hundred, "loop.py"))
+    assert "no stopping guarantee holds" in shown(opened(hundred, "loop.py"))
 
 
 def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Campaign) -> None:
@@ -496,7 +496,7 @@ def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Camp
     app.radio(key="evidence").set_value("none")
     app.selectbox(key="explain").set_value("terms and runs")
     app.selectbox(key="draws").set_value("number").run()
-    assert "no longer judge blind" in shown(app)
+    assert "judging is not blind" in shown(app)
     app.number_input(key="run").set_value(30).run()
     assert hundred.settings.loop().mode == "loop"  # not before it is saved
     app.button(key="save").click().run()
@@ -527,10 +527,10 @@ def test_what_the_library_refuses_is_told(
 
 def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     app = opened(hundred, "loop.py")
-    assert "not prepared yet" in shown(app)
+    assert "Not computed yet" in shown(app)
     app.button(key="update").click().run()
-    assert "100 documents, by their words and groups of four characters" in shown(app)
-    assert "They are up to date." in shown(app)
+    assert "100 documents, described by words and character 4-grams" in shown(app)
+    assert "they are up to date." in shown(app)
     assert app.button(key="update").disabled
 
 

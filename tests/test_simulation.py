@@ -423,14 +423,14 @@ def test_the_command_prints_means(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--strategy", "depth"], "depth chooses from runs"),
-        (["--priors", "one"], "none, two numbers such as 1,1, or a file"),
+        (["--strategy", "depth"], "depth needs runs"),
+        (["--priors", "one"], "expected none, two numbers such as 1,1, or an existing file"),
         (["--batch", "7"], "a batch is one of"),
         (["--strategy", "lop"], "did you mean 'loop'"),
         (["--priors", "²,1"], "none, two numbers"),
         (["--relevance-level", "3"], "nothing to simulate"),
         (["--priors", "50,5"], "give fewer of them"),
-        (["--priors", "-1,1"], "two numbers from 0 on"),
+        (["--priors", "-1,1"], "expected two numbers, 0 or more"),
     ],
 )
 def test_the_command_says_what_is_wrong(folder: Path, more: list[str], message: str) -> None:

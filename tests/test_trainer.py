@@ -1,4 +1,4 @@
-"""The process that learns: that it makes what the server would make, ends with it, and can be lost at any time."""
+"""The training process: that it makes what the server would make, ends with it, and can be lost at any time."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_one_that_cannot_live_is_a_problem_and_is_not_started_for_ever(
     trainer.request("1")
     until(lambda: starts.exists() and starts.read_text() == ".." and trainer.process is None, "the second attempt")
     until(lambda: trainer.problem("1"), "the problem")
-    assert trainer.problem("1") == "the process that learns has ended (exit status 3)"
+    assert trainer.problem("1") == "the training process ended (exit status 3)"
     trainer.start(looping)
     trainer.request("2")
     until(lambda: trainer.problem("2"), "the problem of a topic that was asked for later")
@@ -210,7 +210,7 @@ def test_it_ends_with_its_server(looping: Campaign, how: signal.Signals) -> None
     )
     assert server.stdout is not None
     assert any("/signin" in line for line in iter(server.stdout.readline, ""))
-    until(lambda: children(server.pid), "the process that learns")  # a topic is in its loop: before anybody asks
+    until(lambda: children(server.pid), "the training process")  # a topic is in its loop: before anybody asks
     ours = children(server.pid)
     assert len(ours) == 1
     if how is signal.SIGINT:

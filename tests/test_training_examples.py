@@ -493,10 +493,10 @@ def test_topics_with_fewer_negatives_than_asked_for_are_counted(judged: Campaign
     path, more = tmp_path / "t.tsv", tmp_path / "u.tsv"
     done = run("export", judged.directory, "--triples", path, "--tuples", more, "--negatives-each", 2)
     assert done.exit_code == 0
-    assert "t.tsv: 1 topic has fewer than 2 negatives by this rule: 1 of 2 positives have fewer negatives, or none" in (
+    assert "t.tsv: 1 topic has fewer than 2 negatives of this kind: 1 of 2 positives with fewer negatives or none" in (
         done.stderr
     )
-    assert "u.tsv: 1 topic has fewer than 2 negatives by this rule: 1 of 2 positives are left out" in done.stderr
+    assert "u.tsv: 1 topic has fewer than 2 negatives of this kind: 1 of 2 positives left out" in done.stderr
     assert judged.training_data.examples(count=2).counts["topics_short"] == 1
     assert judged.training_data.examples(count=1).counts["topics_short"] == 0
 
@@ -507,7 +507,7 @@ def test_standard_output_is_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
-    assert "'-' is no file to write to" in run("export", judged.directory, option, "-").stderr
+    assert "expected the name of a file to write, found '-'" in run("export", judged.directory, option, "-").stderr
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -516,4 +516,4 @@ def test_an_empty_file_is_said(make_campaign: Callable[..., Campaign], tmp_path:
     say(campaign, "ann", "1", "d1", 0)
     done = run("export", campaign.directory, "--triples", tmp_path / "t.tsv")
     assert done.exit_code == 0
-    assert "t.tsv is empty: nothing is relevant (grade 1 or more)" in done.stderr
+    assert "t.tsv is empty: no document is a positive (grade 1 or more)" in done.stderr

@@ -22,7 +22,7 @@ CANNOT_JUDGE_REASONS = (
 
 
 class ImportReport(NamedTuple):
-    """What an import did and what the user should notice, in sentences."""
+    """Sentences on what an import did, and notices for the user."""
 
     done: list[str]
     notices: list[str]
@@ -39,9 +39,9 @@ class PoolReport(NamedTuple):
     without_text: int
     """Documents of these pairs whose text is not in the campaign."""
     near_duplicates: int = 0
-    """Pairs left out as near-duplicates of another one of the topic's pool."""
+    """Pairs left out as near-duplicates of another pair in the topic's pool."""
     sampled_from: int | None = None
-    """Size of the population; None for no sample."""
+    """Size of the population; None unless sampled."""
 
     @property
     def pairs(self) -> int:
@@ -122,7 +122,7 @@ class BudgetState(NamedTuple):
 
     @property
     def used_up(self) -> bool:
-        """Whether a budget ends every loop."""
+        """Whether a budget stops every loop."""
         return bool(self.looping) and (self.total_used_up or all(map(self.topic_used_up, self.looping)))
 
     @property
@@ -136,7 +136,7 @@ class BudgetState(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Which budget is used up, in which topics, and how to raise it; empty while something is left."""
+        """Name the budget that is used up, the topics, and how to raise it; empty while budget is left."""
         if not self.used_up:
             return ""
         whole = f"The campaign's judgement budget ({self.budget:,}) is used up"
@@ -154,7 +154,7 @@ class BudgetState(NamedTuple):
 
 
 NAMED = 5
-"""Number of topics named where a budget is used up; the others are summed."""
+"""Number of topics named when a budget is used up; the others are summed."""
 
 
 class NextStep(NamedTuple):

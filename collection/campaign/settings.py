@@ -205,6 +205,14 @@ class Settings:
             self.store.settings.put("about", asdict(about))
         return about
 
+    def tour(self) -> bool:
+        """Whether the Overview page shows the tour of the demo."""
+        return bool(self.store.settings.get("tour", False))
+
+    def set_tour(self, shown: bool) -> None:
+        """Show or hide the tour of the demo."""
+        self.store.settings.put("tour", shown)
+
     def own_modes(self) -> dict[str, str | None]:
         """Return each topic's own mode, or None where the campaign's mode applies."""
         return {query_id: "closed" if closed else mode for query_id, mode, closed in self.store.queue.modes()}

@@ -83,7 +83,7 @@ def test_no_name_is_an_icon_or_reads_as_another(serving: Serving, context: Any) 
     use_link(page, serving.link)
     for path, heading in {
         "": ":\u2060material/home: & :\u2060streamlit: gnp.exe",
-        "adjudicate": "Opinions",
+        "adjudicate": "Judgements",
         "agreement": "Agreement",
         "annotators": "Annotators",
         "assign": "Assign",

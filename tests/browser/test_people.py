@@ -69,7 +69,7 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     enter(manager, serving, "ann", "manager")
     manager.goto(f"{serving.url}/people")
     manager.get_by_label("Name", exact=True).first.fill("bob")
-    manager.get_by_role("button", name="Make the link").click()
+    manager.get_by_role("button", name="Invite", exact=True).click()
     link = manager.locator("code").filter(has_text="/invitation?token=").inner_text()
     assert link.startswith(f"{serving.url}/invitation?token=")
 
@@ -77,7 +77,7 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     bob.get_by_label("Password", exact=True).fill(PASSWORD)
     bob.get_by_label("Repeat password").fill(PASSWORD)
     bob.get_by_role("button", name="Save and sign in").click()
-    expect(bob.get_by_text("Topics for you")).to_be_visible()
+    expect(bob.get_by_text("Your topics")).to_be_visible()
     bob.goto(f"{serving.url}/judge")
     first = bob.locator("[data-part=doc-id]")
     expect(first).not_to_be_empty()
@@ -106,7 +106,7 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     expect(manager.get_by_role("button", name="Lock", exact=True)).to_be_visible()
     bob.get_by_label("Password").fill(PASSWORD)
     bob.get_by_role("button", name="Sign in").click()
-    expect(bob.get_by_text("Topics for you")).to_be_visible()
+    expect(bob.get_by_text("Your topics")).to_be_visible()
     bob.goto(f"{serving.url}/judge")  # what waited in the browser is sent
     saved(bob)
     with Campaign(serving.directory) as campaign:
@@ -225,7 +225,7 @@ def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
         page.goto(f"{with_provider.url}/judge")
         expect(page).to_have_url(f"{with_provider.url}/signin")
         page.goto(with_provider.url)
-        page.get_by_role("button", name=re.compile("^Leave Example")).click()
+        page.get_by_role("button", name=re.compile("^Sign out of Example")).click()
         expect(page).to_have_url(f"{with_provider.url}/signin")
     with Campaign(with_provider.directory) as campaign:
         assert campaign.accounts.table().equals(before)
