@@ -240,7 +240,7 @@ def test_an_adjudication_rule(campaign: Campaign, tmp_path: Path, opened: Callab
     ok("export", campaign.directory, "--qrels", tmp_path / "qrels.txt", "--rule", "weighted")
     assert (tmp_path / "qrels.txt").read_text().split() == ["1", "0", "d1", "1.5"]
     assert fails("rules", campaign.directory, "--against", "weighted(weight=much)").endswith(
-        "weight of weighted is a number; found 'much'\n"
+        "weight of weighted: expected a number, found 'much'\n"
     )
     app = opened("export")
     boxes = [box for box in app.selectbox if "Weighted mean" in box.options]

@@ -66,7 +66,7 @@ def test_only_the_runs_that_are_named_contribute(campaign: Campaign, make_campai
     assert [json.loads(runs) for runs in fresh.pools.rounds()["runs"]] == [["beta"], ["alpha", "beta"]]
     with pytest.raises(UnknownNameError, match="did you mean 'beta'"):
         fresh.pools.add(runs=["betta"])
-    with pytest.raises(InputError, match="needs a run that contributes"):
+    with pytest.raises(InputError, match="expected at least one run, found none"):
         fresh.pools.add(runs=[])
 
 

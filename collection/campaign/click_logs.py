@@ -108,7 +108,7 @@ class ClickLogs:
         ranks = found.ranks.astype(object).where(found.ranks.notna(), None)
         return {
             "by": clicks.BY,
-            "description": "Labels estimated from clicks with a position-based model; no person judged these pairs.",
+            "description": "Labels made of clicks by a position-based model; no person judged these pairs.",
             "sources": (self.sources()["source"].tolist() if sources is None else sorted(set(sources))),
             "smoothing": found.smoothing,
             "rank_examined_by_all": found.first,
