@@ -1027,7 +1027,7 @@ def test_a_reader_takes_it_and_changes_nothing(page: Callable[..., AppTest], jud
 def test_what_is_too_large_for_a_browser(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collection_download, "LARGEST", 100)
     app = page()
-    assert "That is much for a browser" in said(app)
+    assert "too large for a download in the browser" in said(app)
     assert "--collection campaign" in app.code[0].value
     assert "Download campaign.zip" not in [b.label for b in app.get("download_button")]
 
