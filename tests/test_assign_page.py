@@ -126,7 +126,10 @@ def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], peop
     app.number_input(key="annotators").set_value(2).run()
     assert not figures(app)
     (text,) = [text.value for text in app.markdown if "in a loop" in text.value]
-    assert text.startswith("1 judgement made so far. How many 2 of 2 topics need is not known in advance")
+    assert text == (
+        "1 judgement made so far. 2 of 2 topics are in a loop over the whole collection, "
+        "without a fixed number of judgements."
+    )
     people.settings.set_loop(topics=["2"], mode="pool")
     assert figures(opened(people))["Judgements needed"] == "3"
 

@@ -15,8 +15,9 @@ from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
 from collection.cli import main
-from collection.cli.help import PAGES, SECTIONS
-from collection.cli.options import Names
+from collection.cli.help import COMMANDS_PAGE, FORMATS_PAGE, PAGES, SECTIONS
+from collection.cli.names import Names
+from collection.documentation import list_pages
 from tests.helpers import ok, run
 
 
@@ -102,6 +103,16 @@ def test_errors_name_a_documentation_page(tmp_path: Path) -> None:
         assert result.exit_code == 2
         assert result.stdout == ""
         assert result.stderr.endswith(f"\nSee `cleverdon docs {page}`.\n"), result.stderr
+
+
+UNWRITTEN = {
+    "how-to/import-files", "how-to/judge-documents", "how-to/simulate", "start/demo", "start/your-own-data",
+}  # fmt: skip
+"""Pages that help and errors name before they are written."""
+
+
+def test_the_pages_that_are_named_exist() -> None:
+    assert {*PAGES.values(), FORMATS_PAGE, COMMANDS_PAGE} - set(list_pages()) <= UNWRITTEN
 
 
 # --- completion in shells -------------------------------------------------------------------------------

@@ -572,14 +572,13 @@ def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., 
     app = opened(campaign, "my_judgements.py")
     table = app.dataframe[0].value
     assert table["flagged"].tolist() == [False, True]
-    assert table["marked"].tolist() == [0, 3]
-    assert table["away"].iloc[1] == 3.5
     [only_flagged] = [box for box in app.checkbox if box.label == "Flagged"]
     only_flagged.check().run()
     assert app.dataframe[0].value["doc_id"].tolist() == ["d1"]
     app.session_state["picked"] = campaign.judgement_log.judgements()["uuid"].iloc[0]
     app.run()
     assert not app.exception
+    assert "5 seconds on screen · 4 seconds away" in [caption.value for caption in app.caption]
     shown = [text.value for text in app.text]
     assert "“The text”" in shown  # "The text of document 1."
     assert "“docu”" in shown
@@ -596,18 +595,18 @@ def test_a_change_keeps_the_flag_and_what_was_marked(opened: Callable[..., AppTe
         app.run()
 
     def save() -> None:
-        next(button for button in app.button if button.label == "Save the change").click().run()
+        next(button for button in app.button if button.label == "Save").click().run()
         assert not app.exception
 
     pick(uuid)
     save()
-    assert "the grade and the note it has" in app.info[0].value
+    assert "grade, note and flag are unchanged" in app.info[0].value
     next(radio for radio in app.radio if radio.label == "Grade").set_value(3)
     save()
     [row] = campaign.judgement_log.judgements().to_dict("records")
     assert (row["relevance"], row["flagged"], row["passages"], row["note"]) == (3, True, ((0, 8),), "odd")
     pick(row["uuid"])
-    next(box for box in app.checkbox if box.label.startswith("Flagged:")).uncheck()
+    next(box for box in app.checkbox if box.label.startswith("Flag for")).uncheck()
     save()
     [row] = campaign.judgement_log.judgements().to_dict("records")
     assert (row["relevance"], row["flagged"], row["passages"]) == (3, False, ((0, 8),))

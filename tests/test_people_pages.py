@@ -141,7 +141,7 @@ def test_a_manager_closes_a_topic_and_a_reader_is_not_offered_it(opened: Open, b
 def test_an_annotator_s_overview_has_their_own_figures_only(opened: Open, begun: Campaign) -> None:
     begun.judging.judge_many([Judgement(str(uuid4()), "zoe", "2", "d5", "graded", 2)])
     app = opened(begun, "overview.py", "annotator")
-    assert {m.label: m.value for m in app.metric} == {"Topics for you": "2", "Judged by you": "3"}
+    assert {m.label: m.value for m in app.metric} == {"Your topics": "2", "Your judgements": "3"}
     assert app.dataframe[0].value["judged"].tolist() == [2, 1]
     everything = " ".join(str(element.value) for kind in (app.markdown, app.caption) for element in kind)
     assert not re.search("zoe|alpha|beta", everything)

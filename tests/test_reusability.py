@@ -799,6 +799,18 @@ def test_the_command_refuses_what_goes_with_the_other_form(
     assert "judge some pairs first" in fails("reusability", campaign.directory)
 
 
+@pytest.mark.parametrize(("left_out", "drawn"), [(0.5, ["pooled", "left out"]), (None, ["not pooled"])])
+def test_only_kinds_of_runs_that_there_are_have_a_line(left_out: float | None, drawn: list[str]) -> None:
+    from annotate.charts.reusability import judged_chart
+
+    curves = pd.DataFrame({"run": "x", "depth": [1, 2], "judged": [1.0, 0.8], "left_out": [left_out] * 2}).astype(
+        {"left_out": "float64"}
+    )
+    chart = judged_chart(curves, 1)
+    assert chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"] == drawn
+    assert sorted(set(chart.layer[0].data["kind"])) == sorted(drawn)
+
+
 @pytest.mark.parametrize(
     ("verdicts", "said"),
     [

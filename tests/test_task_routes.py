@@ -113,8 +113,8 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, listing: 
     assert "was not handed out to ann" in reasons[odd[0]["uuid"]]
     assert reasons[odd[1]["uuid"]] == "wanted what is chosen among what was shown, found 'd3'"
     assert "one of chosen, cannot judge, undone" in reasons[odd[2]["uuid"]]
-    assert "200 documents at most" in reasons[odd[3]["uuid"]]
-    assert reasons[odd[5]["uuid"]] == "wanted shown as a list"
+    assert "at most 200 documents" in reasons[odd[3]["uuid"]]
+    assert reasons[odd[5]["uuid"]] == "expected shown as a list"
     assert set(reasons) == {item["uuid"] for item in odd}
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 
 from annotate.charts.marks import POINTS
 
-_LEGEND = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=140, symbolOpacity=1)
+_LEGEND = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=140, symbolOpacity=1)
 
 WINDOW = 20  # judgements in the window of the running median
 

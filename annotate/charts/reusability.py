@@ -17,12 +17,13 @@ def judged_chart(curves: pd.DataFrame, depth: int) -> alt.LayerChart:
     `curves` has ``run``, ``depth``, ``judged`` and ``left_out`` (nan for a run that was not pooled).
     """
     new = curves["left_out"].isna()
+    # Renamed, not assigned: a frame without rows would take over the rows of an assigned column.
     parts = [
-        curves[~new].assign(share=curves["judged"], kind=POOLED),
-        curves[~new].assign(share=curves["left_out"], kind=LEFT_OUT),
-        curves[new].assign(share=curves["judged"], kind=NEW),
+        curves[~new].rename(columns={"judged": "share"}).assign(kind=POOLED),
+        curves[~new].rename(columns={"left_out": "share"}).assign(kind=LEFT_OUT),
+        curves[new].rename(columns={"judged": "share"}).assign(kind=NEW),
     ]
-    lines = pd.concat(parts, ignore_index=True)[["run", "depth", "share", "kind"]]
+    lines = pd.concat([part[["run", "depth", "share", "kind"]] for part in parts], ignore_index=True)
     mean = lines.groupby(["kind", "depth"], as_index=False).agg({"share": "mean"})
     x = alt.X("depth:Q", title="Depth k (ranks)", scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
     y = alt.Y("share:Q", title="Judged among the first k", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
@@ -52,8 +53,10 @@ def left_out_chart(left_out: pd.DataFrame, measure: str) -> alt.LayerChart:
             place_after="Place, left out",
         ),
     )
-    title, scale = f"Mean {measure}", alt.Scale(zero=False, nice=True)
-    span = base.mark_rule(strokeWidth=2, color=GREY).encode(x=alt.X("before:Q", title=title, scale=scale), x2="after:Q")
+    # With padding instead of a round domain, no label stands at the edge, where it would be cut.
+    title, scale = f"Mean {measure}", alt.Scale(zero=False, nice=False, padding=14)
+    start = alt.X("before:Q", title=title, scale=scale)
+    span = base.mark_rule(strokeWidth=2, color=GREY).encode(x=start, x2="after:Q")
     points = (
         base.transform_fold(["before", "after"], as_=["when", "value"])
         .transform_calculate(kind=f"datum.when == 'before' ? '{POOLED}' : '{LEFT_OUT}'")

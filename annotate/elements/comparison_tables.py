@@ -91,7 +91,7 @@ def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -
     extra = {} if full else _extra_columns(ranked, confidence(compared))
     hint = "Share of unjudged documents in the ranks that the measure reads; most measures count them as not relevant."
     config = {name: number(name, help=hint) for name in extra if name == _unjudged(ranked)}
-    shown = display.readable(table.assign(**extra).rename_axis("system"))
+    shown = display.readable(table.assign(**extra).rename_axis("System"))
     best, like = (compared.table(column).loc[order].astype(bool) for column in ("best", "like_best"))
     marks = like.replace({True: _MARK_LIKE_BEST, False: ""}).mask(best, f"{_MARK_BEST}; {_MARK_LIKE_BEST}")
     marks = marks.reindex(columns=shown.columns, fill_value="").set_axis(shown.index)
@@ -175,7 +175,6 @@ def _tests_table(rows: pd.DataFrame, sure: str) -> None:
         rows,
         {
             "system": "System",
-            "baseline": "Baseline",
             "system_a": "System A",
             "system_b": "System B",
             "difference": number("Mean difference", "%+.4f"),

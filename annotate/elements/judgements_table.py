@@ -21,19 +21,15 @@ def draw(judgements: pd.DataFrame) -> None:
 
     st.session_state[LISTED] = judgements["uuid"].tolist()
     display.table(
-        judgements.assign(marked=judgements["passages"].map(len)),
+        judgements,
         {
             "query_id": "Topic",
             "grade": "Grade",
+            "title": text("Title", "medium"),
             "doc_id": text("Document", "medium"),
-            "judged_at": timestamp("Judged (UTC)", "YYYY-MM-DD HH:mm:ss"),
+            "judged_at": timestamp("Judged (UTC)"),
             "note": text("Note", 170),
             "flagged": CheckboxColumn("Flagged", width="small"),
-            "marked": number("Marked passages"),
-            "seconds": number("Judging time (s)", "%.1f", help="Time with the document on screen."),
-            "away": number("Time away (s)", "%.1f", help="Time in other windows, or without any input."),
-            "reason": "Reason",
-            "title": "Title",
         },
         placeholder="",
         height=320,

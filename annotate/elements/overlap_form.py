@@ -8,7 +8,7 @@ from annotate.auth import session
 from annotate.elements import pickers, widgets
 from annotate.elements.service_cache import cached
 from collection.assignment import MAX_ANNOTATORS, AssignmentSettings
-from collection.phrases import count, duration_range, join, percent_down
+from collection.phrases import count, duration_range, join, percent_down, plural
 
 WHICH = {
     "all": "All pairs",
@@ -66,12 +66,10 @@ def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
     status = campaign.progress.counts()
     looping = int(campaign.progress.topics()["goal"].isna().sum())
     if looping:
-        topics = f"{looping:,} of {count(status['topics'], 'topic')}"
-        st.write(
-            f"{count(status['judgements'], 'judgement')} made so far. How many {topics} need is not known in advance: "
-            "they are in a loop over the whole collection"
-            + (", and not counted below." if looping < status["topics"] else ".")
-        )
+        made = f"{count(status['judgements'], 'judgement')} made so far"
+        topics = f"{looping:,} of {count(status['topics'], 'topic')} {plural(looping, 'is', 'are')}"
+        others = "; the numbers below are those of the other topics" if looping < status["topics"] else ""
+        st.write(f"{made}. {topics} in a loop over the whole collection, without a fixed number of judgements{others}.")
     if not status["pool"]:
         if not looping:
             st.info("The number of judgements is shown once there is a pool.")

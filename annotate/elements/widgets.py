@@ -21,7 +21,7 @@ from collection.campaign.results import NextStep
 from collection.characters import one_line, without_bidi
 from collection.documents.rendering import cut
 from collection.errors import CleverdonError
-from collection.phrases import count
+from collection.phrases import count, percent
 from collection.records import Document, GradeScale
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
@@ -151,17 +151,19 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     """Draw an annotator's topics with their own progress, without anybody else's."""
     topics = campaign.progress.topics_for(annotator)
     if not topics:
-        st.write("There is no topic for you to judge yet.")
+        st.write("No topics are assigned to you yet. Ask the manager of the campaign.")
         return
-    page_link("judge.py", "Judge")
-    if campaign.settings.guidelines():
-        page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Start judging", type="primary", icon=":material/gavel:", key="next-step"):
+            st.switch_page("views/judge.py")
+        if campaign.settings.guidelines():
+            page_link("guidelines.py", "Read the guidelines")
     if (task := campaign.settings.judging_page().task) != "grades":
         decided = campaign.topic_tasks.progress(annotator)
         unit = "lists" if task == "list" else "topics"
-        metrics({"Topics for you": len(topics), "Decided by you": decided.done})
+        metrics({"Your topics": len(topics), "Your decisions": decided.done})
         if decided.goal:
-            st.progress(decided.done / decided.goal, f"{decided.done:,} of {decided.goal:,} {unit} are decided")
+            st.progress(decided.done / decided.goal, f"{decided.done:,} of {decided.goal:,} {unit} decided")
         return
     mine = campaign.judgement_log.judgements(annotator=annotator)
     mine = mine[mine["counts_as"] == "judgement"]
@@ -169,10 +171,10 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     standings = {query_id: campaign.progress.standing(query_id, annotator) for query_id in topics}
     done, goal = campaign.progress.totals(annotator)
     if waiting := campaign.calibration.left(annotator):
-        st.info(f"{count(waiting, 'pair')} that everybody judges first: the card begins with them.")
-    metrics({"Topics for you": len(topics), "Judged by you": len(mine)})
+        st.info(f"You start with {count(waiting, 'calibration pair')}, which every annotator judges.")
+    metrics({"Your topics": len(topics), "Your judgements": len(mine)})
     if goal:
-        st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs of your topics are done")
+        st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs in your topics done")
     rows = titles[topics].reset_index()
     rows["share"] = [done / of if of else None for done, of in standings.values()]
     rows["judged"] = mine["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy()
@@ -182,7 +184,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
             "query_id": text("Topic", "small"),
             "title": text("Title", "large"),
             "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1),
-            "judged": "Judged by you",
+            "judged": "Your judgements",
         },
         alt="Your topics",
     )
@@ -201,21 +203,21 @@ def decision_progress(state: Mapping[str, Any]) -> None:
     goal = state["made"] + state["remaining"]
     is_list = state["task"] == "list"
     unit = "lists" if is_list else "topics"
-    several = f"; {state['made']:,} of {goal:,} decisions are made" if goal > state["topics"] else ""
-    decided = f"{state['decided']:,} of {state['topics']:,} {unit} are decided{several}"
+    several = f"; {state['made']:,} of {goal:,} decisions made" if goal > state["topics"] else ""
+    decided = f"{state['decided']:,} of {state['topics']:,} {unit} decided{several}"
     st.progress(state["made"] / goal if goal else 0.0, decided)
     if waiting := waiting_topics(state["waiting"]):
         st.warning(waiting)
     found = state["agreement"]
     if found and is_list:
         st.caption(
-            f"Where two annotators had the same topic, {found['same']:.0%} of {found['comparisons']:,} times they "
-            f"chose the same documents; what they chose overlaps by {found['overlap']:.2f}."
+            f"Two annotators of the same topic chose the same documents in {percent(found['same'])} of "
+            f"{count(found['comparisons'], 'comparison')}; mean overlap {found['overlap']:.2f}."
         )
     elif found:
         st.caption(
-            f"Where two annotators compared the same documents, {found['same']:.0%} of {found['comparisons']:,} times "
-            "they said the same."
+            f"Two annotators who compared the same documents agreed in {percent(found['same'])} of "
+            f"{count(found['comparisons'], 'comparison')}."
         )
 
 

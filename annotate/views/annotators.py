@@ -1,4 +1,4 @@
-"""Annotators: who needs attention, and how each annotator works and grades."""
+"""Annotators: who has unusual results, and how each annotator works and grades."""
 
 import pandas as pd
 import streamlit as st
@@ -25,21 +25,19 @@ if facts.empty:
 flagged = campaign.judgement_log.flagged()
 
 checked = int((facts["judgements"] >= FEW).sum())
-answer = f"No annotator needs attention ({checked:,} checked)."
+answer = f"No annotator has unusual results ({checked:,} checked)."
 if remarks:
-    need = plural(len(remarks), "needs", "need")
-    answer = f"{len(remarks):,} of {count(len(facts), 'annotator')} {need} attention: {join(remarks)}."
+    have = plural(len(remarks), "has", "have")
+    answer = f"{len(remarks):,} of {count(len(facts), 'annotator')} {have} unusual results: {join(remarks)}."
 elif not checked:
-    answer = f"No annotator has {FEW:,} judgements yet, so none is checked for unusual behaviour."
+    answer = f"No annotator has {FEW:,} judgements yet, so none is checked for unusual results."
 st.markdown(f"#### {widgets.plain(answer)}")
 numbers = {"Annotators": f"{len(facts):,}", "Judgements": f"{facts['judgements'].sum():,}"}
 if len(times):
     numbers["Median seconds per judgement"] = f"{times['seconds'].median():.1f}"
 widgets.metrics(numbers | {"Flagged pairs": f"{len(flagged):,}"})
 for name, sentences in remarks.items():
-    with st.container(border=True):
-        st.markdown(f"**{widgets.plain(name)}**")
-        st.markdown("\n".join(f"- {widgets.plain(sentence)}" for sentence in sentences))
+    st.markdown(f"- **{widgets.plain(name)}**: {widgets.plain(' '.join(sentences))}")
 if remarks:
     st.caption("Unusual is not wrong: experts are fast, and documents judged in a row are often alike.")
 
@@ -52,7 +50,7 @@ if view == WORK:
     # Without times on screen, as of imported judgements, the dates are those of the import.
     timed = facts["timed"] > 0
     shares = [f"{low:.1f}-{high:.1f}" for low, high in zip(facts["seconds_low"], facts["seconds_high"], strict=True)]
-    measured = ["days", "per_day", "seconds", "middle", "per_hour", "sessions", "hours", "active", "away"]
+    measured = ["days", "seconds", "middle", "per_hour", "sessions", "hours", "active", "away"]
     shown = facts.assign(middle=shares)
     shown = shown.assign(**{name: shown[name].where(timed) for name in measured})
     display.table(
@@ -69,7 +67,6 @@ if view == WORK:
             "active": number("Hours on screen", "%.1f", help="With a document visible and the window in front."),
             "away": number("Hours away", "%.1f", help="With another window in front, or without activity."),
             "days": number("Days", "%d"),
-            "per_day": number("Judgements per day", "%.0f"),
         },
         placeholder="",
         alt="Work of each annotator",

@@ -111,11 +111,11 @@ else:
     comparison_tables.draw_costs(found.evaluation, measure, order)
 
 files: dict[str, tuple[str, Callable[[], str]]] = {
-    "values.tsv": ("Download values per topic (TSV)", partial(to_tsv, evaluation.values)),
-    "tests.tsv": ("Download tests (TSV)", partial(to_tsv, found.tests)),
-    "leaderboard.tex": ("Download leaderboard (LaTeX)", partial(comparison.latex, found)),
-    "leaderboard.md": ("Download leaderboard (Markdown)", partial(comparison.markdown, found)),
+    "values.tsv": ("Values per topic (TSV)", partial(to_tsv, evaluation.values)),
+    "tests.tsv": ("Tests (TSV)", partial(to_tsv, found.tests)),
+    "leaderboard.tex": ("Leaderboard (LaTeX)", partial(comparison.latex, found)),
+    "leaderboard.md": ("Leaderboard (Markdown)", partial(comparison.markdown, found)),
 }
-with st.container(horizontal=True):
+with st.popover("Download results", icon=":material/download:"):
     for file, (label, content) in files.items():
-        st.download_button(label, content, file, key=file, on_click="ignore", icon=":material/download:")
+        st.download_button(label, content, file, key=file, on_click="ignore", width="stretch")

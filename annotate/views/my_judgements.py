@@ -1,12 +1,13 @@
 """My judgements: find a judgement, read the document again, change or undo the judgement."""
 
+import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import display, judgements_table, widgets
 from annotate.judging.card import LONGEST_NOTE
 from collection.characters import without_bidi
-from collection.phrases import count
+from collection.phrases import count, duration
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades
@@ -41,8 +42,8 @@ if only_flagged:
 for word in words.lower().split():
     shown = shown[[word in f"{d} {documents[d].title} {documents[d].text or ''}".lower() for d in shown["doc_id"]]]
 
-judgements_table.draw(shown)
 st.caption(f"{len(shown):,} of {count(len(mine), 'judgement')}, newest first.")
+judgements_table.draw(shown)
 picked = mine[mine["uuid"] == st.session_state.get(judgements_table.PICKED)]
 if picked.empty:
     st.stop()
@@ -50,6 +51,11 @@ if picked.empty:
 row = picked.iloc[0]
 st.subheader(f"Topic {widgets.plain(row['query_id'])}: {widgets.plain(titles[row['query_id']])}")
 widgets.document(documents[row["doc_id"]])
+times = {"on screen": row["seconds"], "away": row["away"]}
+details = [f"{duration(seconds)} {where}" for where, seconds in times.items() if pd.notna(seconds) and seconds]
+if isinstance(row["reason"], str):
+    details.append(f"reason: {row['reason']}")
+st.caption(widgets.plain(" · ".join(details)))
 if row["passages"]:
     st.caption("Marked passages")
     passages = campaign.document_view.quoted(picked)["passages"].iloc[0]

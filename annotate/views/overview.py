@@ -9,6 +9,7 @@ from annotate.elements import display, tour, widgets
 from annotate.elements.columns import number, text, timestamp
 from collection.campaign.loop_settings import MODES
 from collection.campaign.results import NextStep
+from collection.phrases import count
 
 now = session.current()
 campaign = now.campaign
@@ -26,9 +27,10 @@ if now.role == "manager":  # a reader changes nothing
         tour.draw(campaign)
 
 outside = state["outside_pool"]
-figures = {"Topics": state["topics"], "Documents": state["documents"], "Pairs in the pool": state["pool"]}
+figures = {"Topics": state["topics"], "Documents": state["documents"]}
 if not outside:  # at most five numbers; the runs are below, too
     figures["Runs"] = state["runs"]
+figures["Pairs in the pool"] = state["pool"]
 if decisions := state["decisions"]:
     figures["Decisions"] = decisions["made"]
 else:
@@ -42,25 +44,22 @@ goal = None if state["in_loop"] else state["goal"]
 if decisions:
     widgets.decision_progress(decisions)
 elif goal is None:
-    until = "no loop hands out more" if state["budget"] else "a loop over the whole collection ends when Recall says so"
-    st.caption(f"{judged:,} pairs are judged; {until}.")
+    loops = "Every loop has used up its budget." if state["budget"] else "Recall advises when to stop the loops."
+    st.caption(f"{count(judged, 'pair')} judged. {loops}")
 elif goal:
-    several = goal > state["pool"]
-    cannot = f", {state['cannot_judge']:,} {'pairs' if several else 'of them'} cannot be judged"
-    st.progress(
-        made / goal,
-        f"{made:,} of {goal:,} {'judgements are made' if several else 'pairs are judged'}"
-        + (cannot if state["cannot_judge"] else ""),
-    )
+    done = f"{made:,} of {goal:,} {'judgements made' if goal > state['pool'] else 'pairs judged'}"
+    cannot = f"; annotators could not judge {count(state['cannot_judge'], 'pair')}" if state["cannot_judge"] else ""
+    st.progress(made / goal, done + cannot)
 widgets.missing_texts(topic["without_text"] for topic in state["per_topic"])
 if state["missing_documents"] and not state["without_text"]:
-    st.info(f"{state['missing_documents']:,} documents of the pool have no text here. The Export page lists the ids.")
+    without = count(state["missing_documents"], "pooled document")
+    st.info(f"{without} without a text. The Export page lists the ids.")
 
 if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     st.subheader("Topics")
     # A loop over the whole collection has no share: its bar stays empty.
     goals = progress["goal"].astype(float)
-    progress["share"] = progress["made"].astype(float) / goals.where(goals > 0)
+    progress["share"] = (100 * progress["made"].astype(float) / goals.where(goals > 0)).floordiv(1) / 100
     progress["left"] = progress["left"].astype("Int64")
     progress["mode"] = progress["mode"].map(lambda name: MODES[name][0])
     lacks_text = progress["without_text"].any()

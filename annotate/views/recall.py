@@ -63,8 +63,6 @@ if known.judged:
     metrics[f"Recall in the {row['of']}, {confidence} CI"] = interval
     if not isnan(estimate.relevant):
         metrics["Estimated relevant"] = f"{estimate.relevant:,.0f}"
-    if known.next_percent is not None:
-        metrics["Judgements for 1% more recall"] = f"{known.next_percent:,}"
 widgets.metrics(metrics)
 if may_stop and estimate.recall_low < settings.target:
     st.caption("The guarantee is one-sided, so it can exceed the lower end of the two-sided interval.")

@@ -145,6 +145,13 @@ def _show(campaign: Campaign, form: str) -> None:
             {"settings": settings, "workload": work, "topics": topics, "notices": notices, "calibration": calibration}
         )
         return
+    looping, made = int(table["wanted"].isna().sum()), f"{work.made:,} of {count(work.judgements, 'judgement')} made"
+    if looping == len(table) > 0:
+        made = (
+            f"{count(campaign.progress.counts()['judgements'], 'judgement')} made; a loop has no fixed number of them"
+        )
+    elif looping:
+        made += f", without {count(looping, 'topic')} in a loop"
     several = "1 annotator per pair"
     if settings.annotators > 1:
         which = {
@@ -161,7 +168,7 @@ def _show(campaign: Campaign, form: str) -> None:
             ["overlap", several],
             [
                 "work",
-                f"{count(work.pairs, 'pooled pair')}, {work.made:,} of {count(work.judgements, 'judgement')} made",
+                f"{count(work.pairs, 'pooled pair')}, {made}",
             ],
             ["lease", f"{settings.lease:g} minutes"],
             ["blind", "yes" if settings.blind else "no"],

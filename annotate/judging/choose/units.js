@@ -1,5 +1,5 @@
 /**
- * The card for lists: shows a topic with its documents, of which those that answer it are chosen, or none of them.
+ * The card for lists: shows a topic with its documents, of which annotators select those that answer it, or none.
  *
  * It holds the next topics, so that a key shows the next one at once; no key press waits for the network and none
  * triggers a Streamlit rerun. See units.js of parts for what it shares with the card for preferences.
@@ -81,7 +81,7 @@ function choose(state, at, source) {
   return refresh(state);
 }
 
-/** Decides for what is ticked; where one can be chosen only, for what the cursor is on. */
+/** Submits the selected documents, or the current one where only one can be selected. */
 function done(state, source) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
@@ -93,7 +93,7 @@ function done(state, source) {
   return judge(state, "chosen", { chosen, source });
 }
 
-/** None of these: not said by mistake while something is ticked. */
+/** Submits "none of these", unless something is selected. */
 function none(state, source) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);

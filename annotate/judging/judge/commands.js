@@ -18,7 +18,7 @@ function record(state, queryId, doc, kind, { relevance = null, reason = null, ma
   return uuid;
 }
 
-/** Judges the pair on screen (never another one) and goes on; with `stay` one that is looked back at stays in sight. */
+/** Judges the pair on screen and goes on; with `stay`, a judged pair that is open stays on screen. */
 function judge(state, kind, { relevance = null, reason = null, source, stay = false }) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
@@ -49,7 +49,7 @@ function judge(state, kind, { relevance = null, reason = null, source, stay = fa
   return pumpSoon(state);
 }
 
-/** What was said of a pair before it is said anew, newest first. */
+/** The earlier judgements of a pair, newest first. */
 const wasOf = ({ kind, relevance, reason, uuid = null, judged_at = null, was = [], ...marks }) => (
   [{ kind, relevance, reason, ...entryMarks(marks), uuid, judged_at }, ...was]);
 
@@ -110,7 +110,7 @@ function sayLookingBack(state, entry) {
   say(state, `: ${wordsFor(state, entry)} – grade again to change it${goesForward(state, ", ")}`, entry.doc);
 }
 
-/** Which key leaves what is looked back at; nothing where none does. */
+/** The key that leaves an earlier judgement, as the end of a sentence; empty if there is none. */
 function goesForward(state, before) {
   const cap = keyHint(state, "forward");
   return cap && `${before}${cap} goes forward`;

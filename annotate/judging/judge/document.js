@@ -113,7 +113,7 @@ async function fetchWhole(state, { queryId, doc }) {
   return true;
 }
 
-/** Opens what is left out between two passages. */
+/** Shows the hidden text between two passages. */
 async function openGap(state, button) {
   const item = onScreen(state);
   if (!item) return;
@@ -123,7 +123,7 @@ async function openGap(state, button) {
   keepPlace(state, () => changeReading(doc, { opened: [...readingOf(doc).opened, gap] }));
 }
 
-/** Draws after a change of how the document is read, so that what is in sight stays where it is. */
+/** Redraws the document after a change, keeping the visible text in place. */
 function keepPlace(state, change) {
   const { view } = state;
   const place = view?.sheet && placeInSight(view);

@@ -14,7 +14,7 @@ function openFinder(state) {
   return undefined;
 }
 
-/** Looks for what is written, unless that is done: the first hit that is not above what is in sight is the present one. */
+/** Searches if the words or the text have changed; the first match at or below the visible text becomes current. */
 function seek(state, { go = false } = {}) {
   const { view } = state;
   const item = onScreen(state);
@@ -40,7 +40,7 @@ function stepHit(state, step) {
   return showHit(state);
 }
 
-/** Brings the present hit into sight; where it is left out, what is around it is opened. */
+/** Scrolls to the current match, and unfolds the text around it if needed. */
 function showHit(state) {
   const { view, finder } = state;
   const [begin, end] = finder.hits[finder.at];
@@ -76,7 +76,7 @@ function renderFinder(state, view) {
   paint("cd-hit-now", at < 0 ? [] : rangesOfHit(view.sheet, ...hits[at]));
 }
 
-/** A hit stands in units of the text that is here. */
+/** The ranges of a match, whose place is in UTF-16 units of the loaded text. */
 function rangesOfHit(sheet, begin, end) {
   const ranges = [];
   for (const segment of sheet.segments) {

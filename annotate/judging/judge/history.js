@@ -89,7 +89,7 @@ function openPast(state) {
   return askPast(state);
 }
 
-/** Asks for the newest, or with `further` for those behind what is listed. */
+/** Fetches the newest judgements, or with `further` the next older ones. */
 async function askPast(state, further = false) {
   const { past } = state;
   clearTimeout(past.timer);
@@ -122,7 +122,7 @@ async function askPast(state, further = false) {
   renderPast(state, state.view);
 }
 
-/** Another filter: what is known here is listed at once, the answer a little later. */
+/** Applies a filter: to the known judgements at once, then to the server's answer. */
 function filterPast(state, { soon = false } = {}) {
   const { past, view } = state;
   Object.assign(past, {
@@ -188,7 +188,7 @@ function openChosen(state) {
   return row ? openRow(state, row) : choosePast(state, 1);
 }
 
-/** A judged pair comes on screen to be looked back at, of whatever topic it is. */
+/** Opens a judged pair of any topic. */
 async function openRow(state, row) {
   const { past } = state;
   if (!row || past.opening) return;

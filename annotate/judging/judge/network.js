@@ -47,7 +47,7 @@ async function exchange(state) {
   beginTime(state);
 }
 
-/** Who comes back (to this pair) may have judged it on another device: it goes, unless something is written or marked. */
+/** Drops the pair on screen if it was judged on another device while the page was hidden, unless it has a note or marks. */
 function leaveClosed(state, returned, closed) {
   const item = onScreen(state);
   if (!returned || !item || item.entry || item.doc.taken || state.panel === "note") return;
@@ -59,7 +59,7 @@ function leaveClosed(state, returned, closed) {
   say(state, ": no longer needs a judgement", item.doc);
 }
 
-/** How many documents to ask for; in the loop always some, since each judgement may change what comes next. */
+/** The number of documents to ask for; in the loop never 0, since each judgement may change the order. */
 function wanted(state) {
   if (!state.view || state.queryId === null) return 0;
   if (state.inLoop) return Math.max(1, FULL - unseen(state));
@@ -128,7 +128,7 @@ function takeReply(state, ask, batch, visit, reply) {
   if (ask.want > 0) goWhereWorkIs(state, reply);
 }
 
-/** More of a pool: what is held stays, and new documents come behind it. */
+/** Takes more documents of a pool: they come behind those that are held. */
 function takeMore(state, ask, reply, judged) {
   const closed = new Set(reply.closed); // judged elsewhere meanwhile; what is on screen stays there
   state.queue = state.queue.filter((doc, place) => place === 0 || doc.taken || !closed.has(doc.doc_id));
@@ -202,7 +202,7 @@ function lookAgain(state, behind) {
   }, Math.min(LAST_LOOK, FIRST_LOOK * 2 ** Math.min(state.looks - 1, 6)));
 }
 
-/** What was refused is said no more: of a pair that was judged before, the judgement that it was to replace stands. */
+/** Removes refused judgements from the history; the ones that they would have replaced return. */
 function dropRefused(state, refused) {
   changeHistory(state, state.history.filter((entry) => {
     const was = (entry.was ?? []).filter(({ uuid }) => !refused.has(uuid));

@@ -9,7 +9,7 @@ const NOTE_HINT = {
   decided: "Saved with the grade you gave.",
 };
 
-/** What is written in the open panel goes to the document for which it was opened. */
+/** Keeps the text of the open panel for the document it was opened for. */
 function takeNote(state) {
   const { noted } = state;
   if (!noted || !state.view) return;
@@ -31,7 +31,7 @@ function keepNote(state, source) {
 
 // -------------------------------------------------------------------------------------- calibration
 
-/** Another topic has pairs that everybody judges before anything else: nothing comes here until that is done. */
+/** Opens the topic whose calibration pairs come first; no other topic hands out documents before. */
 function calibrateFirst(state, queryId) {
   if (!state.byId.has(queryId)) { // new since the topics were fetched
     state.topicsDue = true;
@@ -45,7 +45,7 @@ function calibrateFirst(state, queryId) {
 
 const MOST_FEEDBACK = 5; // of one answer: fast keys and a slow network bring several at once
 
-/** What others have settled on pairs that were just judged; it stays until the next, or until Escape. */
+/** Shows the reference grades of calibration pairs that were just judged, until the next ones or Escape. */
 function takeFeedback(state, batch, feedback) {
   if (!Array.isArray(feedback) || !feedback.length) return;
   const said = new Map(batch.map((item) => [item.judgement.uuid, item]));
@@ -75,7 +75,7 @@ function closeFeedback(state) {
   refresh(state);
 }
 
-/** Judgements that came when the pair had all that were wanted are kept, and count nowhere: said once. */
+/** Marks judgements that came after the pair had enough: they are saved but not counted, which is told once. */
 function takeSurplus(state, batch, uuids) {
   if (!Array.isArray(uuids) || !uuids.length) return new Set();
   const surplus = new Set(uuids);
@@ -89,7 +89,7 @@ function takeSurplus(state, batch, uuids) {
 
 // -------------------------------------------------------------------------------------------- flags
 
-/** To be looked at again: it goes with the grade like a note, and at a judged document it is saved at once. */
+/** Toggles the flag: saved with the grade like a note, or at once for a judged document. */
 function flag(state, source) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);

@@ -79,7 +79,7 @@ function withParts(passages, parts) {
   return joined;
 }
 
-/** Marks what is selected; inside of a marked passage it takes the mark away. True where something was selected. */
+/** Marks the selection, or unmarks the passage around it. True if something was selected. */
 function markSelection(state, source) {
   const item = onScreen(state);
   const { view } = state;
@@ -178,7 +178,7 @@ function sentencesOf(sheet) {
   return found;
 }
 
-/** The sentences of what is drawn now; the present one stays where it was, or is the first in sight. */
+/** The sentences of the drawn text; the current one stays, or is the first in sight. */
 function stepping(state) {
   const { view } = state;
   const { steps } = state;

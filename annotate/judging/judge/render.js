@@ -47,7 +47,7 @@ function refresh(state) {
   renderKeys(state, view);
 }
 
-/** Marks the grade that the document on screen has, or had before it was taken back. */
+/** Marks the grade that the document on screen has, or had before undo. */
 function renderMarks(view, item) {
   const { former = null } = item ?? {};
   const mark = !former ? "" : former.kind === "graded" ? String(former.relevance) : "cannot judge";
@@ -61,7 +61,7 @@ function renderMarks(view, item) {
 /** Whether the open topic is done, as far as is known without asking. */
 const doneHere = (state, topic) => Boolean(topic && isDone(state, topic));
 
-/** What stands in place of a document when there is none: title, words and whether to offer the next topic. */
+/** What is shown when there is no document: title, text, and whether to offer the next topic. */
 function restOf(state) {
   const topic = state.byId.get(state.queryId);
   if (isCutOff(state) && !state.exhausted && !doneHere(state, topic)) return [...CUT_OFF, Boolean(topic)];

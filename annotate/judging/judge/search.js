@@ -104,7 +104,7 @@ function reactionInSearch(state, event) {
   return null;
 }
 
-/** The words were changed: what was found for others is not to be taken by an Enter that comes too soon. */
+/** After a change of the words, an early Enter must not take a result of the old ones. */
 function wordsChanged(state) {
   const { find } = state;
   find.words = state.view.searchWords.value;
@@ -115,7 +115,7 @@ function wordsChanged(state) {
   renderSearch(state, state.view);
 }
 
-/** Enter takes what is chosen; it searches while nothing is found yet, and only then chooses the first. */
+/** Enter takes the selected result; without one it searches, then selects the first result. */
 function enterSearch(state) {
   const { find } = state;
   const found = find.documents[find.chosen];
@@ -159,7 +159,7 @@ async function searchNow(state) {
   renderSearch(state, state.view);
 }
 
-/** What this annotator said of a document that was found; what the browser knows is newer than the answer. */
+/** The annotator's judgement of a search result; the browser's state is newer than the answer. */
 function standingOf(state, found) {
   const at = state.history.findLastIndex((entry) => (
     entry.query_id === state.queryId && entry.doc.doc_id === found.doc_id));

@@ -14,14 +14,14 @@ const restAfter = (state) => (state.card.rest_after ?? 0) * 60_000;
 
 // ------------------------------------------------------------------------------------ a long stretch
 
-/** A sign of life after so many ms without one. */
+/** Ends a break: activity after `still` ms without any. */
 function signOfLife(state, still) {
   if (still < BREAK) return;
   Object.assign(state.time, { worked: state.clock ? -state.clock.active : 0, due: null });
   if (state.time.resting) closeRest(state);
 }
 
-/** The clock goes on to another document: what the last one took is added. */
+/** Adds the time of the document that leaves the screen. */
 function addTime(state) {
   runClock(state);
   state.time.worked += state.clock?.active ?? 0;

@@ -60,7 +60,7 @@ function keyRefusal(key) {
   return "";
 }
 
-/** Gives an action, or a grade, a key. One that another action has is swapped; what is done or refused is said. */
+/** Gives an action or a grade a key; if another action has it, the two swap. Tells the outcome. */
 function giveKey(state, name, key) {
   const refusal = keyRefusal(key);
   const cap = capOf(key);

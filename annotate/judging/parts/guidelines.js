@@ -2,7 +2,7 @@
 
 const NO_GUIDELINES = "This campaign has no guidelines yet.";
 
-/** Asked for once in the life of a mount, and kept; what could not be had is asked for again when it is wanted. */
+/** Fetches the guidelines once per mount; after a failure again when they are opened. */
 async function askGuidelines(state) {
   if (state.guidelines.asked) return;
   state.guidelines = { ...state.guidelines, asked: true, trouble: "" };
@@ -24,7 +24,7 @@ function openGuidelines(state) {
   return setPanel(state, "guidelines");
 }
 
-/** The note of the topic stands with the topic's words as well, so that it is seen without a key. */
+/** Draws the guidelines, and the topic's note both there and with the topic. */
 function renderGuidelines(state, view) {
   const { guidelines } = state;
   const queryId = shownTopicId(state);

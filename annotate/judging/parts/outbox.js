@@ -5,7 +5,7 @@ const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
 const OFFLINE_AFTER = 3_000;
 
-/** Sends what waits and fetches what is short: one request at a time, so that order is kept. */
+/** Sends unsent decisions and fetches documents, one request at a time to keep the order. */
 function pump(state) {
   if (state.inFlight || state.retry !== null || !needsSync(state)) return;
   state.inFlight = true;
@@ -54,7 +54,7 @@ function wake(state) {
 
 const STALE = 30_000; // away for so long, and what is open may have been decided elsewhere
 
-/** The page goes to the back, or comes to the front again: after a while away the server is asked what is still open. */
+/** Reacts to the page being hidden or shown; after a while away, asks the server which documents are still open. */
 function seen(state) {
   runClock(state);
   if (document.visibilityState !== "visible") {
@@ -69,7 +69,7 @@ function seen(state) {
   wake(state);
 }
 
-// What is said: the line above the buttons, the state of what waits, and what the server refused.
+// Messages: the notice above the buttons, the status of unsent decisions, and what the server refused.
 
 function tell(state, words) {
   state.notice = { title: "", words, urgent: words !== "" };
@@ -77,7 +77,7 @@ function tell(state, words) {
   state.onNotice?.();
 }
 
-/** What a key was meant for is not what is there any more: nothing is decided, and what is there is drawn. */
+/** Records nothing, since the key was meant for what was on screen before, and draws the present state. */
 function justCome(state) {
   refresh(state);
   tell(state, "Not recorded: the screen had just changed. Try again.");
@@ -144,7 +144,7 @@ function renderRefused(state, view) {
   }));
 }
 
-/** Changes the history; what is looked at stays in sight, or is left where it is no longer there. */
+/** Replaces the history; the entry on screen stays there if it is still part of it. */
 function changeHistory(state, entries) {
   const shown = state.look === null ? null : state.history[state.look];
   state.history = entries;

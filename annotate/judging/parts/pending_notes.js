@@ -23,7 +23,7 @@ const noteOf = (state, item) => (state.notes.get(item.key) ?? item.entry?.decisi
 
 const NOTE_HINT = { open: "Saved with your decision.", decided: "Saved with the decision you made." };
 
-/** What is written in the open panel goes to what it was opened for. */
+/** Keeps the text of the open panel for the item it was opened for. */
 function takeNote(state) {
   const { noted } = state;
   if (!noted || !state.view) return;
@@ -33,7 +33,7 @@ function takeNote(state) {
   else putNote(state, noted.key, text);
 }
 
-/** Enter: at what is open the note waits; what was decided is decided again with it, and stays in sight. */
+/** Saves the note: an open item keeps it for its decision, a decided one is saved again with it and stays on screen. */
 function keepNote(state, source) {
   const item = onScreen(state);
   takeNote(state);

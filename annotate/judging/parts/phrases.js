@@ -16,8 +16,8 @@ const join = (items, last = "and") => (
 
 /** A duration in seconds as an amount and its unit: working time has no days. */
 function inUnit(seconds) {
-  if (seconds < 90) return [seconds.toFixed(0), "second"];
-  if (seconds < 90 * 60) return [(seconds / 60).toFixed(0), "minute"];
+  if (Math.round(seconds) < 90) return [seconds.toFixed(0), "second"];
+  if (Math.round(seconds / 60) < 90) return [(seconds / 60).toFixed(0), "minute"];
   const hours = seconds / 3600;
   const digits = hours < 10 && Math.abs(hours - Math.round(hours)) > 0.05 ? 1 : 0;
   return [hours.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }), "hour"];

@@ -33,7 +33,7 @@ function refresh(state) {
 
 const PAUSE_ALOUD = 250; // fast keys are not read one by one
 
-/** What screen readers hear, after the paint: what was done, and what is there now (`heard`). */
+/** Announces to screen readers, after the paint, what was done and what is on screen now (`heard`). */
 function sayAloud(state, item) {
   const { aloud } = state;
   if (aloud.timer !== null || (aloud.notice === state.notice && aloud.key === (item?.key ?? null))) return;
@@ -47,7 +47,7 @@ function sayAloud(state, item) {
   }, PAUSE_ALOUD);
 }
 
-/** What stands in place of a unit when there is none: title and words. */
+/** The title and text shown when there is no unit. */
 function restOf(state) {
   if (state.asksFor !== TASK) return ["The task of this campaign has changed", "Reload this page to continue."];
   const used = !state.progress || !state.exhausted || state.queue.some(isWaiting) || state.asked !== undefined;
@@ -173,7 +173,7 @@ panel("reasons", {
 
 const UNTIL_NOTED = new Set(["undo", "skip", "back", "forward"]);
 
-/** What is written in the open note goes with a decision that is clicked; nothing else leaves it behind. */
+/** A clicked decision takes the text of the open note along; other buttons wait until the note is closed. */
 function mayClick(state, name) {
   if (state.panel !== "note" || ["note", "close", "keep-note", "help", "fold"].includes(name)) return true;
   if (UNTIL_NOTED.has(name)) {

@@ -74,7 +74,7 @@ function stateFor(data) {
   return state;
 }
 
-/** Which units the page wants: where that changes, others are asked for. */
+/** Sets the page's filter of units; a new one discards the held units. */
 function setFilter(state, filter) {
   if (JSON.stringify(filter) === JSON.stringify(state.filter)) return;
   Object.assign(state, { filter, queue: [], exhausted: false, due: true });
@@ -86,11 +86,11 @@ const nameOfTopic = (topic) => topic.title || topic.query_id;
 /** The unit that is open: none until the topic that the page was opened for is here. */
 const openUnit = (state) => (state.asked === undefined ? state.queue[0] : undefined);
 
-/** What is on screen: a decision that is looked back at, or what is to be decided in the first unit. */
+/** The item on screen: an earlier decision that is open, or the next decision of the first unit. */
 function onScreen(state) {
   const entry = state.look === null ? null : state.history[state.look];
   const unit = entry ? entry.unit : openUnit(state);
-  // A skipped topic waits until the server has said that there is nothing else.
+  // A skipped topic waits until the server has nothing else.
   if (!unit || (!entry && unit.skipped && !state.exhausted)) return null;
   const item = entry ? lookedAt(entry) : itemOf(unit);
   const queryId = unit.topic.query_id;
@@ -102,7 +102,7 @@ const drawnAs = (item) => item && item.key + (item.entry ? "\u0000back" : "");
 
 const shownTopicId = (state) => onScreen(state)?.queryId ?? openUnit(state)?.topic.query_id ?? null;
 
-/** Units done and to be done, with what is on its way counted in. */
+/** Units done and to be done, including unsent decisions. */
 function countOf(state) {
   if (!state.progress) return null;
   const { done, goal } = state.progress;
@@ -127,7 +127,7 @@ function keep(state, item, delta) {
   tellTabs(state, item.decision, false);
 }
 
-/** Decides on what is on screen (never on anything else) and goes on. `said` is what the card adds to a decision. */
+/** Records a decision on the item on screen and goes on; `said` are the card's own fields of it. */
 function judge(state, kind, { reason = null, source, ...said }) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
@@ -151,7 +151,7 @@ function judge(state, kind, { reason = null, source, ...said }) {
   return pumpSoon(state);
 }
 
-/** What was decided, how it is taken back, and whether the topic is done with it, where it takes several decisions. */
+/** Tells what was decided, how to undo it, and whether that finished the topic. */
 function sayDecided(state, { decision, delta }, title, revised = "") {
   say(state, `: ${wordsFor(state, decision)}${revised} ${undoHint(state)}`, title);
   if (SEVERAL && delta > 0) state.notice.lead = "Topic done: ";

@@ -1,6 +1,6 @@
 // What the keys and buttons of this card do. Part of one module: see units.js.
 
-/** Both documents by the same share of what is left out of sight; one that is in sight as a whole stays. */
+/** Scrolls both documents by the same share of their hidden part. */
 function scrollerOf(state) {
   const places = state.view.sides.map(({ place }) => place);
   const range = (place) => place.scrollHeight - place.clientHeight;
@@ -35,7 +35,7 @@ action("highlight", (state) => toggleTerms(state));
 action("room", (state) => (
   giveRoom(state, { "": "left", left: "right", right: "" }[state.view.larger ?? ""])));
 
-/** Where one stands above the other, one of them may have most of the room, until the next two come. */
+/** Where the documents are stacked, one can get most of the room until the next pair. */
 function giveRoom(state, side) {
   const { view } = state;
   view.larger = side;
