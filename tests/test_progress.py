@@ -226,10 +226,10 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
     app = opened(state, "recall.py")
     shown = tiles(app)
     ready = int(recall["stop"].sum())
-    assert (shown["Judged"], shown["Ready to stop"]) == (str(total["judged"]), str(ready))
+    assert (shown["Pairs judged"], shown["Topics ready to stop"]) == (str(total["judged"]), str(ready))
     assert int(recall["advice"].str.startswith("ready to stop").sum()) == ready
     assert f"{ready} of 3 topics are ready to stop" in ok("recall", state.directory)
-    assert shown["Started"] == str(sum(c.judged > 0 for c in truth.values()))
+    assert shown["Topics started"] == str(sum(c.judged > 0 for c in truth.values()))
     table = app.dataframe[0].value
     assert int(table["judged"].sum()) == total["judged"]
 
