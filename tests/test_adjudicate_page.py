@@ -263,7 +263,7 @@ def test_export_says_that_a_model_had_not_come_to_rest(
     app.selectbox(key="rule-rule").set_value("dawid-skene").run()
 
     def restless() -> int:
-        return sum("had not converged after 0 rounds" in w.value for w in app.warning)
+        return sum("did not converge after 0 rounds" in w.value for w in app.warning)
 
     assert restless() == 0
     monkeypatch.setattr(dawid_skene, "ROUNDS", 0)

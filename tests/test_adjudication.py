@@ -97,7 +97,7 @@ def test_the_named_annotator_is_the_only_one_who_counts() -> None:
     assert settled(THREE, "annotator", annotator="bob") == {
         "x": (0, "annotator"), "y": (1, "annotator"), "w": (1, "annotator"),
     }  # fmt: skip
-    with pytest.raises(InputError, match=r"needs the name of one.*who graded: ann, bob, cat"):
+    with pytest.raises(InputError, match=r"rule annotator needs a name.*annotators with grades: ann, bob, cat"):
         settle(THREE, "annotator")
     with pytest.raises(UnknownNameError, match="did you mean 'bob'"):
         settle(THREE, "annotator(annotator=bib)")
@@ -215,9 +215,9 @@ def test_surplus_is_left_out_of_a_whole_log() -> None:
         ("majority(ties=up)", {}, "choose from adjudicate, higher, lower"),
         ("majority", {"ties": "up"}, "choose from adjudicate, higher, lower"),
         ("majority", {"annotator": "ann"}, "choose from ties"),
-        ("highest(ties=lower)", {}, "the rule highest has no parameter"),
-        ("majority(higher)", {}, "a rule is written as"),
-        ("majority(ties=higher", {}, "a rule is written as"),
+        ("highest(ties=lower)", {}, "rule highest has no parameters"),
+        ("majority(higher)", {}, "rule: expected a name, such as majority"),
+        ("majority(ties=higher", {}, "rule: expected a name, such as majority"),
         ("", {}, "unknown adjudication rule ''"),
     ],
 )
@@ -250,7 +250,7 @@ def test_values_may_stand_in_quotes() -> None:
     # without quotes as before: up to what looks like another parameter
     assert parse_rule("annotator(annotator=Smith, John)").parameters == {"annotator": "Smith, John"}
     for written in ('annotator(annotator="ann)', 'annotator(annotator="ann" b)', 'annotator(annotator=""")'):
-        with pytest.raises(InputError, match="a rule is written as"):
+        with pytest.raises(InputError, match="rule: expected a name, such as majority"):
             parse_rule(written)
 
 
@@ -394,7 +394,7 @@ def test_dawid_skene_comes_to_rest_on_sparse_tables_and_says_when_it_does_not(mo
     monkeypatch.setattr(dawid_skene, "ROUNDS", 3)
     table = adjudicate(sparse(0), "dawid-skene")
     assert (table.rounds, table.converged) == (3, False)
-    assert table.caution.startswith("dawid-skene had not converged after 3 rounds")
+    assert table.caution.startswith("dawid-skene did not converge after 3 rounds")
 
 
 def test_dawid_skene_of_nothing() -> None:
@@ -649,7 +649,7 @@ def test_what_an_estimate_took_is_written_beside_it_and_said(
     assert "converged" not in differing.qrels.rule_report("majority")
     monkeypatch.setattr(dawid_skene, "ROUNDS", 0)
     assert told() == (0, False)
-    sentence = "dawid-skene had not converged after 0 rounds: with more rounds some pairs might have other grades"
+    sentence = "dawid-skene did not converge after 0 rounds; more rounds might change some grades"
     assert differing.evaluation.compare_rules("dawid-skene", "dawid-skene").cautions == (sentence,)
     done = cleverdon("rules", differing.directory, "--against", "dawid-skene")
     assert done.exit_code == 0

@@ -243,10 +243,10 @@ def test_samples_that_no_estimate_takes_together() -> None:
     types = {"pool_round": int, "stratum": "Int64", "probability": float}
     pool = frame("1 a 1 0 .5\n1 b 2 0 .5\n2 c 1 0 .5\n2 d 3 0 .2", *columns).astype(types)
     qrels = frame("1 a 1\n1 b 0\n2 c 0\n2 d 1", "query_id", "doc_id", "relevance")
-    with pytest.raises(InputError, match="'1' sampled 2 times"):
+    with pytest.raises(InputError, match="topic '1' was sampled 2 times"):
         export.with_probabilities(qrels, pool, pool.iloc[:0])
     pool.loc[3, "stratum"] = pd.NA
-    with pytest.raises(InputError, match="topic '2' with others that were drawn by weight"):
+    with pytest.raises(InputError, match="topic '2' has pairs sampled by stratum and pairs sampled by weight"):
         export.with_strata(qrels, pool, pool.iloc[:0])
 
 
@@ -320,10 +320,7 @@ def test_no_exported_file_has_topics_without_a_grade(half_judged: Campaign, tmp_
     for name, form in (("qrels.txt", "judged"), ("qrels.strata.txt", "strata")):
         assert set(formats.read_qrels(tmp_path / "c" / name, form=form)["query_id"]) == {"1"}  # type: ignore[arg-type]
     assert "\n2\t" not in (tmp_path / "c" / "qrels" / "test.tsv").read_text()
-    assert (
-        "Topics without a grade: 1. They are in none of the qrels files."
-        in (tmp_path / "c" / "collection.md").read_text()
-    )
+    assert "1 topic has no grade and is not in the qrels." in (tmp_path / "c" / "collection.md").read_text()
     half_judged.export.files(qrels=tmp_path / "p.txt", qrels_form="probabilities")
     assert set(formats.read_qrels(tmp_path / "p.txt", form="probabilities")["query_id"]) == {"1"}
 
@@ -858,7 +855,7 @@ def test_a_collection_of_choices(campaign: Campaign, tmp_path: Path) -> None:
     campaign.topic_tasks.choose([Choice(str(uuid4()), "zoe", "1", "chosen", ("d1", "d2"), ("d2",))])
     facts = campaign.collection_export.write(tmp_path / "c").facts
     assert (facts["qrels"]["relevant_from"], facts["qrels"]["relevant"]) == (1, 1)
-    assert "did not choose is unjudged" in (tmp_path / "c" / "collection.md").read_text()
+    assert "shown but not chosen are unjudged" in (tmp_path / "c" / "collection.md").read_text()
     assert (tmp_path / "c" / "qrels.txt").read_text() == f"1 0 d2 {campaign.qrels.from_choices()['relevance'][0]}\n"
     assert (facts["qrels"]["made_of"], facts["rule"], facts["agreement"]) == ("choices", None, None)
     assert json.loads((tmp_path / "c" / "choices.jsonl").read_text())["annotator"] == "a1"
@@ -871,7 +868,7 @@ def test_a_collection_of_preferences(campaign: Campaign, tmp_path: Path) -> None
     campaign.topic_tasks.prefer([Preference(str(uuid4()), "zoe", "1", "d1", "d2", "left")])
     facts = campaign.collection_export.write(tmp_path / "c").facts
     assert facts["qrels"]["made_of"] == "preferences"
-    assert "not whether any of them is good" in (tmp_path / "c" / "collection.md").read_text()
+    assert "do not tell whether any of them is relevant" in (tmp_path / "c" / "collection.md").read_text()
 
 
 def test_the_size_is_told_where_what_is_judged_was_not_pooled(
@@ -948,13 +945,13 @@ def test_people_judge_while_a_collection_is_written(judged: Campaign, tmp_path: 
 
 def test_what_is_no_collection_is_refused(campaign: Campaign, judged: Campaign, tmp_path: Path) -> None:
     for name in ("Wings", "a b", "../up", "", "a//b"):
-        with pytest.raises(InputError, match="a collection is called by small letters"):
+        with pytest.raises(InputError, match="collection name: expected lower-case letters"):
             judged.collection_export.write(tmp_path / "c", name=name)
     with pytest.raises(UnknownNameError, match="did you mean 'judged'"):
         judged.collection_export.write(tmp_path / "c", corpus="judge")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="text of queries"):
         judged.collection_export.write(tmp_path / "c", query_text="narrative")
-    with pytest.raises(CampaignError, match="grades have fractions"):
+    with pytest.raises(CampaignError, match="grades by this rule have fractions"):
         judged.collection_export.write(tmp_path / "c", rule="mean")
     with pytest.raises(UnknownNameError, match="did you mean 'licence'"):
         judged.settings.set_collection(license="CC0")
@@ -1008,11 +1005,11 @@ def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged
     app.selectbox(key="corpus").set_value("none").run()
     assert "5 pairs of 2 topics; 0 documents." in said(app)
     app.toggle(key="card").set_value(True).run()
-    (drawn,) = [h.value for h in app.get("html") if "How the pairs were chosen" in str(h.value)]
+    (drawn,) = [h.value for h in app.get("html") if "Pooling" in str(h.value)]
     assert "CC BY 4.0" in drawn
     assert "manager" not in drawn  # whoever judged under that name is called a1
     app.text_input(key="collection-name").set_value("No Such Name").run()
-    assert "a collection is called by small letters" in said(app)
+    assert "collection name: expected lower-case letters" in said(app)
 
 
 def test_a_reader_takes_it_and_changes_nothing(page: Callable[..., AppTest], judged: Campaign) -> None:
@@ -1027,7 +1024,7 @@ def test_a_reader_takes_it_and_changes_nothing(page: Callable[..., AppTest], jud
 def test_what_is_too_large_for_a_browser(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collection_download, "LARGEST", 100)
     app = page()
-    assert "That is much for a browser" in said(app)
+    assert "too large for a download in the browser" in said(app)
     assert "--collection campaign" in app.code[0].value
     assert "Download campaign.zip" not in [b.label for b in app.get("download_button")]
 

@@ -226,7 +226,7 @@ def test_terms_have_names(made: Vectors) -> None:
     names = [made.term(column) for column in range(made.features)]
     assert len(set(names)) == made.features
     assert {"cat", "chars:·cat", "chars:flat", "chars:·a·"} <= set(names)
-    with pytest.raises(InputError, match=f"wanted a column from 0 to {made.features - 1}, found -1"):
+    with pytest.raises(InputError, match=f"expected a column from 0 to {made.features - 1}, found -1"):
         made.term(-1)
 
 
@@ -249,7 +249,7 @@ def test_bad_questions_are_refused(made: Vectors) -> None:
     for index, message in (([8], "found 8"), ([-1], "found -1"), ([True] * 8, "found bool"), ([0.5], "found float64")):
         with pytest.raises(InputError, match=message):
             made.rows(index)
-    with pytest.raises(InputError, match=rf"one weight for each of the {made.features} features, found the shape \(3,"):
+    with pytest.raises(InputError, match=rf"one weight for each of the {made.features} features, found shape \(3,"):
         made.scores([1, 2, 3])
     with pytest.raises(InputError, match="found 2 with 2 and 3 rows"):
         Vectors.of(np.ones((2, 2)), np.ones((3, 2)))
@@ -394,7 +394,7 @@ def test_settings_change_the_fingerprint_and_the_vectors(tmp_path: Path) -> None
     seen.append(update(tmp_path, [("other", text) for text in TEXTS]).fingerprint)
     assert len(set(seen)) == len(seen)
     assert update(tmp_path, pairs(TEXTS), blocks=["chars"]).tokenised == 0
-    with pytest.raises(InputError, match="wanted one block of vectors or more"):
+    with pytest.raises(InputError, match="expected one block of vectors or more"):
         update(tmp_path, pairs(TEXTS), blocks=[])
 
 
@@ -581,7 +581,7 @@ def test_embeddings_that_are_none(array: np.ndarray, message: str, tmp_path: Pat
 def test_embeddings_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="expected a .npy file of embeddings, found no such file"):
         update(tmp_path, pairs(TEXTS), dense=tmp_path / "none.npy")
-    with pytest.raises(InputError, match="the block 'dense' wants a .npy file"):
+    with pytest.raises(InputError, match="block 'dense': expected a .npy file"):
         update(tmp_path, pairs(TEXTS), blocks=["dense"])
 
 

@@ -221,7 +221,7 @@ def test_strengths_by_hand() -> None:
     circle = estimate_strengths(table("ann 1 a>b\nann 1 b>c\nann 1 c>a"))
     assert np.allclose(circle["strength"], 0)
     assert estimate_strengths(frame.iloc[:0]).empty
-    with pytest.raises(InputError, match="the prior of the strengths is above 0, found 0"):
+    with pytest.raises(InputError, match="prior: expected a number above 0, found 0"):
         fit(np.zeros((2, 2)), prior=0)
     with pytest.raises(ColumnsError, match="left"):
         estimate_strengths(frame.drop(columns="left"))
@@ -411,15 +411,15 @@ def test_a_ranking_in_the_order_of_what_is_preferred_has_one_and_the_other_way_r
 def test_what_the_measure_refuses() -> None:
     frame = table("ann 1 a>b")
     good = ranking("r", q1="ab")
-    with pytest.raises(InputError, match="no two documents have a better one"):
+    with pytest.raises(InputError, match="no pair has a preferred document"):
         evaluate([good], table("ann 1 a=b"))
-    with pytest.raises(InputError, match="two runs are called 'r'"):
+    with pytest.raises(InputError, match="two runs have the name 'r'"):
         evaluate([good, good], frame)
     with pytest.raises(InputError, match="there is no run"):
         evaluate([], frame)
     with pytest.raises(InputError, match="1 or more ranks, found 0"):
         evaluate([good], frame, 0)
-    with pytest.raises(InputError, match="no topic can be called 'all'"):
+    with pytest.raises(InputError, match="a topic is named 'all'"):
         evaluate([good], table("ann all a>b"))
     with pytest.raises(ColumnsError, match="run r: expected the column rank"):
         evaluate([Run("r", good.frame.drop(columns="rank"))], frame)

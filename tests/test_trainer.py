@@ -65,6 +65,14 @@ def is_there(process: int) -> bool:
 
 
 @pytest.mark.slow
+def test_it_makes_the_vectors_before_the_first_round_is_requested(trainer: Trainer, looping: Campaign) -> None:
+    assert "vectors" not in looping.store.settings.all()
+    trainer.start(looping)
+    until(lambda: "vectors" in looping.store.settings.all(), "the vectors")
+    assert trainer.latest("1") is None
+
+
+@pytest.mark.slow
 def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping: Campaign) -> None:
     for turn in range(3):
         trainer.request("1")

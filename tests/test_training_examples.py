@@ -222,11 +222,14 @@ def test_a_large_collection_costs_what_is_drawn_from_it() -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"level": 0}, "level of a positive is above 0, found 0"),
-        ({"margin": 0}, "margin between positive and negative is above 0"),
-        ({"negatives": 0}, "at least one negative"),
-        ({"per_topic": 0}, "at least one negative and one positive"),
-        ({"rule": "hard", "parameters": {"first": 5, "last": 4}}, "ranks begin with 1 .* found 5 to 4"),
+        ({"level": 0}, "level of positives: expected a grade above 0, found 0"),
+        ({"margin": 0}, "margin between positive and negative: expected a number above 0"),
+        ({"negatives": 0}, "at least 1 negative"),
+        ({"per_topic": 0}, "at least 1 negative and 1 positive"),
+        (
+            {"rule": "hard", "parameters": {"first": 5, "last": 4}},
+            "ranks: expected a first rank of 1 or more .* found 5 to 4",
+        ),
         ({"rule": "hard", "parameters": {"first": 0}}, "found 0 to 100"),
     ],
 )
@@ -457,7 +460,7 @@ def test_what_is_chosen_from_a_list_is_no_negative_of_grades(judged: Campaign) -
 def test_campaigns_that_are_not_ready(tmp_path: Path, campaign: Campaign) -> None:
     with pytest.raises(CampaignError, match="judge some pairs first"):
         campaign.training_data.examples()
-    with pytest.raises(InputError, match="the rule judged for negatives does not look at ranks"):
+    with pytest.raises(InputError, match="rule judged for negatives does not use ranks"):
         campaign.training_data.examples(ranks=(1, 5))
     with pytest.raises(UnknownNameError, match="unknown choice of ranks 'best'"):
         campaign.training_data.examples("hard", ranks_of="best")  # type: ignore[arg-type]

@@ -6,12 +6,12 @@ from annotate.auth import page_access
 from collection.campaign import Campaign
 
 STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
-    ("Judge a document", "judge.py", {"topic": "24"}, "Read, then press 0, 1, 2 or 3."),
+    ("Judge a document", "judge.py", {"topic": "24"}, "Read it, then give it a grade from 0 to 3."),
     (
         "See the loop choose",
         "judge.py",
         {"topic": "1"},
-        "Judge one and press w: the model says why this one came next.",
+        "After each judgement the model selects the next; press w (or More) to see why.",
     ),
     (
         "See why judging may stop",

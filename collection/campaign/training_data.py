@@ -103,7 +103,7 @@ class TrainingData:
         if ranks_of not in get_args(RanksOf):
             raise UnknownNameError("choice of ranks", ranks_of, get_args(RanksOf))
         if ranks is not None and "first" not in parameters:
-            raise InputError(f"the rule {negatives} for negatives does not look at ranks; leave them out")
+            raise InputError(f"rule {negatives} for negatives does not use ranks; leave them out")
         first, last = ranks or (parameters.get("first", 1), parameters.get("last", 1))
         qrels = self.qrels.from_choices() if self._chooses_from_lists() else self.qrels.build(rule)
         if qrels.empty:

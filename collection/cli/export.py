@@ -10,10 +10,10 @@ import click
 
 from collection import layout
 from collection.cli import preferences, training_data
+from collection.cli.names import Names
 from collection.cli.options import (
     DIRECTORY,
     WRITTEN,
-    Names,
     SectionedCommand,
     combine_options,
     option_section,

@@ -23,32 +23,6 @@ class _Directory(click.Path):
         return [CompletionItem(incomplete, type="dir")]
 
 
-class Names(click.types.StringParamType):
-    """A name that the help lists and the shell completes; the library checks it.
-
-    A name of a registry is given by its `family`, see :func:`collection.cli.methods.list_entries`: other packages may
-    add some, so only the shell lists them.
-    """
-
-    name = "name"
-
-    def __init__(self, *names: str, family: str = "") -> None:
-        self.names, self.family = names, family
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        """The names as in `a|b|c`."""
-        return "|".join(self.names) or None
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The names that begin with what is typed."""
-        names = list(self.names)
-        if self.family:
-            from collection.cli.methods import list_entries
-
-            names += [entry.name for entry in list_entries(self.family)]
-        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
 class SectionedOption(click.Option):
     """An option that the help lists under a heading."""
 

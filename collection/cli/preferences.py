@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from collection.cli.names import Names
 from collection.cli.options import (
     COUNT,
     FILE,
     FORMAT,
     WRITTEN,
-    Names,
     combine_options,
     option_section,
     runs_argument,

@@ -77,10 +77,10 @@ function isOpen(state, queryId, docId) {
   return last?.judgement.kind === "undone";
 }
 
-/** Whether the one on screen was come to from one that is nearly the same. */
+/** Whether the document on screen was opened as a near-duplicate. */
 const isNearShown = (state) => state.near.to !== null && onScreen(state)?.entry === state.near.to;
 
-/** The one that is nearly the same, and back again. */
+/** Opens the near-duplicate, or returns from it. */
 async function showNear(state) {
   const { near } = state;
   const item = onScreen(state);

@@ -3,7 +3,7 @@
 // A card says how its state is made (`stateFor`), what it does when it is attached to its nodes (`attach`), and with
 // `listen` reacts to what they all react to.
 
-const ASK_AGAIN = 10_000; // when other annotators hold what is left
+const ASK_AGAIN = 10_000; // ms until the next check where other annotators judge the rest
 const HEARTBEAT = 120_000; // tells the server what is still held
 const ONE_MOMENT = "Loading …";
 
