@@ -17,6 +17,8 @@ from annotate.auth import page_access, rate_limit
 from annotate.auth.page_access import PAGES, SECTIONS, PageEntry
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
+from annotate.elements.tour import STOPS
+from annotate.elements.widgets import NEXT
 from annotate.server import uploads
 from collection import Campaign, Judgement
 from collection.records import ROLES, Role
@@ -63,6 +65,16 @@ def test_every_script_is_in_the_table_and_says_whose_it_is() -> None:
         assert set(page.roles) <= set(ROLES), page.file
         assert "manager" in page.roles, page.file
         assert page.section in SECTIONS, page.file
+
+
+def test_the_menu_has_its_pages_section_by_section() -> None:
+    sections = [page.section for page in PAGES]
+    assert sections == sorted(sections, key=SECTIONS.index)
+
+
+def test_every_stop_of_the_tour_and_every_next_step_is_a_page() -> None:
+    assert {file for _, file, _, _ in STOPS} <= FILES
+    assert set(NEXT) <= {page.url_path for page in PAGES}
 
 
 def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
