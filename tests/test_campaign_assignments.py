@@ -710,7 +710,7 @@ def test_a_loop_has_no_number_of_judgements(campaign: Campaign) -> None:
     shown = assign(campaign.directory, "--annotators", 2, "--share", 0.2)
     assert "24 pooled pairs, 1 judgement made; a loop has no fixed number of them" in shown.stdout
     campaign.settings.set_loop(topics=["2"], mode="pool")
-    assert "judgements made, without 2 topics in a loop" in assign(campaign.directory).stdout
+    assert "judgements made (not counting 2 topics in a loop)" in assign(campaign.directory).stdout
 
 
 def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_path: Path) -> None:
