@@ -535,11 +535,11 @@ def test_nobody_s_adjudication_is_replaced_unseen(differing: Campaign) -> None:
     assert differing.adjudication.adjudicate([first]).saved == [first.uuid]
     late = adjudication_of("d1", 0, "dan")
     assert differing.adjudication.adjudicate([late]).refused == [
-        (late.uuid, "eve has adjudicated this pair meanwhile, as 2")
+        (late.uuid, "eve has already adjudicated this pair, with grade 2")
     ]
     again = adjudication_of("d1", None)  # one's own
     assert differing.adjudication.adjudicate([first, again]).saved == [first.uuid, again.uuid]
-    reason = "eve has adjudicated this pair meanwhile, as one that cannot be judged"
+    reason = 'eve has already adjudicated this pair, as "cannot judge"'
     assert differing.adjudication.adjudicate([late]).refused[0].reason == reason
     undo = adjudication_of("d1", None, kind="undone")
     assert differing.adjudication.adjudicate([undo, late]).saved == [undo.uuid, late.uuid]
@@ -551,7 +551,7 @@ def test_only_a_pair_that_wants_an_adjudication_takes_one(differing: Campaign) -
     agreed, unknown = adjudication_of("d2", 1), adjudication_of("d99", 1)
     result = differing.adjudication.adjudicate([agreed, unknown])
     assert [refused.reason for refused in result.refused] == [
-        "annotators do not differ on this pair", "annotators do not differ on this pair",
+        "annotators do not disagree on this pair", "annotators do not disagree on this pair",
     ]  # fmt: skip
     differing.calibration.set_pairs([("1", "d2")])
     assert differing.adjudication.adjudicate([agreed]).saved
@@ -595,7 +595,7 @@ def test_what_the_card_sends_is_never_an_adjudication(differing: Campaign) -> No
 
 def test_nothing_to_take_back_is_refused(differing: Campaign) -> None:
     undo = Judgement(str(uuid4()), "ann", "1", "d1", "undone", counts_as="adjudication")
-    assert "nothing to take back" in differing.judging.judge_many([undo]).refused[0].reason.replace(
+    assert "nothing to undo" in differing.judging.judge_many([undo]).refused[0].reason.replace(
         "no adjudication of 'd1'", "nothing"
     )
     assert len(list_opinions(differing.judgement_log.judgements(), "1", "d1")) == 2

@@ -623,23 +623,23 @@ HEADER = "annotator,query_id,doc_id,relevance\n"
     ("text", "line", "said"),
     [
         ("", None, "an empty file"),
-        (HEADER, 1, "a header and nothing below it"),
-        ('""\n', 1, "expected labels: a header that names the columns"),
-        ("annotator,query_id,relevance\na,1,2\n", 1, "no doc_id among"),
-        ("a,1,d1,2\n", 1, "no annotator among"),
-        (HEADER + "a,1,d1,high\n", 2, "expected a grade (a number), found 'high'"),
-        (HEADER + "a,1,d1,\n", 2, "expected a grade (a number), found none"),
+        (HEADER, 1, "only a header"),
+        ('""\n', 1, "expected labels with a header that names the columns"),
+        ("annotator,query_id,relevance\na,1,2\n", 1, "no doc_id in"),
+        ("a,1,d1,2\n", 1, "no annotator in"),
+        (HEADER + "a,1,d1,high\n", 2, "expected a number as grade, found 'high'"),
+        (HEADER + "a,1,d1,\n", 2, "expected a number as grade, found none"),
         (HEADER + "a,1,d1,nan\n", 2, "found 'nan'"),
-        (HEADER + ",1,d1,2\n", 2, "expected the name of an annotator, without blanks around it, found none"),
+        (HEADER + ",1,d1,2\n", 2, "expected an annotator's name without surrounding blanks, found none"),
         (HEADER + " a,1,d1,2\n", 2, "found ' a'"),
-        (HEADER + "a,1,d 1,2\n", 2, "an id cannot hold one"),
+        (HEADER + "a,1,d 1,2\n", 2, "blanks separate the columns"),
         (HEADER + "a,1,d1\n", 2, "expected 4 columns"),
-        (HEADER + "a,1,d1,2\nb,1,d1,2\na,1,d1,2\n", 4, "a second time (first in line 2)"),
+        (HEADER + "a,1,d1,2\nb,1,d1,2\na,1,d1,2\n", 4, "again (first in line 2)"),
         ("annotator,query_id,query_id,relevance\n", 1, "'query_id' twice"),
         (HEADER + 'a,1,"d1,2\n', 2, "a CSV record"),
         ('[{"annotator": "a"}]\n', 1, "a JSON array"),
         (HEADER.replace("\n", ",kind\n") + "a,1,d1,2,grade\n", 2, "expected a kind of judgement"),
-        (HEADER.replace("\n", ",kind,counts_as\n") + "a,1,d1,2,graded,nothing\n", 2, "expected what it counts as"),
+        (HEADER.replace("\n", ",kind,counts_as\n") + "a,1,d1,2,graded,nothing\n", 2, "expected counts_as as one of"),
     ],
 )
 def test_labels_that_are_none(tmp_path: Path, text: str, line: int | None, said: str) -> None:
@@ -677,10 +677,10 @@ def test_writing_and_reading_labels_is_the_identity(
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (("a ", "1", "d1", 1), "an annotator's name cannot be written"),
-        (("a", "1 2", "d1", 1), "an id cannot be written"),
-        (("a", "1", "", 1), "an id cannot be written"),
-        (("a", "1", "d1", None), "labels need a grade in every row"),
+        (("a ", "1", "d1", 1), "expected annotator names without surrounding blanks"),
+        (("a", "1 2", "d1", 1), "expected an id that is not empty"),
+        (("a", "1", "", 1), "expected an id that is not empty"),
+        (("a", "1", "d1", None), "labels: expected a grade in every row"),
         (("a", "1", "d0", 1), "found ('a', '1', 'd0') twice"),
     ],
 )
@@ -690,7 +690,7 @@ def test_labels_that_could_not_be_read_back_are_not_written(tmp_path: Path, row:
         formats.write_labels(frame, tmp_path / "labels.csv")
     assert said in str(caught.value)
     assert not list(tmp_path.iterdir())
-    with pytest.raises(InputError, match=r"written as \.csv or \.tsv"):
+    with pytest.raises(InputError, match=r"ends in \.csv or \.tsv for labels"):
         formats.write_labels(frame, tmp_path / "labels.txt")
 
 
@@ -1013,7 +1013,7 @@ def test_the_command_with_too_little_says_so(campaign: Campaign) -> None:
 def test_the_command_fails_by_name(judged: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text(HEADER + "a,1,d1,x\n")
-    assert f"{path}, line 2: expected a grade" in fails("agreement", path)
+    assert f"{path}, line 2: expected a number as grade" in fails("agreement", path)
     assert "no such file" in fails("agreement", tmp_path / "none.csv")
     (tmp_path / "folder").mkdir()
     assert "there is no campaign in" in fails("agreement", tmp_path / "folder")
@@ -1024,7 +1024,7 @@ def test_the_command_fails_by_name(judged: Campaign, tmp_path: Path) -> None:
     for level in ("nan", "inf"):
         assert "level: expected a finite grade" in fails("agreement", path, "--level", level, "--format", "json")
     for scale in ("0", "x", "0,nan", "3-0"):
-        assert "--grades wants two grades or more, as 0-3" in fails("agreement", path, "--grades", scale)
+        assert "--grades: expected two or more grades, such as 0-3" in fails("agreement", path, "--grades", scale)
     assert "a grade of the scale (2, 3), found 1" in fails("agreement", path, "--grades", "2-3")
     assert "has its own grade scale" in fails("agreement", judged.directory, "--grades", "0-3")
     assert "did you mean" in fails("agreement", judged.directory, "--measure", "nDGC@10")

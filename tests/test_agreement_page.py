@@ -116,7 +116,7 @@ def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: C
         alpha[["value", "low", "high"]].astype(float),
         check_names=False,
     )
-    assert f"Krippendorff's alpha, ordinal, is {alpha['value']:.3f}" in words(app)
+    assert f"Krippendorff's alpha (ordinal) is {alpha['value']:.3f}" in words(app)
 
 
 def test_annotators_can_be_left_out(opened: Callable[..., AppTest], judged: Campaign) -> None:

@@ -247,8 +247,11 @@ LABELS_OF_TWO = pd.DataFrame(TWO_GRADES, columns=["annotator", "query_id", "doc_
     [
         (lambda: pool(RUNS_OF, 5), "unknown pooling strategy 5"),  # type: ignore[arg-type]
         (lambda: compare(QRELS_OF, RUNS_OF, "AP", test=None), "unknown .* None"),  # type: ignore[arg-type]
-        (lambda: pool(RUNS_OF, "depth", depth="x"), "depth of depth is a whole number; found 'x'"),
-        (lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True, grades="x"), "^grades wants two grades or more"),
+        (lambda: pool(RUNS_OF, "depth", depth="x"), "depth of depth: expected a whole number, found 'x'"),
+        (
+            lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True, grades="x"),
+            "^grades: expected two or more grades",
+        ),
         (lambda: evaluate(QRELS_OF, RUNS_OF, 5), "a measure is a text like nDCG@10, .* found 5"),  # type: ignore[arg-type]
         (lambda: agreement(LABELS_OF_TWO, level="x"), "level: expected a grade .a number., found 'x'"),
         (lambda: evaluate(adjudicate(LABELS_OF_TWO), RUNS_OF), "found Adjudicated; give its attribute qrels$"),  # type: ignore[arg-type]
@@ -369,13 +372,15 @@ def test_adjudication_counts_an_annotators_last_grade_as_agreement_does() -> Non
     "qrels", [[("1", "d1", 2), ("1", "d1", 0)], [("1", "d1", 2, "x"), ("1", "d1", 0, "x")], {"1": {7: 1, "7": 0}}]
 )
 def test_a_pair_has_one_row_in_qrels(qrels: Any) -> None:
-    with pytest.raises(InputError, match="qrels: found document '(d1|7)' of topic '1' twice; leave one row out"):
+    with pytest.raises(InputError, match="qrels: found document '(d1|7)' of topic '1' twice; remove one row"):
         evaluate(qrels, {"1": {"d1": 1.0}}, "AP")
 
 
 def test_labels_of_several_annotators_are_no_qrels() -> None:
     labels = grades_of(("ann", "a", 0), ("bob", "a", 1))
-    with pytest.raises(InputError, match=r"document 'a' of topic '1' twice; make one .* adjudicate\(...\).qrels"):
+    with pytest.raises(
+        InputError, match=r"document 'a' of topic '1' twice; combine the grades .* adjudicate\(...\).qrels"
+    ):
         evaluate(labels, {"1": {"a": 1.0}}, "AP")
 
 

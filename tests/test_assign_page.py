@@ -157,7 +157,7 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     people.assignments.assign(["2"], ["ann"])
     people.assignments.update(annotators=2)
     app = opened(people)
-    assert "1 person may judge topic 2" in app.warning[0].value
+    assert "1 annotator for topic 2" in app.warning[0].value
     select(app, 0, 1).run()
     app.multiselect(key="people").set_value([])
     next(button for button in app.button if button.label == "Assign selected topics").click().run()
@@ -199,7 +199,7 @@ def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], 
     assert pairs[["query_id", "doc_id"]].to_numpy().tolist() == [["1", "d1"], ["2", "d4"]]
     assert app.text_area(key="pairs").value == "1 d1\n2 d4"
     assert table(app, "finished")["annotator"].tolist() == ["ann", "ben", "cara"]
-    for text, words in (("1", "found only 1"), ("1 d1\n1 d1", "twice"), ("7 d1", "topic '7'"), ("1 d99", "'d99'")):
+    for text, words in (("1", "found only 1"), ("1 d1\n1 d1", "twice"), ("7 d1", "'7'"), ("1 d99", "'d99'")):
         app.text_area(key="pairs").set_value(text).run()
         app.button(key="save-pairs").click().run()
         assert words in app.error[0].value.replace("\\", "")

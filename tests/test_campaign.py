@@ -66,7 +66,7 @@ def test_judging_is_idempotent_by_uuid(campaign: Campaign) -> None:
     assert campaign.judging.judge_many([judgement, judgement]).saved == [judgement.uuid] * 2
     assert campaign.progress.counts()["logged"] == 1
     stolen = campaign.judging.judge_many([judgement._replace(doc_id="d2")])
-    assert "belongs to another judgement" in stolen.refused[0].reason
+    assert "of another judgement" in stolen.refused[0].reason
 
 
 def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
@@ -77,7 +77,7 @@ def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
     assert len(campaign.judgement_log.judgements(current=False)) == 2
     assert "d1" in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
     again = campaign.judging.judge_many([undo._replace(uuid="other")])
-    assert "no judgement of 'd1' to take back" in again.refused[0].reason
+    assert "no judgement of 'd1' to undo" in again.refused[0].reason
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,10 @@ def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
         (graded("1", "d99", 1), "document 'd99' is not in the campaign"),
         (graded("1", "d1", 1, annotator=" "), "name of its annotator"),
         (Judgement("u", "ann", "1", "d1", "cannot judge"), "needs a reason"),
-        (Judgement("u", "ann", "1", "d1", "cannot judge", 2, "because"), "carries no grade"),
+        (
+            Judgement("u", "ann", "1", "d1", "cannot judge", 2, "because"),
+            "expected no grade with 'cannot judge', found 2",
+        ),
     ],
 )
 def test_refusals_say_why(campaign: Campaign, judgement: Judgement, reason: str) -> None:
@@ -113,9 +116,9 @@ def test_grades_of_numpy_are_stored_as_numbers(campaign: Campaign, number: Calla
     ("more", "reason"),
     [
         ({"relevance": True}, "wanted a grade of this campaign"),
-        ({"passages": ["drag"]}, "wanted a passage as"),
-        ({"passages": [(5, 2)]}, "wanted a passage as"),
-        ({"flagged": "yes"}, "wanted flagged as True or False, found 'yes'"),
+        ({"passages": ["drag"]}, "expected a passage as"),
+        ({"passages": [(5, 2)]}, "expected a passage as"),
+        ({"flagged": "yes"}, "expected flagged as True or False, found 'yes'"),
         ({"annotator": "Ann"}, "the annotator 'ann' is in the campaign"),
         ({"annotator": "qrels:nist"}, "a name for imported qrels"),
     ],
@@ -133,7 +136,7 @@ def test_a_judgement_without_a_uuid_is_refused(campaign: Campaign) -> None:
 
 def test_only_what_was_handed_out_where_that_is_asked(campaign: Campaign) -> None:
     refused = campaign.judging.judge_many([graded("1", "d1", 1)], leased_only=True).refused
-    assert "was not handed out to ann" in refused[0].reason
+    assert "is not assigned to ann" in refused[0].reason
     campaign.judging.next_pairs("ann", "1", 5)
     assert campaign.judging.judge_many([graded("1", "d1", 1)], leased_only=True).refused == []
     assert campaign.judging.judge_many([graded("1", "d1", 2)], leased_only=True).refused == []

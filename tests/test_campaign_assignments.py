@@ -410,7 +410,7 @@ def test_a_closed_topic_keeps_nobody_from_the_others(campaign: Campaign) -> None
     assert take(campaign, "ann") == "d0"
     campaign.settings.reopen_topic("2")
     assert campaign.judging.next_pairs("ann", "1", 1).first == "2"
-    with pytest.raises(InputError, match="comes first, in topic '2'"):
+    with pytest.raises(InputError, match="judge the calibration set first, in topic '2'"):
         campaign.search.take("ann", "1", "outside")
 
 
@@ -599,13 +599,13 @@ def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
     campaign.assignments.assign(["1"], ["ann"])
     campaign.assignments.assign(["3"], groups=["lawyers"])
     (said,) = campaign.assignments.notices()
-    assert said.startswith("1 person may judge topics 1, 3, and 2 are to judge each pair there")
+    assert said.startswith("1 annotator for topics 1 and 3, but each pair needs 2")
     campaign.accounts.lock("ann")
     assert [notice.split(",")[0] for notice in campaign.assignments.notices()] == [
-        "nobody may judge topic 1",
-        "1 person may judge topic 3",
+        "0 annotators for topic 1",
+        "1 annotator for topic 3",
     ]
-    assert "note: nobody may judge topic 1" in assign(campaign.directory).stderr
+    assert "note: 0 annotators for topic 1" in assign(campaign.directory).stderr
 
 
 def test_who_joins_a_group_has_its_topics_in_the_sums_at_once(campaign: Campaign) -> None:
@@ -710,7 +710,7 @@ def test_a_loop_has_no_number_of_judgements(campaign: Campaign) -> None:
     shown = assign(campaign.directory, "--annotators", 2, "--share", 0.2)
     assert "24 pooled pairs, 1 judgement made; a loop has no fixed number of them" in shown.stdout
     campaign.settings.set_loop(topics=["2"], mode="pool")
-    assert "judgements made, without 2 topics in a loop" in assign(campaign.directory).stdout
+    assert "judgements made (not counting 2 topics in a loop)" in assign(campaign.directory).stdout
 
 
 def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_path: Path) -> None:

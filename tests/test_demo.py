@@ -87,6 +87,11 @@ def test_titles_carry_a_short_signature_without_self(documents):
     assert max(map(len, titles.values())) < 200
 
 
+def test_titles_have_no_path_of_this_machine():
+    titles = {d.doc_id: d.title for d in collect(["platform"])}
+    assert titles["platform.architecture"].startswith("platform.architecture(executable=...,")
+
+
 def test_no_name_and_no_text_twice(documents):
     assert len({d.doc_id for d in documents}) == len(documents)
     assert len({" ".join(d.text.split()) for d in documents}) == len(documents)

@@ -110,7 +110,7 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
         ("time", {"day": "0001-01-01T00:00:00+00:00"}, "offset"),
         ("settings", {}, "settings as a JSON object"),
         ("settings", {"settings": [1]}, "settings as a JSON object"),
-        ("settings", {"settings": {"keys": "x" * 20_000}}, "20,000 bytes at most"),
+        ("settings", {"settings": {"keys": "x" * 20_000}}, "at most 20,000 bytes"),
         ("settings", {"settings": {"keys": "\ud800"}}, "plain JSON"),
         ("settings", {"settings": {"size": float("nan")}}, "found NaN"),
     ],
@@ -369,7 +369,7 @@ def test_time_by_hand(campaign: Campaign) -> None:
     ]
     assert found.left == 2
     assert found.estimate is None
-    assert found.why == "an estimate needs 15 judgements with times, and there are 6"
+    assert found.why == "an estimate needs 15 timed judgements, found 6"
     later = campaign.history.time("ann", now=NOON + timedelta(seconds=4240 + 1801))
     assert later.session is None
     assert later.since_break == 0
@@ -399,11 +399,11 @@ def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campai
     assert 40 < low < mid < high < 80
     assert found["why"] == ""
     judging_token(campaign, "bob", "annotator")
-    assert post(client, "time")["why"] == "if nobody else takes part of it"
+    assert post(client, "time")["why"] == "if nobody else judges them"
     campaign.settings.set_loop(mode="loop")
     found = post(client, "time")
     assert (found["left"], found["estimate"]) == (None, None)
-    assert found["why"] == "no end is known: the Recall page says when enough is found"
+    assert found["why"] == "the end is not known in advance; see Recall for stopping advice"
 
 
 def test_what_is_read_once_is_added_to(client: TestClient, campaign: Campaign) -> None:

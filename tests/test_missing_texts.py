@@ -276,7 +276,7 @@ def test_second_opinions_and_calibration_are_of_documents_with_a_text(partial: C
 
 def test_a_document_without_a_text_is_not_taken_from_a_search(partial: Campaign) -> None:
     assert [found.doc_id for found in partial.search.find("1", "ann", "d60")] == ["d60"]
-    with pytest.raises(InputError, match="the text of 'd60' is missing, so it cannot be judged yet"):
+    with pytest.raises(InputError, match="document 'd60' has no text yet and cannot be judged"):
         partial.search.take("ann", "1", "d60")
 
 
@@ -286,7 +286,7 @@ def test_lists_and_preferences_are_of_documents_with_a_text(partial: Campaign) -
     assert set(partial.topic_tasks.documents("1")) <= set(POOL[:WITH_TEXT])
     choice = Choice(str(uuid4()), "ann", "1", "chosen", shown=("d0", "d60"), chosen=("d60",))
     result = partial.topic_tasks.choose([choice], handed_out_only=True)
-    assert result.refused[0].reason == "the text of document 'd60' is missing, so it cannot be judged yet"
+    assert result.refused[0].reason == "document 'd60' has no text yet and cannot be judged"
     partial.settings.set_judging_page(task="preference")
     assert partial.topic_tasks.next_topics("ann", 1).fresh == ["1"]
     preference = Preference(str(uuid4()), "ann", "1", "d0", "d60", "left")
@@ -324,7 +324,7 @@ def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Cam
     partial.store.queue.lease("1", [Selection("d60"), Selection("d0")], "ann", time.time(), time.time() + 600)
     answer = post(client, "sync", judgements=[judged("d60"), judged("d0")], query_id="1", holding=["d61"], want=3)
     assert [refused["reason"] for refused in answer["refused"]] == [
-        "the text of document 'd60' is missing, so it cannot be judged yet"
+        "document 'd60' has no text yet and cannot be judged"
     ]
     assert len(answer["saved"]) == 1
     assert answer["closed"] == ["d61"]
@@ -341,7 +341,7 @@ def test_who_judged_it_before_can_take_it_back_but_not_give_it_anew(partial: Cam
     anew = Judgement(str(uuid4()), "ann", "1", "d60", "graded", 0)
     result = partial.judging.judge_many([undone, anew], leased_only=True)
     assert result.saved == [undone.uuid]
-    assert "is missing" in result.refused[0].reason
+    assert "has no text yet" in result.refused[0].reason
 
 
 def test_where_no_document_has_a_text_all_are_handed_out_by_their_ids(tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ def test_an_adjudication_rule(campaign: Campaign, tmp_path: Path, opened: Callab
     ok("export", campaign.directory, "--qrels", tmp_path / "qrels.txt", "--rule", "weighted")
     assert (tmp_path / "qrels.txt").read_text().split() == ["1", "0", "d1", "1.5"]
     assert fails("rules", campaign.directory, "--against", "weighted(weight=much)").endswith(
-        "weight of weighted is a number; found 'much'\n"
+        "weight of weighted: expected a number, found 'much'\n"
     )
     app = opened("export")
     boxes = [box for box in app.selectbox if "Weighted mean" in box.options]
@@ -283,7 +283,7 @@ def test_a_name_can_be_taken_once(install: Callable[..., Path]) -> None:
         "def mine(runs): ...\n",
         groups=("cleverdon.pooling",),
     )
-    with pytest.raises(InputError, match="the package bookshelf 1.2 cannot add .* 'mtf' is in the table already"):
+    with pytest.raises(InputError, match="the package bookshelf 1.2 cannot add .* 'mtf' is already registered"):
         STRATEGIES["depth"]
     assert "majority" in ADJUDICATION_RULES  # the other tables work on
 

@@ -211,3 +211,24 @@ def test_signed_out_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, campaign
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
     assert app.title[0].value == "Sign in"
     assert not app.metric
+
+
+def test_the_tour_stays_hidden_once_it_is_hidden(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    def shows_tour(app: AppTest) -> bool:
+        return any("tour of the demo" in m.value for m in app.markdown)
+
+    assert not shows_tour(opened(campaign, "overview.py"))
+    campaign.settings.set_tour(True)
+    app = opened(campaign, "overview.py")
+    assert shows_tour(app)
+    app.button(key="hide-tour").click().run()
+    assert not shows_tour(app)
+    assert not shows_tour(opened(campaign, "overview.py"))
+
+
+def test_the_next_step_is_a_button_that_leads_to_its_page(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "empty") as empty:
+        app = opened(empty, "recall.py")
+        app.button(key="next-step").click().run()
+        assert app.title[0].value == "Import"
+        assert "next-step" not in [button.key for button in app.button]  # the page does not link to itself

@@ -17,6 +17,8 @@ from annotate.auth import page_access, rate_limit
 from annotate.auth.page_access import PAGES, SECTIONS, PageEntry
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
+from annotate.elements.tour import STOPS
+from annotate.elements.widgets import NEXT
 from annotate.server import uploads
 from collection import Campaign, Judgement
 from collection.records import ROLES, Role
@@ -63,6 +65,16 @@ def test_every_script_is_in_the_table_and_says_whose_it_is() -> None:
         assert set(page.roles) <= set(ROLES), page.file
         assert "manager" in page.roles, page.file
         assert page.section in SECTIONS, page.file
+
+
+def test_the_menu_has_its_pages_section_by_section() -> None:
+    sections = [page.section for page in PAGES]
+    assert sections == sorted(sections, key=SECTIONS.index)
+
+
+def test_every_stop_of_the_tour_and_every_next_step_is_a_page() -> None:
+    assert {file for _, file, _, _ in STOPS} <= FILES
+    assert set(NEXT) <= {page.url_path for page in PAGES}
 
 
 def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
@@ -201,7 +213,7 @@ def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Camp
     app = opened(campaign, "people.py", "manager", "ann")
     app.text_input[0].set_value("ANN")
     submit(app, "Invite")
-    assert "there is an account" in app.error[0].value
+    assert "is taken by the account" in app.error[0].value
     assert app.text_input[0].value == "ANN"
     assert len(campaign.accounts.table()) == 1
 
@@ -276,7 +288,7 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     new.set_value(PASSWORD + "!")
     again.set_value(PASSWORD + "!")
     submit(app, "Save")
-    assert "old password" in app.error[0].value
+    assert "current password" in app.error[0].value
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 
@@ -299,7 +311,7 @@ def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     ("seconds", "minutes"), [(0.1, "1 minute."), (60.0, "1 minute."), (60.1, "2 minutes."), (300.0, "5 minutes.")]
 )
 def test_the_minutes_to_wait_are_rounded_up(seconds: float, minutes: str) -> None:
-    assert rate_limit.wait_message(seconds) == f"Too many attempts: try again in {minutes}"
+    assert rate_limit.wait_message(seconds) == f"Too many attempts. Try again in {minutes}"
 
 
 def test_the_old_password_cannot_be_guessed_from_an_open_browser(
@@ -315,9 +327,9 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
             field.set_value(text)
         submit(app, "Save")
         said.append(app.error[0].value)
-    assert "old password" in said[0]
-    assert "old password" in said[1]
-    assert said[2] == "Too many attempts: try again in 5 minutes."
+    assert "current password" in said[0]
+    assert "current password" in said[1]
+    assert said[2] == "Too many attempts. Try again in 5 minutes."
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 

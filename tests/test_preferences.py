@@ -615,7 +615,7 @@ def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(camp
     assert log.loc[0, ["note", "seconds", "away"]].tolist() == ["clear", 2.5, 0.5]
     assert campaign.topic_tasks.preferences()["kind"].tolist() == ["equal"]
     again = campaign.topic_tasks.prefer([first._replace(left="d02")])
-    assert "belongs to another preference" in again.refused[0].reason
+    assert "of another preference" in again.refused[0].reason
 
 
 @pytest.mark.parametrize(
@@ -623,11 +623,11 @@ def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(camp
     [
         (preferred("ann", "9", "d00", "d01"), "topic '9' is not in the campaign"),
         (preferred("ann", "1", "d00", "nowhere"), "document 'nowhere' is not in the campaign"),
-        (preferred("ann", "1", "d00", "d00"), "wanted two documents to compare, found 'd00' twice"),
-        (preferred("ann", "1", "d00", "d01", "chosen"), "wanted a kind of preference (left, right, equal, cannot"),
-        (preferred("ann", "1", "d00", "d01", "cannot judge"), '"cannot judge" needs a reason'),
-        (preferred("ann", "1", "d00", "d01", "undone"), "ann has no preference between 'd00' and 'd01' to take back"),
-        (preferred("", "1", "d00", "d01"), "a preference needs the name of its annotator"),
+        (preferred("ann", "1", "d00", "d00"), "expected two different documents, found 'd00' twice"),
+        (preferred("ann", "1", "d00", "d01", "chosen"), "expected a kind of preference (left, right, equal, cannot"),
+        (preferred("ann", "1", "d00", "d01", "cannot judge"), 'expected a reason for "cannot judge", found none'),
+        (preferred("ann", "1", "d00", "d01", "undone"), "ann has no preference between 'd00' and 'd01' to undo"),
+        (preferred("", "1", "d00", "d01"), "a preference expected the annotator of a"),
     ],
 )
 @pytest.mark.slow
@@ -640,7 +640,7 @@ def test_what_is_no_preference_is_refused(campaign: Campaign, preference: Prefer
 
 def test_what_was_not_handed_out_is_refused(campaign: Campaign) -> None:
     refused = campaign.topic_tasks.prefer([preferred("ann", "2", "d00", "d01")], handed_out_only=True).refused
-    assert refused[0].reason == "topic '2' was not handed out to ann"
+    assert refused[0].reason == "topic '2' is not assigned to ann"
     campaign.topic_tasks.next_topics("ann", 2)
     refused = campaign.topic_tasks.prefer([preferred("ann", "2", "d00", "outside")], handed_out_only=True).refused
     assert refused[0].reason == "document 'outside' is not in the pool of topic '2'"
@@ -717,7 +717,7 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
         ("annotator,query_id,left,right,kind\nann,1,a,b,best\n", ", line 2: expected a kind (left, right, equal"),
         (
             "annotator,query_id,left,kind\nann,1,a,left\n",
-            ", line 1: expected preferences: the columns annotator, query_id, left, right",
+            ", line 1: expected preferences with the columns annotator, query_id, left, right",
         ),
         ("annotator,query_id,left,right,kind\nann,1,a,b,\n", ", line 2: expected a value of kind"),
         (
@@ -726,7 +726,7 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
         ),
         ("annotator,query_id,left,right,kind\n ann,1,a,b,left\n", ", line 2: expected the name of an annotator"),
         ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ", line 2: expected an id without blanks"),
-        ("annotator,query_id,left,right,kind\n", "a header and nothing below it"),
+        ("annotator,query_id,left,right,kind\n", "only a header"),
         ('[{"annotator": "ann"}]\n', "a JSON array"),
     ],
 )

@@ -110,8 +110,8 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, listing: 
     answer = sync(client, decisions=[*odd, good])
     assert answer["saved"] == [good["uuid"]]
     reasons = {r["uuid"]: r["reason"] for r in answer["refused"]}
-    assert "was not handed out to ann" in reasons[odd[0]["uuid"]]
-    assert reasons[odd[1]["uuid"]] == "wanted what is chosen among what was shown, found 'd3'"
+    assert "is not assigned to ann" in reasons[odd[0]["uuid"]]
+    assert reasons[odd[1]["uuid"]] == "expected chosen documents among those shown, found 'd3'"
     assert "one of chosen, cannot judge, undone" in reasons[odd[2]["uuid"]]
     assert "at most 200 documents" in reasons[odd[3]["uuid"]]
     assert reasons[odd[5]["uuid"]] == "expected shown as a list"

@@ -311,12 +311,12 @@ def test_tuples_with_texts_say_what_was_not_judged(tmp_path: Path, made: pd.Data
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path, made: pd.DataFrame) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("old")
-    with pytest.raises(InputError, match="need the text of document 'a'; there is none"):
+    with pytest.raises(InputError, match="expected a text for document 'a', found none"):
         formats.write_training(made, path, queries={"1": "q", "2": "r"})
-    with pytest.raises(InputError, match="need the text of topic '1'"):
+    with pytest.raises(InputError, match="expected a text for topic '1'"):
         formats.write_training(made, path)
     assert path.read_text() == "old"
-    with pytest.raises(InputError, match=r"written as \.tsv \(ids\) or \.jsonl"):
+    with pytest.raises(InputError, match=r"ends in \.tsv or \.jsonl for training data"):
         formats.write_training(made, tmp_path / "t.csv")
     with pytest.raises(InputError, match="white space"):
         formats.write_training(made.assign(negative_id="a b"), tmp_path / "t.tsv")
@@ -439,7 +439,7 @@ def test_beside_a_file_stands_what_made_it(judged: Campaign, tmp_path: Path) -> 
 
 def test_positives_that_were_chosen_from_lists(campaign: Campaign) -> None:
     campaign.settings.set_judging_page(task="list")
-    with pytest.raises(CampaignError, match="there is no grade yet"):
+    with pytest.raises(CampaignError, match="training data needs grades, found none"):
         campaign.training_data.examples("unjudged-hard")
     choice = Choice(str(uuid4()), "ann", "1", "chosen", shown=("d2", "d1", "d6"), chosen=("d1",))
     assert not campaign.topic_tasks.choose([choice]).refused
@@ -462,14 +462,14 @@ def test_campaigns_that_are_not_ready(tmp_path: Path, campaign: Campaign) -> Non
         campaign.training_data.examples()
     with pytest.raises(InputError, match="rule judged for negatives does not use ranks"):
         campaign.training_data.examples(ranks=(1, 5))
-    with pytest.raises(UnknownNameError, match="unknown choice of ranks 'best'"):
+    with pytest.raises(UnknownNameError, match="unknown source of ranks 'best'"):
         campaign.training_data.examples("hard", ranks_of="best")  # type: ignore[arg-type]
     with Campaign.create(tmp_path / "none", grades=GradeScale({0: "no", 1: "yes"})) as other:
         (tmp_path / "t.tsv").write_text("1\tone\n")
         (tmp_path / "q.txt").write_text("1 0 a 1\n1 0 b 0\n")
         other.importer.import_files(topics=tmp_path / "t.tsv", qrels=tmp_path / "q.txt")
         assert triples(other.training_data.examples()) == [("1", "a", "b")]
-        with pytest.raises(CampaignError, match="no run is there whose ranks"):
+        with pytest.raises(CampaignError, match="hard negatives need runs, found none"):
             other.training_data.examples("hard")
 
 
@@ -487,7 +487,9 @@ def test_in_the_command_line(judged: Campaign, tmp_path: Path) -> None:
     assert "unknown rule for negatives 'random'" in fails(
         "export", judged.directory, "--triples", path, "--negatives", "random"
     )
-    assert "written as .tsv (ids) or .jsonl" in fails("export", judged.directory, "--triples", tmp_path / "t.csv")
+    assert "ends in .tsv or .jsonl for training data" in fails(
+        "export", judged.directory, "--triples", tmp_path / "t.csv"
+    )
 
 
 def test_topics_with_fewer_negatives_than_asked_for_are_counted(judged: Campaign, tmp_path: Path) -> None:

@@ -144,7 +144,6 @@ def draw_topics(topics: pd.DataFrame, measure: str) -> None:
             "relevant": "Relevant",
             "prevalence": number("Share relevant", "percent"),
             "mean": number(f"Mean {measure}", "%.3f", help="Mean over the systems."),
-            "median": number(f"Median {measure}", "%.3f"),
             "spread": number("Std. dev.", "%.3f"),
             "agrees": number("Tau, topic alone", "%.3f", help="Kendall's tau of its ranking and that by all topics."),
             "without": number("Tau, other topics", "%.3f", help="Kendall's tau without this topic and with all."),

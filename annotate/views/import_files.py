@@ -110,4 +110,7 @@ if len(logs := campaign.clicks.sources()):
     named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]
     st.write(f"Click logs: {join(named)}.")
     widgets.page_link("export.py", "Export clicks")
-widgets.next_step(campaign.overview.next_step())
+if (step := campaign.overview.next_step()).page == "import":
+    st.info(widgets.plain(step.sentence))
+else:
+    widgets.next_step(step)

@@ -98,7 +98,7 @@ class JudgeResult(NamedTuple):
     surplus: Sequence[str] = ()
     """Uuids in `saved` of pairs that had enough judgements: logged, and not counted."""
     feedback: Sequence[Feedback] = ()
-    """For pairs of the calibration set with an adjudicated grade, where the manager wants it."""
+    """For pairs of the calibration set with an adjudicated grade, if the manager turned feedback on."""
 
 
 class Workload(NamedTuple):
@@ -139,8 +139,8 @@ class BudgetState(NamedTuple):
         """Name the budget that is used up, the topics, and how to raise it; empty while budget is left."""
         if not self.used_up:
             return ""
-        whole = f"The judgement budget of this campaign ({self.budget:,}) is used up"
-        each = f"The judgement budget of each topic ({self.topic_budget:,}) is used up in every loop"
+        whole = f"The campaign's judgement budget ({self.budget:,}) is used up"
+        each = f"The judgement budget per topic ({self.topic_budget:,}) is used up in every loop"
         budget, option = (whole, "--budget") if self.total_used_up else (each, "--topic-budget")
         most = sorted(self.judged.items(), key=lambda item: -item[1])
         named = len(most) if len(most) == NAMED + 1 else NAMED
@@ -149,7 +149,7 @@ class BudgetState(NamedTuple):
             parts.append(f"{sum(judged for _, judged in rest):,} in {count(len(rest), 'other topic')}")
         return (
             f"{budget}: {join(parts)}. "
-            f"Raise the budget (Loop page, or `cleverdon loop DIR {option} N`) or export the qrels."
+            f"Raise it on the Loop page or with `cleverdon loop DIR {option} N`, or export the qrels."
         )
 
 

@@ -151,7 +151,7 @@ def _show(campaign: Campaign, form: str) -> None:
             f"{count(campaign.progress.counts()['judgements'], 'judgement')} made; a loop has no fixed number of them"
         )
     elif looping:
-        made += f", without {count(looping, 'topic')} in a loop"
+        made += f" (not counting {count(looping, 'topic')} in a loop)"
     several = "1 annotator per pair"
     if settings.annotators > 1:
         which = {

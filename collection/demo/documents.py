@@ -14,6 +14,7 @@ import io
 import logging
 import platform
 import re
+import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -334,7 +335,7 @@ def _signature(candidate: _Candidate) -> str:
     parts: list[str] = []
     for p in parameters:
         stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
-        plain = type(p.default) in _PLAIN
+        plain = type(p.default) in _PLAIN and p.default != sys.executable  # a path of this machine
         default = "" if p.default is p.empty else f"={p.default!r}" if plain else "=..."
         parts.append(f"{stars}{p.name}{default}")
         if sum(map(len, parts)) + 2 * len(parts) > MAX_SIGNATURE:

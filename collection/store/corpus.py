@@ -49,7 +49,7 @@ class CorpusTables(Repository):
 
     @writes
     def add_topics(self, topics: Iterable[Topic], *, replace: bool = False) -> Added:
-        """Add topics; one that is there with other words is replaced or an error."""
+        """Add topics; an existing one with another text is replaced or raises ConflictError."""
         there = {row[0]: Topic._make(row) for row in self.topics().itertuples(index=False)}
         new = changed = same = 0
         for topic in topics:
@@ -75,7 +75,7 @@ class CorpusTables(Repository):
 
     @writes
     def add_documents(self, documents: Iterable[Document], *, replace: bool = False) -> Added:
-        """Add documents; one that is there with another text is replaced or an error.
+        """Add documents; an existing one with another text is replaced or raises ConflictError.
 
         A document of which only the id was known gets its text, and counts as new.
         """

@@ -193,10 +193,10 @@ def test_a_card_with_nothing_left_asks_again_only_where_others_hold_pairs(runnin
 
 
 def test_a_pair_that_somebody_adjudicated_meanwhile_is_told(card, desk):
-    desk.refuse["d000"] = "eve has adjudicated this pair meanwhile, as 1"
+    desk.refuse["d000"] = "eve has already adjudicated this pair, with grade 1"
     desk.ended.add("d000")
     card.press("3")
-    card.says("refused", "Not saved: River 0, 3 Perfect: eve has adjudicated this pair meanwhile, as 1")
+    card.says("refused", "Not saved: River 0, 3 Perfect: eve has already adjudicated this pair, with grade 1")
     card.press("2")
     card.saved()
     assert said(desk) == [("Topic t0 d001", "2")]

@@ -527,9 +527,9 @@ def test_after_calibration_the_card_moves_on(harness, make_card):
 
 
 def test_a_budget_that_is_used_up_is_said(desk, make_card):
-    desk.order, desk.budget = [], "The judgement budget of this campaign (500) is used up"
+    desk.order, desk.budget = [], "The campaign's judgement budget (500) is used up"
     card = make_card().open(first=None)
-    card.says("rest-title", "The judgement budget of this campaign (500) is used up")
+    card.says("rest-title", "The campaign's judgement budget (500) is used up")
     card.says("rest-words", "If a manager raises the budget on the Loop page")
 
 
@@ -610,7 +610,7 @@ def test_the_buttons_are_in_sight_and_stay_where_they_are(desk, make_card, size)
     assert width <= size[0], "the page scrolls sideways"
     titles = [button.get_attribute("aria-label") for button in buttons.all()]
     assert all(titles)
-    assert titles[2] == "2 Relevant: it answers the need in part, or among other things"
+    assert titles[2] == "2 Relevant: answers the topic in part, or among other things"
 
 
 # ------------------------------------------------------------------------------------------- why

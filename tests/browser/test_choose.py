@@ -313,10 +313,10 @@ def test_an_answer_that_is_lost_doubles_nothing(card, desk):
 
 
 def test_what_is_refused_is_said_and_a_new_token_is_fetched(card, desk):
-    desk.refuse = {"t0": "topic 't0' was not handed out to ada"}
+    desk.refuse = {"t0": "topic 't0' is not assigned to ada"}
     desk.token = "second"
     card.press("1", "Enter", "n")
-    card.says("refused", "Not saved: Topic t0, selected 1: topic 't0' was not handed out to ada")
+    card.says("refused", "Not saved: Topic t0, selected 1: topic 't0' is not assigned to ada")
     card.saved()
     assert chosen(desk) == [("t1", [])]
     card.button("dismiss").click()

@@ -493,7 +493,7 @@ def test_time_at_work_and_what_is_left(card, desk):
     desk.time = TIME | {
         "left": None,
         "estimate": None,
-        "why": "no end is known: the Recall page says when enough is found",
+        "why": "the end is not known in advance; see Recall for stopping advice",
     }
     card.press("t", "t")
     card.says("time-left", "No end is known")

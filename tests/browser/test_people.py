@@ -75,8 +75,8 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
 
     bob.goto(link)
     bob.get_by_label("Password", exact=True).fill(PASSWORD)
-    bob.get_by_label("The same again").fill(PASSWORD)
-    bob.get_by_role("button", name="Keep it and sign in").click()
+    bob.get_by_label("Repeat password").fill(PASSWORD)
+    bob.get_by_role("button", name="Save and sign in").click()
     expect(bob.get_by_text("Your topics")).to_be_visible()
     bob.goto(f"{serving.url}/judge")
     first = bob.locator("[data-part=doc-id]")
@@ -215,9 +215,9 @@ def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
         campaign.accounts.lock("rob")
         before = campaign.accounts.table()
     for claims, words in (
-        ({"email": "eve@evil.org", "groups": ["visitors"]}, "There is no role in this campaign for eve@evil.org"),
+        ({"email": "eve@evil.org", "groups": ["visitors"]}, "eve@evil.org has no role in this campaign"),
         ({"email": "rob@example.org"}, "The account of rob@example.org is locked"),
-        ({"email": "mia@example.org", "email_verified": False}, "has not verified that mia@example.org is yours"),
+        ({"email": "mia@example.org", "email_verified": False}, "has not verified your address mia@example.org"),
     ):
         provider.person = claims
         go_through(page, with_provider)

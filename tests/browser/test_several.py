@@ -64,8 +64,8 @@ def accept(context: BrowserContext, link: str) -> Page:
     page = context.new_page()
     page.goto(link)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("The same again").fill(PASSWORD)
-    page.get_by_role("button", name="Keep it and sign in").click()
+    page.get_by_label("Repeat password").fill(PASSWORD)
+    page.get_by_role("button", name="Save and sign in").click()
     page.wait_for_url(re.compile(r"/(overview|judge)?$"))
     return page
 
