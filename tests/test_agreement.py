@@ -1064,7 +1064,7 @@ def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("alpha", "low", "said"),
     [
-        (0.222, -0.259, "with 21 pairs with several grades this does not differ significantly from chance"),
+        (0.222, -0.259, "not significantly different from chance with 21 pairs"),
         (0.8, 0.748, "reliable from 0.800 on, but the interval starts below that"),
         (0.9, 0.85, "reliable from 0.800 on."),
         (0.7, 0.67, "0.667 to 0.800 allows tentative conclusions only."),

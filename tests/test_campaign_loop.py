@@ -478,7 +478,7 @@ def test_why_names_the_terms(wings: Campaign) -> None:
     assert "best at rank" not in wings.explanations.why("1", "wing0", "ann").sentence  # judging is blind
     wings.assignments.update(blind=False)
     assert "Retrieved by 1 of 1 system, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
-    assert "none of 1 has it" in wings.explanations.why("1", "wing4", "ann").sentence
+    assert "Retrieved by 0 of 1 system" in wings.explanations.why("1", "wing4", "ann").sentence
     wings.settings.set_loop(explain="nothing")
     assert wings.explanations.why("1", "wing4", "ann").terms == []
     wings.settings.set_loop(mode="pool", explain="terms")
