@@ -320,7 +320,7 @@ def test_some_ranks_cannot_be_told_and_are_named() -> None:
         7: False,
         8: False,
     }
-    assert [s for s in said if "nothing was clicked at rank 4" in s]
+    assert [s for s in said if "no clicks at rank 4" in s]
     assert [s for s in said if "examination of ranks 7, 8 cannot be estimated" in s]
 
 

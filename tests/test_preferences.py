@@ -417,7 +417,7 @@ def test_what_the_measure_refuses() -> None:
         evaluate([good, good], frame)
     with pytest.raises(InputError, match="there are no runs to evaluate"):
         evaluate([], frame)
-    with pytest.raises(InputError, match="1 or more ranks, found 0"):
+    with pytest.raises(InputError, match="depth: expected 1 or more, found 0"):
         evaluate([good], frame, 0)
     with pytest.raises(InputError, match="a topic is named 'all'"):
         evaluate([good], table("ann all a>b"))
@@ -627,7 +627,7 @@ def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(camp
         (preferred("ann", "1", "d00", "d01", "chosen"), "expected a kind of preference (left, right, equal, cannot"),
         (preferred("ann", "1", "d00", "d01", "cannot judge"), 'expected a reason for "cannot judge", found none'),
         (preferred("ann", "1", "d00", "d01", "undone"), "ann has no preference between 'd00' and 'd01' to undo"),
-        (preferred("", "1", "d00", "d01"), "a preference expected the annotator of a"),
+        (preferred("", "1", "d00", "d01"), "expected the annotator of a preference"),
     ],
 )
 @pytest.mark.slow
