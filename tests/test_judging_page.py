@@ -35,7 +35,7 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
     assert default == {**asdict(CardSettings()), "image_hosts": []}
     table = ok("card", campaign.directory, *OPTIONS)
     assert campaign.settings.judging_page() == CHANGED
-    assert "image_hosts      images.example.org" in table
+    assert "image-hosts      images.example.org" in table
     assert "marking          no" in table
     ok("card", campaign.directory, "--marking", "--image-host", "x.org", "--task", "grades")
     assert campaign.settings.judging_page().image_hosts == ("images.example.org", "x.org")
@@ -56,7 +56,7 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
         (["--long-from", "0"], "long_from: expected a number from 200 to 10,000,000, found 0"),
         (["--image-host", "https://x.org"], "found 'https://x.org'; leave out https://, the port and the path"),
         (["--image-host", "*.x.org"], "found '*.x.org'"),
-        (["--image-host", "x.org/a"], "names of hosts"),
+        (["--image-host", "x.org/a"], "host name such as"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(campaign: Campaign, options: list[str], message: str) -> None:
@@ -67,7 +67,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(campaign: Campaign, optio
 def test_the_library_refuses_by_name(campaign: Campaign) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'marking'"):
         campaign.settings.set_judging_page(markin=False)
-    with pytest.raises(InputError, match="names of hosts"):
+    with pytest.raises(InputError, match="host name such as"):
         campaign.settings.set_judging_page(image_hosts=["a b"])
 
 
@@ -111,7 +111,7 @@ def test_the_page_refuses_an_odd_host_and_keeps_the_rest(
     app.checkbox(key="near").uncheck()
     app.text_area(key="image_hosts").set_value("https://x.org/")
     app.button(key="save").click().run()
-    assert "names of hosts" in app.error[0].value
+    assert "host name such as" in app.error[0].value
     assert campaign.settings.judging_page() == CardSettings()
 
 

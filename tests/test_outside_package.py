@@ -201,7 +201,7 @@ def test_an_adaptive_strategy(campaign: Campaign, files: Path, tmp_path: Path, o
     assert document.doc_id == "d1"
     assert (
         campaign.explanations.why("1", "d1", "ann").sentence
-        == "In turn chose it: takes the next document of each run in turn."
+        == "Chosen by In turn: takes the next document of each run in turn."
     )
     assert "\nin-turn " in simulated(files, tmp_path, "--strategy", "in-turn")
 

@@ -415,9 +415,9 @@ def test_what_the_measure_refuses() -> None:
         evaluate([good], table("ann 1 a=b"))
     with pytest.raises(InputError, match="two runs have the name 'r'"):
         evaluate([good, good], frame)
-    with pytest.raises(InputError, match="there are no runs"):
+    with pytest.raises(InputError, match="there are no runs to evaluate"):
         evaluate([], frame)
-    with pytest.raises(InputError, match="1 or more ranks, found 0"):
+    with pytest.raises(InputError, match="depth: expected 1 or more, found 0"):
         evaluate([good], frame, 0)
     with pytest.raises(InputError, match="a topic is named 'all'"):
         evaluate([good], table("ann all a>b"))

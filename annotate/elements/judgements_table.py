@@ -25,10 +25,10 @@ def draw(judgements: pd.DataFrame) -> None:
         {
             "query_id": "Topic",
             "grade": "Grade",
-            "title": text("Title", "medium"),
-            "doc_id": text("Document", "medium"),
+            "title": text("Title", 180),
+            "doc_id": text("Document", 180),
             "judged_at": timestamp("Judged (UTC)"),
-            "note": text("Note", 170),
+            "note": text("Note", 150),
             "flagged": CheckboxColumn("Flagged", width="small"),
         },
         placeholder="",
