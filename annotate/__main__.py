@@ -17,7 +17,7 @@ FIRST_PORT, LAST_PORT = 8501, 8600
 
 
 class CannotServe(click.ClickException):
-    """An error that ends the command with one line and exit status 2."""
+    """Print one line and exit with status 2."""
 
     exit_code = 2
 
@@ -38,7 +38,9 @@ def bind(host: str, port: int | None, usual: int | None = None) -> socket.socket
             error = problem
             sock.close()
     tried = f"port {port}" if port else f"any port from {FIRST_PORT} to {LAST_PORT - 1}"
-    raise CannotServe(f"cannot listen on {host}, {tried}: {error and error.strerror}")
+    raise CannotServe(
+        f"cannot listen on {host}, {tried} ({error and error.strerror}); choose another with --host or --port"
+    )
 
 
 def login_name() -> str:
@@ -111,7 +113,7 @@ def main(
         provider = oidc.read_provider(directory)
         with Campaign(directory) as campaign:
             person, link_token = campaign.accounts.start_signin(annotator, login_name())
-            # The same port as last time: browsers keep unsent judgements under the address where they were made.
+            # Reuse the last port: browsers keep unsent judgements under the address where they were made.
             sock = bind(host, port, campaign.server_state.port(person))
             campaign.server_state.keep_port(person, sock.getsockname()[1])
             address = public or (provider.address if provider else f"http://{shown}:{sock.getsockname()[1]}")
@@ -126,7 +128,9 @@ def main(
     except CleverdonError as error:
         raise CannotServe(str(error)) from error
     if provider is not None and provider.readable:
-        click.echo(f"Others on this machine can read {directory / oidc.FILE}, which has a secret: chmod 600", err=True)
+        click.echo(
+            f"Other users of this machine can read the secret in {directory / oidc.FILE}; run chmod 600 on it", err=True
+        )
     import uvicorn
 
     link = f"{address}/signin?token={link_token}"
@@ -149,11 +153,9 @@ def main(
             if server.should_exit:
                 return
             threading.Event().wait(0.05)
-        click.echo(f"Cleverdon serves {directory} at {address}")
-        click.echo(f"Open this link and press its button to sign in as {person}; it works once:\n\n    {link}\n")
-        click.echo(
-            "A browser that has signed in stays signed in. Stop with Ctrl+C; judgements are saved as they are made."
-        )
+        click.echo(f"Serving {directory} at {address}")
+        click.echo(f"Sign in as {person} with this link, which works once:\n\n    {link}\n")
+        click.echo("Browsers stay signed in for 30 days. Judgements are saved immediately; press Ctrl+C to stop.")
         if not no_browser:
             webbrowser.open(link)
 

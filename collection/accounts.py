@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from collection.errors import InputError
+from collection.errors import InputError, UnknownNameError
 from collection.records import QRELS_ANNOTATOR, ROLES, Role
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 64
 SHORTEST_PASSWORD = 10
 LONGEST_PASSWORD = 1000
-"""Characters, so that nobody makes the server hash a book."""
+"""Characters; limits the time that hashing a password takes."""
 
 GROUP = "group:"
 """Prefix of a group of the provider among the people of a role."""
@@ -29,7 +29,7 @@ def clean_name(name: str, what: str = "name") -> str:
     Raises
     ------
     InputError
-        It is empty, too long, has invisible characters, or begins as the names of imported qrels do.
+        It is empty, too long, has invisible characters, or begins with the prefix of imported qrels.
 
     Examples
     --------
@@ -38,12 +38,14 @@ def clean_name(name: str, what: str = "name") -> str:
     """
     clean = unicodedata.normalize("NFC", name).strip()
     if not 0 < len(clean) <= LONGEST_NAME:
-        raise InputError(f"a {what} has 1 to {LONGEST_NAME} characters, found {len(clean)}")
+        raise InputError(f"{what}: expected 1 to {LONGEST_NAME} characters, found {len(clean)}")
     # Control and format characters, line separators, surrogates, private use and unassigned characters.
     if any(unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for c in clean):
-        raise InputError(f"a {what} is made of characters that can be seen, found {clean!r}")
+        raise InputError(f"{what}: expected only visible characters, found {clean!r}")
     if clean.casefold().startswith(QRELS_ANNOTATOR):
-        raise InputError(f"{QRELS_ANNOTATOR} is how imported qrels are called; choose another {what} than {clean!r}")
+        raise InputError(
+            f"{what}: {QRELS_ANNOTATOR!r} is reserved for imported qrels, found {clean!r}; choose another {what}"
+        )
     return clean
 
 
@@ -54,14 +56,14 @@ def clean_email(email: str | None) -> str | None:
         return None
     before, at, after = clean.rpartition("@")
     if not (before and at and after) or any(c.isspace() or not c.isprintable() for c in clean) or len(clean) > 254:
-        raise InputError(f"wanted an e-mail address such as ann@example.org, found {clean!r}")
+        raise InputError(f"expected an e-mail address such as ann@example.org, found {clean!r}")
     return clean
 
 
 def clean_role(role: str) -> Role:
     """The role of this name; raises :class:`InputError` if there is none."""
     if role not in ROLES:
-        raise InputError(f"there is no role {role!r}; choose from {', '.join(ROLES)}")
+        raise UnknownNameError("role", role, ROLES)
     return role
 
 
@@ -71,11 +73,11 @@ def require_password(password: str, name: str) -> None:
     There are no rules on kinds of characters, as NIST SP 800-63B (5.1.1.2) recommends.
     """
     if len(password) < SHORTEST_PASSWORD:
-        raise InputError(f"a password has {SHORTEST_PASSWORD} characters or more; this one has {len(password)}")
+        raise InputError(f"password: expected at least {SHORTEST_PASSWORD} characters, found {len(password)}")
     if len(password) > LONGEST_PASSWORD:
-        raise InputError(f"a password has at most {LONGEST_PASSWORD:,} characters")
+        raise InputError(f"password: expected at most {LONGEST_PASSWORD:,} characters, found {len(password):,}")
     if password.casefold().strip() == name.casefold() or len(set(password)) < 4:
-        raise InputError("this password is too easy to guess; a few words that do not belong together do well")
+        raise InputError("this password is too easy to guess; use a few unrelated words")
 
 
 @cache
@@ -119,7 +121,7 @@ def _composed(password: str) -> bytes:
 
 
 def find_role(email: str | None, groups: Iterable[str], roles: Mapping[Role, Sequence[str]]) -> Role | None:
-    """Find the role of somebody who signed in at a provider; None if they have none.
+    """Find the role of a person who signed in with a provider; None without a role.
 
     `roles`: role -> addresses, patterns of addresses (``*@example.org``), or groups (``group:NAME``), ignoring case.
     Of several roles the first of manager, annotator, reader counts.

@@ -1,4 +1,4 @@
-"""The functions of ``import collection`` without a campaign; for inputs see :mod:`collection.formats.in_memory`."""
+"""Functions of ``import collection`` that need no campaign; for inputs see :mod:`collection.formats.in_memory`."""
 
 from __future__ import annotations
 
@@ -26,28 +26,29 @@ from collection.formats.in_memory import (
 )
 from collection.frames import DOCUMENTS, POOL, TOPICS
 from collection.measures import Measure
+from collection.phrases import join, plural
 from collection.ranking import rank_run
 from collection.records import Document, Run
 from collection.statistics import DEFAULT_CORRECTION, DEFAULT_TEST
 
 
 def read_documents(path: str | PathLike[str]) -> pd.DataFrame:
-    r"""Read documents that fit into memory; :func:`collection.formats.read_documents` reads them one by one.
+    r"""Read all documents into memory; :func:`collection.formats.read_documents` reads them one by one.
 
     Parameters
     ----------
     path
-        JSONL, TSV or CSV, also with gzip.
+        JSONL, TSV or CSV file, optionally gzipped.
 
     Returns
     -------
     DataFrame
-        :data:`collection.frames.DOCUMENTS`, and ``metadata``: a dictionary of other fields.
+        :data:`collection.frames.DOCUMENTS` and a column ``metadata``: a dictionary of other fields.
 
     Raises
     ------
     FormatError
-        With path and line: no id, a duplicate id, a broken record, or text that is not UTF-8.
+        A missing or duplicate id, a broken record, or text that is not UTF-8; with path and line.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def evaluate(
     with_bounds: bool = False,
     grades: str | Iterable[float] | None = None,
 ) -> Evaluation:
-    """Evaluate runs by qrels: values per run, measure and topic, and means over the topics of the qrels.
+    """Evaluate runs against qrels: values per run, measure and topic, and means over the topics of the qrels.
 
     Parameters
     ----------
@@ -76,26 +77,26 @@ def evaluate(
         A file; a frame with ``query_id`` (or ``qid``), ``doc_id`` (``docno``) and ``relevance`` (``label``, ``rel``);
         ``{query_id: {doc_id: relevance}}``; or tuples of query_id, doc_id and relevance.
     runs
-        One run or several: files; Runs; a frame with ``query_id``, ``doc_id``, ``score``, and ``run`` where it holds
-        several; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id, score; a dictionary from names to these.
+        One run or several: files; Runs; a frame with ``query_id``, ``doc_id``, ``score``, and ``run`` if it has
+        several; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id, score; a dictionary of these by name.
     measures
-        Names as in ir_measures or trec_eval: ``["nDCG@10", "map"]``.
+        Names in the notation of ir_measures or trec_eval: ``["nDCG@10", "map"]``.
     with_bounds
         Add bounds of each value over all grades of the unjudged documents.
     grades
-        The scale, for bounds, perhaps as "0-3"; the grades of the qrels if left out.
+        Grade scale for bounds, such as "0-3"; by default the grades in the qrels.
 
     Returns
     -------
     Evaluation
         ``means()`` has runs x measures, ``per_topic()`` is :data:`collection.frames.VALUES`. A topic that a run lacks
-        counts as an empty ranking. ``notes`` are what ``cleverdon evaluate`` says beside the values.
+        counts as an empty ranking. ``notes`` are the notes that ``cleverdon evaluate`` prints.
 
     Raises
     ------
     InputError, UnknownNameError
-        Qrels or runs are in no such form, two runs have one name, a run shares no topic with the qrels, or there is no
-        such measure.
+        Qrels or runs in an unsupported form, two runs with the same name, a run without any topic of the qrels, or an
+        unknown measure.
 
     Examples
     --------
@@ -122,14 +123,14 @@ def compare(
     seed: int = 0,
     all_pairs: bool = False,
 ) -> Comparison:
-    """Compare systems: a leaderboard with intervals, and tests against a baseline or of all pairs.
+    """Compare systems: a leaderboard with confidence intervals, and tests against a baseline or of all pairs.
 
     Parameters
     ----------
     qrels, runs, measures
-        As for :func:`evaluate`. Runs called ``name#1``, ``name#2`` are seeds of one system.
+        As for :func:`evaluate`. Runs named ``name#1``, ``name#2`` are seeds of one system.
     baseline
-        The system that all others are tested against; the best of each measure if left out.
+        System to test all others against; by default the best by each measure.
     test, correction
         Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`.
     alpha
@@ -137,7 +138,7 @@ def compare(
     seed
         Random seed for reproducible p-values.
     all_pairs
-        Also the randomised Tukey HSD test of all pairs.
+        Also test all pairs of systems with the randomised Tukey HSD test.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def compare(
     Raises
     ------
     InputError, UnknownNameError
-        As for :func:`evaluate`; `alpha` or `seed` is out of range; there is no such baseline, test or correction.
+        As for :func:`evaluate`; or `alpha` or `seed` out of range, or an unknown baseline, test or correction.
 
     Examples
     --------
@@ -159,7 +160,7 @@ def compare(
       system  difference      p  significant
     0   good       0.312  0.011         True
     """
-    # Without notes on coverage: a comparison has its own.
+    # Without notes on coverage, since a comparison adds its own.
     evaluation = comparison.evaluate(as_runs(runs), as_qrels(qrels), measures)
     return comparison.compare(
         evaluation, baseline=baseline, test=test, correction=correction, alpha=alpha, seed=seed, all_pairs=all_pairs
@@ -175,16 +176,16 @@ def agreement(
     by: agreements.By = "pairs",
     grades: str | Iterable[float] | None = None,
 ) -> Agreement:
-    """Inter-annotator agreement: over all, between two annotators, by topic, and over time.
+    """Measure inter-annotator agreement: overall, by pair of annotators, by topic, and over time.
 
     Parameters
     ----------
     labels
         A file, or a frame with ``annotator``, ``query_id`` (or ``qid``), ``doc_id`` (``docno``), ``relevance``
-        (``label``, ``grade``). Annotators may have graded different pairs. Of an annotator's rows for a pair the last
-        counts, with a note; rows without a grade are left out.
+        (``label``, ``grade``). Annotators may have graded different pairs. If an annotator graded a pair repeatedly,
+        the last row counts, with a note; rows without a grade are left out.
     level
-        Minimum relevant grade, for the coefficients of relevant or not.
+        Minimum relevant grade, for the binary coefficients.
     resamples
         Bootstrap samples for 95% intervals; 0 for none.
     seed
@@ -192,7 +193,7 @@ def agreement(
     by
         Bootstrap unit: "pairs" or "topics".
     grades
-        The scale, perhaps as "0-3", where it has grades that nobody gave.
+        Grade scale, such as "0-3", if it has grades that nobody gave.
 
     Returns
     -------
@@ -203,7 +204,7 @@ def agreement(
     Raises
     ------
     InputError
-        `labels` are in no such form, or a parameter is out of range.
+        `labels` in an unsupported form, or a parameter out of range.
 
     Examples
     --------
@@ -219,13 +220,13 @@ def agreement(
 
 
 def adjudicate(judgements: LabelsLike, rule: str = adjudication.DEFAULT_RULE, **parameters: str) -> Adjudicated:
-    """Turn several annotators' grades of a pair into one.
+    """Combine the grades of several annotators into one grade per pair.
 
     Parameters
     ----------
     judgements
         A file of labels; a frame as :func:`agreement` takes it; or :data:`collection.frames.JUDGEMENTS`, oldest first.
-        Of an annotator's rows for a pair the last counts; rows without a grade are left out.
+        If an annotator graded a pair repeatedly, the last row counts; rows without a grade are left out.
     rule, **parameters
         A rule of :data:`collection.adjudication.ADJUDICATION_RULES`: ``"majority"``, ``"majority(ties=higher)"``,
         ``"dawid-skene"``.
@@ -233,13 +234,13 @@ def adjudicate(judgements: LabelsLike, rule: str = adjudication.DEFAULT_RULE, **
     Returns
     -------
     Adjudicated
-        ``qrels`` is a frame of :data:`collection.frames.QRELS`; ``grades`` also says how each grade came about;
-        ``notes`` says how many repeated rows were left out.
+        ``qrels`` is a frame of :data:`collection.frames.QRELS`; ``grades`` also has the origin of each grade; ``notes``
+        has the number of repeated rows that were left out.
 
     Raises
     ------
     InputError, UnknownNameError
-        `judgements` are in no such form, or there is no such rule or parameter.
+        `judgements` in an unsupported form, or an unknown rule or parameter.
 
     Examples
     --------
@@ -266,12 +267,12 @@ def pool(runs: RunsLike, strategy: str = "depth", **parameters: int | float | st
     Returns
     -------
     DataFrame
-        :data:`collection.frames.POOL`, best first in each topic, and further columns of the strategy.
+        :data:`collection.frames.POOL`, best first in each topic, with further columns of the strategy.
 
     Raises
     ------
     InputError, UnknownNameError
-        Runs are in no such form, a parameter is out of range, or there is no such strategy or parameter.
+        Runs in an unsupported form, a parameter out of range, or an unknown strategy or parameter.
 
     Examples
     --------
@@ -296,14 +297,14 @@ def simulate(
     seeds: int = 1,
     level: float | str = 1,
 ) -> simulation.Results:
-    """Replay judging against known qrels: how many judgements each strategy needs for which recall.
+    """Replay judging on known qrels: the judgements that each strategy needs for each recall.
 
     Parameters
     ----------
     documents
         :data:`collection.frames.DOCUMENTS`, or Documents.
     topics
-        :data:`collection.frames.TOPICS`; a missing column of texts is empty.
+        :data:`collection.frames.TOPICS`; a missing text column counts as empty.
     qrels, runs
         As for :func:`evaluate`; pooling strategies need runs.
     strategies
@@ -325,7 +326,7 @@ def simulate(
     Raises
     ------
     InputError, UnknownNameError
-        No topic has a relevant document, pooling strategies have no runs, or an argument is in no such form or an
+        No topic with a relevant document, pooling strategies without runs, an argument in an unsupported form, or an
         unknown name.
 
     Examples
@@ -348,8 +349,7 @@ def simulate(
     asked = [pooling.STRATEGIES[name].name for name in strategies if name not in simulation.LOOPS]
     ranked = [] if runs is None else _ranked(runs)
     if asked and not ranked:
-        verb = "chooses" if len(asked) == 1 else "choose"
-        raise InputError(f"{', '.join(asked)} {verb} from runs: give some as runs")
+        raise InputError(f"{join(asked)} {plural(len(asked), 'needs', 'need')} runs: pass some as `runs`")
     ready = simulation.cases(documents, topics, as_qrels(qrels), ranked, pools=asked, level=level)
     recipe = simulation.Recipe(level=level)
     return simulation.simulate(ready, strategies=strategies, learners=learners, recipe=recipe, stops=stops, seeds=seeds)

@@ -58,15 +58,15 @@ class AssignmentSettings:
         for name, kind in (("topics", tuple), ("share", float), ("lease", float)):
             object.__setattr__(self, name, kind(getattr(self, name)))  # JSON gives a list, and 1 for 1.0
         if self.which not in get_args(Which):
-            raise UnknownNameError("choice of pairs", self.which, get_args(Which))
+            raise UnknownNameError("overlap", self.which, get_args(Which))
         if not isinstance(self.annotators, int) or not 1 <= self.annotators <= MAX_ANNOTATORS:
-            raise InputError(f"a pair is judged by 1 to {MAX_ANNOTATORS} annotators, found {self.annotators}")
+            raise InputError(f"annotators: expected 1 to {MAX_ANNOTATORS} per pair, found {self.annotators}")
         if not 0 <= self.share <= 1:
-            raise InputError(f"the share of pairs that several judge is from 0 to 1, found {self.share:g}")
+            raise InputError(f"share: expected an overlap from 0 to 1, found {self.share:g}")
         if self.number < 0:
-            raise InputError(f"the number of pairs that several judge is 0 or more, found {self.number}")
+            raise InputError(f"number: expected 0 or more overlap pairs per topic, found {self.number}")
         if not LEASES[0] <= self.lease <= LEASES[1]:
-            raise InputError(f"a pair is reserved for 3 seconds (.05) to 7 days (10080), found {self.lease:g} minutes")
+            raise InputError(f"lease: expected {LEASES[0]:g} to {LEASES[1]:g} minutes, found {self.lease:g}")
 
 
 def count_wanted(
@@ -153,7 +153,9 @@ def distribute_topics(sizes: Mapping[str, int], people: Sequence[str], per_topic
     """
     names = list(dict.fromkeys(people))
     if not 1 <= per_topic <= len(names):
-        raise InputError(f"each topic is to go to {per_topic} people, and there are {len(names)} to choose from")
+        raise InputError(
+            f"per_topic: expected 1 to {len(names)} annotators per topic (the annotators given), found {per_topic}"
+        )
     heap: list[tuple[int, int]] = [(0, place) for place in range(len(names))]
     names_of: dict[str, list[str]] = {}
     for query_id, size in sorted(sizes.items(), key=lambda item: -item[1]):

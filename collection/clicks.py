@@ -1,13 +1,13 @@
 """Attractiveness of documents from the click logs of a search engine, corrected for position bias.
 
-The share of impressions that were clicked (click-through) favours what was shown on top. The position-based model:
+The share of impressions that were clicked (click-through rate) favours documents at the top. The position-based model:
 
     probability of a click = examination of the rank x attractiveness of the document for the topic
 
 Both are estimated by expectation and maximisation (EM). Documents that were clicked and shown at several ranks tell
 them apart. Any examination could be halved if attractiveness were doubled, so examination of the first rank is 1. A
 rank that no such document links to the first, directly or over other ranks, has no estimate, nor have documents that
-were shown at such ranks only. Attractiveness is what a title and a snippet promise, so it is no judgement and never
+were shown at such ranks only. Attractiveness depends on the title and the snippet only, so it is no judgement and never
 enters qrels that people made.
 
 Sources: Craswell, Zoeter, Taylor & Ramsey, "An experimental comparison of click position-bias models", WSDM 2008;
@@ -25,6 +25,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
+from collection.phrases import count
 from collection.records import require_columns
 
 CLICK_COLUMNS = ("query_id", "doc_id", "rank", "shown", "clicked")
@@ -103,7 +104,7 @@ def aggregate(clicks: pd.DataFrame) -> pd.DataFrame:
     if wrong.any():
         row = clicks[wrong].iloc[0]
         raise InputError(
-            "clicks have ranks from 1 on and no more clicks than impressions, found "
+            "clicks: expected ranks from 1 and no more clicks than impressions, found "
             + ", ".join(f"{name} {row[name]}" for name in CLICK_COLUMNS)
         )
     counts = clicks.groupby([*PAIR, "rank"], sort=False, observed=True)[["shown", "clicked"]].sum().reset_index()
@@ -131,7 +132,7 @@ def estimate(
     Raises
     ------
     ColumnsError, InputError
-        As :func:`aggregate`; or nothing was shown, or nothing clicked; or a parameter is below 0.
+        As :func:`aggregate`; or no impression, or nothing clicked; or a parameter is below 0.
 
     Examples
     --------
@@ -148,13 +149,14 @@ def estimate(
     """
     if not (smoothing >= 0 and tolerance >= 0 and most_rounds >= 1):
         raise InputError(
-            "smoothing and tolerance are 0 or more and there is at least one round, "
+            "expected smoothing and tolerance of 0 or more and at least 1 round, "
             f"found {smoothing:g}, {tolerance:g} and {most_rounds}"
         )
     counts = aggregate(clicks)
     if not counts["clicked"].sum():
         raise InputError(
-            "clicks are needed to estimate anything; " + ("nobody clicked" if len(counts) else "nothing was shown")
+            "clicks: expected at least one impression and one click, found "
+            + ("no click" if len(counts) else "no impression")
         )
     documents = counts.groupby(PAIR, sort=False, observed=True)[["shown", "clicked"]].sum().reset_index()
     ranks = counts.groupby("rank")[["shown", "clicked"]].sum().reset_index()
@@ -181,31 +183,30 @@ def estimate(
 
 
 def cautions(found: ClickEstimate) -> list[str]:
-    """Sentences on the limits of an estimate, if it has any."""
+    """Limitations of an estimate, one sentence each."""
     said = []
     if found.first != 1:
-        said.append(f"nothing was clicked above rank {found.first}: its examination is taken as 1")
+        said.append(f"no clicks above rank {found.first}, whose examination is set to 1")
     unknown = found.ranks[found.ranks["examination"].isna()]
     dead, unlinked = (unknown.loc[test, "rank"].tolist() for test in (unknown["clicked"] == 0, unknown["clicked"] > 0))
     if dead:
-        said.append(f"nothing was clicked at {_ranks(dead)}: what was shown there says nothing of any document")
+        said.append(f"no clicks at {_ranks(dead)}, which give no information on the documents shown there")
     if unlinked and found.ranks["examination"].notna().sum() == 1:
         said.append(
-            "position bias cannot be told from these clicks: no document that was clicked links any other rank to "
-            f"rank {found.first}; only what was shown there has an estimate, which is its click-through"
+            "position bias cannot be estimated from these clicks: no clicked document links another rank to rank "
+            f"{found.first}; only documents shown there have an estimate, which is their click-through rate"
         )
     elif unlinked:
         said.append(
-            f"examination of {_ranks(unlinked)} cannot be told: no document that was clicked links it to "
-            f"rank {found.first}"
+            f"examination of {_ranks(unlinked)} cannot be estimated: no clicked document links it to rank {found.first}"
         )
     if lost := int(found.documents["attractiveness"].isna().sum()):
         said.append(
-            f"{lost:,} of {len(found.documents):,} pairs were shown at such ranks only and have no estimate of "
+            f"{lost:,} of {count(len(found.documents), 'pair')} were shown only at such ranks and have no estimate of "
             "attractiveness"
         )
     if not found.converged:
-        said.append(f"EM had not converged after {found.rounds:,} rounds; the estimates may still move")
+        said.append(f"EM did not converge in {count(found.rounds, 'round')}; the estimates may still change")
     return said
 
 

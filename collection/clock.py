@@ -48,7 +48,7 @@ class Clock:
                 if self._jumped_at is None:
                     self._jumped_at = steady
                     logging.getLogger(__name__).warning(
-                        "The machine's clock was set by %+.0f seconds; that counts if it lasts for %.0f minutes.",
+                        "The system clock changed by %+.0f seconds; the change is used if it lasts for %.0f minutes.",
                         wall - expected,
                         LASTING / 60,
                     )

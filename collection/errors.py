@@ -1,7 +1,8 @@
 """All errors that the library raises on purpose.
 
 The command line turns each into one line on stderr and exit status 2, the app into a message; any other exception is a
-defect and keeps its traceback.
+defect and keeps its traceback. All messages follow one pattern, in lower case and without a full stop:
+``place: expected X, found Y; what to do``, where the place is a file with its line, a parameter or an object.
 """
 
 from __future__ import annotations
@@ -10,25 +11,28 @@ import difflib
 from collections.abc import Iterable, Mapping
 from os import PathLike
 
+from collection.phrases import plural
+
 
 class CleverdonError(Exception):
-    """Base class; the message says what was expected, what was found, and what to do."""
+    """Base class of all errors."""
 
 
 class InputError(CleverdonError):
-    """Something given from outside is wrong; nothing was changed."""
+    """Input is invalid; nothing was changed."""
 
 
 class FormatError(InputError):
     """A file is not in its format.
 
-    `line` counts from 1, None in an empty file; `wanted`, `found` and `hint` (what to do) are short phrases.
+    `line` counts from 1; it is None where no line is to blame. `wanted`, `found` and `hint` (what to do) are short
+    phrases: "bm25.run, line 12: expected a number as score, found 'abc'; write decimals with a point".
     """
 
     def __init__(self, path: str | PathLike[str], line: int | None, wanted: str, found: str, hint: str = "") -> None:
         self.path, self.line, self.wanted, self.found, self.hint = str(path), line, wanted, found, hint
-        where = self.path if line is None else f"{self.path}:{line}"
-        super().__init__(f"{where}: wanted {wanted}, found {found}" + (f"; {hint}" if hint else ""))
+        where = self.path if line is None else f"{self.path}, line {line}"
+        super().__init__(f"{where}: expected {wanted}, found {found}" + (f"; {hint}" if hint else ""))
 
 
 class ColumnsError(InputError):
@@ -36,9 +40,8 @@ class ColumnsError(InputError):
 
     def __init__(self, what: str, missing: Iterable[str], present: Iterable[str]) -> None:
         self.missing, self.present = list(missing), list(present)
-        super().__init__(
-            f"{what} needs the columns {', '.join(self.missing)}; there are {', '.join(self.present) or 'none'}"
-        )
+        expected = f"{plural(len(self.missing), 'column')} {', '.join(self.missing)}"
+        super().__init__(f"{what}: expected the {expected}; found {', '.join(self.present) or 'no columns'}")
 
 
 NAMED = 80
@@ -46,7 +49,7 @@ NAMED = 80
 
 
 class UnknownNameError(InputError):
-    """A name that is not among the `choices` of this `kind`; `written`: name -> its form in suggestions."""
+    """An unknown name of some `kind`, with the known names as `choices`; `written`: name -> its form in suggestions."""
 
     def __init__(
         self, kind: str, name: object, choices: Iterable[str], written: Mapping[str, str] | None = None
@@ -55,28 +58,28 @@ class UnknownNameError(InputError):
         near = difflib.get_close_matches(self.name.lower(), [c.lower() for c in self.choices], n=1, cutoff=0.6)
         meant = next((c for c in self.choices if near and c.lower() == near[0]), None)
         listed = ", ".join(self.choices[:NAMED]) + (
-            f", ... ({len(self.choices):,} in all)" if self.choices[NAMED:] else ""
+            f", ... ({len(self.choices):,} in total)" if self.choices[NAMED:] else ""
         )
         choice = f"choose from {listed}" if self.choices else "there are none"
         guess = f"did you mean {(written or {}).get(meant, meant)!r}? " if meant else ""
-        super().__init__(f"there is no {kind} {name!r}; {guess}{choice}")
+        super().__init__(f"unknown {kind} {name!r}; {guess}{choice}")
 
 
 class WrongPasswordError(InputError):
-    """The old password, needed to change it, is wrong."""
+    """The current password, needed to set a new one, is wrong."""
 
 
 class CampaignError(CleverdonError):
-    """The campaign does not exist, exists already, or is not ready for this."""
+    """The campaign does not exist, already exists, or is not ready for this operation."""
 
 
 class ConflictError(CampaignError):
-    """The campaign has something of that name with other content."""
+    """The campaign already has something with this name but other content."""
 
 
 class BusyError(CampaignError):
-    """Another writer holds the database; nothing was changed, so try again."""
+    """Another process is writing to the campaign; nothing was changed, so try again."""
 
 
 class JudgementError(CleverdonError):
-    """A judgement that cannot be accepted: unknown pair, grade outside the scale, nothing to undo."""
+    """A judgement was refused: unknown pair, grade outside the scale, nothing to undo."""

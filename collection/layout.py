@@ -81,7 +81,7 @@ def resolved(path: str | PathLike[str]) -> Path:
     try:
         return Path(path).resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError before Python 3.13
-        raise InputError(f"{path}: the links in it cannot be followed ({error})") from error
+        raise InputError(f"{path}: symbolic links cannot be resolved ({error})") from error
 
 
 def home(path: str | PathLike[str]) -> Path | None:
@@ -114,8 +114,8 @@ def require_output(path: str | PathLike[str] | None, campaign: Path | None = Non
         for directory in dict.fromkeys([*([resolved(campaign)] if campaign else []), *_homes(target)]):
             if _is_own(target, directory):
                 raise InputError(
-                    f"{path} belongs to the campaign in {directory}, whose files no output replaces; choose another "
-                    f"place, such as {directory / EXPORTS / target.name}"
+                    f"{path} belongs to the campaign in {directory} and cannot be overwritten; write to another path, "
+                    f"such as {directory / EXPORTS / target.name}"
                 )
 
 

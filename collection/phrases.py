@@ -90,8 +90,8 @@ def duration_range(low: float, high: float) -> str:
 
     Examples
     --------
-    >>> duration_range(2400, 3000), duration_range(1200, 9000), duration_range(600, 601)
-    ('40-50 minutes', '20 minutes to 2.5 hours', '10 minutes')
+    >>> duration_range(2400, 3000), duration_range(1200, 9000), duration_range(5399.9, 5400)
+    ('40-50 minutes', '20 minutes to 2.5 hours', '1.5 hours')
     """
     (start, first), (end, last) = _in_unit(low), _in_unit(high)
     if first != last:
@@ -100,9 +100,9 @@ def duration_range(low: float, high: float) -> str:
 
 
 def _in_unit(seconds: float) -> tuple[str, str]:
-    if seconds < 90:
+    if round(seconds) < 90:
         return f"{seconds:.0f}", "second"
-    if seconds < 90 * 60:
+    if round(seconds / 60) < 90:
         return f"{seconds / 60:.0f}", "minute"
     hours = seconds / 3600
     decimals = 1 if hours < 10 and not isclose(hours, round(hours), abs_tol=0.05) else 0

@@ -29,7 +29,7 @@ QRELS_ANNOTATOR = "qrels:"
 
 CountsAs = Literal["judgement", "adjudication", "surplus"]
 COUNTS_AS: tuple[CountsAs, ...] = ("judgement", "adjudication", "surplus")
-"""What a row of the log counts as; surplus judgements came when the pair had as many as wanted."""
+"""What a row of the log counts as; surplus judgements came after the pair had enough judgements."""
 
 ChoiceKind = Literal["chosen", "cannot judge", "undone"]
 CHOICE_KINDS: tuple[ChoiceKind, ...] = ("chosen", "cannot judge", "undone")
@@ -41,11 +41,11 @@ PREFERENCE_KINDS: tuple[PreferenceKind, ...] = ("left", "right", "equal", "canno
 
 Role = Literal["manager", "annotator", "reader"]
 ROLES: dict[Role, str] = {
-    "manager": "everything: builds the campaign, judges, adjudicates, and says who else may come in",
-    "annotator": "judges what is assigned to them, and sees their own judgements",
-    "reader": "looks at all results and exports them, and changes nothing",
+    "manager": "builds the campaign, judges, adjudicates, and manages accounts",
+    "annotator": "judges assigned topics and sees their own judgements",
+    "reader": "sees and exports all results, and changes nothing",
 }
-"""Role -> what it may do."""
+"""Role -> its permissions."""
 
 
 class Document(NamedTuple):
@@ -224,7 +224,7 @@ class GradeScale:
         wrong = [g for g in sentences if not isinstance(g, int) or isinstance(g, bool) or not 0 <= g <= 9]
         if wrong or len(sentences) < 2:
             raise InputError(
-                "a grade scale needs two or more grades, each a whole number from 0 to 9 (one key each), "
+                "grades: expected two or more whole numbers from 0 to 9 (one key each), "
                 f"found {sorted(map(str, sentences)) or 'none'}"
             )
         self.sentences: dict[int, str] = {g: str(sentences[g]) for g in sorted(sentences)}
@@ -255,16 +255,16 @@ class GradeScale:
 GRADE_SCALES: dict[str, GradeScale] = {
     "0-1": GradeScale(
         {
-            0: "Not relevant: it does not help with the need",
-            1: "Relevant: it helps with the need, wholly or in part",
+            0: "Not relevant: does not help with the topic",
+            1: "Relevant: helps with the topic, fully or in part",
         }
     ),
     "0-3": GradeScale(
         {
-            0: "Not relevant: it has nothing to do with the need",
-            1: "Related: it is about the subject but does not answer the need",
-            2: "Relevant: it answers the need in part, or among other things",
-            3: "Perfect: it is devoted to the need and answers it",
+            0: "Not relevant: has nothing to do with the topic",
+            1: "Related: is about the topic but does not answer it",
+            2: "Relevant: answers the topic in part, or among other things",
+            3: "Perfect: is dedicated to the topic and answers it",
         }
     ),
 }

@@ -126,7 +126,7 @@ class Entry(Generic[F]):
         try:
             return kind(text)
         except ValueError:
-            raise InputError(f"{name} of {self.name} is {_KINDS[kind]}; found {text!r}") from None
+            raise InputError(f"{name} of {self.name}: expected {_KINDS[kind]}, found {text!r}") from None
 
 
 def _hints(function: Callable[..., object], include_extras: bool = False) -> dict[str, Any]:
@@ -194,7 +194,7 @@ class Registry(Generic[F, Traits, E]):
 
         def register(function: F) -> F:
             if name in self._entries:
-                raise InputError(f"the {self.kind} {name!r} is in the table already; give the new one another name")
+                raise InputError(f"the {self.kind} {name!r} is already registered; choose another name")
             prepared = self._prepare(function)
             self._entries[name] = self._make(name, label, description, prepared, *args, **traits)
             return prepared

@@ -27,6 +27,7 @@ exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
 copybutton_prompt_text = "$ "
+smartquotes = False  # it would turn the -- of options in the command-line reference into a dash
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"

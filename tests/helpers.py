@@ -36,12 +36,14 @@ def ok(*arguments: object) -> str:
 
 
 def fails(*arguments: object) -> str:
-    """The one line in which the command says why it does nothing."""
+    """The one line of an error; the line after it names a page of the documentation."""
     result = run(*arguments)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
-    assert result.stderr.count("\n") == 1, result.stderr
-    return result.stderr
+    assert result.stderr.count("\n") == 2, result.stderr
+    message, page = result.stderr.splitlines(keepends=True)
+    assert page.startswith("See `cleverdon docs "), page
+    return message
 
 
 def post(client: TestClient, route: str, status: int = 200, **payload: Any) -> dict[str, Any]:

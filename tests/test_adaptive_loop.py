@@ -345,15 +345,13 @@ def test_why(bare: Campaign) -> None:
     assert why.terms == []
     bare.settings.set_loop(explain="terms and runs")
     bare.assignments.update(blind=False)
-    assert bare.explanations.why("1", "c", "ann").sentence.endswith(" Of the systems, 3 of 3 have it, best at rank 1.")
+    assert bare.explanations.why("1", "c", "ann").sentence.endswith(" Retrieved by 3 of 3 systems, best at rank 1.")
     bare.active_learning.next_round("2")
-    assert (
-        bare.explanations.why("1", "z", "ann").sentence == "No system put it forward. Of the systems, none of 3 has it."
-    )
+    assert bare.explanations.why("1", "z", "ann").sentence == "No system retrieved it. Retrieved by 0 of 3 systems."
 
 
 def test_settings_are_refused_by_name(bare: Campaign) -> None:
-    with pytest.raises(UnknownNameError, match="no way of ranking 'mft'; did you mean 'mtf'"):
+    with pytest.raises(UnknownNameError, match="unknown way of ranking 'mft'; did you mean 'mtf'"):
         bare.settings.set_loop(by="mft")
     with pytest.raises(InputError, match="budget of a topic .* found -1"):
         bare.settings.set_loop(topic_budget=-1)
@@ -370,7 +368,7 @@ def test_the_command_changes_and_shows_it(bare: Campaign) -> None:
     assert (lines["by"], lines["budget"], lines["topic-budget"]) == ("hedge", "50", "20")
     done = CliRunner().invoke(main, ["loop", str(bare.directory), "--by", "bandit"])
     assert done.exit_code == 2
-    assert "no way of ranking 'bandit'" in done.stderr
+    assert "unknown way of ranking 'bandit'" in done.stderr
 
 
 @pytest.mark.slow
@@ -382,7 +380,7 @@ def test_the_loop_page(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     words: Callable[[], str] = lambda: "\n".join(e.value for kind in (app.caption, app.warning) for e in kind)  # noqa: E731
     assert not app.exception
     assert "It reads no text" in words()
-    assert "nothing can be promised" in words()
+    assert "no stopping guarantee holds" in words()
     assert not app.radio
     app.selectbox(key="by").set_value("hedge").run()
     app.number_input(key="topic_budget").set_value(30).run()

@@ -106,7 +106,9 @@ def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestCli
     eve = {TOKEN_HEADER: judging_token(differing, "eve")}
     body = {"decisions": [theirs], "holding": [name("1", "d1"), name("1", "d2")], "want": 1}
     answer = client.post("/api/judging/adjudicate/sync", headers=eve, json=body).json()
-    assert answer["refused"] == [{"uuid": theirs["uuid"], "reason": "ann has adjudicated this pair meanwhile, as 2"}]
+    assert answer["refused"] == [
+        {"uuid": theirs["uuid"], "reason": "ann has already adjudicated this pair, with grade 2"}
+    ]
     assert answer["closed"] == [name("1", "d1")]
     assert differing.judgement_log.adjudications()[["annotator", "relevance"]].values.tolist() == [["ann", 2]]
 
@@ -132,7 +134,7 @@ def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: T
     agreed = grade("d6", 1)
     answer = sync(client, decisions=[item, agreed], holding=[name("1", "d1")], due=True)
     assert answer["refused"] == [
-        {"uuid": each["uuid"], "reason": "annotators do not differ on this pair"} for each in (item, agreed)
+        {"uuid": each["uuid"], "reason": "annotators do not disagree on this pair"} for each in (item, agreed)
     ]
     assert answer["closed"] == [name("1", "d1")]
     assert differing.judgement_log.adjudications().empty
@@ -143,7 +145,7 @@ def test_undo_opens_the_pair_again(client: TestClient, differing: Campaign) -> N
     assert ids(sync(client, want=1)) == ["d2"]
     answer = sync(client, decisions=[grade("d1", None)], want=1)
     assert (ids(answer), answer["progress"]["done"]) == (["d1"], 0)
-    assert "no adjudication of 'd1' to take back" in sync(client, decisions=[grade("d1", None)])["refused"][0]["reason"]
+    assert "no adjudication of 'd1' to undo" in sync(client, decisions=[grade("d1", None)])["refused"][0]["reason"]
 
 
 def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Campaign) -> None:
@@ -229,7 +231,7 @@ def test_a_pair_waits_for_the_text_of_its_document(client: TestClient, differing
     without_text(differing, "doc_id IN ('d1', 'd2')")
     item, revised = grade("d1", 2), grade("d2", 1)
     answer = sync(client, decisions=[item, revised], holding=[name("1", "d1")], want=9)
-    missing = "the text of document 'd1' is missing, so it cannot be judged yet"
+    missing = "document 'd1' has no text yet and cannot be judged"
     assert answer["refused"] == [{"uuid": item["uuid"], "reason": missing}]
     assert answer["saved"] == [revised["uuid"]], "what was adjudicated before can be revised"
     assert (ids(answer), answer["closed"]) == (["d4"], [name("1", "d1")])
@@ -267,7 +269,7 @@ def test_a_card_that_has_skipped_hundreds_of_pairs_goes_on(client: TestClient, d
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_a_bad_request(client: TestClient, odd: Payload) -> None:
-    assert sync(client, 400, **odd)["error"].startswith("wanted")
+    assert sync(client, 400, **odd)["error"].startswith("expected")
 
 
 @pytest.mark.parametrize("pair", [None, 3, "", "d1", '"1d"', '["1", "d99"]', '["9", "d1"]', '{"1": 2, "3": 4}', "null"])
@@ -277,13 +279,12 @@ def test_an_unknown_pair_is_a_bad_request(client: TestClient, pair: object) -> N
 
 def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) -> None:
     for who, role, does in (("bob", "annotator", 403), ("rea", "reader", 403), ("max", "manager", 200)):
-        called = f"a{'n' * (role == 'annotator')} {role}"
         client.headers[TOKEN_HEADER] = judging_token(differing, who, role)  # type: ignore[arg-type]
         answer = sync(client, does, decisions=[grade("d1", 2)] if does == 403 else [])
         post(client, "adjudicate/recent", does)
         post(client, "adjudicate/unit", does, pair=name("1", "d1"))
         if does == 403:
-            assert answer["error"] == f"{called} does not adjudicate; a manager of the campaign can change your role"
+            assert answer["error"] == f"{role}s cannot adjudicate; a manager of the campaign can change your role"
     assert differing.judgement_log.adjudications().empty
 
 

@@ -97,7 +97,7 @@ def test_the_named_annotator_is_the_only_one_who_counts() -> None:
     assert settled(THREE, "annotator", annotator="bob") == {
         "x": (0, "annotator"), "y": (1, "annotator"), "w": (1, "annotator"),
     }  # fmt: skip
-    with pytest.raises(InputError, match=r"needs the name of one.*who graded: ann, bob, cat"):
+    with pytest.raises(InputError, match=r"rule annotator needs a name.*annotators with grades: ann, bob, cat"):
         settle(THREE, "annotator")
     with pytest.raises(UnknownNameError, match="did you mean 'bob'"):
         settle(THREE, "annotator(annotator=bib)")
@@ -215,10 +215,10 @@ def test_surplus_is_left_out_of_a_whole_log() -> None:
         ("majority(ties=up)", {}, "choose from adjudicate, higher, lower"),
         ("majority", {"ties": "up"}, "choose from adjudicate, higher, lower"),
         ("majority", {"annotator": "ann"}, "choose from ties"),
-        ("highest(ties=lower)", {}, "the rule highest has no parameter"),
-        ("majority(higher)", {}, "a rule is written as"),
-        ("majority(ties=higher", {}, "a rule is written as"),
-        ("", {}, "there is no adjudication rule ''"),
+        ("highest(ties=lower)", {}, "rule highest has no parameters"),
+        ("majority(higher)", {}, "rule: expected a name, such as majority"),
+        ("majority(ties=higher", {}, "rule: expected a name, such as majority"),
+        ("", {}, "unknown adjudication rule ''"),
     ],
 )
 def test_a_wrong_rule_is_explained(written: str, parameters: dict[str, str], error: str) -> None:
@@ -250,7 +250,7 @@ def test_values_may_stand_in_quotes() -> None:
     # without quotes as before: up to what looks like another parameter
     assert parse_rule("annotator(annotator=Smith, John)").parameters == {"annotator": "Smith, John"}
     for written in ('annotator(annotator="ann)', 'annotator(annotator="ann" b)', 'annotator(annotator=""")'):
-        with pytest.raises(InputError, match="a rule is written as"):
+        with pytest.raises(InputError, match="rule: expected a name, such as majority"):
             parse_rule(written)
 
 
@@ -394,7 +394,7 @@ def test_dawid_skene_comes_to_rest_on_sparse_tables_and_says_when_it_does_not(mo
     monkeypatch.setattr(dawid_skene, "ROUNDS", 3)
     table = adjudicate(sparse(0), "dawid-skene")
     assert (table.rounds, table.converged) == (3, False)
-    assert table.caution.startswith("dawid-skene had not converged after 3 rounds")
+    assert table.caution.startswith("dawid-skene did not converge after 3 rounds")
 
 
 def test_dawid_skene_of_nothing() -> None:
@@ -535,11 +535,11 @@ def test_nobody_s_adjudication_is_replaced_unseen(differing: Campaign) -> None:
     assert differing.adjudication.adjudicate([first]).saved == [first.uuid]
     late = adjudication_of("d1", 0, "dan")
     assert differing.adjudication.adjudicate([late]).refused == [
-        (late.uuid, "eve has adjudicated this pair meanwhile, as 2")
+        (late.uuid, "eve has already adjudicated this pair, with grade 2")
     ]
     again = adjudication_of("d1", None)  # one's own
     assert differing.adjudication.adjudicate([first, again]).saved == [first.uuid, again.uuid]
-    reason = "eve has adjudicated this pair meanwhile, as one that cannot be judged"
+    reason = 'eve has already adjudicated this pair, as "cannot judge"'
     assert differing.adjudication.adjudicate([late]).refused[0].reason == reason
     undo = adjudication_of("d1", None, kind="undone")
     assert differing.adjudication.adjudicate([undo, late]).saved == [undo.uuid, late.uuid]
@@ -551,7 +551,7 @@ def test_only_a_pair_that_wants_an_adjudication_takes_one(differing: Campaign) -
     agreed, unknown = adjudication_of("d2", 1), adjudication_of("d99", 1)
     result = differing.adjudication.adjudicate([agreed, unknown])
     assert [refused.reason for refused in result.refused] == [
-        "annotators do not differ on this pair", "annotators do not differ on this pair",
+        "annotators do not disagree on this pair", "annotators do not disagree on this pair",
     ]  # fmt: skip
     differing.calibration.set_pairs([("1", "d2")])
     assert differing.adjudication.adjudicate([agreed]).saved
@@ -595,7 +595,7 @@ def test_what_the_card_sends_is_never_an_adjudication(differing: Campaign) -> No
 
 def test_nothing_to_take_back_is_refused(differing: Campaign) -> None:
     undo = Judgement(str(uuid4()), "ann", "1", "d1", "undone", counts_as="adjudication")
-    assert "nothing to take back" in differing.judging.judge_many([undo]).refused[0].reason.replace(
+    assert "nothing to undo" in differing.judging.judge_many([undo]).refused[0].reason.replace(
         "no adjudication of 'd1'", "nothing"
     )
     assert len(list_opinions(differing.judgement_log.judgements(), "1", "d1")) == 2
@@ -649,7 +649,7 @@ def test_what_an_estimate_took_is_written_beside_it_and_said(
     assert "converged" not in differing.qrels.rule_report("majority")
     monkeypatch.setattr(dawid_skene, "ROUNDS", 0)
     assert told() == (0, False)
-    sentence = "dawid-skene had not converged after 0 rounds: with more rounds some pairs might have other grades"
+    sentence = "dawid-skene did not converge after 0 rounds; more rounds might change some grades"
     assert differing.evaluation.compare_rules("dawid-skene", "dawid-skene").cautions == (sentence,)
     done = cleverdon("rules", differing.directory, "--against", "dawid-skene")
     assert done.exit_code == 0
@@ -749,8 +749,8 @@ def test_the_command_adjudicates_compares_and_exports(differing: Campaign, tmp_p
     assert (tmp_path / "q").read_text() == "1 0 d1 3\n1 0 d2 2\n2 0 d4 1\n"
 
     done = cleverdon("rules", there, "--rule", "lowest", "--against", "highest", "-m", "nDCG@1")
-    assert "3 pairs have a grade by both; it differs on 2 (66.7%)" in done.stdout
-    assert "2 of 2 runs change place: beta, alpha; Kendall's tau -1.000" in done.stdout
+    assert "3 pairs with a grade by both rules; 2 different (66.7%)" in done.stdout
+    assert "2 of 2 runs change rank: beta, alpha; Kendall's tau -1.000" in done.stdout
     told = json.loads(cleverdon("rules", there, "--against", "majority(ties=adjudicate)", "--format", "json").stdout)
     assert told["only_first"] == 2
     assert told["confusion"] == [{"first": 2, "second": 2, "pairs": 1}]
@@ -758,7 +758,8 @@ def test_the_command_adjudicates_compares_and_exports(differing: Campaign, tmp_p
     wrong = cleverdon("rules", there, "--against", "majority(ties=up)")
     assert wrong.exit_code == 2
     assert wrong.stderr == (
-        "cleverdon: there is no value of ties for majority 'up'; choose from adjudicate, higher, lower\n"
+        "cleverdon: unknown value of ties for majority 'up'; choose from adjudicate, higher, lower\n"
+        "See `cleverdon docs how-to/adjudicate`.\n"
     )
 
 

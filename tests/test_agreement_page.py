@@ -78,7 +78,7 @@ def look(app: AppTest, at: str) -> AppTest:
 
 def test_with_nothing_graded(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     app = opened(campaign)
-    assert "Nothing is graded yet" in words(app)
+    assert "nothing is graded yet" in words(app)
     assert not app.metric
     assert not app.dataframe
 
@@ -86,8 +86,8 @@ def test_with_nothing_graded(opened: Callable[..., AppTest], campaign: Campaign)
 def test_a_campaign_of_one_annotator_is_told_what_to_do(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "ann", "1", "d1", 2)
     app = opened(campaign)
-    assert "**ann** is the only annotator so far" in words(app)
-    assert "A campaign of one annotator is fine." in words(app)
+    assert "only **ann** has graded so far" in words(app)
+    assert "One annotator per pair is enough" in words(app)
     assert not app.metric
     assert not app.dataframe
 
@@ -95,7 +95,7 @@ def test_a_campaign_of_one_annotator_is_told_what_to_do(opened: Callable[..., Ap
 def test_annotators_who_never_met(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "ann", "1", "d1", 2)
     say(campaign, "bob", "1", "d2", 2)
-    assert "no two of them the same pair" in words(opened(campaign))
+    assert "no two of the 2 annotators graded the same pair" in words(opened(campaign))
 
 
 @pytest.mark.parametrize("role", ["manager", "reader"])
@@ -105,18 +105,18 @@ def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: C
     alpha = agreement.select_value(found.values, "alpha-ordinal")
     assert {m.label: m.value for m in app.metric} == {
         "Annotators": "3",
-        "Pairs of several": "4 of 4",
-        "Same grade": f"{agreement.select_value(found.values, 'observed')['value']:.3f}",
-        "Alpha, ordinal": f"{alpha['value']:.3f}",
-        "Overlap": f"{agreement.select_value(found.values, 'overlap', 'binary')['value']:.3f}",
+        "Pairs with 2+ grades": "4 of 4",
+        "Observed agreement": f"{agreement.select_value(found.values, 'observed')['value']:.0%}",
+        "Overlap": f"{agreement.select_value(found.values, 'overlap', 'binary')['value']:.0%}",
+        "Krippendorff's alpha": f"{alpha['value']:.3f}",
     }
-    shown = app.dataframe[0].value.set_index("coefficient")
+    shown = look(app, "Coefficients").dataframe[0].value.set_index("coefficient")
     pd.testing.assert_series_equal(
         shown.loc["alpha-ordinal", ["value", "low", "high"]].astype(float),
         alpha[["value", "low", "high"]].astype(float),
         check_names=False,
     )
-    assert f"Krippendorff's alpha, ordinal, is {alpha['value']:.3f}" in words(app)
+    assert f"Krippendorff's alpha (ordinal) is {alpha['value']:.3f}" in words(app)
 
 
 def test_annotators_can_be_left_out(opened: Callable[..., AppTest], judged: Campaign) -> None:
@@ -124,12 +124,12 @@ def test_annotators_can_be_left_out(opened: Callable[..., AppTest], judged: Camp
     app.multiselect[0].set_value(["ann", "bob"]).run()
     assert app.metric[0].value == "2"
     app.multiselect[0].set_value(["ann"]).run()
-    assert "choose others" in words(app)
+    assert "select others" in words(app)
     assert not app.exception
 
 
 def test_the_binary_scale_and_its_level(opened: Callable[..., AppTest], judged: Campaign) -> None:
-    app = opened(judged)
+    app = look(opened(judged), "Coefficients")
     app.session_state["scale"] = "binary"
     app.selectbox(key="level").set_value(2).run()
     assert not app.exception
@@ -145,22 +145,22 @@ def test_a_campaign_with_two_grades(opened: Callable[..., AppTest], make_campaig
     for annotator, grades in {"ann": (1, 0, 1), "bob": (1, 1, 1)}.items():
         for doc_id, grade in zip(("d1", "d2", "d6"), grades, strict=True):
             say(campaign, annotator, "1", doc_id, grade)
-    app = opened(campaign)
+    app = look(opened(campaign), "Coefficients")
     assert "overlap" in app.dataframe[0].value["coefficient"].tolist()
-    for at in ("Annotators", "Topics", "Over time", "Conclusions"):
+    for at in ("Annotators", "Topics", "Over time", "Effect on rankings"):
         look(app, at)
 
 
 @pytest.mark.slow
 def test_every_look(opened: Callable[..., AppTest], judged: Campaign) -> None:
     app = opened(judged)
-    rest = look(app, "Annotators").dataframe[1].value
+    rest = look(app, "Annotators").dataframe[0].value
     assert rest["annotator"].tolist() == ["ann", "bob", "cat"]
-    topics = look(app, "Topics").dataframe[1].value
+    topics = look(app, "Topics").dataframe[0].value
     assert topics["query_id"].tolist()[0] == "1"  # topic 2 has one pair, and no value
-    assert "not enough pairs" in words(look(app, "Over time"))
-    look(app, "Conclusions")
-    tau = app.dataframe[1].value
+    assert "Not enough pairs with known times" in words(look(app, "Over time"))
+    look(app, "Effect on rankings")
+    tau = app.dataframe[0].value
     assert tau[["a", "b"]].to_numpy().tolist() == [["ann", "bob"], ["ann", "cat"], ["bob", "cat"]]
     wanted = {(c.a, c.b): c.tau for c in judged.agreement.conclusions(parse("nDCG@10"))}
     np.testing.assert_allclose(tau["tau"].astype(float), list(wanted.values()))
@@ -173,7 +173,7 @@ def test_every_number_is_of_the_campaign_s_scale(opened: Callable[..., AppTest],
     """Topic 1 has no grade 3; Gwet's coefficients count it all the same."""
     app = opened(judged)
     app.session_state["by-graded"] = "ac1"
-    topics = look(app, "Topics").dataframe[1].value.set_index("query_id")["value"]
+    topics = look(app, "Topics").dataframe[0].value.set_index("query_id")["value"]
     alone = agreement.select_value(judged.agreement.report(topics=["1"], resamples=0).values, "ac1")["value"]
     assert topics["1"] == pytest.approx(alone)
     assert (
@@ -188,13 +188,13 @@ def test_many_conclusions_are_drawn_when_they_are_asked_for(opened: Callable[...
     for annotator in ("a1", "a2", "a3", "a4", "a5", "a6", "zed"):
         for n, doc_id in enumerate(("d1",) if annotator == "zed" else ("d1", "d2", "d6")):
             say(campaign, annotator, "1", doc_id, (n + int(annotator[-1], 36)) % 4)
-    app = look(opened(campaign), "Conclusions")
-    assert "The 20 pairs of annotators with the most pairs in common" in words(app)
-    assert len(app.dataframe[1].value) == 20
-    assert (app.dataframe[1].value["pairs"] == 3).sum() == 15
-    assert "All 21 pairs of annotators" in app.toggle(key="all-couples").label
+    app = look(opened(campaign), "Effect on rankings")
+    assert "Only the 20 pairs of annotators with the most common pairs" in words(app)
+    assert len(app.dataframe[0].value) == 20
+    assert (app.dataframe[0].value["pairs"] == 3).sum() == 15
+    assert "Compare all 21 pairs of annotators" in app.toggle(key="all-couples").label
     app.toggle(key="all-couples").set_value(True).run()
-    assert len(app.dataframe[1].value) == 21
+    assert len(app.dataframe[0].value) == 21
     assert not app.exception
 
 
@@ -207,7 +207,7 @@ def test_windows_of_time_are_drawn(opened: Callable[..., AppTest], tmp_path: Pat
             say(campaign, "ann", "1", f"x{n}", n % 4, judged_at=f"2026-01-01T10:{n:02}:00+00:00")
             say(campaign, "bob", "1", f"x{n}", n % 3, judged_at=f"2026-01-01T11:{n:02}:00+00:00")
         app = look(opened(campaign), "Over time")
-        assert "Windows of equally many pairs" in words(app)
+        assert "Windows with equal numbers of pairs" in words(app)
 
 
 def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
@@ -216,16 +216,16 @@ def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
     judged.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 0, seconds=12.4, note=HOSTILE)])
     monkeypatch.setattr(charts_agreement, "selected_cell", lambda event: ("0", "2"))
     app = opened(judged)
-    assert "1 pairs: one said 0 and the other 2." in words(app)
+    assert "1 pair: one annotator gave grade 0, another gave grade 2." in words(app)
     assert app.dataframe[-1].value["doc_id"].tolist() == ["d2"]
-    assert "after 12 seconds" not in words(app)
+    assert "12 seconds on screen" not in words(app)
     monkeypatch.setattr(display, "selected_row", lambda event, rows: 0)
     app.run()
     assert not app.exception
     said = words(app)
     assert "**ann:** 0 · Not relevant" in said
     assert "**bob:** 2 · Relevant" in said
-    assert "after 12 seconds" in said
+    assert "12 seconds on screen" in said
     assert HOSTILE in [t.value for t in app.text]  # as text, which is not read as Markdown
     assert "The text of document 2." in [t.value for t in app.text]
 
@@ -239,7 +239,7 @@ def test_rows_of_topics_and_annotators_lead_to_pairs(
     assert "2 pairs: annotators differ in topic 1." in words(app)
     look(app, "Annotators")
     # The others say 1 and 2 of d1 (the lower counts), 2 and 0 of d2.
-    assert "1 pairs: ann differs from the majority of the others." in words(app)
+    assert "1 pair: ann differs from the majority of the others." in words(app)
     assert app.dataframe[-1].value["doc_id"].tolist() == ["d1"]
 
 
@@ -302,7 +302,7 @@ def test_a_rerun_computes_nothing_again(
         count(AgreementStudy, name)
     count(agreement, "break_down")
     app = opened(judged)
-    views = ("Annotators", "Topics", "Over time", "Conclusions", "Grades")
+    views = ("Annotators", "Topics", "Over time", "Effect on rankings", "Grades")
     for view in views:
         look(app, view)
     assert calls["break_down"] == 3

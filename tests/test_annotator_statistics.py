@@ -213,7 +213,7 @@ def test_ordinary_work_is_not_remarked() -> None:
 def test_many_answers_in_under_a_second() -> None:
     seconds = [0.5] * 4 + [12.0] * 36
     conduct = looked(log_of("ann", [{"grade": g, "seconds": s} for g, s in zip(MIXED, seconds, strict=True)]))
-    assert conduct.remarks["ann"] == ["4 of 40 judgements in under 1 second."]
+    assert conduct.remarks["ann"] == ["4 of 40 judgements took less than 1 second."]
     seconds[0] = 12.0  # 3 of 40 are less than one in ten
     conduct = looked(log_of("ann", [{"grade": g, "seconds": s} for g, s in zip(MIXED, seconds, strict=True)]))
     assert conduct.remarks == {}
@@ -223,14 +223,14 @@ def test_much_faster_than_the_others() -> None:
     conduct = looked(
         graded("ann", MIXED, seconds=2.0), graded("bob", MIXED, seconds=9.0), graded("cat", MIXED, seconds=11.0)
     )
-    assert conduct.remarks == {"ann": ["A median of 2.0 s a judgement; the others' medians: 9.0 to 11.0 s."]}
+    assert conduct.remarks == {"ann": ["Median of 2.0 s per judgement; other annotators: 9.0 to 11.0 s."]}
     assert looked(graded("ann", MIXED, seconds=2.5), graded("bob", MIXED, seconds=10.0)).remarks == {}
 
 
 def test_always_the_same_grade_beside_what_others_gave_to_the_same_pairs() -> None:
     conduct = looked(graded("ann", [0] * 40), graded("bob", MIXED))
     assert remarks(conduct, "ann", "Grade 0 in 40 of 40 judgements.") == [
-        "Grade 0 in 40 of 40 judgements. On the 40 pairs that others graded too: 100%, and the others 30%."
+        "Grade 0 in 40 of 40 judgements. On 40 shared pairs: 100%; the others: 30%."
     ]
     assert looked(graded("ann", [0] * 40), graded("bob", [0] * 40)).remarks == {}  # the documents are like that
 
@@ -240,7 +240,9 @@ def test_a_long_row_says_how_rare_it_is() -> None:
     conduct = looked(graded("ann", [1] * 20 + [0] * 20))
     chance = streak_probability(20, 40, 0.5)
     assert len(conduct.remarks["ann"]) == 1
-    assert conduct.remarks["ann"][0].startswith("Grade 1, 20 times in a row. If 40 grades with their share of it (50%)")
+    assert conduct.remarks["ann"][0].startswith(
+        "Grade 1 was given 20 times in a row. With 40 grades in random order, 50% of them 1, "
+    )
     assert f"one in {round(1 / chance):,} annotators" in conduct.remarks["ann"][0]
     assert looked(graded("ann", [1, 0] * 20)).remarks == {}
 
@@ -250,21 +252,20 @@ def test_far_from_what_the_others_agree_on_and_stricter() -> None:
     conduct = looked(graded("ann", lenient), graded("bob", MIXED), graded("cat", MIXED))
     assert set(conduct.remarks) == {"ann", "bob", "cat"}
     assert remarks(conduct, "ann", "comparisons") == [
-        "The same grade as another annotator in 20% of comparisons, on 40 shared pairs; "
-        "the others among themselves: 100%."
+        "Same grade as the others in 20% of comparisons, on 40 shared pairs; the others among themselves: 100%."
     ]
     assert remarks(conduct, "ann", "on average") == [
-        "Grades 0.80 higher than the others' on average, on 40 shared pairs."
+        "Grades are 0.80 higher than the others' on average, on 40 shared pairs."
     ]
     assert remarks(conduct, "bob", "comparisons") == []
     assert remarks(conduct, "bob", "on average") == [
-        "Grades 0.40 lower than the others' on average, on 40 shared pairs."
+        "Grades are 0.40 lower than the others' on average, on 40 shared pairs."
     ]
 
 
 def test_cannot_judge_often() -> None:
     conduct = looked(graded("ann", [*MIXED[:32], *[None] * 8]))
-    assert conduct.remarks["ann"] == ["No grade (cannot judge) for 8 of 40 pairs."]
+    assert conduct.remarks["ann"] == ['"Cannot judge" for 8 of 40 pairs.']
 
 
 def test_below_twenty_judgements_nothing_is_remarked() -> None:
@@ -292,7 +293,7 @@ def test_imported_grades_do_not_count_in_a_row_beside_own_ones() -> None:
     alone = of(looked(file, graded("bob", MIXED)), "ann")
     assert (alone["said"], alone["row"]) == (0, 0)
     more = log_of("ann", [{"grade": int(n < 20), "at": 200 + n, "doc": f"own{n}"} for n in range(40)])
-    assert "If 40 grades with their share of it (50%)" in remarks(looked(file, more), "ann", "in a row")[0]
+    assert "With 40 grades in random order, 50% of them 1, " in remarks(looked(file, more), "ann", "in a row")[0]
 
 
 def test_a_campaign_looks_at_its_own_log(campaign: Campaign) -> None:

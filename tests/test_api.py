@@ -213,7 +213,7 @@ def test_an_iteration_that_tells_rows_of_a_pair_apart_is_a_subtopic() -> None:
             OURS.drop(columns="relevance"),
             RUNS_OF,
             ColumnsError,
-            "qrels needs the columns relevance; there are query_id",
+            "qrels: expected the column relevance; found query_id",
         ),
         (OURS.assign(relevance="high"), RUNS_OF, InputError, "expected numbers in the column relevance, found str"),
         (
@@ -222,8 +222,8 @@ def test_an_iteration_that_tells_rows_of_a_pair_apart_is_a_subtopic() -> None:
             InputError,
             "text or whole numbers in the column query_id, found f",
         ),
-        (FRAMES["bm25"], RUNS_OF, ColumnsError, "qrels needs the columns relevance"),
-        (QRELS_OF, OURS, ColumnsError, "run run needs the columns score"),
+        (FRAMES["bm25"], RUNS_OF, ColumnsError, "qrels: expected the column relevance"),
+        (QRELS_OF, OURS, ColumnsError, "run run: expected the column score"),
         (QRELS_OF, [], InputError, "runs: expected files, Runs, .* found nothing"),
         (QRELS_OF, 7, InputError, "runs: expected files, Runs, .* found int"),
         (QRELS_OF, [FRAMES["bm25"]] * 2, InputError, "names to runs.* found DataFrame; name each run: {name: run}"),
@@ -245,10 +245,13 @@ LABELS_OF_TWO = pd.DataFrame(TWO_GRADES, columns=["annotator", "query_id", "doc_
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: pool(RUNS_OF, 5), "there is no pooling strategy 5"),  # type: ignore[arg-type]
-        (lambda: compare(QRELS_OF, RUNS_OF, "AP", test=None), "there is no .* None"),  # type: ignore[arg-type]
-        (lambda: pool(RUNS_OF, "depth", depth="x"), "depth of depth is a whole number; found 'x'"),
-        (lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True, grades="x"), "^grades wants two grades or more"),
+        (lambda: pool(RUNS_OF, 5), "unknown pooling strategy 5"),  # type: ignore[arg-type]
+        (lambda: compare(QRELS_OF, RUNS_OF, "AP", test=None), "unknown .* None"),  # type: ignore[arg-type]
+        (lambda: pool(RUNS_OF, "depth", depth="x"), "depth of depth: expected a whole number, found 'x'"),
+        (
+            lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True, grades="x"),
+            "^grades: expected two or more grades",
+        ),
         (lambda: evaluate(QRELS_OF, RUNS_OF, 5), "a measure is a text like nDCG@10, .* found 5"),  # type: ignore[arg-type]
         (lambda: agreement(LABELS_OF_TWO, level="x"), "level: expected a grade .a number., found 'x'"),
         (lambda: evaluate(adjudicate(LABELS_OF_TWO), RUNS_OF), "found Adjudicated; give its attribute qrels$"),  # type: ignore[arg-type]
@@ -287,9 +290,9 @@ def test_an_evaluation_has_the_notes_of_the_command_line() -> None:
     found = evaluate({"1": {"a": 1}, "2": {"a": 1}}, runs, ["map", "P@1"])
     assert found.notes == (
         "map: computed as AP",
-        "bm25: 1 of 2 topics are not in the run and count as empty rankings",
-        "bm25: 1 of its topics are not in the qrels and are ignored",
-        "of a topic's first 10 documents 0.5 are unjudged on average, and count as not relevant",
+        "bm25: 1 of 2 topics missing; missing topics count as empty rankings",
+        "bm25: 1 topic is not in the qrels and is ignored",
+        "on average 0.5 of a topic's first 10 documents are unjudged and count as not relevant",
     )
     assert "map: computed as AP" in compare(QRELS_OF, RUNS_OF, "map").notes
 
@@ -297,7 +300,7 @@ def test_an_evaluation_has_the_notes_of_the_command_line() -> None:
 def test_a_notebook_shows_means_and_notes() -> None:
     found = evaluate({"1": {"a": 0}}, {"<b>": {"1": {"a": 1.0}}}, "AP")
     assert "&lt;b&gt;" in found._repr_html_()
-    assert "<p>no label reaches relevance level 1" in found._repr_html_()
+    assert "<p>no grade reaches relevance level 1" in found._repr_html_()
     assert "<td>0.0000</td>" in found._repr_html_()
     assert "0.0000" in compare(QRELS_OF, RUNS_OF, "AP(rel=9)")._repr_html_()
 
@@ -313,7 +316,7 @@ def test_comparison_agreement_and_pool_are_those_of_their_packages(tmp_path: Pat
     )
     pd.testing.assert_frame_equal(pool(RUNS_OF, "rrf", budget=5), pooling.rrf(runs, budget=5))
     assert tuple(pool(run_files(tmp_path))[list(POOL.names)]) == POOL.names
-    with pytest.raises(UnknownNameError, match="no depth parameter 'deep'"):
+    with pytest.raises(UnknownNameError, match="unknown depth parameter 'deep'"):
         pool(RUNS_OF, "depth", deep=5)
 
 
@@ -361,7 +364,7 @@ def test_adjudication_counts_an_annotators_last_grade_as_agreement_does() -> Non
     found = adjudicate(labels, "majority")
     assert found.qrels["relevance"].tolist() == [0]
     assert found.notes == agreement(labels, resamples=0).notes[:1]
-    assert found.notes[0].startswith("2 rows are left out")
+    assert found.notes[0].startswith("2 rows left out")
     assert adjudicate(grades_of(("ann", "a", 0), ("ann", "a", 2)), "mean").qrels["relevance"].tolist() == [2]
 
 
@@ -369,13 +372,15 @@ def test_adjudication_counts_an_annotators_last_grade_as_agreement_does() -> Non
     "qrels", [[("1", "d1", 2), ("1", "d1", 0)], [("1", "d1", 2, "x"), ("1", "d1", 0, "x")], {"1": {7: 1, "7": 0}}]
 )
 def test_a_pair_has_one_row_in_qrels(qrels: Any) -> None:
-    with pytest.raises(InputError, match="qrels: found document '(d1|7)' of topic '1' twice; leave one row out"):
+    with pytest.raises(InputError, match="qrels: found document '(d1|7)' of topic '1' twice; remove one row"):
         evaluate(qrels, {"1": {"d1": 1.0}}, "AP")
 
 
 def test_labels_of_several_annotators_are_no_qrels() -> None:
     labels = grades_of(("ann", "a", 0), ("bob", "a", 1))
-    with pytest.raises(InputError, match=r"document 'a' of topic '1' twice; make one .* adjudicate\(...\).qrels"):
+    with pytest.raises(
+        InputError, match=r"document 'a' of topic '1' twice; combine the grades .* adjudicate\(...\).qrels"
+    ):
         evaluate(labels, {"1": {"a": 1.0}}, "AP")
 
 
@@ -387,15 +392,13 @@ def test_simulation_of_a_pooling_strategy() -> None:
     assert (means["documents"] == 60).all()
 
 
-@pytest.mark.parametrize(
-    ("strategies", "said"), [(["mtf", "rrf"], "mtf, rrf choose from runs"), ("mtf", "mtf chooses")]
-)
+@pytest.mark.parametrize(("strategies", "said"), [(["mtf", "rrf"], "mtf and rrf need runs"), ("mtf", "mtf needs runs")])
 def test_simulation_of_pooling_strategies_needs_runs(strategies: Any, said: str) -> None:
     documents = pd.DataFrame({"doc_id": ["d1", "d2"], "title": "", "text": "wing flow"})
     topics = pd.DataFrame({"query_id": ["1"], "title": "wing", "description": "", "narrative": ""})
     with pytest.raises(InputError, match=said):
         simulate(documents, topics, {"1": {"d1": 1}}, strategies=strategies)
-    with pytest.raises(UnknownNameError, match="there is no pooling strategy 'mft'"):
+    with pytest.raises(UnknownNameError, match="unknown pooling strategy 'mft'"):
         simulate(documents, topics, {"1": {"d1": 1}}, strategies="mft")
     means = simulate(documents, topics, {"1": {"d1": 1}}, {"1": {"d1": 1.0}}, strategies="mtf").means()
     assert means.index.get_level_values("strategy").tolist() == ["mtf"]

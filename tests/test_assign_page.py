@@ -68,22 +68,19 @@ def select(app: AppTest, *rows: int) -> AppTest:
 def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., AppTest], people: Campaign) -> None:
     say(people, "ann", "1", "d1", 2, seconds=1800.0)
     app = opened(people)
-    assert figures(app)["Judgements in all"] == "6"
+    assert figures(app)["Judgements needed"] == "6"
     assert app.button(key="apply-overlap").disabled
     app.number_input(key="annotators").set_value(2).run()
-    assert figures(app) | {"Pairs": "", "Settled": ""} == {
+    assert figures(app) == {
         "Pairs in the pool": "6",
-        "Judgements in all": "12",
-        "Made": "1",
-        "Left": "11",
-        "Hours left": "5.5 h",
-        "Pairs": "",
-        "Settled": "",
+        "Judgements needed": "12",
+        "Judgements made": "1",
+        "More than now": "6",
     }
-    assert any("6 judgements more than now" in caption.value for caption in app.caption)
+    assert "**11 judgements left.**" in [text.value for text in app.markdown]
     app.selectbox(key="which").set_value("topics").run()
     app.multiselect(key="topics").set_value(["2"]).run()
-    assert figures(app)["Judgements in all"] == "9"
+    assert figures(app)["Judgements needed"] == "9"
     assert people.settings.assignment().annotators == 1  # nothing is written yet
     app.button(key="apply-overlap").click().run()
     assert not app.exception
@@ -95,19 +92,46 @@ def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., A
 @pytest.mark.slow
 def test_share_and_number(opened: Callable[..., AppTest], people: Campaign) -> None:
     app = opened(people)
-    assert figures(app)["Hours left"] == "not known"
     app.number_input(key="annotators").set_value(3).run()
     app.selectbox(key="which").set_value("number").run()
     app.number_input(key="number").set_value(1).run()
-    assert figures(app)["Judgements in all"] == "10"
+    assert figures(app)["Judgements needed"] == "10"
     app.selectbox(key="which").set_value("share").run()
     app.number_input(key="share").set_value(0.0).run()
-    assert figures(app)["Judgements in all"] == "6"
+    assert figures(app)["Judgements needed"] == "6"
     app.number_input(key="share").set_value(100.0).run()
-    assert figures(app)["Judgements in all"] == "18"
+    assert figures(app)["Judgements needed"] == "18"
     assert not app.warning
     app.number_input(key="annotators").set_value(4).run()
-    assert "Only 3 people may judge here" in app.warning[0].value
+    assert "Only 3 people can judge in this campaign." in app.warning[0].value
+
+
+@pytest.mark.slow
+def test_hours_are_estimated_at_the_current_pace(opened: Callable[..., AppTest], people: Campaign) -> None:
+    people.assignments.update(annotators=3)
+    *judged, _ = people.store.pool.pairs()[["query_id", "doc_id"]].itertuples(index=False, name=None)
+    for query_id, doc_id in judged:
+        for name in ("ann", "ben", "cara"):
+            say(people, name, query_id, doc_id, 2, seconds=1800.0)
+    app = opened(people)
+    shown = [text.value for text in app.markdown]
+    assert "3 annotators judge each pair." in shown
+    assert "**3 judgements left, about 1.5 hours at the current pace.**" in shown
+
+
+def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], people: Campaign) -> None:
+    say(people, "ann", "1", "d1", 2)
+    people.settings.set_loop(mode="loop")
+    app = opened(people)
+    app.number_input(key="annotators").set_value(2).run()
+    assert not figures(app)
+    (text,) = [text.value for text in app.markdown if "in a loop" in text.value]
+    assert text == (
+        "1 judgement made so far. 2 of 2 topics are in a loop over the whole collection, "
+        "without a fixed number of judgements."
+    )
+    people.settings.set_loop(topics=["2"], mode="pool")
+    assert figures(opened(people))["Judgements needed"] == "3"
 
 
 # ----------------------------------------------------------------------------------------- topics
@@ -121,22 +145,22 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     assert table(app, "who")["who"].tolist() == ["everybody", "everybody"]
     assert app.multiselect(key="people").options == ["ann", "ben", "cara"]  # a reader judges nothing
     app.multiselect(key="people").set_value(["ann"])
-    give = next(button for button in app.button if button.label == "Give them the selected topics")
+    give = next(button for button in app.button if button.label == "Assign selected topics")
     give.click().run()
-    assert "Select one topic or more" in app.error[0].value
+    assert "Select at least one topic" in app.error[0].value
     select(app, 1)
     app.multiselect(key="people").set_value(["ann"])
     app.multiselect(key="groups").set_value(["students"])
-    next(button for button in app.button if button.label == "Give them the selected topics").click().run()
+    next(button for button in app.button if button.label == "Assign selected topics").click().run()
     assert not app.exception
     assert table(app, "who")["who"].tolist() == ["everybody", "ann; group students"]
     people.assignments.assign(["2"], ["ann"])
     people.assignments.update(annotators=2)
     app = opened(people)
-    assert "1 person may judge topic 2" in app.warning[0].value
+    assert "1 annotator for topic 2" in app.warning[0].value
     select(app, 0, 1).run()
     app.multiselect(key="people").set_value([])
-    next(button for button in app.button if button.label == "Give them the selected topics").click().run()
+    next(button for button in app.button if button.label == "Assign selected topics").click().run()
     assert table(app, "who")["who"].tolist() == ["everybody", "everybody"]
 
 
@@ -159,7 +183,7 @@ def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) 
     assert rows.loc[["ann", "ben", "cara"], "left"].tolist() == [0, 3, 3]
     app.number_input(key="each").set_value(3).run()
     app.multiselect(key="among").set_value(["ben"]).run()
-    assert any("each topic is to go to 3 people" in info.value for info in app.info)
+    assert any("found 3" in info.value for info in app.info)
 
 
 # ------------------------------------------------------------------------------------ calibration
@@ -175,7 +199,7 @@ def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], 
     assert pairs[["query_id", "doc_id"]].to_numpy().tolist() == [["1", "d1"], ["2", "d4"]]
     assert app.text_area(key="pairs").value == "1 d1\n2 d4"
     assert table(app, "finished")["annotator"].tolist() == ["ann", "ben", "cara"]
-    for text, words in (("1", "found 1 alone"), ("1 d1\n1 d1", "twice"), ("7 d1", "topic '7'"), ("1 d99", "'d99'")):
+    for text, words in (("1", "found only 1"), ("1 d1\n1 d1", "twice"), ("7 d1", "'7'"), ("1 d99", "'d99'")):
         app.text_area(key="pairs").set_value(text).run()
         app.button(key="save-pairs").click().run()
         assert words in app.error[0].value.replace("\\", "")
@@ -195,11 +219,11 @@ def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], peopl
     people.calibration.set_pairs([("1", "d1"), ("2", "d4")])
     say(people, "ben", "1", "d1", 2)
     app = opened(people)
-    assert figures(app)["Settled"] == "0"
+    assert any("0 of 2 pairs have a reference grade" in text.value for text in app.markdown)
     assert app.toggle(key="feedback").disabled
     say(people, "ann", "1", "d1", 3, counts_as="adjudication")
     app = opened(people)
-    assert figures(app)["Settled"] == "1"
+    assert any("1 of 2 pairs has a reference grade" in text.value for text in app.markdown)
     rows = table(app, "finished").set_index("annotator")
     assert rows.loc["ben", ["judged", "of", "agree"]].tolist() == [1, 2, 0.0]
     app.toggle(key="feedback").set_value(True).run()

@@ -139,11 +139,11 @@ def test_whole_topics_and_all_pairs() -> None:
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"annotators": 0}, InputError, "1 to 50 annotators, found 0"),
+        ({"annotators": 0}, InputError, "expected 1 to 50 per pair, found 0"),
         ({"which": "half"}, UnknownNameError, "half"),
         ({"share": 1.5}, InputError, "from 0 to 1, found 1.5"),
-        ({"number": -1}, InputError, "0 or more, found -1"),
-        ({"lease": 0}, InputError, "3 seconds .* to 7 days"),
+        ({"number": -1}, InputError, "expected 0 or more overlap pairs per topic, found -1"),
+        ({"lease": 0}, InputError, "expected 0.05 to 10080 minutes"),
     ],
 )
 def test_settings_out_of_range_are_named(changes: dict[str, object], error: type[Exception], words: str) -> None:
@@ -183,5 +183,5 @@ def test_topics_are_dealt_evenly(sizes: dict[str, int], people: int, data: st.Da
 
 
 def test_more_people_wanted_than_there_are() -> None:
-    with pytest.raises(InputError, match="3 people, and there are 2"):
+    with pytest.raises(InputError, match="expected 1 to 2 annotators per topic .*, found 3"):
         distribute_topics({"1": 5}, ["ann", "ben", "ann"], 3)

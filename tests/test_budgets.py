@@ -27,6 +27,8 @@ from collection.simulation.budgets import compare
 from collection.statistics.rank_correlation import kendall
 from tests.helpers import graded_runs
 
+pytestmark = pytest.mark.filterwarnings("error::pandas.errors.Pandas4Warning")
+
 NDCG = parse("nDCG@10")
 
 
@@ -162,9 +164,9 @@ def test_what_is_wrong_is_said() -> None:
     runs, qrels = collection_of()
     with pytest.raises(UnknownNameError, match="did you mean 'rrf'"):
         compare(runs, qrels, strategies=["rff"])
-    with pytest.raises(InputError, match="the loop learns from texts"):
+    with pytest.raises(InputError, match="the strategy loop learns from texts"):
         compare(runs, qrels, strategies=["loop"])
-    with pytest.raises(InputError, match="budgets are shares"):
+    with pytest.raises(InputError, match="expected budgets as shares above 0"):
         compare(runs, qrels, budgets=[25])
     with pytest.raises(InputError, match="2 runs or more; found 1"):
         compare(runs[:1], qrels)

@@ -309,7 +309,7 @@ def test_a_drawn_document_stays_drawn_when_its_first_judge_changes_their_mind(ca
 @pytest.mark.parametrize("name", ["", " ann", "ann ", "a\nb"])
 def test_a_name_that_could_not_be_written_into_a_table_is_refused(campaign: Campaign, name: str) -> None:
     refused = campaign.judging.judge_many([Judgement(str(uuid4()), name, "1", "d0", "graded", 1)]).refused
-    assert "the name of its annotator" in refused[0].reason
+    assert "expected the annotator of a judgement" in refused[0].reason
 
 
 # --- calibration --------------------------------------------------------------------------------------
@@ -393,7 +393,7 @@ def test_a_calibration_set_is_drawn_from_the_pool_by_lot(campaign: Campaign) -> 
     ("pairs", "words"),
     [
         ([("9", "d0")], "found topic '9'"),
-        ([("1", "nobody")], "'nobody' has none"),
+        ([("1", "nobody")], "found 'nobody' without one"),
         ([("1", "d0"), ("1", "d0")], "found 1 d0 twice"),
     ],
 )
@@ -410,7 +410,7 @@ def test_a_closed_topic_keeps_nobody_from_the_others(campaign: Campaign) -> None
     assert take(campaign, "ann") == "d0"
     campaign.settings.reopen_topic("2")
     assert campaign.judging.next_pairs("ann", "1", 1).first == "2"
-    with pytest.raises(InputError, match="comes first, in topic '2'"):
+    with pytest.raises(InputError, match="judge the calibration set first, in topic '2'"):
         campaign.search.take("ann", "1", "outside")
 
 
@@ -445,8 +445,8 @@ def test_labels_beyond_what_a_pair_wants_are_surplus_the_latest_first(campaign: 
         ("y", "d0"): "judgement", ("z", "d0"): "surplus", ("x", "d0"): "surplus", ("x", "d1"): "judgement",
     }  # fmt: skip
     counting, surplus = notices
-    assert counting.endswith("l.csv: 2 of them count as judgements of their pairs")
-    assert "l.csv: 2 of them are surplus: their pairs want no more judgements. " in surplus
+    assert counting.endswith("l.csv: 2 labels count as judgements")
+    assert "l.csv: 2 labels are surplus: their pairs have enough judgements. " in surplus
     assert words(campaign) == {("1", "d0"): 1, ("1", "d1"): 1}
     assert campaign.progress.topics("1").iloc[0][["judged", "made"]].tolist() == [2, 2]
     # Nothing that is said of the judgements looks at surplus.
@@ -476,13 +476,13 @@ def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
     labels(campaign, tmp_path / "l.csv", rows)
     logged = campaign.progress.counts()["logged"]
     assert labels(campaign, tmp_path / "late.csv", "w d0 1 40")[0].startswith(
-        f"{tmp_path / 'late.csv'}: 1 of them is surplus: its pair wants no more judgements. "
+        f"{tmp_path / 'late.csv'}: 1 label is surplus: its pair has enough judgements. "
     )
     assert campaign.progress.counts()["logged"] == logged + 1
     logged += 1
     labels(campaign, tmp_path / "l.csv", rows)
     assert campaign.progress.counts()["logged"] == logged
-    with pytest.raises(ConflictError, match="'x' says 3 already, found 2"):
+    with pytest.raises(ConflictError, match="expected 3, the grade of 'x' in the campaign .*, found 2"):
         labels(campaign, tmp_path / "l.csv", "x d0 2 30")
     labels(campaign, tmp_path / "l.csv", "x d0 2 30", replace=True)
     assert counted(campaign)["x", "d0"] == "surplus"
@@ -525,9 +525,7 @@ def test_qrels_and_labels_count_beside_each_other_in_any_order(campaign: Campaig
 
 def test_labels_of_what_nobody_asked_for_all_count(campaign: Campaign, tmp_path: Path) -> None:
     rows = "x outside 3 30\ny outside 0 10\nz outside 1 20"
-    assert labels(campaign, tmp_path / "l.csv", rows) == [
-        f"{tmp_path / 'l.csv'}: 3 of them count as judgements of their pairs"
-    ]
+    assert labels(campaign, tmp_path / "l.csv", rows) == [f"{tmp_path / 'l.csv'}: 3 labels count as judgements"]
     assert set(counted(campaign).values()) == {"judgement"}
     campaign.settings.set_loop(mode="loop")
     labels(campaign, tmp_path / "l.csv", rows.replace("outside", "elsewhere"))
@@ -601,13 +599,13 @@ def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
     campaign.assignments.assign(["1"], ["ann"])
     campaign.assignments.assign(["3"], groups=["lawyers"])
     (said,) = campaign.assignments.notices()
-    assert said.startswith("1 person may judge topics 1, 3, and 2 are to judge each pair there")
+    assert said.startswith("1 annotator for topics 1 and 3, but each pair needs 2")
     campaign.accounts.lock("ann")
     assert [notice.split(",")[0] for notice in campaign.assignments.notices()] == [
-        "nobody may judge topic 1",
-        "1 person may judge topic 3",
+        "0 annotators for topic 1",
+        "1 annotator for topic 3",
     ]
-    assert "note: nobody may judge topic 1" in assign(campaign.directory).stderr
+    assert "note: 0 annotators for topic 1" in assign(campaign.directory).stderr
 
 
 def test_who_joins_a_group_has_its_topics_in_the_sums_at_once(campaign: Campaign) -> None:
@@ -706,14 +704,23 @@ def assign(*arguments: object) -> Result:
     return run("assign", *arguments)
 
 
+def test_a_loop_has_no_number_of_judgements(campaign: Campaign) -> None:
+    assert campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)]).saved
+    campaign.settings.set_loop(mode="loop")
+    shown = assign(campaign.directory, "--annotators", 2, "--share", 0.2)
+    assert "24 pooled pairs, 1 judgement made; a loop has no fixed number of them" in shown.stdout
+    campaign.settings.set_loop(topics=["2"], mode="pool")
+    assert "judgements made (not counting 2 topics in a loop)" in assign(campaign.directory).stdout
+
+
 def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_path: Path) -> None:
     directory = campaign.directory
     (tmp_path / "how.md").write_text("# Read it\n")
     shown = assign(directory, "--annotators", 2, "--number", 3, "--topic", 1, "--to", "ann", "--to", "ben")
     assert shown.exit_code == 0, shown.output
-    assert "2 annotators judge each of 3 pairs of each topic, one judges each of the others" in shown.stdout
-    assert "24 pairs of the pool, 33 judgements, 0 made" in shown.stdout
-    assert [line.split()[:5] for line in shown.stdout.splitlines()[4:]] == [
+    assert "2 annotators for 3 pairs of each topic, 1 for the others" in shown.stdout
+    assert "24 pooled pairs, 0 of 33 judgements made" in shown.stdout
+    assert [line.split()[:5] for line in shown.stdout.splitlines()[10:]] == [
         ["1", "ann,", "ben", "8", "11"],
         ["2", "everybody", "8", "11", "0"],
         ["3", "everybody", "8", "11", "0"],
@@ -728,8 +735,8 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     assert state["calibration"]["pairs"] == 6
     # Two are to judge pairs here, so each topic is dealt to two.
     assert [sorted(topic["accounts"]) for topic in state["topics"]] == [["ann", "cai"]] * 3
-    assert "everybody judges 6 pairs first" in assign(directory).stdout
-    assert "guidelines of 9 characters, notes for 1 topics" in assign(directory).stdout
+    printed = assign(directory).stdout
+    assert "calibration  6 pairs, with feedback\nguidelines   9 characters\ntopic notes  1\n" in printed
     (tmp_path / "set.txt").write_text("# the first\n1 d0\n\n2 d3\n")
     assert assign(directory, "--calibration", tmp_path / "set.txt", "--to-everybody").exit_code == 0
     assert campaign.calibration.pairs()["doc_id"].tolist() == ["d0", "d3"]
@@ -740,13 +747,13 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     ("arguments", "words"),
     [
         (["--share", 2], "from 0 to 1, found 2"),
-        (["--share", 0.5, "--number", 2], "give one of --share"),
-        (["--to", "ann", "--to-everybody"], "give one of --to"),
-        (["--topic", "1"], "what of these topics?"),
-        (["--note", "x"], "--note is of a --topic"),
+        (["--share", 0.5, "--number", 2], "expected only one of --share"),
+        (["--to", "ann", "--to-everybody"], "expected only one of --to"),
+        (["--topic", "1"], "--topic needs --to"),
+        (["--note", "x"], "--note needs --topic"),
         (["--to", "nobody"], "nobody"),
         (["--calibration", "no-such-file"], "no-such-file"),
-        (["--deal-to", "ann", "--per-topic", 2], "2 people, and there are 1"),
+        (["--deal-to", "ann", "--per-topic", 2], "expected 1 to 1 annotators per topic"),
         (["--whole-topic", "9", "--annotators", 2], "topic '9'"),
         (["--deal-to", "ann", "--topic", "9"], "topic '9'"),
         (["--calibration", "latin.txt"], "latin.txt"),

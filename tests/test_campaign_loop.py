@@ -232,10 +232,10 @@ def test_topics_without_any_run_begin_with_their_words(wings: Campaign) -> None:
         ({"control": -0.1}, InputError, "a share from 0 to 1"),
         ({"level": 7}, InputError, "a grade of this campaign above 0"),
         ({"level": 0}, InputError, "level"),
-        ({"run": -1}, InputError, "a length of 0 or more"),
+        ({"run": -1}, InputError, "expected 0 or more irrelevant"),
         ({"modes": "loop"}, UnknownNameError, "did you mean 'mode'"),
         ({"mode": "loop", "topics": ["9"]}, UnknownNameError, "topic"),
-        ({"level": 2, "topics": ["1"]}, InputError, "a mode of its own and nothing else"),
+        ({"level": 2, "topics": ["1"]}, InputError, "expected only a mode, found level"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(
@@ -383,7 +383,7 @@ def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Cam
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
     wings.importer.import_files(documents=[folder / "more.jsonl"])
     assert "wing9" in [way.doc_id for way in wings.active_learning.next_round("1").selections]
-    assert "are left out" in wings.features.state().note
+    assert "are not used" in wings.features.state().note
     np.save(folder / "own.npy", np.random.default_rng(0).normal(size=(71, 8)).astype(np.float32))
     wings.features.update(dense=folder / "own.npy")
     assert (wings.features.state().note, "dense" in wings.features.state().blocks) == ("", True)
@@ -466,19 +466,19 @@ def test_damaged_vectors_are_made_again(wings: Campaign) -> None:
 
 
 def test_why_names_the_terms(wings: Campaign) -> None:
-    assert "what the systems put forward" in wings.explanations.why("1", "heat0", "ann").sentence
+    assert "by the rankings of the systems" in wings.explanations.why("1", "heat0", "ann").sentence
     for _ in range(3):
         judge_next(wings, is_wing)
     seen = set(wings.judgement_log.judgements()["doc_id"])
     why = wings.explanations.why("1", "wing3" if "wing3" not in seen else "wing2", "ann")
     assert "wing" in [term for term, share in why.terms if share > 0]
     assert max(abs(share) for _, share in why.terms) == 1
-    assert "Of the systems" not in why.sentence
+    assert "Retrieved by" not in why.sentence
     wings.settings.set_loop(explain="terms and runs")
     assert "best at rank" not in wings.explanations.why("1", "wing0", "ann").sentence  # judging is blind
     wings.assignments.update(blind=False)
-    assert "1 of 1 have it, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
-    assert "none of 1 has it" in wings.explanations.why("1", "wing4", "ann").sentence
+    assert "Retrieved by 1 of 1 system, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
+    assert "Retrieved by 0 of 1 system" in wings.explanations.why("1", "wing4", "ann").sentence
     wings.settings.set_loop(explain="nothing")
     assert wings.explanations.why("1", "wing4", "ann").terms == []
     wings.settings.set_loop(mode="pool", explain="terms")
@@ -499,7 +499,7 @@ def test_a_search_is_a_way_in(wings: Campaign) -> None:
     assert {f.doc_id for f in wings.search.find("1", "ann", "cooling OR steel")} == {"heat3", "heat4"}
     # The loop learns from it: its like come next.
     assert wings.active_learning.next_round("1").selections[0].doc_id.startswith("heat")
-    with pytest.raises(InputError, match="judged already"):
+    with pytest.raises(InputError, match="has been judged or is open"):
         wings.search.take("bob", "1", "heat2")
 
 
@@ -508,7 +508,7 @@ def test_a_search_is_a_way_in(wings: Campaign) -> None:
 )
 def test_any_search_has_an_answer(wings: Campaign, words: str) -> None:
     if words.startswith("-") or not re.search("[A-Za-z]", re.sub("AND|NOT|OR$", "", words)):
-        with pytest.raises(InputError, match="a search needs a word"):
+        with pytest.raises(InputError, match="expected at least one word to find"):
             wings.search.find("1", "ann", words)
     else:
         assert all("wing" in f.doc_id for f in wings.search.find("1", "ann", words))  # no other has any of these words
@@ -554,23 +554,23 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     assert "loop-in-pool" in result.output
     assert wings.settings.loop().run == 20
     result = CliRunner().invoke(main, ["loop", directory, "--mode", "closed", "--topic", "2"])
-    assert "Closed: nothing more is handed out" in result.output
+    assert "Closed: no further judging" in result.output
     wings.settings.set_loop(mode="loop")
     judge_next(wings, is_wing)
     result = CliRunner().invoke(main, ["recall", directory])
     assert result.exit_code == 0, result.output
-    header = ["topic", "mode", "judged", "found", "no", "text", "relevant", "recall", "scope", "advice"]
+    header = ["topic", "mode", "judged", "found", "no", "text", "relevant", "(estimate)", "recall", "scope", "advice"]
     assert result.output.splitlines()[0].split() == header
     assert json.loads(CliRunner().invoke(main, ["recall", directory, "--format", "json"]).output)[-1]["query_id"] == "1"
     np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])
     assert result.exit_code == 0, result.output
-    assert "70 documents by words, dense" in result.output
+    assert "70 documents, features words, dense" in result.output
     assert [block.name for block in wings.features.open().blocks] == ["words", "dense"]
     np.save(folder / "short.npy", np.eye(3, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--vectors", str(folder / "short.npy")])
     assert result.exit_code == 2
-    assert "wanted 70 rows" in result.output
+    assert "expected 70 rows" in result.output
 
 
 @pytest.mark.parametrize(

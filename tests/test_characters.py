@@ -196,14 +196,14 @@ def test_nothing_in_the_card_of_a_collection_is_executed_or_loaded(facts: dict[s
     written = card(poisoned(facts, text))
     page = Elements(RENDERER.render(written))
     assert not {"script", "img"} & set(page.found)
-    own = written.partition("\n## Guidelines that annotators had")[0]
+    own = written.partition("\n## Annotation guidelines")[0]
     # The collection's address is the one text that is meant to be a link.
     assert Elements(RENDERER.render(own)).found.count("a") == is_web_address(text)
     assert all(re.match("https?://|mailto:", link) for link in page.links)
     assert not re.search(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{BIDI}]", written)
     # The card's own headings, and no other: no value ends or begins a section.
     headings = re.findall("^## .*", card(facts), re.M)
-    assert re.findall("^## .*", own, re.M) == [h for h in headings if "Guidelines" not in h]
+    assert re.findall("^## .*", own, re.M) == [h for h in headings if "guidelines" not in h]
 
 
 def test_the_address_of_a_collection_is_on_the_web(tmp_path: Path) -> None:

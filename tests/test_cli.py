@@ -26,7 +26,7 @@ def built(tmp_path: Path, files: Path) -> Path:
 def test_the_main_job(built: Path, tmp_path: Path) -> None:
     for doc, grade in [("d1", 0), ("d2", 3), ("d6", 1)]:
         said = ok("judge", built, "--topic", 1, "--doc", doc, "--annotator", "ann", "--grade", grade)
-    assert said == "1 d6: 1 by ann; 3 of 3 pairs of the topic's pool are judged\n"
+    assert said == "1 d6: 1 by ann; 3 of 3 pairs in the topic's pool judged\n"
     status = json.loads(ok("status", built, "--format", "json"))
     assert (status["title"], status["pool"], status["judged"], status["remaining"]) == ("Wings", 6, 3, 3)
     assert "6 pairs, 3 judged, 3 left" in ok("status", built)
@@ -68,7 +68,7 @@ def test_judging_otherwise(built: Path) -> None:
     pair = ["--topic", "1", "--doc", "d1", "--annotator", "ann"]
     assert "cannot judge by ann" in ok("judge", built, *pair, "--cannot-judge", "unreadable")
     assert "undone by ann; 0 of 3" in ok("judge", built, *pair, "--undo")
-    assert "no judgement of 'd1' to take back" in fails("judge", built, *pair, "--undo")
+    assert "no judgement of 'd1' to undo" in fails("judge", built, *pair, "--undo")
     assert "wanted a grade of this campaign (0, 1, 2, 3), found 7" in fails("judge", built, *pair, "--grade", 7)
     assert run("judge", built, *pair).exit_code == 2
     assert run("judge", built, *pair, "--grade", 1, "--undo").exit_code == 2
@@ -97,8 +97,8 @@ def test_evaluate_tsv_is_exactly_four_columns(evaluated: tuple[Path, Path]) -> N
 
 def test_evaluate_says_what_is_missing(evaluated: tuple[Path, Path]) -> None:
     result = run("evaluate", *evaluated, "-m", "RR")
-    assert "bm25: 1 of 2 topics are not in the run and count as empty rankings" in result.stderr
-    assert "bm25: 1 of its topics are not in the qrels and are ignored" in result.stderr
+    assert "bm25: 1 of 2 topics missing; missing topics count as empty rankings" in result.stderr
+    assert "bm25: 1 topic is not in the qrels and is ignored" in result.stderr
     assert "0.2500" in result.stdout
 
 
@@ -116,7 +116,7 @@ def test_evaluate_with_bounds(evaluated: tuple[Path, Path]) -> None:
     (evaluated[1].parent / "bm25.run").write_text(RUN + "2 Q0 x 1 2.0 bm25\n2 Q0 c 2 1.0 bm25\n")
     printed = run("evaluate", *evaluated, "-m", "RR", "--bounds")
     assert "0.5000 (0.5000-0.7500)" in printed.stdout
-    assert "of a topic's first 10 documents 0.5 are unjudged on average" in printed.stderr
+    assert "on average 0.5 of a topic's first 10 documents are unjudged" in printed.stderr
     rows = ok("evaluate", *evaluated, "-m", "RR", "--bounds", "--format", "tsv")
     assert rows == "bm25\tall\tRR\t0.5\t0.5\t0.75\n"
 
@@ -129,7 +129,7 @@ def test_what_rounds_to_no_unjudged_document_is_not_said(tmp_path: Path) -> None
         judged = [f"{t} 0 a 1\n" + (f"{t} 0 b 0\n" if t >= unjudged else "") for t in topics]
         (tmp_path / "qrels.txt").write_text("".join(judged))
         printed = run("evaluate", tmp_path / "qrels.txt", tmp_path / "bm25.run", "-m", "RR").stderr
-        assert ("documents 0.1 are unjudged on average" in printed) == (unjudged == 2)
+        assert ("on average 0.1 of a topic's" in printed) == (unjudged == 2)
         assert ("unjudged" in printed) == (unjudged == 2)
 
 
@@ -139,7 +139,7 @@ def test_evaluate_explains(evaluated: tuple[Path, Path]) -> None:
     assert "   2  a           2     0.5" in printed
     assert "RR = 0.500000" in printed
     assert run("evaluate", *evaluated, "-m", "AP", "--explain", "1", "--bounds").exit_code == 2
-    assert "no topic in the qrels '7'" in fails("evaluate", *evaluated, "-m", "AP", "--explain", "7")
+    assert "unknown topic in the qrels '7'" in fails("evaluate", *evaluated, "-m", "AP", "--explain", "7")
 
 
 def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> None:
@@ -150,21 +150,21 @@ def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> N
     assert data["costs"] == [{"run": "bm25", "latency_ms": 12.5, "hardware": "1 CPU"}]
     (tmp_path / "costs.tsv").write_text("run\tlatency_ms\nother\t1\n")
     said = fails("evaluate", *evaluated, "--costs", tmp_path / "costs.tsv")
-    assert "costs.tsv:2: wanted costs of one of the runs" in said
+    assert "costs.tsv, line 2: expected costs of one of the runs" in said
 
 
 def test_evaluate_takes_the_qrels_that_a_measure_needs(evaluated: tuple[Path, Path]) -> None:
     evaluated[0].write_text("1 0 a s1 2\n1 0 b s1 -1\n1 0 c s2 0\n")
     assert ok("evaluate", *evaluated, "-m", "infNDCG", "--format", "tsv").startswith("bm25\tall\tinfNDCG\t")
-    assert "xinfAP needs strata and StRecall@5 subtopics" in fails(
+    assert "xinfAP needs qrels with strata, StRecall@5 qrels with subtopics" in fails(
         "evaluate", *evaluated, "-m", "xinfAP", "-m", "StRecall@5"
     )
     evaluated[0].write_text("1 north a 2\n1 south b 1\n")
     assert ok("evaluate", *evaluated, "-m", "StRecall@1", "--format", "tsv") == "bm25\tall\tStRecall@1\t0.5\n"
     assert "infNDCG needs qrels with strata: " in fails("evaluate", *evaluated, "-m", "infNDCG")
     evaluated[0].write_text("1 0 a 2 1.0\n1 0 b 0 0.5\n")
-    assert "say what it is: --qrels-form" in fails("evaluate", *evaluated, "-m", "AP")
-    assert "say --qrels-form probabilities" in fails("evaluate", *evaluated, "-m", "infNDCG")
+    assert "add --qrels-form strata" in fails("evaluate", *evaluated, "-m", "AP")
+    assert "add --qrels-form probabilities" in fails("evaluate", *evaluated, "-m", "infNDCG")
     assert ok("evaluate", *evaluated, "-m", "infNDCG", "--qrels-form", "probabilities", "--format", "tsv")
 
 
@@ -218,7 +218,8 @@ def test_a_bad_file_is_one_line_and_changes_nothing(
     (tmp_path / name).write_bytes(content)
     before = ok("status", built, "--format", "json")
     message = fails("import", built, "--run", tmp_path / name)
-    assert message.startswith(f"cleverdon: {tmp_path / name}:{line or ''}")
+    place = f"{tmp_path / name}, line {line}" if line else f"{tmp_path / name}"
+    assert message.startswith(f"cleverdon: {place}: expected ")
     assert wanted in message
     assert ok("status", built, "--format", "json") == before
 
@@ -234,7 +235,7 @@ def test_a_bad_file_is_one_line_and_changes_nothing(
 def test_bad_qrels(built: Path, tmp_path: Path, name: str, content: str, line: int, wanted: str) -> None:
     (tmp_path / name).write_text(content)
     message = fails("import", built, "--qrels", tmp_path / name)
-    assert message.startswith(f"cleverdon: {tmp_path / name}:{line}: ")
+    assert message.startswith(f"cleverdon: {tmp_path / name}, line {line}: ")
     assert wanted in message
 
 

@@ -87,7 +87,7 @@ def test_every_form_says_the_same(tmp_path: Path, name: str, content: str) -> No
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("1,a,1,1,2", "no more clicks than impressions, found clicked 2 of 1 shown"),
+        ("1,a,1,1,2", "no more clicks than impressions, found 2 clicks on 1 impression"),
         ("1,a,0,1,1", "rank as a whole number, 1 or more, found '0'"),
         ("1,a,-3,1,1", "rank as a whole number, 1 or more, found '-3'"),
         ("1,a,1,-1,0", "shown as a whole number, 0 or more, found '-1'"),
@@ -114,12 +114,12 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, row: str, said: str
     ("content", "said"),
     [
         ("", "an empty file"),
-        ("query_id,doc_id,rank,shown,clicked\n", "a header and nothing below it"),
-        ("query_id,doc_id,rank,clicked\n1,a,1,1\n", "no shown among"),
-        ("query_id,doc_id,shown,clicked\n1,a,1,1\n", "no rank among"),
+        ("query_id,doc_id,rank,shown,clicked\n", "only a header"),
+        ("query_id,doc_id,rank,clicked\n1,a,1,1\n", "no shown in"),
+        ("query_id,doc_id,shown,clicked\n1,a,1,1\n", "no rank in"),
         ("query_id,doc_id,rank,shown,clicked,rank\n1,a,1,1,1,1\n", "'rank' twice"),
         ('[{"query_id": 1}]', "a JSON array"),
-        ('{"query_id": 1, "doc_id": "a", "rank": 1, "shown": 1}\n', "no clicked among"),
+        ('{"query_id": 1, "doc_id": "a", "rank": 1, "shown": 1}\n', "no clicked in"),
         ('{"query_id": 1, "doc_id": "a", "rank": true, "shown": 1, "clicked": 0}\n', "rank as a whole number"),
     ],
 )
@@ -286,7 +286,7 @@ def test_documents_seen_at_one_rank_only_cannot_tell_bias() -> None:
     assert found.documents["attractiveness"].isna().tolist() == [False, True, True]
     assert found.ranks["examination"].isna().tolist() == [False, True, True]
     said = " ".join(clicks.cautions(found))
-    assert "position bias cannot be told from these clicks" in said
+    assert "position bias cannot be estimated from these clicks" in said
     assert "2 of 3 pairs" in said
     assert clicks.labels(found)["doc_id"].tolist() == ["a"]
 
@@ -320,27 +320,27 @@ def test_some_ranks_cannot_be_told_and_are_named() -> None:
         7: False,
         8: False,
     }
-    assert [s for s in said if "nothing was clicked at rank 4" in s]
-    assert [s for s in said if "examination of ranks 7, 8 cannot be told" in s]
+    assert [s for s in said if "no clicks at rank 4" in s]
+    assert [s for s in said if "examination of ranks 7, 8 cannot be estimated" in s]
 
 
 def test_another_first_rank_is_said() -> None:
     found = clicks.estimate(table(("a", 1, 10, 0), ("b", 2, 10, 5), ("b", 3, 10, 2)))
     assert found.first == 2
-    assert "nothing was clicked above rank 2" in clicks.cautions(found)[0]
+    assert "no clicks above rank 2" in clicks.cautions(found)[0]
 
 
 def test_an_end_before_convergence_is_said() -> None:
     log = generated(1, topics=3, sessions=5)[0]
     found = clicks.estimate(log, most_rounds=3)
     assert (found.rounds, found.converged) == (3, False)
-    assert "EM had not converged after 3 rounds" in clicks.cautions(found)[-1]
+    assert "EM did not converge in 3 rounds" in clicks.cautions(found)[-1]
 
 
 def test_what_cannot_be_estimated() -> None:
-    with pytest.raises(InputError, match="nobody clicked"):
+    with pytest.raises(InputError, match="found no click"):
         clicks.estimate(table(("a", 1, 10, 0)))
-    with pytest.raises(InputError, match="nothing was shown"):
+    with pytest.raises(InputError, match="found no impression"):
         clicks.estimate(table(("a", 1, 0, 0)))
     with pytest.raises(InputError, match="no more clicks than impressions, found .*clicked 2"):
         clicks.estimate(table(("a", 1, 1, 2)))
@@ -403,14 +403,14 @@ def test_click_qrels_cannot_be_imported_as_grades(campaign: Campaign, log: Path,
 
 def test_import_again_replaces_only_when_told(campaign: Campaign, log: Path, tmp_path: Path) -> None:
     report = campaign.importer.import_files(clicks=log)
-    assert report.done == [f"{log}: 100 clicks on 400 impressions of 3 pairs, kept as 'march.csv'"]
-    assert any("1 of its topics are not in the campaign" in notice for notice in report.notices)
+    assert report.done == [f"{log}: 100 clicks on 400 impressions of 3 pairs, stored as click log 'march.csv'"]
+    assert any("skipped 1 topic that is not in the campaign" in notice for notice in report.notices)
     before = campaign.clicks.log()
     assert campaign.importer.import_files(clicks=log).done == [
-        f"{log}: the clicks 'march.csv' are in the campaign already"
+        f"{log}: click log 'march.csv' is already in the campaign"
     ]
     log.write_text(LOG.replace("1,d2,2,100,30", "1,d2,2,100,31"))
-    with pytest.raises(ConflictError, match="'march.csv' are in the campaign already with other content"):
+    with pytest.raises(ConflictError, match="already has a click log 'march.csv' with other content"):
         campaign.importer.import_files(clicks=log)
     pd.testing.assert_frame_equal(campaign.clicks.log(), before)
     campaign.importer.import_files(clicks=log, replace=True)
@@ -422,14 +422,14 @@ def test_import_again_replaces_only_when_told(campaign: Campaign, log: Path, tmp
     assert campaign.clicks.sources().to_dict("list") == {"source": [*sorted(rows.index)], "rows": [*rows.sort_index()]}
     assert campaign.clicks.log(["april.csv"])["clicked"].sum() == 100
     assert campaign.clicks.estimate().documents["clicked"].sum() == 201
-    with pytest.raises(UnknownNameError, match="no log of clicks 'may.csv'"):
+    with pytest.raises(UnknownNameError, match="unknown click log 'may.csv'"):
         campaign.clicks.estimate(["may.csv"])
 
 
 def test_one_wrong_line_and_nothing_is_imported(campaign: Campaign, log: Path, files: Path) -> None:
     log.write_text(LOG + "1,d1,1,1,2\n")
     (files / "more.jsonl").write_text('{"doc_id": "new", "text": "A text."}\n')
-    with pytest.raises(FormatError, match="march.csv:7"):
+    with pytest.raises(FormatError, match="march.csv, line 7"):
         campaign.importer.import_files(documents=[files / "more.jsonl"], clicks=log)
     assert campaign.corpus.document("new") is None
     assert campaign.clicks.log().empty
@@ -476,9 +476,11 @@ def test_in_the_command_line(make_campaign: Callable[..., Campaign], log: Path, 
     # Topic 1: a.run has d1, d2, d3; gains .4, .6 in the order .6, .4 at best. Topic 2: d4 first.
     ideal, got = 0.6 + 0.4 / np.log2(3), 0.4 + 0.6 / np.log2(3)
     assert float(values.strip().split("\t")[-1]) == pytest.approx((got / ideal + 1) / 2, abs=1e-3)
-    assert "no log of clicks 'x'" in fails("export", directory, "--clicks", table_file, "--click-log", "x")
-    assert "is written as .tsv" in fails("export", directory, "--clicks", tmp_path / "c.csv")
+    assert "unknown click log 'x'" in fails("export", directory, "--clicks", table_file, "--click-log", "x")
+    assert "expected a name that ends in .tsv for click estimates" in fails(
+        "export", directory, "--clicks", tmp_path / "c.csv"
+    )
 
 
 def test_without_a_log_there_is_nothing_to_export(campaign: Campaign, tmp_path: Path) -> None:
-    assert "import one with --clicks" in fails("export", campaign.directory, "--clicks", tmp_path / "c.tsv")
+    assert "import DIR --clicks FILE" in fails("export", campaign.directory, "--clicks", tmp_path / "c.tsv")

@@ -59,7 +59,7 @@ def test_a_change_that_lasts_counts_and_is_told_once(
             machine.passes(LASTING / 10)
             machine.read()
     assert [record.getMessage() for record in caplog.records] == [
-        f"The machine's clock was set by {change:+.0f} seconds; that counts if it lasts for 10 minutes."
+        f"The system clock changed by {change:+.0f} seconds; the change is used if it lasts for 10 minutes."
     ]
     machine.passes(LASTING)
     assert machine.read() == pytest.approx(change + 2 * LASTING)

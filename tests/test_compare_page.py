@@ -95,6 +95,11 @@ def words(app: AppTest) -> str:
     return re.sub(r"\\(.)", r"\1", "\n".join(part.value for kind in kinds for part in kind)).replace("\u200b", "")
 
 
+def numbers(app: AppTest) -> dict[str, str]:
+    """The numbers at the top of the page."""
+    return {m.label: m.value for m in app.metric}
+
+
 def look(app: AppTest, at: str) -> AppTest:
     app.session_state["look"] = at
     app.run()
@@ -157,11 +162,11 @@ def test_the_leaderboard_is_the_library_s_best_first(
         shown[list(DEFAULT_MEASURES)], known.table().loc[order], check_names=False, check_index_type=False
     )
     rows = known.leaderboard[known.leaderboard["measure"] == "nDCG@10"].set_index("system").loc[order]
-    np.testing.assert_allclose(shown["95% from"], rows["low"])
-    np.testing.assert_allclose(shown["to"], rows["high"])
+    np.testing.assert_allclose(shown["95% CI low"], rows["low"])
+    np.testing.assert_allclose(shown["95% CI high"], rows["high"])
     # Six documents are retrieved in each topic, and one of them is not judged.
-    np.testing.assert_allclose(shown["unjudged@10"], rows["unjudged"])
-    assert (shown["unjudged@10"] > 0).all()
+    np.testing.assert_allclose(shown["Unjudged@10"], rows["unjudged"])
+    assert (shown["Unjudged@10"] > 0).all()
     assert known.sentence("nDCG@10") in words(app)
 
 
@@ -172,8 +177,23 @@ def test_seeds_are_a_mean_and_a_spread_and_never_the_best_of_them(
     means = compared.evaluation.evaluate([parse("nDCG@10")]).means()["nDCG@10"]
     assert "mixed#1" not in shown.index
     assert shown.loc["mixed", "nDCG@10"] == pytest.approx(means[["mixed#1", "mixed#2"]].mean())
-    assert shown.loc["mixed", "seeds"] == 2
-    assert shown.loc["mixed", "spread of seeds"] == pytest.approx(means[["mixed#1", "mixed#2"]].std())
+    assert shown.loc["mixed", "Seeds"] == 2
+    assert shown.loc["mixed", "Seeds, std. dev."] == pytest.approx(means[["mixed#1", "mixed#2"]].std())
+
+
+def test_the_page_leads_with_at_most_five_numbers(opened: Callable[..., AppTest], compared: Campaign) -> None:
+    app = opened(compared)
+    board = compared.evaluation.compare(MEASURES).leaderboard
+    rows = board[board["measure"] == "nDCG@10"]
+    assert numbers(app) == {
+        "Systems": "4",
+        "Topics": "8 of 8",
+        "Highest nDCG@10": f"{rows['value'].max():.4f}",
+        "Significantly worse": f"{(~rows['like_best']).sum()} of 3",
+        "Mean Unjudged@10": f"{rows['unjudged'].mean():.0%}",
+    }
+    app.selectbox(key="measure").set_value("Judged@10").run()  # no system is best
+    assert list(numbers(app)) == ["Systems", "Topics", "Mean Unjudged@10"]
 
 
 @pytest.mark.slow
@@ -182,7 +202,7 @@ def test_words_name_the_baseline_that_is_chosen(opened: Callable[..., AppTest], 
     app.selectbox(key="baseline").set_value("poor").run()
     said = compared.evaluation.compare(MEASURES, baseline="poor").sentence("nDCG@10", "good")
     assert said in words(app)
-    assert "could be seen with 80% power" in said
+    assert "detectable with 80% power" in said
 
 
 @pytest.mark.slow
@@ -213,7 +233,7 @@ def test_tests_are_the_library_s_with_the_choices_made(opened: Callable[..., App
     assert shown["difference"].is_monotonic_decreasing
     for column in ("difference", "low", "high", "effect", "p", "p_adjusted", "wins", "ties", "losses"):
         np.testing.assert_allclose(shown[column], known.loc[shown.index, column], err_msg=column)
-    assert (shown["outcome"] == "different").tolist() == known.loc[shown.index, "significant"].tolist()
+    assert (shown["outcome"] == "significant").tolist() == known.loc[shown.index, "significant"].tolist()
     assert "by Bonferroni" in words(app)
 
 
@@ -227,7 +247,7 @@ def test_all_pairs_are_tested_together(opened: Callable[..., AppTest], compared:
     assert known is not None
     assert len(shown) == len(known) == 6
     assert shown["p"].sum() == pytest.approx(known["p"].sum())
-    assert f"{int(known['significant'].sum())} of 6 pairs of systems are different" in words(app)
+    assert f"{int(known['significant'].sum())} of 6 pairs of systems differ significantly by nDCG@10" in words(app)
 
 
 @pytest.mark.slow
@@ -239,7 +259,7 @@ def test_topics_where_two_differ_most_lead_to_their_rankings(
     app.selectbox(key="b").set_value("poor").run()
     apart = comparison.differences(compared.evaluation.compare(MEASURES).evaluation, "good", "poor", "nDCG@10")
     first = apart["query_id"].iloc[0]
-    topic = by_label(app, "Topic, those first")
+    topic = by_label(app, "Topic (largest difference first)")
     assert topic.value == first
     assert topic.options[0].startswith(f"{first}: topic {first} (+")
     topic.set_value("t2").run()
@@ -257,7 +277,7 @@ def test_rankings_of_a_system_of_seeds_are_those_of_one_of_its_runs(
     app = look(opened(compared), "Two systems")
     app.selectbox(key="a").set_value("mixed").run()
     app.selectbox(key="run-a").set_value("mixed#2").run()
-    by_label(app, "Topic, those first").set_value("t1").run()
+    by_label(app, "Topic (largest difference first)").set_value("t1").run()
     left = next(t.value for t in app.dataframe if "rival" in t.value.columns)
     assert [text[0] for text in left["document"]] == list("abdcef")
 
@@ -283,7 +303,7 @@ def test_costs_are_there_where_they_are_known(
     app = look(opened(compared), "Costs")
     shown = table_with(app, "by").set_index("system")
     assert shown["by"].to_dict() == {"good": "", "fair": "", "poor": "fair"}  # nobody knows what mixed costs
-    assert "3 of 4 systems have this cost, 2 are not dominated" in words(app)
+    assert "Cost known for 3 of 4 systems; the line joins the 2 not dominated" in words(app)
     assert table_with(app, "hardware").loc["good", "hardware"] == "GPU"
 
 
@@ -293,13 +313,13 @@ def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], 
     said = [Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:4]]
     compared.judging.judge_many(said)
     app = opened(compared)
-    assert app.toggle[0].label.startswith("Only the 4 topics")
-    assert "Over 4 of 8 topics" in words(app)
+    assert "completely judged pool (4)" in app.toggle[0].label
+    assert numbers(app)["Topics"] == "4 of 8"
     assert " over 4 topics; " in words(app)
     known = compared.evaluation.compare(MEASURES, topics=TOPICS[:4]).table()
     assert app.dataframe[0].value.loc["fair", "AP"] == pytest.approx(known.loc["fair", "AP"])
     app.toggle[0].set_value(False).run()
-    assert "Over 8 of 8 topics" in words(app)
+    assert numbers(app)["Topics"] == "8 of 8"
     assert " over 8 topics; " in words(app)
 
 
@@ -307,9 +327,9 @@ def test_few_finished_topics_do_not_stand_for_all(opened: Callable[..., AppTest]
     compared.pools.add("depth", depth=6)
     compared.judging.judge_many([Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:3]])
     app = opened(compared)
-    assert app.toggle[0].label.startswith("Only the 3 topics")
+    assert "completely judged pool (3)" in app.toggle[0].label
     assert app.toggle[0].value is False
-    assert "Over 8 of 8 topics" in words(app)
+    assert numbers(app)["Topics"] == "8 of 8"
 
 
 @pytest.mark.parametrize(("topics", "warned"), [(9, True), (10, False)])
@@ -332,11 +352,11 @@ def test_one_topic_has_values_and_nothing_to_test(opened: Callable[..., AppTest]
         campaign.importer.import_files(**files)
         app = opened(campaign)
         assert app.dataframe[0].value.loc["good", "RR"] == 1
-        for at in ("Tests", "Two systems", "Topics", "Means"):
+        for at in ("Tests", "Two systems", "Topics", "Leaderboard"):
             look(app, at)
             assert not app.error
-            assert ("One topic is too few for a test." in words(app)) == (at == "Tests")
-        assert "worse" not in set(app.dataframe[0].value["beside the best"])
+            assert ("A test needs two topics" in words(app)) == (at == "Tests")
+        assert "significantly worse" not in set(app.dataframe[0].value["vs. best"])
 
 
 @pytest.mark.slow
@@ -345,8 +365,8 @@ def test_one_system_has_values_and_nobody_to_be_compared_with(opened: Callable[.
     with Campaign.create(tmp_path / "alone") as campaign:
         campaign.importer.import_files(**files)
         app = opened(campaign)
-        assert "There is no other system to compare with." in words(look(app, "Tests"))
-        assert "Import the run of another system" in words(look(app, "Two systems"))
+        assert "A test needs two systems" in words(look(app, "Tests"))
+        assert "There is only one system" in words(look(app, "Two systems"))
 
 
 @pytest.mark.slow
@@ -362,7 +382,7 @@ def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest
         (folder / "costs.csv").write_text("run,latency_ms\n_one_,5\n<b>two</b>,7\nvalues,9\n")
         campaign.importer.import_files(costs=folder / "costs.csv")
         app = opened(campaign)
-        for at in ("Means", "Tests", "Two systems", "Topics", "Costs"):
+        for at in ("Leaderboard", "Tests", "Two systems", "Topics", "Costs"):
             look(app, at)
             kinds = (app.markdown, app.caption, app.title, app.subheader, app.info)
             live = [re.sub(r"\\.", "", m.value) for kind in kinds for m in kind]
@@ -394,14 +414,12 @@ def test_words_follow_which_way_is_better(opened: Callable[..., AppTest], compar
     app.selectbox(key="measure").set_value("Judged@10").run()
     assert " is higher on " in words(app)
     assert " is better on " not in words(app)
-    assert "choose a system to compare with" in words(look(app, "Tests"))
+    assert "no preferred direction, so no system is best" in words(look(app, "Tests"))
 
 
 @pytest.mark.parametrize(("cost", "step"), [("price_usd", "step-after"), ("throughput_qps", "step-before")])
 def test_the_line_of_the_frontier_is_what_can_be_had(cost: str, step: str) -> None:
-    rows = pd.DataFrame(
-        {"system": ["x", "y"], "value": [0.1, 0.2], "cost": [1, 2], "place": "worth its cost", "by": ""}
-    )
+    rows = pd.DataFrame({"system": ["x", "y"], "value": [0.1, 0.2], "cost": [1, 2], "place": "not dominated", "by": ""})
     assert charts.frontier_chart(rows, "AP", cost).to_dict()["layer"][0]["mark"]["interpolate"] == step
 
 
@@ -411,7 +429,7 @@ def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign)
     points = chart["layer"][1]["encoding"]
     assert points["y"]["sort"] == rows["system"].tolist()
     assert points["y"]["axis"]["labelFlush"] is False  # Streamlit's theme would draw the first name below its point
-    assert points["x"]["title"] == "mean nDCG@10"
+    assert points["x"]["title"] == "Mean nDCG@10"
     assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == list(charts.STANDINGS)
     assert len(set(points["shape"]["scale"]["range"])) == len(charts.STANDINGS)
 
@@ -433,7 +451,9 @@ def test_intervals_are_drawn_within_the_range_of_the_measure(measure: str, drawn
 
 
 def test_intervals_of_differences_end_where_none_can_be_larger() -> None:
-    rows = pd.DataFrame({"system": ["x"], "difference": 0.5, "low": [-1.3], "high": [1.2], "outcome": "may be equal"})
+    rows = pd.DataFrame(
+        {"system": ["x"], "difference": 0.5, "low": [-1.3], "high": [1.2], "outcome": "not significant"}
+    )
     chart = charts.differences_chart(rows, "AP", "y").layer[1]  # before it: the rule at 0
     assert chart.data[["low", "high"]].values.tolist() == [[-1, 1]]
 
@@ -450,7 +470,7 @@ def test_bars_of_topics_are_sorted_by_difference() -> None:
 
 @pytest.mark.parametrize(("costs", "kind"), [([1, 500], "log"), ([1, 2], None), ([0, 500], None)])
 def test_costs_far_apart_are_drawn_on_a_logarithmic_axis(costs: list[float], kind: str | None) -> None:
-    rows = pd.DataFrame({"system": ["x", "y"], "value": [0.1, 0.2], "cost": costs, "place": "worth its cost", "by": ""})
+    rows = pd.DataFrame({"system": ["x", "y"], "value": [0.1, 0.2], "cost": costs, "place": "not dominated", "by": ""})
     x = charts.frontier_chart(rows, "AP", "price_usd").to_dict()["layer"][1]["encoding"]["x"]
     assert x["scale"].get("type") == kind
-    assert x["title"] == "price (US dollars)" + (", logarithmic" if kind else "")
+    assert x["title"] == "Price (US dollars)" + (", log scale" if kind else "")

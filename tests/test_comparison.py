@@ -136,11 +136,13 @@ def test_less_may_be_better() -> None:
     assert first.difference < 0
     assert (first.wins, first.losses) == (3, 0)
     assert compared.sentence("Effort@0.95").startswith("quick has the lowest Effort@0.95, 1.0000")
-    assert "quick is 2.0000 Effort@0.95 below slow, where less is better (95% " in compared.sentence(
+    assert "quick is 2.0000 Effort@0.95 below slow, where lower is better (95% " in compared.sentence(
         "Effort@0.95", "quick"
     )
     # Nobody is the better for documents that are judged: no best, and tests say higher or lower.
-    assert compared.sentence("Judged@2") == f"More Judged@2 is neither better nor worse ({compared.topics} topics)."
+    assert compared.sentence("Judged@2") == (
+        f"Judged@2 has no preferred direction; choose a baseline ({compared.topics} topics)."
+    )
     assert second.measure == "Judged@2"
     assert compare([quick, slow], qrels, measured("Judged@2")).tests.empty
 
@@ -155,7 +157,7 @@ def test_counts_have_no_interval_of_a_mean(four: Evaluation) -> None:
 def test_tests_of_what_is_no_mean_say_what_they_are_of() -> None:
     runs, qrels = made_up({"a": 0.3, "b": 4.0}, topics=12)
     compared = compare(runs, qrels, measured("AP", "GMAP", "NumRelRet"), baseline="a")
-    assert "GMAP: the tests are of the mean over topics, while its value is the geometric mean" in compared.notes
+    assert "GMAP: the tests compare means over topics, while the value is the geometric mean" in compared.notes
     assert "NumRelRet: the tests are of the mean over topics, while its value is the sum" in compared.notes
     row = compared.tests.set_index("measure").loc["GMAP"]
     assert f"b is {-row['difference']:.4f} GMAP a topic, on average, below a (" in compared.sentence("GMAP", "b")
@@ -175,7 +177,7 @@ def test_unjudged_stands_beside_each_measure_at_its_own_cut_off() -> None:
 
 
 def test_an_interval_says_what_it_is_of(four: Evaluation) -> None:
-    assert "(99.9% interval " in compare(four, baseline="between", alpha=0.001).sentence("AP", "good")
+    assert "(99.9% CI " in compare(four, baseline="between", alpha=0.001).sentence("AP", "good")
 
 
 def test_all_pairs(four: Evaluation) -> None:
@@ -215,7 +217,7 @@ def test_a_run_that_is_there_twice_is_no_better() -> None:
     assert compared.leaderboard["best"].all()
     assert compared.sentence("AP").startswith("a and copy have the highest AP")
     # A spread of 0 says nothing of what could be seen.
-    assert compared.sentence("AP", "copy").endswith("after Holm): not significant.")
+    assert compared.sentence("AP", "copy").endswith("after Holm correction): not significant.")
 
 
 def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
@@ -226,7 +228,7 @@ def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
     assert single.pairs.empty
     assert single.leaderboard["low"].isna().all()
     assert single.leaderboard["like_best"].all()  # nothing was tested, so nobody is known to be worse
-    assert "; not distinguishable from it: " in single.sentence("AP")
+    assert "; not significantly different: " in single.sentence("AP")
     assert "significant" in single.tests
     runs, qrels = made_up({"a": 0.5}, topics=5)
     alone = compare(runs, qrels, measured("AP"))
@@ -255,32 +257,36 @@ def test_notes_and_sentences() -> None:
     compared = compare(runs, qrels, measured("nDCG@10", "P@5"), baseline="bad")
     notes = "\n".join(compared.notes)
     assert "20 topics are fewer than 50" in notes
-    assert "short lacks 1 of 20 topics, which count as empty rankings" in notes
-    assert "p is adjusted within each measure" in notes
-    assert re.search(r"nDCG@10: of the first 10 of \w+ \d+% are unjudged, which is the most", notes)
-    assert "tested against the best" not in notes
-    assert "tested against the best" in "\n".join(compare(runs, qrels, measured("AP")).notes)
+    assert "short lacks 1 of 20 topics; missing topics count as empty rankings" in notes
+    assert "p-values are corrected within each measure, not across measures" in notes
+    assert re.search(
+        r"nDCG@10: \d+% of the first 10 documents of \w+ are unjudged, the largest share \(smallest: \d+%", notes
+    )
+    assert "the baseline is the best system" not in notes
+    assert "the baseline is the best system on these same topics" in "\n".join(
+        compare(runs, qrels, measured("AP")).notes
+    )
     row = compared.tests.set_index(["measure", "system"]).loc[("nDCG@10", "good")]
     assert compared.sentence("nDCG@10", "good") == (
         f"good is {row['difference']:.4f} nDCG@10 above bad "
-        f"(95% interval {row['low']:+.4f} to {row['high']:+.4f}, p < 0.0001 after Holm): significant. "
-        f"Between these two a difference of {row['detectable']:.4f} could be seen with 80% power "
-        "(20 topics, paired t test, uncorrected)."
+        f"(95% CI {row['low']:+.4f} to {row['high']:+.4f}, p < 0.0001 after Holm correction): significant. "
+        f"The smallest difference detectable with 80% power is {row['detectable']:.4f} "
+        "(20 topics, paired t-test, uncorrected)."
     )
     assert compared.sentence("nDCG@10").startswith("good has the highest nDCG@10, 0.")
-    assert "; not distinguishable from it: short." in compared.sentence("nDCG@10")
+    assert "; not significantly different: short." in compared.sentence("nDCG@10")
     turned = compare(runs, qrels, measured("nDCG@10"), baseline="good", test="sign", correction="none")
     assert re.match(r"bad is 0\.\d{4} nDCG@10 below good \(95% ", turned.sentence("nDCG@10", "bad"))
-    assert "95% interval of the median" in turned.sentence("nDCG@10", "bad")
+    assert "95% CI of the median" in turned.sentence("nDCG@10", "bad")
 
 
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
-        ({"baseline": "godo"}, UnknownNameError, "there is no system 'godo'; did you mean 'good'?"),
-        ({"test": "t"}, UnknownNameError, "there is no significance test 't'"),
-        ({"correction": "holmes"}, UnknownNameError, "there is no correction 'holmes'; did you mean 'holm'?"),
-        ({"alpha": 0}, InputError, "alpha is a level between 0 and 1, found 0"),
+        ({"baseline": "godo"}, UnknownNameError, "unknown system 'godo'; did you mean 'good'?"),
+        ({"test": "t"}, UnknownNameError, "unknown significance test 't'"),
+        ({"correction": "holmes"}, UnknownNameError, "unknown correction 'holmes'; did you mean 'holm'?"),
+        ({"alpha": 0}, InputError, "alpha: expected a significance level between 0 and 1, found 0"),
     ],
 )
 def test_bad_input_is_named(four: Evaluation, keywords: dict, error: type[Exception], message: str) -> None:
@@ -290,17 +296,17 @@ def test_bad_input_is_named(four: Evaluation, keywords: dict, error: type[Except
 
 def test_a_measure_given_twice_is_an_error() -> None:
     qrels = pd.DataFrame([("1", "r", 1)], columns=["query_id", "doc_id", "relevance"])
-    with pytest.raises(InputError, match="the measure AP is given twice; name it once"):
+    with pytest.raises(InputError, match="measure AP is given twice; name it once"):
         compare([run_of("a", {"1": "r"})], qrels, measured("AP", "P@1", "AP"))
 
 
 def test_what_is_missing_is_asked_for(four: Evaluation) -> None:
-    with pytest.raises(InputError, match="qrels and one measure or more"):
+    with pytest.raises(InputError, match="qrels and at least one measure"):
         compare([])
     compared = compare(four)
-    with pytest.raises(UnknownNameError, match="no measure 'P'"):
+    with pytest.raises(UnknownNameError, match="unknown measure 'P'"):
         compared.sentence("P")
-    with pytest.raises(UnknownNameError, match="no tested system 'x'"):
+    with pytest.raises(UnknownNameError, match="unknown tested system 'x'"):
         compared.sentence("AP", "x")
 
 
@@ -343,7 +349,7 @@ def test_which_runs_are_seeds() -> None:
     assert group_seeds([]) == {}
     runs, qrels = made_up({"a": 0.5, "a#1": 1.0, "a#2": 2.0}, topics=4)
     notes = compare(runs, qrels, measured("AP")).notes
-    assert "runs that begin with a# are not taken for seeds, since a run is called a" in notes
+    assert "runs named a#... are not treated as seeds, because there is a run a" in notes
 
 
 @given(st.lists(st.sampled_from(["a", "b", "a#1", "a#2", "b#1", "b#2", "c#1", "c#1#2", "c#1#3"]), unique=True))
@@ -411,13 +417,13 @@ def test_the_frontier_by_definition(points: list[tuple[int, int]]) -> None:
 def test_the_frontier_needs_numbers() -> None:
     costs = table("ms", a=1).assign(hardware="GPU")
     assert comparison.number_costs(costs) == ["ms"]
-    with pytest.raises(InputError, match="needs a cost that is a number; hardware has 'GPU'"):
+    with pytest.raises(InputError, match="cost hardware: the frontier needs numbers, found 'GPU'"):
         frontier(table("AP", a=1), costs, "AP", "hardware")
-    with pytest.raises(InputError, match="hardware has nothing for these systems"):
+    with pytest.raises(InputError, match="the frontier needs numbers, found nothing for these systems"):
         frontier(table("AP", a=1), costs.assign(hardware=None), "AP", "hardware")
-    with pytest.raises(UnknownNameError, match="no cost 'price'"):
+    with pytest.raises(UnknownNameError, match="unknown cost 'price'"):
         frontier(table("AP", a=1), costs, "AP", "price")
-    with pytest.raises(UnknownNameError, match="no measure 'P@5'"):
+    with pytest.raises(UnknownNameError, match="unknown measure 'P@5'"):
         frontier(table("AP", a=1), costs, "P@5", "ms")
 
 
@@ -437,9 +443,9 @@ def test_side_by_side() -> None:
     assert found["rank_in_a"].fillna(0).tolist() == [0, 4, 1, 0]
     assert len(side_by_side(a, b, qrels, "1", depth=2)) == 2
     assert side_by_side(a, b, qrels, "2").empty  # judged, and neither has it
-    with pytest.raises(UnknownNameError, match="no topic '7'"):
+    with pytest.raises(UnknownNameError, match="unknown topic '7'"):
         side_by_side(a, b, qrels, "7")
-    with pytest.raises(InputError, match="depth is 1 or more"):
+    with pytest.raises(InputError, match="depth: expected 1 or more"):
         side_by_side(a, b, qrels, "1", depth=0)
 
 
@@ -450,9 +456,9 @@ def test_topics_by_how_far_two_systems_differ(four: Evaluation) -> None:
     assert found["difference"].mean() == pytest.approx(four.means().loc["good", "AP"] - four.means().loc["bad", "AP"])
     assert differences(four, "bad", "good", "AP")["difference"].tolist() == [-d for d in found["difference"]]
     assert (differences(four, "good", "good", "AP")["difference"] == 0).all()
-    with pytest.raises(UnknownNameError, match="no system 'none'"):
+    with pytest.raises(UnknownNameError, match="unknown system 'none'"):
         differences(four, "good", "none", "AP")
-    with pytest.raises(UnknownNameError, match="no measure 'P@3'"):
+    with pytest.raises(UnknownNameError, match="unknown measure 'P@3'"):
         differences(four, "good", "bad", "P@3")
 
 
@@ -540,17 +546,17 @@ def given_files(folder: Path) -> list[object]:
 def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     printed = ok(*given_files(on_disk), "-m", "nDCG@10", "--baseline", "bm25")
     lines = printed.splitlines()
-    assert lines[0].split() == ["system", "nDCG@10", "95%", "unjudged@10"]
+    assert lines[0].split() == ["system", "nDCG@10", "95%", "CI", "unjudged@10"]
     assert re.match(r"dense\s+0\.\d{4} ±0\.\d{4}\s+\*\+?\s+0\.\d{4} to 0\.\d{4}\s+\d+\.\d%", lines[1])
-    assert "nDCG@10 against bm25: Paired t, Holm" in printed
+    assert "nDCG@10 vs. bm25: Paired t, Holm" in printed
     assert re.search(r"^dense\s+\+0\.\d{4}\s+\S+ to \S+\s+\+\d", printed, re.M)
     alone = run(*given_files(on_disk), "-m", "AP")
-    assert "against bm25" not in alone.stdout
+    assert "vs. bm25" not in alone.stdout
     assert "dense has the highest AP" in alone.stdout
     assert "note: 12 topics are fewer than 50" in alone.stderr
     assert ok(*given_files(on_disk)).splitlines()[0].split()[:4] == ["system", "nDCG@10", "unjudged@10", "AP"]
     pairs = ok(*given_files(on_disk), "-m", "AP", "--all-pairs", "--seed", 3)
-    assert re.search(r"AP: [01] of 1 pairs differ \(randomised Tukey HSD\)", pairs)
+    assert re.search(r"AP: [01] of 1 pair significantly different \(randomised Tukey HSD\)", pairs)
 
 
 def test_the_command_writes_every_format(on_disk: Path) -> None:
@@ -591,7 +597,7 @@ def test_evaluate_shows_seeds_as_compare_does(on_disk: Path) -> None:
         **{("dense", q): pytest.approx((separate["dense#1", q] + separate["dense#2", q]) / 2) for q in topics},
     }
     result = run("evaluate", *files, "-m", "AP")
-    assert "dense is the mean of 2 runs, dense#...; --separate-seeds shows each" in result.stderr
+    assert "dense is the mean of 2 runs dense#...; --separate-seeds shows each" in result.stderr
     assert "separate-seeds" not in run("evaluate", *files, "-m", "AP", "--separate-seeds").stderr
     # The same default, the same option, the same digits in compare.
     for options, systems in (([], {"bm25", "dense"}), (["--separate-seeds"], {"bm25", "dense#1", "dense#2"})):
@@ -610,15 +616,15 @@ def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path)
     found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
     # Of dense#2 the latency is said by itself: the mean of 60 and 70.
     assert found["dense"] == {"run": "dense", "latency_ms": 65.0, "hardware": "GPU"}
-    assert f"{costs}: no run or system is called 'nobody'" in result.stderr
+    assert f"{costs}: there is no run or system 'nobody'" in result.stderr
     result = run("evaluate", *files, "--costs", costs, "--format", "json", "--separate-seeds")
     found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
     assert (found["dense#1"]["latency_ms"], found["dense#2"]["latency_ms"]) == (60.0, 70.0)
     result = run("compare", *files, "--costs", costs, "--frontier", "latency_ms", "--format", "json")
     assert {row["system"]: row["latency_ms"] for row in json.loads(result.stdout)} == {"bm25": 5.0, "dense": 65.0}
-    assert "no run or system is called 'nobody'" in result.stderr
+    assert "there is no run or system 'nobody'" in result.stderr
     costs.write_text("run,latency_ms\nnobody,1\n")
-    assert "wanted costs of one of the runs (bm25, dense#1, dense#2), found those of nobody" in fails(
+    assert "expected costs of one of the runs (bm25, dense#1, dense#2), found those of nobody" in fails(
         "evaluate", *files, "--costs", costs
     )
 
@@ -629,7 +635,7 @@ def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, t
     (tmp_path / "c.csv").write_text("run,latency_ms\ndense,60\nnobody,1\n")
     report = campaign.importer.import_files(runs=[tmp_path / "1.run", tmp_path / "2.run"], costs=tmp_path / "c.csv")
     (notice,) = (n for n in report.notices if "called" in n)
-    assert notice.endswith("no run or system of the campaign is called 'nobody'")
+    assert notice.endswith("the campaign has no run or system called 'nobody'")
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
     evaluation = campaign.evaluation.evaluate([parse("AP")], runs=["dense#1", "dense#2"])
     assert evaluation.costs is not None
@@ -684,7 +690,7 @@ def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, t
     (tmp_path / "qrels.txt").write_text("\n".join(lines))
     asked = ["compare", tmp_path / "qrels.txt", on_disk / "runs", "--systems", "bm25", "dense#1", "--topic", "3"]
     shown = ok(*asked).splitlines()
-    assert shown[:3] == ["topic 3", "", "no values: the qrels do not have it"]
+    assert shown[:3] == ["topic 3", "", "no values: the topic is not in the qrels"]
     assert len(shown) == 15
 
 
@@ -708,14 +714,14 @@ def test_of_many_that_dominate_a_system_the_table_names_two(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--baseline", "bm52"], "there is no system 'bm52'; did you mean 'bm25'?"),
-        (["--test", "sing"], "there is no significance test 'sing'; did you mean 'sign'?"),
-        (["--correction", "none at all"], "there is no correction 'none at all'"),
-        (["--test", "bootstrap", "--seed", "-1"], "a seed is 0 or more, found -1"),
-        (["--alpha", "2"], "alpha is a level between 0 and 1, found 2"),
+        (["--baseline", "bm52"], "unknown system 'bm52'; did you mean 'bm25'?"),
+        (["--test", "sing"], "unknown significance test 'sing'; did you mean 'sign'?"),
+        (["--correction", "none at all"], "unknown correction 'none at all'"),
+        (["--test", "bootstrap", "--seed", "-1"], "seed: expected 0 or more, found -1"),
+        (["--alpha", "2"], "alpha: expected a significance level between 0 and 1, found 2"),
         (["--power", "0.0000001"], "takes more than 10,000,000 topics"),
-        (["--systems", "bm25", "x"], "there is no system 'x'"),
-        (["--systems", "bm25", "dense#1", "--topic", "x"], "there is no topic 'x'"),
+        (["--systems", "bm25", "x"], "unknown system 'x'"),
+        (["--systems", "bm25", "dense#1", "--topic", "x"], "unknown topic 'x'"),
     ],
 )
 def test_the_command_says_what_is_wrong_in_a_line(on_disk: Path, options: list[str], message: str) -> None:
@@ -725,13 +731,13 @@ def test_the_command_says_what_is_wrong_in_a_line(on_disk: Path, options: list[s
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--frontier", "price"], "--costs FILE and --frontier COST go together"),
+        (["--frontier", "price"], "expected both --costs and --frontier"),
         (["--topic", "1"], "--topic needs --systems A B"),
-        (["--power", "0.1", "--systems", "a", "b"], "--systems and --power are different tables"),
-        (["--power", "0.1", "--format", "latex"], "--power has the formats table, tsv and json"),
-        (["-m", "AP", "-m", "AP"], "the measure AP is asked for twice"),
-        (["--systems", "x", "bm25", "--topic", "1"], "no run is called x"),
-        (["--systems", "bm25", "bm25"], "--systems needs two runs, found bm25 twice"),
+        (["--power", "0.1", "--systems", "a", "b"], "expected only one of --systems and --power"),
+        (["--power", "0.1", "--format", "latex"], "expected --format table, tsv or json with --power, found latex"),
+        (["-m", "AP", "-m", "AP"], "the measure AP is given twice"),
+        (["--systems", "x", "bm25", "--topic", "1"], "there is no run x"),
+        (["--systems", "bm25", "bm25"], "expected two different runs after --systems, found bm25 twice"),
     ],
 )
 def test_the_command_refuses_what_does_not_go_together(on_disk: Path, options: list[str], message: str) -> None:
@@ -742,7 +748,7 @@ def test_the_command_refuses_what_does_not_go_together(on_disk: Path, options: l
 
 def test_a_run_in_place_of_the_qrels_is_noticed(on_disk: Path) -> None:
     message = fails("compare", on_disk / "runs" / "bm25.run", on_disk / "qrels.txt")
-    assert "the qrels come first: cleverdon compare QRELS RUN..." in message
+    assert "give the qrels first: cleverdon compare QRELS RUN..." in message
 
 
 @pytest.mark.shared
@@ -774,6 +780,6 @@ def test_where_median_and_mean_contradict_each_other_nobody_is_called_worse() ->
     assert tested["difference"] < 0 < tested["low"]
     assert tested["significant"]
     assert found.leaderboard["like_best"].all()
-    assert "not distinguishable from it: b" in found.sentence("RR")
+    assert "not significantly different: b" in found.sentence("RR")
     assert "significant, but the other way round: by the median it is above" in found.sentence("RR", "b")
     assert "| b | 0.0760† |" in markdown(compare([a, b], qrels, measured("RR"), test="sign", baseline="a"))

@@ -236,7 +236,7 @@ def test_registry_refuses_a_name_twice() -> None:
 
     table = Registry("rule", Entry)
     table.add("one", label="One", description="The first.")(lambda: None)
-    with pytest.raises(InputError, match="'one' is in the table already"):
+    with pytest.raises(InputError, match="'one' is already registered"):
         table.add("one", label="One", description="Again.")(lambda: None)
 
 

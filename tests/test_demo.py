@@ -15,7 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from collection import frames
+from collection import Campaign, frames
+from collection.demo import build
+from collection.demo.annotators import ANNOTATORS, BY_BOTH, IN_LOOP
+from collection.demo.build import DATA
 from collection.demo.documents import LIBRARIES, MIN_CHARACTERS, NAMESPACES, collect
 from collection.demo.systems import SYSTEMS, _parts, fuse, run_all
 from collection.errors import UnknownNameError
@@ -82,6 +85,11 @@ def test_titles_carry_a_short_signature_without_self(documents):
     assert titles["difflib.SequenceMatcher.ratio"] == "difflib.SequenceMatcher.ratio()"
     assert titles["json"] == "json"
     assert max(map(len, titles.values())) < 200
+
+
+def test_titles_have_no_path_of_this_machine():
+    titles = {d.doc_id: d.title for d in collect(["platform"])}
+    assert titles["platform.architecture"].startswith("platform.architecture(executable=...,")
 
 
 def test_no_name_and_no_text_twice(documents):
@@ -309,3 +317,99 @@ def test_the_whole_collection(capsys, topics):
     pool = pd.concat([r.frame[r.frame["rank"] <= 10] for r in runs]).drop_duplicates(["query_id", "doc_id"])
     # Different enough to be worth pooling, alike enough to be about the same topics.
     assert 20 * len(topics) <= len(pool) <= 60 * len(topics)
+
+
+# the campaign
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("demo") / "campaign"
+    report = build(directory)
+    with Campaign(directory) as campaign:
+        yield campaign, report
+
+
+def test_the_stored_judgements_are_derived_from_the_stored_grades():
+    given, simulated = (
+        [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("judgements.jsonl", "simulated.jsonl")
+    )
+    grades = {(row["annotator"], row["query_id"], row["doc_id"]): row["relevance"] for row in given}
+    assert {row["source"] for row in simulated} == {"simulated"}
+    for annotator in ANNOTATORS:
+        assert annotator.name.startswith("simulated")
+        rows = [row for row in simulated if row["annotator"] == annotator.name]
+        away = [row["relevance"] - grades[annotator.source, row["query_id"], row["doc_id"]] for row in rows]
+        assert set(away) <= {-1, 0, 1}
+        wrong = sum(map(abs, away))
+        assert 0 < wrong <= 2 * annotator.errors * len(rows) + 2
+        assert all(1 <= row["seconds"] <= 300 for row in rows)
+
+
+@pytest.mark.slow
+def test_the_demo_tells_the_whole_story(built):
+    campaign, report = built
+    # pytest replaces two hooks of the interpreter, whose docstrings are in a run.
+    assert [n for n in report.notices if "lack 2 documents of the stored runs" not in n] == []
+    status = campaign.overview.status()
+    by_topic = {row["query_id"]: row for row in status["per_topic"]}
+    # Judged by two to the end: agreement, with disagreements to adjudicate.
+    assert all(by_topic[q]["left"] == 0 for q in BY_BOTH)
+    assert len(campaign.adjudication.queue()) > 20
+    # In the loop: one topic half judged, one ready to stop before all is judged.
+    recall = campaign.recall.table().set_index("query_id")
+    unfinished, finished = (recall.loc[q] for q in IN_LOOP)
+    assert not unfinished["stop"]
+    assert by_topic["1"]["left"] > 20
+    assert finished["stop"]
+    assert by_topic["7"]["left"] >= 5
+    assert campaign.settings.modes()["1"] == campaign.settings.modes()["7"] == "loop-in-pool"
+    assert campaign.settings.tour()
+    # Annotators differ in pace.
+    seconds = campaign.agreement.annotator_statistics().facts.set_index("annotator")["seconds"]
+    assert seconds["simulated-2"] > 1.5 * seconds["simulated-1"]
+
+
+@pytest.mark.slow
+def test_the_next_judgement_of_the_demo_is_answered_by_the_model(built):
+    campaign, _ = built
+    topic = next(iter(IN_LOOP))
+    before = campaign.active_learning.next_round(topic, 5)
+    assert before.came_by == "model"
+    [document] = campaign.judging.next_pairs("ann", topic, 1).documents
+    campaign.judging.judge("ann", topic, document.doc_id, 0)
+    after = campaign.active_learning.next_round(topic, 5)
+    assert after.model_round == before.model_round + 1
+    assert document.doc_id not in [chosen.doc_id for chosen in after.selections]
+
+
+@pytest.mark.slow
+def test_the_demo_compares_systems_that_differ_and_some_that_do_not(built):
+    campaign, _ = built
+    tests = campaign.evaluation.compare(["nDCG@10"]).tests
+    assert tests["significant"].any()
+    assert not tests["significant"].all()
+    assert campaign.evaluation.reusability().verdict
+
+
+@pytest.mark.slow
+def test_two_demos_are_the_same_campaign(built, tmp_path):
+    build(tmp_path / "again")
+    with Campaign(tmp_path / "again") as again:
+        first, second = (c.judgement_log.judgements() for c in (built[0], again))
+        shared = first["annotator"].isin([a.name for a in ANNOTATORS])
+        pd.testing.assert_frame_equal(first[shared].reset_index(drop=True), second)
+        assert again.id == built[0].id
+        assert again.recall.table().equals(built[0].recall.table()) or not shared.all()
+
+
+@pytest.mark.slow
+def test_documents_that_this_machine_lacks_are_left_out(tmp_path, monkeypatch):
+    every = list(collect(SMALL))
+    monkeypatch.setattr(sys.modules["collection.demo.build"], "collect", lambda progress: iter(every))
+    report = build(tmp_path / "demo")
+    assert len(report.notices) == 2
+    with Campaign(tmp_path / "demo") as campaign:
+        assert len(campaign.corpus.missing_documents()) == 0
+        assert campaign.progress.counts()["pool"] > 0

@@ -243,10 +243,10 @@ def test_samples_that_no_estimate_takes_together() -> None:
     types = {"pool_round": int, "stratum": "Int64", "probability": float}
     pool = frame("1 a 1 0 .5\n1 b 2 0 .5\n2 c 1 0 .5\n2 d 3 0 .2", *columns).astype(types)
     qrels = frame("1 a 1\n1 b 0\n2 c 0\n2 d 1", "query_id", "doc_id", "relevance")
-    with pytest.raises(InputError, match="'1' sampled 2 times"):
+    with pytest.raises(InputError, match="topic '1' was sampled 2 times"):
         export.with_probabilities(qrels, pool, pool.iloc[:0])
     pool.loc[3, "stratum"] = pd.NA
-    with pytest.raises(InputError, match="topic '2' with others that were drawn by weight"):
+    with pytest.raises(InputError, match="topic '2' has pairs sampled by stratum and pairs sampled by weight"):
         export.with_strata(qrels, pool, pool.iloc[:0])
 
 
@@ -286,7 +286,7 @@ def test_topics_without_a_grade_are_left_out_unless_asked_for(
 ) -> None:
     options = ["--qrels", tmp_path / "q.txt", "--qrels-form", form, *(["--unjudged"] if unjudged else [])]
     result = invoke("export", half_judged.directory, *options)
-    assert "1 topic without a grade left out; --include-unjudged-topics adds them" in result.stderr
+    assert "left out 1 topic without a grade; --include-unjudged-topics includes them" in result.stderr
     assert formats.read_qrels(tmp_path / "q.txt", form=form)["query_id"].unique().tolist() == ["1"]
     assert json.loads((tmp_path / "q.txt.rule.json").read_text())["unjudged_topics_left_out"] == 1
     assert half_judged.qrels.in_form(form, unjudged=unjudged)["query_id"].unique().tolist() == ["1"]
@@ -311,7 +311,7 @@ def test_the_mean_of_exported_strata_is_the_mean_over_judged_topics(half_judged:
     half_judged.export.files(qrels=tmp_path / "s.txt", qrels_form="strata", include_unjudged_topics=True)
     result = invoke("evaluate", tmp_path / "s.txt", tmp_path / "alpha.run", "-m", "xinfAP", "--format", "tsv")
     assert float(result.stdout.split("\t")[3]) == pytest.approx(value / 2, abs=1e-12)
-    assert "1 of 2 topics have no judged document and count as 0" in result.stderr
+    assert "1 of 2 topics without judged documents count as 0" in result.stderr
 
 
 def test_no_exported_file_has_topics_without_a_grade(half_judged: Campaign, tmp_path: Path) -> None:
@@ -320,29 +320,26 @@ def test_no_exported_file_has_topics_without_a_grade(half_judged: Campaign, tmp_
     for name, form in (("qrels.txt", "judged"), ("qrels.strata.txt", "strata")):
         assert set(formats.read_qrels(tmp_path / "c" / name, form=form)["query_id"]) == {"1"}  # type: ignore[arg-type]
     assert "\n2\t" not in (tmp_path / "c" / "qrels" / "test.tsv").read_text()
-    assert (
-        "Topics without a grade: 1. They are in none of the qrels files."
-        in (tmp_path / "c" / "collection.md").read_text()
-    )
+    assert "1 topic has no grade and is not in the qrels." in (tmp_path / "c" / "collection.md").read_text()
     half_judged.export.files(qrels=tmp_path / "p.txt", qrels_form="probabilities")
     assert set(formats.read_qrels(tmp_path / "p.txt", form="probabilities")["query_id"]) == {"1"}
 
 
 def test_topics_without_a_grade_go_only_where_unjudged_pairs_go(judged: Campaign, tmp_path: Path) -> None:
     said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--include-unjudged-topics")
-    assert "a topic without a grade has unjudged pairs only: ask for the unjudged pairs, too" in said
-    with pytest.raises(InputError, match="name their file"):
+    assert "topics without grades have only unjudged pairs; include the unjudged pairs too" in said
+    with pytest.raises(InputError, match="need a qrels file"):
         judged.export.files(include_unjudged_topics=True)
 
 
 def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path) -> None:
     said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--qrels-form", "strata")
-    assert "no pair of the pool has a stratum" in said
-    with pytest.raises(CampaignError, match="no pair of the pool has a probability"):
+    assert "the pool has no strata" in said
+    with pytest.raises(CampaignError, match="the pool has no probabilities"):
         judged.export.files(qrels=tmp_path / "q", qrels_form="probabilities")
-    with pytest.raises(InputError, match="per subtopics"):
+    with pytest.raises(InputError, match="found subtopics"):
         judged.export.files(qrels=tmp_path / "q", qrels_form="subtopics")
-    with pytest.raises(InputError, match="name their file"):
+    with pytest.raises(InputError, match="need a qrels file"):
         judged.export.files(pool=tmp_path / "p", unjudged=True)
     assert not list(tmp_path.glob("q*"))
 
@@ -388,7 +385,7 @@ def test_an_empty_log_has_its_types_too(campaign: Campaign, tmp_path: Path) -> N
     campaign.export.files(judgements=tmp_path / "log.parquet")
     table = pq.read_table(tmp_path / "log.parquet")
     assert (table.num_rows, str(table.schema.field("relevance").type)) == (0, "int64")
-    with pytest.raises(InputError, match=r"\.jsonl or \.csv .* or as \.parquet"):
+    with pytest.raises(InputError, match=r"ends in \.jsonl, \.csv or \.parquet for judgements"):
         campaign.export.files(judgements=tmp_path / "log.xlsx")
 
 
@@ -700,7 +697,7 @@ def test_what_a_log_cannot_say_is_refused_with_its_line(
     row = {"annotator": "ann", "query_id": "1", "doc_id": "d1", "kind": "graded", "relevance": 1}
     (tmp_path / "log.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row | {'doc_id': 'd2', field: value})}\n")
     said = fails("import", campaign.directory, "--labels", tmp_path / "log.jsonl")
-    assert f"log.jsonl:2: wanted {wanted}" in said
+    assert f"log.jsonl, line 2: expected {wanted}" in said
     assert campaign.progress.counts()["logged"] == 0
 
 
@@ -858,7 +855,7 @@ def test_a_collection_of_choices(campaign: Campaign, tmp_path: Path) -> None:
     campaign.topic_tasks.choose([Choice(str(uuid4()), "zoe", "1", "chosen", ("d1", "d2"), ("d2",))])
     facts = campaign.collection_export.write(tmp_path / "c").facts
     assert (facts["qrels"]["relevant_from"], facts["qrels"]["relevant"]) == (1, 1)
-    assert "did not choose is unjudged" in (tmp_path / "c" / "collection.md").read_text()
+    assert "shown but not chosen are unjudged" in (tmp_path / "c" / "collection.md").read_text()
     assert (tmp_path / "c" / "qrels.txt").read_text() == f"1 0 d2 {campaign.qrels.from_choices()['relevance'][0]}\n"
     assert (facts["qrels"]["made_of"], facts["rule"], facts["agreement"]) == ("choices", None, None)
     assert json.loads((tmp_path / "c" / "choices.jsonl").read_text())["annotator"] == "a1"
@@ -871,7 +868,7 @@ def test_a_collection_of_preferences(campaign: Campaign, tmp_path: Path) -> None
     campaign.topic_tasks.prefer([Preference(str(uuid4()), "zoe", "1", "d1", "d2", "left")])
     facts = campaign.collection_export.write(tmp_path / "c").facts
     assert facts["qrels"]["made_of"] == "preferences"
-    assert "not whether any of them is good" in (tmp_path / "c" / "collection.md").read_text()
+    assert "do not tell whether any of them is relevant" in (tmp_path / "c" / "collection.md").read_text()
 
 
 def test_the_size_is_told_where_what_is_judged_was_not_pooled(
@@ -891,13 +888,13 @@ def test_the_size_is_told_where_what_is_judged_was_not_pooled(
 
 def test_what_is_there_is_not_written_over(judged: Campaign, whole: Path, tmp_path: Path) -> None:
     before = (whole / "checksums.txt").read_text()
-    assert "there is a collection in" in fails("export", judged.directory, "--collection", whole)
+    assert "already contains an exported collection" in fails("export", judged.directory, "--collection", whole)
     assert (whole / "checksums.txt").read_text() == before
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years of work")
     (tmp_path / "mine" / "collection.json").write_text("{}")  # other programs call files so, too
     for replace in (False, True):
-        with pytest.raises(CampaignError, match="is no exported collection"):
+        with pytest.raises(CampaignError, match="is not an exported collection"):
             judged.collection_export.write(tmp_path / "mine", replace=replace)
     assert (tmp_path / "mine" / "thesis.tex").read_text() == "years of work"
     with pytest.raises(InputError, match="belongs to the campaign"):
@@ -907,7 +904,7 @@ def test_what_is_there_is_not_written_over(judged: Campaign, whole: Path, tmp_pa
 def test_a_collection_takes_the_place_of_another(judged: Campaign, whole: Path) -> None:
     (whole / "notes.txt").write_text("years of work")
     again = ("export", judged.directory, "--collection", whole, "--replace", "--corpus", "none", "--licence", "CC0")
-    assert "has files that no export wrote (notes.txt)" in fails(*again)
+    assert "has files that were not exported (notes.txt)" in fails(*again)
     assert (whole / "notes.txt").read_text() == "years of work"
     (whole / "notes.txt").unlink()
     ok(*again)
@@ -948,13 +945,13 @@ def test_people_judge_while_a_collection_is_written(judged: Campaign, tmp_path: 
 
 def test_what_is_no_collection_is_refused(campaign: Campaign, judged: Campaign, tmp_path: Path) -> None:
     for name in ("Wings", "a b", "../up", "", "a//b"):
-        with pytest.raises(InputError, match="a collection is called by small letters"):
+        with pytest.raises(InputError, match="collection name: expected lower-case letters"):
             judged.collection_export.write(tmp_path / "c", name=name)
     with pytest.raises(UnknownNameError, match="did you mean 'judged'"):
         judged.collection_export.write(tmp_path / "c", corpus="judge")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="text of queries"):
         judged.collection_export.write(tmp_path / "c", query_text="narrative")
-    with pytest.raises(CampaignError, match="grades have fractions"):
+    with pytest.raises(CampaignError, match="grades by this rule have fractions"):
         judged.collection_export.write(tmp_path / "c", rule="mean")
     with pytest.raises(UnknownNameError, match="did you mean 'licence'"):
         judged.settings.set_collection(license="CC0")
@@ -1008,11 +1005,11 @@ def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged
     app.selectbox(key="corpus").set_value("none").run()
     assert "5 pairs of 2 topics; 0 documents." in said(app)
     app.toggle(key="card").set_value(True).run()
-    (drawn,) = [h.value for h in app.get("html") if "How the pairs were chosen" in str(h.value)]
+    (drawn,) = [h.value for h in app.get("html") if "Pooling" in str(h.value)]
     assert "CC BY 4.0" in drawn
     assert "manager" not in drawn  # whoever judged under that name is called a1
     app.text_input(key="collection-name").set_value("No Such Name").run()
-    assert "a collection is called by small letters" in said(app)
+    assert "collection name: expected lower-case letters" in said(app)
 
 
 def test_a_reader_takes_it_and_changes_nothing(page: Callable[..., AppTest], judged: Campaign) -> None:
@@ -1027,7 +1024,7 @@ def test_a_reader_takes_it_and_changes_nothing(page: Callable[..., AppTest], jud
 def test_what_is_too_large_for_a_browser(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collection_download, "LARGEST", 100)
     app = page()
-    assert "That is much for a browser" in said(app)
+    assert "too large for a download in the browser" in said(app)
     assert "--collection campaign" in app.code[0].value
     assert "Download campaign.zip" not in [b.label for b in app.get("download_button")]
 
@@ -1053,7 +1050,7 @@ def test_the_page_offers_the_forms_of_a_sample(
     secret = signed_in(sampled, "manager")
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
-    assert "The pool was sampled" in said(app)
+    assert "The pool is a random sample" in said(app)
     for form in sampled.qrels.forms():
         app.radio(key="form").set_value(form).run()
         assert not app.exception
@@ -1067,7 +1064,7 @@ def test_the_page_says_how_many_topics_are_left_out(half_judged: Campaign, monke
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
     app.radio(key="form").set_value("strata").run()
-    assert app.toggle(key="unjudged-topics").label == "Also the topics without a grade (1; left out otherwise)"
+    assert app.toggle(key="unjudged-topics").label == "Include topics without a grade (1)"
     app.toggle(key="unjudged-topics").set_value(True).run()
     assert not app.exception
     assert not app.error

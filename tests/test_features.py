@@ -226,7 +226,7 @@ def test_terms_have_names(made: Vectors) -> None:
     names = [made.term(column) for column in range(made.features)]
     assert len(set(names)) == made.features
     assert {"cat", "chars:·cat", "chars:flat", "chars:·a·"} <= set(names)
-    with pytest.raises(InputError, match=f"wanted a column from 0 to {made.features - 1}, found -1"):
+    with pytest.raises(InputError, match=f"expected a column from 0 to {made.features - 1}, found -1"):
         made.term(-1)
 
 
@@ -249,13 +249,13 @@ def test_bad_questions_are_refused(made: Vectors) -> None:
     for index, message in (([8], "found 8"), ([-1], "found -1"), ([True] * 8, "found bool"), ([0.5], "found float64")):
         with pytest.raises(InputError, match=message):
             made.rows(index)
-    with pytest.raises(InputError, match=rf"one weight for each of the {made.features} features, found the shape \(3,"):
+    with pytest.raises(InputError, match=rf"one weight for each of the {made.features} features, found shape \(3,"):
         made.scores([1, 2, 3])
     with pytest.raises(InputError, match="found 2 with 2 and 3 rows"):
         Vectors.of(np.ones((2, 2)), np.ones((3, 2)))
     with pytest.raises(InputError, match="found 0 with no rows"):
         Vectors.of()
-    with pytest.raises(UnknownNameError, match="no block of vectors 'word'; did you mean 'words'"):
+    with pytest.raises(UnknownNameError, match="unknown block of vectors 'word'; did you mean 'words'"):
         build(TEXTS, blocks=["word"])
 
 
@@ -394,7 +394,7 @@ def test_settings_change_the_fingerprint_and_the_vectors(tmp_path: Path) -> None
     seen.append(update(tmp_path, [("other", text) for text in TEXTS]).fingerprint)
     assert len(set(seen)) == len(seen)
     assert update(tmp_path, pairs(TEXTS), blocks=["chars"]).tokenised == 0
-    with pytest.raises(InputError, match="wanted one block of vectors or more"):
+    with pytest.raises(InputError, match="expected one block of vectors or more"):
         update(tmp_path, pairs(TEXTS), blocks=[])
 
 
@@ -486,15 +486,15 @@ def damage(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("no meta", "wanted vectors of documents, found no such file; make the vectors again with `update`"),
-        ("half a meta", "wanted JSON, found something else"),
-        ("another format", "wanted the format 1, found the format 99"),
-        ("a list", "wanted the format 1, found the format None"),
-        ("an entry missing", "wanted the entries .* found no good files"),
-        ("truncated", r"wanted \d+ bytes, found 150"),
-        ("not an array", "wanted a .npy file, found something else"),
-        ("file missing", "wanted a file of vectors, found none"),
-        ("folder missing", "wanted a file of vectors, found none"),
+        ("no meta", "expected vectors of documents, found no such file; make the vectors again with `update`"),
+        ("half a meta", "expected JSON, found something else"),
+        ("another format", "expected the format 1, found the format 99"),
+        ("a list", "expected the format 1, found the format None"),
+        ("an entry missing", "expected the entries .* found no good files"),
+        ("truncated", r"expected \d+ bytes, found 150"),
+        ("not an array", "expected a .npy file, found something else"),
+        ("file missing", "expected a file of vectors, found none"),
+        ("folder missing", "expected a file of vectors, found none"),
     ],
 )
 def test_damage_is_named_and_an_update_mends_it(name: str, message: str, tmp_path: Path, made: Vectors) -> None:
@@ -512,14 +512,14 @@ def test_a_damaged_vocabulary_is_named_when_it_is_read(content: bytes, message: 
     update(tmp_path, pairs(TEXTS))
     path = next(tmp_path.glob("made-*/words.terms.txt"))
     path.write_bytes(content * path.stat().st_size)
-    with pytest.raises(FormatError, match=f"words.terms.txt: wanted {message}"):
+    with pytest.raises(FormatError, match=f"words.terms.txt: expected {message}"):
         open_vectors(tmp_path).vectorize("cat")
     assert update(tmp_path, pairs(TEXTS)).tokenised == 8
     assert open_vectors(tmp_path).vectorize("cat").nnz
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="wanted vectors of documents, found no such file"):
+    with pytest.raises(FormatError, match="expected vectors of documents, found no such file"):
         open_vectors(tmp_path / "none")
 
 
@@ -554,7 +554,7 @@ def test_embeddings_beside_and_instead(tmp_path: Path) -> None:
     assert update(folder, pairs(TEXTS), blocks=["dense"]).fingerprint == report.fingerprint, "kept without the file"
     other = update(folder, pairs(TEXTS), blocks=["dense"], dense=saved(tmp_path, array + 1))
     assert other.fingerprint != report.fingerprint
-    with pytest.raises(FormatError, match="dense' as it was: wanted 9 rows, one for each document, found 8; give"):
+    with pytest.raises(FormatError, match="dense' as it was: expected 9 rows, one for each document, found 8; give"):
         update(folder, pairs([*TEXTS, "new"]), blocks=["dense"])
     assert open_vectors(folder).fingerprint == other.fingerprint
 
@@ -562,11 +562,14 @@ def test_embeddings_beside_and_instead(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.ones((7, 3)), r"embeddings.npy: wanted 8 rows, one for each document, found 7; give a row for each"),
-        (np.ones(8), r"wanted numbers in rows and columns, found \(8,\) float64"),
+        (np.ones((7, 3)), r"embeddings.npy: expected 8 rows, one for each document, found 7; give a row for each"),
+        (np.ones(8), r"expected numbers in rows and columns, found \(8,\) float64"),
         (np.full((8, 2), "x"), r"found \(8, 2\) <U1"),
-        (np.array([[1, 2]] * 6 + [[np.nan, 1]] + [[1, 1]]), "wanted finite numbers, found nan or an infinity in row 6"),
-        (np.array([{}]), "wanted a .npy file of embeddings, found something else"),
+        (
+            np.array([[1, 2]] * 6 + [[np.nan, 1]] + [[1, 1]]),
+            "expected finite numbers, found nan or an infinity in row 6",
+        ),
+        (np.array([{}]), "expected a .npy file of embeddings, found something else"),
     ],
 )
 def test_embeddings_that_are_none(array: np.ndarray, message: str, tmp_path: Path) -> None:
@@ -576,9 +579,9 @@ def test_embeddings_that_are_none(array: np.ndarray, message: str, tmp_path: Pat
 
 
 def test_embeddings_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="wanted a .npy file of embeddings, found no such file"):
+    with pytest.raises(FormatError, match="expected a .npy file of embeddings, found no such file"):
         update(tmp_path, pairs(TEXTS), dense=tmp_path / "none.npy")
-    with pytest.raises(InputError, match="the block 'dense' wants a .npy file"):
+    with pytest.raises(InputError, match="block 'dense': expected a .npy file"):
         update(tmp_path, pairs(TEXTS), blocks=["dense"])
 
 

@@ -120,7 +120,7 @@ def test_writing_into_a_pipe_or_through_a_link(tmp_path):
 
 def test_numbers_that_no_answer_could_carry_are_refused(tmp_path):
     (tmp_path / "d.jsonl").write_text('{"id": "a", "text": "t"}\n{"id": "b", "text": "t", "weight": 1e999}\n')
-    with pytest.raises(FormatError, match=r"d\.jsonl:2: .*1e999"):
+    with pytest.raises(FormatError, match=r"d\.jsonl, line 2: .*1e999"):
         list(read_documents(tmp_path / "d.jsonl"))
 
 
@@ -187,8 +187,8 @@ BAD_RUNS = {
     "a decimal comma": (GOOD + "q Q0 d2 2 1,5 t\n", 2, "decimals with a point"),
     "digits of another script": (GOOD + "q Q0 d2 2 ١٢ t\n", 2, "score"),
     "an empty score": (GOOD + "q\tQ0\td\t1\t\tt\n", 2, "found 5 columns"),
-    "an empty score in the first line": ("q\tQ0\td\t1\t\tt\n", 1, "a score"),
-    "NaN": (GOOD * 1 + "q Q0 d2 2 NaN t\n", 2, "NaN has no place"),
+    "an empty score in the first line": ("q\tQ0\td\t1\t\tt\n", 1, "a number as score"),
+    "NaN": (GOOD * 1 + "q Q0 d2 2 NaN t\n", 2, "NaN cannot be ranked"),
     "minus nan": ("q Q0 d2 2 -nan t\n", 1, "'-nan'"),
     "a duplicate": (GOOD + "# c\nr Q0 d1 1 1 t\nq Q0 d1 9 1 t\n", 4, "first in line 1"),
     "a second tag": (GOOD + "\nq Q0 d2 2 1 u\n", 3, "split the file"),
@@ -198,13 +198,13 @@ BAD_RUNS = {
     "Latin-1 in an ignored column": (b"q Q0 d 1 1 t caf\xe9\n", 1, "byte 0xE9"),
     "UTF-16": (GOOD.encode("utf-16"), 1, "0xFF|NUL"),
     "an empty file": ("", None, "an empty file"),
-    "nothing but a byte order mark": ("\ufeff", None, "nothing but"),
-    "only comments": ("# a\n\n  # b\n", None, "nothing but blank lines and comments"),
+    "nothing but a byte order mark": ("\ufeff", None, "only"),
+    "only comments": ("# a\n\n  # b\n", None, "only blank lines and comments"),
     "line ends of an old Mac": (GOOD.replace("\n", "\r") * 2, 1, "lone carriage return"),
-    "qrels": ("q 0 d 1\n", 1, "qrels.*read it as qrels"),
-    "qrels with a header": ("query-id\tcorpus-id\tscore\nq\td\t1\n", 1, "read it as qrels"),
+    "qrels": ("q 0 d 1\n", 1, "qrels.*pass it as qrels"),
+    "qrels with a header": ("query-id\tcorpus-id\tscore\nq\td\t1\n", 1, "pass it as qrels"),
     "stratified qrels": ("q 0 d 2 1\n", 1, "Q0 in the second column"),
-    "a marker that changes": ("q Q0 d 1 2\nq 0 e 2 1\n", 2, "wanted Q0"),
+    "a marker that changes": ("q Q0 d 1 2\nq 0 e 2 1\n", 2, "expected Q0"),
     "MS MARCO's three columns": ("1 22 1\n", 1, "MS MARCO"),
     "one column": ("word\n", 1, "found 1 column:"),
 }
@@ -218,16 +218,16 @@ BAD_QRELS = {
     "an underscore": ("q 0 d 1_0\n", 1, "'1_0'"),
     "a duplicate": ("q 0 d 1\nq 0 e 1\nq 0 d 1\n", 3, "first in line 1"),
     "a duplicate under BEIR's header": ("query-id\tcorpus-id\tscore\nq\td\t1\nq\td\t0\n", 3, "in line 2"),
-    "a run": (GOOD, 1, "a run.*read it as a run"),
+    "a run": (GOOD, 1, "a run.*pass it as a run"),
     "a run with 0 for Q0": ("q 0 d 1 2.0 t\n", 1, "a run"),
     "a run below qrels": ("q 0 d 1 x y\nq Q0 d2 1 2.0 t\n", 2, "a run"),
     "three columns": ("q d 1\n", 1, "need the header"),
     "four columns under BEIR's header": ("query-id\tcorpus-id\tscore\nq\td x\t1\n", 2, "found 4 columns"),
-    "a header alone": ("query-id\tcorpus-id\tscore\n", None, "nothing below"),
+    "a header alone": ("query-id\tcorpus-id\tscore\n", None, "only a header"),
     "a NUL byte": ("q 0 d 1\nq 0 \0 1\n", 2, "NUL"),
     "Latin-1": (b"q 0 d 1\nq 0 \xe9 1\n", 2, "byte 0xE9"),
     "an empty file": ("", None, "an empty file"),
-    "only comments": ("#\n", None, "nothing but"),
+    "only comments": ("#\n", None, "only"),
 }
 
 
@@ -235,8 +235,8 @@ def refused(reader, path, line, text):
     with pytest.raises(FormatError, match=f"(?s){text}") as caught:
         READERS.get(reader, reader)(path)
     assert caught.value.line == line
-    where = str(path) if line is None else f"{path}:{line}"
-    assert str(caught.value).startswith(where + ": wanted ")
+    where = str(path) if line is None else f"{path}, line {line}"
+    assert str(caught.value).startswith(where + ": expected ")
     assert len(caught.value.found) < 220
 
 
@@ -266,7 +266,7 @@ def test_no_file_at_all(tmp_path, reader):
 @pytest.mark.parametrize("reader", READERS)
 def test_empty_files_and_damaged_gzip(write, reader):
     refused(reader, write("", "empty"), None, "an empty file")
-    refused(reader, write(" \n\n", "blank"), None, "nothing but blank")
+    refused(reader, write(" \n\n", "blank"), None, "only blank")
     refused(reader, write("", "empty.gz"), None, "an empty file")
     refused(reader, write(b"\x1f\x8b", "stub"), 1, "damaged data")
 
@@ -498,25 +498,25 @@ def test_qrels_with_probabilities(write):
 BAD_FORMS = {
     "a document twice in a subtopic": (
         "subtopics", SUBTOPICS + "q1 2 d1 1\n", 5,
-        "once in a subtopic.*'d1' of subtopic '2' of topic 'q1'.*first in line 2",
+        "once per subtopic.*'d1' of subtopic '2' of topic 'q1'.*first in line 2",
     ),
-    "a document in two strata": ("strata", STRATA + "q1 0 d1 3 1\n", 3, "once in a topic.*first in line 1"),
+    "a document in two strata": ("strata", STRATA + "q1 0 d1 3 1\n", 3, "once per topic.*first in line 1"),
     "a document with two probabilities": ("probabilities", PROBABILITIES + "q1 0 d1 1 1\n", 4, "first in line 1"),
     "no stratum": ("strata", QRELS, 1, "5 columns .query_id 0 doc_id stratum relevance., found 4"),
     "no stratum further down": ("strata", STRATA + "q1 0 d3 1\n", 3, "5 columns"),
     "no probability": ("probabilities", QRELS, 1, "5 columns"),
     "no subtopic": ("subtopics", "q d 1\n", 1, "4 columns .query_id subtopic doc_id relevance., found 3"),
     "BEIR's header": ("subtopics", "query-id\tcorpus-id\tscore\nq\td\t1\n", 1, "4 columns"),
-    "a word as grade": ("strata", "q 0 d 1 high\n", 1, "a grade .a number. in column 5, found 'high'"),
+    "a word as grade": ("strata", "q 0 d 1 high\n", 1, "a number as grade in column 5, found 'high'"),
     "a probability of nothing": ("probabilities", "\nq 0 d 1 0\n", 2, "above 0, at most 1. in column 5, found '0'"),
     "a probability above one": ("probabilities", "q 0 d 1 1.5\n", 1, "probability"),
     "a negative probability": ("probabilities", "q 0 d 1 -0.5\n", 1, "probability"),
     "a probability that is none": ("probabilities", "q 0 d 1 nan\n", 1, "probability .* found 'nan'"),
     "a word as probability, unjudged": ("probabilities", "q 0 d -1 none\n", 1, "probability"),
-    "a run": ("subtopics", GOOD, 1, "a run.*read it as a run"),
+    "a run": ("subtopics", GOOD, 1, "a run.*pass it as a run"),
     "a run below": ("strata", STRATA + GOOD, 3, "found a run"),
     "an empty file": ("strata", "", None, "an empty file"),
-    "only comments": ("probabilities", "# none\n", None, "nothing but"),
+    "only comments": ("probabilities", "# none\n", None, "only"),
     "Latin-1": ("subtopics", b"q \xe9 d 1\n", 1, "byte 0xE9"),
 }  # fmt: skip
 
@@ -584,12 +584,12 @@ BAD_COSTS = {
     "no header": ("a,1\n", 1, "a header"),
     "a column without a name": ("run,,price\na,1,2\n", 1, "names every column"),
     "a column named twice": ("run,price,Price\na,1,2\n", 1, "'price' twice"),
-    "a run twice": ("run,price\na,1\nb,1\na,2\n", 4, "run 'a' a second time .first in line 2"),
-    "a row without a run": ("run,price\na,1\n ,2\n", 3, "the name of a run"),
+    "a run twice": ("run,price\na,1\nb,1\na,2\n", 4, "run 'a' again .first in line 2"),
+    "a row without a run": ("run,price\na,1\n ,2\n", 3, "a run name"),
     "a short row": ("run,price\na,1\nb\n", 3, "2 columns .run, price."),
     "a long row": ("run,price\na,1,2\n", 2, "2 columns"),
     "a quotation mark left open": ('run,price\na,"1\n', 2, "CSV"),
-    "a header alone": ("run,price\n", 1, "nothing below"),
+    "a header alone": ("run,price\n", 1, "only a header"),
     "an empty field alone": ('""\n', 1, "a header that names the columns"),
     "an empty file": ("", None, "an empty file"),
     "Latin-1": (b"run,price\ncaf\xe9,1\n", 2, "byte 0xE9"),
@@ -691,8 +691,8 @@ BAD_TOPICS = {
     "a list as title": ('{"qid": 1, "title": ["x"]}\n', 1, "text in the field 'title'"),
     "a JSON array": ('[{"qid": 1}]\n', 1, "JSONL"),
     "a wide line": ("1\ta\n2\tb\tc\n", 2, "2 columns"),
-    "one column": ("what is this\n", 1, "part the id from the text by a tab"),
-    "an id with a blank": ("q 1\tx\n", 1, "an id cannot hold one"),
+    "one column": ("what is this\n", 1, "separate the id and the text with a tab"),
+    "an id with a blank": ("q 1\tx\n", 1, "blanks separate the columns"),
     "an empty id": ("q\tx\n\tx\n", 2, "id without blanks"),
     "Latin-1": (b"1\ta\n2\tcaf\xe9\n", 2, "0xE9"),
     "a header with a column twice": ("qid\ttitle\ttitle\n", 1, "'title' twice"),
@@ -756,11 +756,11 @@ BAD_DOCUMENTS = {
     "csv without a header": ("1,x\n", 1, "header with an id"),
     "csv with a short record": ('id,text\n1,"x\ny"\n2\n', 4, "2 columns"),
     "csv with an open quotation mark": ('id,text\n1,x\n2,"y\n3,z\n', 3, "unexpected end"),
-    "csv with text after a quotation mark": ('id,text\n1,"x"y\n', 2, "written twice"),
+    "csv with text after a quotation mark": ('id,text\n1,"x"y\n', 2, "field twice"),
     "tsv with a tab too many": ("1\tx\n2\ty\tz\n", 2, "2 columns"),
     "tsv of five": ("1\t2\t3\t4\t5\n", 1, "2, 3 or 4 columns"),
     "no form at all": ("once upon a time\n", 1, "JSONL"),
-    "a header alone": ("id\ttext\n", 1, "nothing below"),
+    "a header alone": ("id\ttext\n", 1, "only a header"),
 }
 
 
@@ -879,7 +879,7 @@ def test_judgements(tmp_path):
     assert back.columns.tolist() == list(Judgement._fields)
     assert back["reason"].tolist() == ["", 'in "Greek",\nall of it']
     assert back["relevance"].tolist() == ["2", ""]
-    with pytest.raises(InputError, match=r"\.jsonl or \.csv"):
+    with pytest.raises(InputError, match=r"\.jsonl, \.csv or \.parquet"):
         write_judgements(made, tmp_path / "log.xlsx")
 
 

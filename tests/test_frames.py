@@ -39,7 +39,7 @@ def test_qrels_that_meet_the_schema(columns: dict[str, Any]) -> None:
     ("frame", "said"),
     [
         ([1], "qrels: expected a DataFrame, found list"),
-        (GOOD.drop(columns=["doc_id", "relevance"]), "qrels needs the columns doc_id, relevance; there are query_id"),
+        (GOOD.drop(columns=["doc_id", "relevance"]), "qrels: expected the columns doc_id, relevance; found query_id"),
         (GOOD.assign(relevance=["1", "0"]), "qrels: expected numbers in the column relevance, found str"),
         (GOOD.assign(relevance=pd.Series(["1", 0], dtype=object)), "expected numbers in the column relevance, found o"),
         (GOOD.assign(query_id=[1.0, 2.0]), "expected text or whole numbers in the column query_id, found float64"),
@@ -55,7 +55,7 @@ def test_what_a_refusal_says(frame: Any, said: str) -> None:
 
 
 def test_the_caller_names_the_frame_and_what_else_is_needed() -> None:
-    with pytest.raises(ColumnsError, match="a sample needs the columns stratum"):
+    with pytest.raises(ColumnsError, match="a sample: expected the column stratum"):
         QRELS.check(GOOD, "a sample", also=["stratum"])
 
 

@@ -203,7 +203,7 @@ def texts(app: AppTest) -> list[str]:
 
 def test_the_manager_writes_and_everybody_reads(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     app = opened(campaign, "guidelines.py")
-    assert any("Nobody has written any yet" in text for text in texts(app))
+    assert any("There are no guidelines yet" in text for text in texts(app))
     assert app.button(key="save").disabled
     app.text_area(key="guidelines-text").set_value("# Rules\n<b>no</b> markup").run()
     assert "<h3>Rules</h3>" in html_of(app)  # before it is saved
@@ -228,7 +228,7 @@ def test_what_somebody_saved_meanwhile_is_not_written_over_unseen(
     app.text_area(key="guidelines-text").set_value("Mine.").run()
     campaign.settings.set_guidelines("Theirs.")
     app.run()
-    assert "Somebody saved other guidelines" in app.warning[0].value
+    assert "Somebody else changed the guidelines" in app.warning[0].value
     app.button(key="theirs").click().run()
     assert not app.warning
     assert app.text_area(key="guidelines-text").value == "Theirs."
@@ -256,7 +256,7 @@ def select(app: AppTest, row: int) -> AppTest:
 
 
 def save(app: AppTest) -> None:
-    next(button for button in app.button if button.label == "Save the change").click().run()
+    next(button for button in app.button if button.label == "Save").click().run()
 
 
 def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: Campaign) -> None:
@@ -270,7 +270,7 @@ def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: 
     assert app.dataframe[0].value["note"].tolist()[1] == "Half."
     assert app.text_area[0].value == "Half."
     save(app)
-    assert "it has" in app.info[0].value
+    assert "unchanged" in app.info[0].value
     app.text_area[0].set_value("All of it.")
     save(app)
     assert not app.exception

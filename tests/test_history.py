@@ -75,7 +75,7 @@ def ids(answer: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("route", ROUTES)
 def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaign, route: str) -> None:
     client.headers[TOKEN_HEADER] = judging_token(campaign, "rita", "reader")
-    assert "does not judge" in post(client, route, 403, query_id="1", doc_ids=[], settings={})["error"]
+    assert "cannot judge" in post(client, route, 403, query_id="1", doc_ids=[], settings={})["error"]
     client.headers[TOKEN_HEADER] = "nobody"
     post(client, route, 401, query_id="1", doc_ids=[], settings={})
     del client.headers[TOKEN_HEADER]
@@ -85,10 +85,10 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
 @pytest.mark.parametrize(
     ("route", "payload", "word"),
     [
-        ("history", {"query_id": "9"}, "no topic '9'"),
+        ("history", {"query_id": "9"}, "unknown topic '9'"),
         ("history", {"query_id": 7}, "query_id"),
-        ("history", {"grade": 7}, "no grade '7'"),
-        ("history", {"grade": "undone"}, "no grade 'undone'"),
+        ("history", {"grade": 7}, "unknown grade '7'"),
+        ("history", {"grade": "undone"}, "unknown grade 'undone'"),
         ("history", {"grade": True}, "grade"),
         ("history", {"grade": [1]}, "grade"),
         ("history", {"words": 5}, "words"),
@@ -99,7 +99,7 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
         ("history", {"limit": 101}, "found 101"),
         ("history", {"limit": 0}, "limit"),
         ("history", {"limit": 1.5}, "limit"),
-        ("near", {"query_id": "9", "doc_ids": []}, "no topic '9'"),
+        ("near", {"query_id": "9", "doc_ids": []}, "unknown topic '9'"),
         ("near", {"doc_ids": []}, "query_id"),
         ("near", {"query_id": "1", "doc_ids": "d1"}, "doc_ids as a list"),
         ("near", {"query_id": "1", "doc_ids": [1]}, "doc_ids as a string"),
@@ -110,7 +110,7 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
         ("time", {"day": "0001-01-01T00:00:00+00:00"}, "offset"),
         ("settings", {}, "settings as a JSON object"),
         ("settings", {"settings": [1]}, "settings as a JSON object"),
-        ("settings", {"settings": {"keys": "x" * 20_000}}, "20,000 bytes at most"),
+        ("settings", {"settings": {"keys": "x" * 20_000}}, "at most 20,000 bytes"),
         ("settings", {"settings": {"keys": "\ud800"}}, "plain JSON"),
         ("settings", {"settings": {"size": float("nan")}}, "found NaN"),
     ],
@@ -247,7 +247,7 @@ def test_a_page_after_the_other_has_everything_once(client: TestClient, campaign
 def test_limits_are_those_of_the_library_too(campaign: Campaign) -> None:
     with pytest.raises(InputError, match="1 to 100"):
         campaign.history.judgements("ann", limit=101)
-    with pytest.raises(UnknownNameError, match="no grade"):
+    with pytest.raises(UnknownNameError, match="unknown grade"):
         campaign.history.judgements("ann", grade="relevant")
 
 
@@ -369,7 +369,7 @@ def test_time_by_hand(campaign: Campaign) -> None:
     ]
     assert found.left == 2
     assert found.estimate is None
-    assert found.why == "an estimate needs 15 judgements with times, and there are 6"
+    assert found.why == "an estimate needs 15 timed judgements, found 6"
     later = campaign.history.time("ann", now=NOON + timedelta(seconds=4240 + 1801))
     assert later.session is None
     assert later.since_break == 0
@@ -399,11 +399,11 @@ def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campai
     assert 40 < low < mid < high < 80
     assert found["why"] == ""
     judging_token(campaign, "bob", "annotator")
-    assert post(client, "time")["why"] == "if nobody else takes part of it"
+    assert post(client, "time")["why"] == "if nobody else judges them"
     campaign.settings.set_loop(mode="loop")
     found = post(client, "time")
     assert (found["left"], found["estimate"]) == (None, None)
-    assert found["why"] == "no end is known: the Recall page says when enough is found"
+    assert found["why"] == "the end is not known in advance; see Recall for stopping advice"
 
 
 def test_what_is_read_once_is_added_to(client: TestClient, campaign: Campaign) -> None:
@@ -572,14 +572,13 @@ def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., 
     app = opened(campaign, "my_judgements.py")
     table = app.dataframe[0].value
     assert table["flagged"].tolist() == [False, True]
-    assert table["marked"].tolist() == [0, 3]
-    assert table["away"].iloc[1] == 3.5
     [only_flagged] = [box for box in app.checkbox if box.label == "Flagged"]
     only_flagged.check().run()
     assert app.dataframe[0].value["doc_id"].tolist() == ["d1"]
     app.session_state["picked"] = campaign.judgement_log.judgements()["uuid"].iloc[0]
     app.run()
     assert not app.exception
+    assert "5 seconds on screen · 4 seconds away" in [caption.value for caption in app.caption]
     shown = [text.value for text in app.text]
     assert "“The text”" in shown  # "The text of document 1."
     assert "“docu”" in shown
@@ -596,18 +595,18 @@ def test_a_change_keeps_the_flag_and_what_was_marked(opened: Callable[..., AppTe
         app.run()
 
     def save() -> None:
-        next(button for button in app.button if button.label == "Save the change").click().run()
+        next(button for button in app.button if button.label == "Save").click().run()
         assert not app.exception
 
     pick(uuid)
     save()
-    assert "the grade and the note it has" in app.info[0].value
+    assert "grade, note and flag are unchanged" in app.info[0].value
     next(radio for radio in app.radio if radio.label == "Grade").set_value(3)
     save()
     [row] = campaign.judgement_log.judgements().to_dict("records")
     assert (row["relevance"], row["flagged"], row["passages"], row["note"]) == (3, True, ((0, 8),), "odd")
     pick(row["uuid"])
-    next(box for box in app.checkbox if box.label.startswith("Flagged:")).uncheck()
+    next(box for box in app.checkbox if box.label.startswith("Flag for")).uncheck()
     save()
     [row] = campaign.judgement_log.judgements().to_dict("records")
     assert (row["relevance"], row["flagged"], row["passages"]) == (3, False, ((0, 8),))
@@ -622,10 +621,15 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
     said(campaign, "d1", 0, annotator="cat", note="not at all")
     app = opened(campaign, "annotators.py", row=0)
     assert not app.exception
-    assert "Flagged (1)" in [heading.value for heading in app.subheader]
-    pace, grades, flagged = (table.value for table in app.dataframe[:3])
-    assert pace.set_index("annotator").loc["bob", "away"] == 2
-    assert grades.set_index("annotator").loc["bob", "flagged"] == 1
+    assert {m.label: m.value for m in app.metric}["Flagged pairs"] == "1"
+    work = app.dataframe[0].value.set_index("annotator")
+    assert work.loc["bob", "away"] == 2
+    assert work.loc["cat", ["seconds", "per_hour", "away"]].isna().all()  # no time is known
+    app.session_state["look"] = "Grades"
+    assert app.run().dataframe[0].value.set_index("annotator").loc["bob", "flagged"] == 1
+    app.session_state["look"] = "Flagged pairs"
+    flagged = app.run().dataframe[0].value
+    assert not app.exception
     assert flagged[["query_id", "doc_id", "annotator", "note"]].to_numpy().tolist() == [["1", "d1", "bob", "*odd*"]]
     assert {"Title 1", "*odd*", "not at all"} <= {text.value for text in app.text}
 
@@ -633,7 +637,11 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
 def test_nothing_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2)
     app = opened(campaign, "annotators.py")
-    assert not any("Flagged" in heading.value for heading in app.subheader)
+    assert {m.label: m.value for m in app.metric}["Flagged pairs"] == "0"
+    app.session_state["look"] = "Grades"
+    shown = app.run().dataframe[0].value
+    assert not {"flagged", "shared", "undone"} & set(shown.columns)  # nothing to show
+    assert shown["streak"].tolist() == ["1 of grade 2"]
 
 
 # --- how quick it is ------------------------------------------------------------------------------------

@@ -170,7 +170,9 @@ ODD_LINKS = [
 def test_no_address_passes_for_another_hosts(folder: Path, link: str) -> None:
     """What browsers read in another way than we do is refused at import, and is no image where it is there already."""
     assert images_of({"images": [{"link": link, "alt": ""}]}, ["ok.org", "evil.example", ""]) == []
-    with pytest.raises(FormatError, match=r"documents\.jsonl:1: wanted .*(without blanks|other kinds of address)"):
+    with pytest.raises(
+        FormatError, match=r"documents\.jsonl, line 1: expected .*(leave out blanks|only http and https)"
+    ):
         list(read_documents(written(folder, [link])))
 
 
@@ -195,29 +197,32 @@ def test_the_host_of_a_plain_address(link: str, host: str) -> None:
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        (["b.png"], "wanted the image 'b.png', found no such file; the images lie in the folder of this file"),
-        ("none.JPG", "wanted the image 'none.JPG', found no such file"),
-        (["../secret.png"], "found '../secret.png'; paths are relative to the folder of this file"),
-        (["img/../../secret.png"], "relative to the folder"),
-        (["/etc/passwd.png"], "found '/etc/passwd.png'; paths are relative"),
-        (["img\\b.jpeg"], "with / between their parts"),
-        (["outside.png"], "found 'outside.png', which leads out of it"),
-        (["file:///etc/passwd.gif"], "found 'file:///etc/passwd.gif'; other kinds of address are not kept"),
-        (["data:image/png;base64,AAAA"], "other kinds of address"),
-        (["//x.org/a.png"], "other kinds of address"),
-        (["https://"], "wanted the address of an image, found 'https://'"),
-        (["http://[::1/a.png"], "wanted the address of an image"),
-        (["https://x.org/a b.png"], "wanted the address of an image"),
-        (["a.svg"], "wanted an image (png, jpg, gif, webp, avif), found 'a.svg', which is SVG; SVG can carry scripts"),
-        (["text.webp"], "found 'text.webp', whose content is none of these"),
-        (["a.tiff"], "wanted the image 'a.tiff', found no such file"),
+        (["b.png"], "expected the image 'b.png', found no such file; put images into this file's folder"),
+        ("none.JPG", "expected the image 'none.JPG', found no such file"),
+        (["../secret.png"], "found '../secret.png'; use a path with / that is relative"),
+        (["img/../../secret.png"], "relative to this file's folder"),
+        (["/etc/passwd.png"], "found '/etc/passwd.png'; use a path with / that is relative"),
+        (["img\\b.jpeg"], "use a path with /"),
+        (["outside.png"], "found 'outside.png', which is outside"),
+        (["file:///etc/passwd.gif"], "found 'file:///etc/passwd.gif'; only http and https addresses are supported"),
+        (["data:image/png;base64,AAAA"], "only http and https addresses"),
+        (["//x.org/a.png"], "only http and https addresses"),
+        (["https://"], "expected the address of an image, found 'https://'"),
+        (["http://[::1/a.png"], "expected the address of an image"),
+        (["https://x.org/a b.png"], "expected the address of an image"),
+        (
+            ["a.svg"],
+            "expected an image (png, jpg, gif, webp, avif), found 'a.svg', which is SVG; SVG can contain scripts",
+        ),
+        (["text.webp"], "found 'text.webp', which is none of these"),
+        (["a.tiff"], "expected the image 'a.tiff', found no such file"),
         (["empty.png"], "found 'empty.png', which is empty"),
-        (["page.png"], "found 'page.png', which is a page of HTML"),
+        (["page.png"], "found 'page.png', which is an HTML page"),
         (
             ["a.png", 7],
-            "wanted in the field 'images' a path, an address (http, https), or an object {src, alt}, found '7'",
+            "expected a path, a web address or an object {src, alt} in the field 'images', found '7'",
         ),
-        (["a.png", {"alt": "x"}], "an object {src, alt}, found \"{'alt': 'x'}\""),
+        (["a.png", {"alt": "x"}], "an object {src, alt} in the field 'images', found \"{'alt': 'x'}\""),
         ([{"src": "a.png", "alt": ["x"]}], "an object {src, alt}"),
         (["a.png", " "], "an object {src, alt}"),
     ],
@@ -230,14 +235,14 @@ def test_what_cannot_be_taken_is_refused_with_its_line_and_nothing_is_imported(
     before = campaign.progress.counts()
     with pytest.raises(FormatError) as caught:
         campaign.importer.import_files(documents=[path])
-    assert str(caught.value).startswith(f"{path}:2: ")
+    assert str(caught.value).startswith(f"{path}, line 2: ")
     assert message in str(caught.value)
     assert campaign.progress.counts() == before
     assert not list((campaign.directory / "files").glob("*")), "files of an import that failed are left"
 
 
 def test_a_field_that_would_be_overwritten_is_refused(folder: Path) -> None:
-    message = "wanted images in the field 'images', too, found '3'; give what names no images another name"
+    message = "expected images in the field 'images' too, found '3'; rename the field if it does not name images"
     with pytest.raises(FormatError, match=message):
         list(read_documents(written(folder, {"doc_id": "e1", "images": 3, "image": "a.png"})))
 
@@ -245,7 +250,7 @@ def test_a_field_that_would_be_overwritten_is_refused(folder: Path) -> None:
 def test_an_image_that_is_too_large_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "LARGEST", len(PNG) - 1)
     with pytest.raises(
-        FormatError, match=f"wanted an image of {len(PNG) - 1} bytes at most, found 'a.png' with {len(PNG)}"
+        FormatError, match=f"expected an image of at most {len(PNG) - 1} bytes, found 'a.png' with {len(PNG)}"
     ):
         images.read_image(folder / "documents.jsonl", 1, "a.png")
 
@@ -268,9 +273,9 @@ def test_images_are_kept_once_by_their_content(campaign: Campaign, folder: Path)
     assert first.metadata == {"images": wanted, "year": 1960}
     assert (second.text, second.metadata) == ("", {"images": wanted[:1]})
     again = campaign.importer.import_files(documents=[path])
-    assert again.done == [f"{path}: 2 documents (0 new, 2 there already)", f"{path}: 2 images (0 new)"]
+    assert again.done == [f"{path}: 2 documents (0 new, 2 unchanged)", f"{path}: 2 images (0 new)"]
     (folder / "a.png").write_bytes(WEBP)
-    with pytest.raises(ConflictError, match="'e1' is in the campaign already"):
+    with pytest.raises(ConflictError, match="'e1' is already in the campaign"):
         campaign.importer.import_files(documents=[path])
     assert {file.name for file in (campaign.directory / "files").iterdir()} == set(kept)
     campaign.importer.import_files(documents=[path], replace=True)
@@ -289,8 +294,8 @@ def test_the_command_says_which_hosts_are_wanted(campaign: Campaign, folder: Pat
     path = written(folder, {"doc_id": "e1", "images": ["https://a.org/1.png", "http://B.org/2.png", "https://a.org/3"]})
     report = campaign.importer.import_files(documents=[path])
     assert report.notices == [
-        f"{path}: images that are links: 3. Annotators see them as images once you have allowed their hosts "
-        f"(a.org, b.org): `cleverdon card {campaign.directory} --image-host HOST`"
+        f"{path}: 3 images from a.org, b.org are shown as links. To show images from a host, allow it: "
+        f"`cleverdon card {campaign.directory} --image-host HOST`"
     ]
     ok("card", campaign.directory, "--image-host", "a.org", "--image-host", "B.org")
     assert campaign.importer.import_files(documents=[path]).notices == []

@@ -126,8 +126,8 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
         assert step.page == "loop"
         directory = campaign.directory
     words = (
-        "The judgement budget of this campaign (6) is used up: 3 in topic 1, 3 in topic 2. Raise the budget (Loop "
-        "page, or cleverdon loop DIR --budget N), or export the qrels."
+        "The campaign's judgement budget (6) is used up: 3 in topic 1 and 3 in topic 2. Raise it on the "
+        "Loop page or with `cleverdon loop DIR --budget N`, or export the qrels."
     )
     assert step.sentence == words
     assert f"Next: {words}" in ok("status", directory)
@@ -135,7 +135,7 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
     assert words in ok("recall", directory)
     assert words not in ok("loop", directory, "--budget", "9")
     said = run("loop", directory, "--mode", "pool").stderr
-    assert "no topic is in a loop: budgets take effect with --mode loop" in said
+    assert "no topic is in the loop: budgets need --mode loop" in said
 
 
 def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
         assert not campaign.budget.state().used_up  # topic 3 has judged nothing
         campaign.settings.set_loop(topics=["3"], mode="closed")
         assert campaign.overview.next_step().sentence.startswith(
-            "The judgement budget of each topic (1) is used up in every loop: 1 in topic 1, 1 in topic 2. Raise the"
+            "The judgement budget per topic (1) is used up in every loop: 1 in topic 1 and 1 in topic 2. Raise it"
         )
 
 
@@ -162,10 +162,10 @@ def test_a_card_is_told_that_the_budget_is_used_up(tmp_path: Path, monkeypatch: 
             order = [card.judge() for _ in range(3)]
             assert len(set(order)) == 3
             assert (card.holding, card.last["next"]) == ([], "2")
-            assert card.last["budget"] == "This topic's share (3) of the judgement budget (6) is used up"
+            assert card.last["budget"] == "The topic's share (3) of the judgement budget (6) is used up"
             judge_all(campaign, topic="2")
             answer = card.post("sync", want=1)
-            assert answer["budget"] == "The judgement budget of this campaign (6) is used up"
+            assert answer["budget"] == "The campaign's judgement budget (6) is used up"
             assert answer["next"] is None
 
 
@@ -180,9 +180,9 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
         monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
         app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        words = "The judgement budget of this campaign (2) is used up: 1 in topic 1, 1 in topic 2"
+        words = "The campaign's judgement budget (2) is used up: 1 in topic 1 and 1 in topic 2"
         assert any(words in element.value.replace("\\", "") for element in app.markdown)
-        assert not any("Recall says" in element.value for element in app.caption)
+        assert not any("See Recall" in element.value for element in app.caption)
         app.switch_page("views/loop.py").run()
         assert words in app.warning[0].value.replace("\\", "")
-        assert any("share the budget in all equally" in element.value for element in app.caption)
+        assert "2 of 2 documents judged." in [element.value for element in app.caption]

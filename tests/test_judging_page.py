@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 
@@ -12,8 +13,11 @@ from streamlit.testing.v1 import AppTest
 from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
+from annotate.judging import card as cards
+from annotate.judging import keyboard
 from collection import Campaign, Document
 from collection.campaign.judging_settings import CardSettings
+from collection.documentation import read_page
 from collection.errors import InputError, UnknownNameError
 from tests.conftest import signed_in
 from tests.helpers import fails, ok
@@ -31,7 +35,7 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
     assert default == {**asdict(CardSettings()), "image_hosts": []}
     table = ok("card", campaign.directory, *OPTIONS)
     assert campaign.settings.judging_page() == CHANGED
-    assert "image_hosts      images.example.org" in table
+    assert "image-hosts      images.example.org" in table
     assert "marking          no" in table
     ok("card", campaign.directory, "--marking", "--image-host", "x.org", "--task", "grades")
     assert campaign.settings.judging_page().image_hosts == ("images.example.org", "x.org")
@@ -45,14 +49,14 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--task", "grade"], "no task 'grade'; did you mean 'grades'?"),
-        (["--form", "pdf"], "no form 'pdf'"),
-        (["--long", "part"], "no long 'part'"),
-        (["--list-size", "1"], "list_size is a number from 2 to 50, found 1"),
-        (["--long-from", "0"], "long_from is a number from 200 to 10,000,000, found 0"),
-        (["--image-host", "https://x.org"], "found 'https://x.org'; without https://, a port or a path"),
+        (["--task", "grade"], "unknown task 'grade'; did you mean 'grades'?"),
+        (["--form", "pdf"], "unknown form 'pdf'"),
+        (["--long", "part"], "unknown long 'part'"),
+        (["--list-size", "1"], "list_size: expected a number from 2 to 50, found 1"),
+        (["--long-from", "0"], "long_from: expected a number from 200 to 10,000,000, found 0"),
+        (["--image-host", "https://x.org"], "found 'https://x.org'; leave out https://, the port and the path"),
         (["--image-host", "*.x.org"], "found '*.x.org'"),
-        (["--image-host", "x.org/a"], "names of hosts"),
+        (["--image-host", "x.org/a"], "host name such as"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(campaign: Campaign, options: list[str], message: str) -> None:
@@ -63,7 +67,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(campaign: Campaign, optio
 def test_the_library_refuses_by_name(campaign: Campaign) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'marking'"):
         campaign.settings.set_judging_page(markin=False)
-    with pytest.raises(InputError, match="names of hosts"):
+    with pytest.raises(InputError, match="host name such as"):
         campaign.settings.set_judging_page(image_hosts=["a b"])
 
 
@@ -107,7 +111,7 @@ def test_the_page_refuses_an_odd_host_and_keeps_the_rest(
     app.checkbox(key="near").uncheck()
     app.text_area(key="image_hosts").set_value("https://x.org/")
     app.button(key="save").click().run()
-    assert "names of hosts" in app.error[0].value
+    assert "host name such as" in app.error[0].value
     assert campaign.settings.judging_page() == CardSettings()
 
 
@@ -133,4 +137,25 @@ def test_the_page_of_a_campaign_without_a_pool(
 ) -> None:
     app = opened(make_campaign(pooled=False))
     assert not app.exception
-    assert any("Once there is a pool" in element.value for element in app.markdown)
+    assert any("There is no pool yet" in element.value for element in app.markdown)
+
+
+# ------------------------------------------------------------------------------------------------ keys
+
+CARDS = [*cards.CARDS.values(), cards.ADJUDICATE]
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.folder)
+def test_the_table_of_keys_has_what_the_script_registers_and_nothing_else(card: cards.Card) -> None:
+    actions = keyboard.card_keys()[card.folder]["actions"]
+    assert sorted(re.findall(r'\baction\("([\w-]+)"', cards.script(card))) == sorted(actions)
+    keys = [action["key"] for action in actions.values()]
+    assert len(set(keys)) == len(keys)
+    named = re.findall(r'<kbd data-key="([\w-]+)"', cards.nodes(card))
+    assert set(named) - {"usual-keys"} <= set(actions)
+
+
+def test_the_documentation_has_every_key_of_every_card() -> None:
+    tables = keyboard.markdown()
+    assert tables in read_page("reference/keyboard"), "paste what `python -m annotate.judging.keyboard` prints"
+    assert tables.count("\n| `") == sum(len(k["actions"]) + len(k["fixed"]) for k in keyboard.card_keys().values())

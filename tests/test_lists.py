@@ -276,17 +276,23 @@ def test_a_late_choice_is_kept(campaign: Campaign, clock: Clock) -> None:
 @pytest.mark.parametrize(
     ("choice", "reason"),
     [
-        (chosen("ann", "1", "d0 d1 d2"), "wanted 2 chosen documents at most, found 3"),
-        (chosen("ann", "1", "d7"), "wanted what is chosen among what was shown, found 'd7'"),
+        (chosen("ann", "1", "d0 d1 d2"), "expected at most 2 chosen documents, found 3"),
+        (chosen("ann", "1", "d7"), "expected chosen documents among those shown, found 'd7'"),
         (chosen("ann", "1", "d0", shown=("d0", "nothing")), "document 'nothing' is not in the campaign"),
-        (chosen("ann", "1", "d0", shown=("d0", "d1", "d0")), "each document once among those shown, found 'd0' twice"),
-        (chosen("ann", "1", shown=()), "wanted the documents that were shown, found none"),
+        (chosen("ann", "1", "d0", shown=("d0", "d1", "d0")), "expected each shown document once, found 'd0' twice"),
+        (chosen("ann", "1", shown=()), "expected the documents that were shown, found none"),
         (chosen("ann", "9", "d0"), "topic '9' is not in the campaign"),
-        (chosen("ann", "1", kind="cannot judge"), '"cannot judge" needs a reason'),
-        (chosen("ann", "1", kind="cannot judge", chosen=("d0",), reason="?"), "has no chosen document, found 'd0'"),
-        (chosen("ann", "1", kind="undone"), "ann has no choice for topic '1' to take back"),
-        (chosen("ann", "1", kind="perhaps"), "wanted a kind of choice (chosen, cannot judge, undone), found 'perhaps'"),
-        (chosen(" ann", "1", "d0"), "needs the name of its annotator"),
+        (chosen("ann", "1", kind="cannot judge"), 'expected a reason for "cannot judge", found none'),
+        (
+            chosen("ann", "1", kind="cannot judge", chosen=("d0",), reason="?"),
+            "expected no chosen document with 'cannot judge', found 'd0'",
+        ),
+        (chosen("ann", "1", kind="undone"), "ann has no choice for topic '1' to undo"),
+        (
+            chosen("ann", "1", kind="perhaps"),
+            "expected a kind of choice (chosen, cannot judge, undone), found 'perhaps'",
+        ),
+        (chosen(" ann", "1", "d0"), "expected the annotator of a"),
     ],
 )
 def test_what_is_no_choice_is_refused(campaign: Campaign, choice: Choice, reason: str) -> None:
@@ -295,14 +301,14 @@ def test_what_is_no_choice_is_refused(campaign: Campaign, choice: Choice, reason
 
 def test_what_was_not_on_the_page_is_refused(campaign: Campaign) -> None:
     reason = refusal(campaign, chosen("ann", "1", "d0"), handed_out_only=True)
-    assert reason == "topic '1' was not handed out to ann"
+    assert reason == "topic '1' is not assigned to ann"
     take(campaign, "ann")
     strange = chosen("ann", "1", "d0", shown=("d0", "outside"))
     assert "'outside' is not in the pool of topic '1'" in refusal(campaign, strange, handed_out_only=True)
     assert choose(campaign, "ann", "1", "d0").saved
     same = campaign.topic_tasks.choices().iloc[0]["uuid"]
     taken = campaign.topic_tasks.choose([Choice(same, "ben", "1", "chosen", ("d0",))])
-    assert "belongs to another choice" in taken.refused[0].reason
+    assert "of another choice" in taken.refused[0].reason
 
 
 # --- sparse qrels -----------------------------------------------------------------------------------
@@ -400,14 +406,14 @@ def test_files_of_a_campaign(campaign: Campaign, tmp_path: Path) -> None:
     assert written == json.loads(json.dumps(log.where(log.notna(), None).to_dict("records")))
     state = ok("status", where)
     assert "3, 1 decided, 4 of 6 decisions made, 2 left" in state
-    assert "0% chose the same documents; overlap 0.50" in state
-    assert "Next: Choose: 2 of 6 decisions on lists are left." in state
+    assert "same choice in 0% of 1 comparison of two annotators, overlap 0.50" in state
+    assert "Next: 2 of 6 decisions on lists are left." in state
     plain = json.loads(ok("status", where, "--format", "json"))["decisions"]
     assert (plain["task"], plain["choices"], plain["agreement"]["comparisons"]) == ("list", 4, 1)
 
 
 def test_what_is_next_when_all_lists_are_decided(campaign: Campaign) -> None:
-    assert campaign.overview.next_step() == ("judge", "Choose: 3 of 3 lists are left.")
+    assert campaign.overview.next_step() == ("judge", "3 of 3 lists are left.")
     assert campaign.overview.status()["decisions"]["agreement"] is None
     take(campaign, "ann", 3)
     for query_id in TOPICS:
@@ -419,7 +425,7 @@ def test_what_is_next_when_all_lists_are_decided(campaign: Campaign) -> None:
 
 
 def test_choices_are_written_as_jsonl(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="choices are written as .jsonl"):
+    with pytest.raises(InputError, match="ends in .jsonl for choices"):
         formats.write_choices(pd.DataFrame(), tmp_path / "c.csv")
 
 
@@ -430,11 +436,11 @@ def test_what_was_chosen_before_the_manager_lowered_the_number_is_kept(campaign:
     assert choose(campaign, "ann", "1", "d0 d1").refused == []
     assert campaign.topic_tasks.choices()["chosen"].tolist() == [("d0", "d1")]
     script = campaign.topic_tasks.choose([chosen("ann", "1", "d0 d1")])
-    assert script.refused[0].reason == "wanted 1 chosen document at most, found 2"
+    assert script.refused[0].reason == "expected at most 1 chosen document, found 2"
     shown = tuple(f"x{number}" for number in range(51))
     with campaign.store.transaction():
         campaign.store.corpus.add_documents([Document(doc_id, "", "text") for doc_id in shown])
     (refused,) = campaign.topic_tasks.choose(
         [chosen("ann", "1", shown=shown, chosen=shown)], handed_out_only=True
     ).refused
-    assert refused.reason == "wanted 50 chosen documents at most, found 51"
+    assert refused.reason == "expected at most 50 chosen documents, found 51"

@@ -479,7 +479,7 @@ def test_why_makes_nobody_wait_for_a_model(ann: Card, monkeypatch: pytest.Monkey
         return real(campaign, query_id)
 
     monkeypatch.setattr(ActiveLearning, "next_explainable_round", learn)
-    assert ann.post("why", doc_id="d1") == {"sentence": "The model is being made.", "terms": [], "behind": True}
+    assert ann.post("why", doc_id="d1") == {"sentence": "The model is being trained.", "terms": [], "behind": True}
     until = time.monotonic() + 20
     while (answer := ann.post("why", doc_id="d1")).get("behind"):
         assert time.monotonic() < until

@@ -302,7 +302,7 @@ def test_whatever_is_suggested_can_be_written(text: str) -> None:
     said = refusal(text)
     for name in suggested(said):
         assert read(name).measures
-    if "there is no measure" not in said:
+    if "unknown measure" not in said:
         assert suggested(said), said
 
 
@@ -349,14 +349,14 @@ def test_the_command_says_once_what_was_computed(tmp_path: Path) -> None:
     assert [line.split("\t")[2] for line in result.stdout.splitlines()] == ["map", "P_1", "P_2", "nDCG@10"]
     assert result.stderr.count("computed as") == 2
     assert "note: map: computed as AP; P.1,2: computed as P@1, P@2\n" in result.stderr
-    assert "map is asked for twice" not in result.stderr
-    assert "the measure map is asked for twice" in run("evaluate", qrels, ranking, "-m", "AP", "-m", "map").stderr
+    assert "map is given twice" not in result.stderr
+    assert "the measure map is given twice" in run("evaluate", qrels, ranking, "-m", "AP", "-m", "map").stderr
     assert "note: map: computed as AP\n" in run("compare", qrels, ranking, "-m", "map").stderr
     assert "nearest is bpref" in fails("evaluate", qrels, ranking, "-m", "gm_bpref")
 
 
 def test_a_name_that_nobody_uses() -> None:
-    with pytest.raises(UnknownNameError, match=r"there is no measure 'nDGC'; did you mean 'nDCG@10'\?"):
+    with pytest.raises(UnknownNameError, match=r"unknown measure 'nDGC'; did you mean 'nDCG@10'\?"):
         read("nDGC@10")
 
 

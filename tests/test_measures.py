@@ -281,7 +281,7 @@ def test_costs_stand_beside_the_runs_that_they_name() -> None:
     assert found.index.tolist() == ["one", "two"]
     assert found.loc["two", "latency_ms"] == 3.5
     assert found.loc["one"].isna().all()
-    with pytest.raises(InputError, match="wanted costs of one of the runs"):
+    with pytest.raises(InputError, match="expected costs of one of the runs"):
         comparison.with_costs(comparison.evaluate(runs[:1], qrels_of("1 a 1"), [parse("RR")]), costs)
 
 
@@ -453,7 +453,7 @@ def test_explanations_ask_for_what_they_need() -> None:
     aligned = from_grades([[1], [0, 1]])
     with pytest.raises(InputError, match="name the topic to explain: there are 2"):
         explain("AP", aligned)
-    with pytest.raises(UnknownNameError, match="no topic in the qrels '3'"):
+    with pytest.raises(UnknownNameError, match="unknown topic in the qrels '3'"):
         explain("AP", aligned, topic="3")
     with pytest.raises(InputError, match="needs the 2 documents"):
         explain("AP", aligned, topic="2", doc_ids=["a"])

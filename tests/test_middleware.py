@@ -184,7 +184,7 @@ def test_a_refused_form_names_both_origins_and_the_option_for_a_proxy(client: Te
     for path, accept in (("/signin", "text/html"), ("/anything", "*/*")):
         answer = client.post(path, headers={**headers, "Accept": accept})
         assert answer.status_code == 403
-        for named in ("a page of https://10.0.0.7,", "the Host 10.0.0.7:", "--public-address https://10.0.0.7"):
+        for named in ("a page of https://10.0.0.7 ", "the host 10.0.0.7,", "--public-address https://10.0.0.7"):
             assert named in answer.text
     answer = client.post("/anything", headers={"Sec-Fetch-Site": "cross-site", "Accept": "text/html"})
     assert "a page of another site" in answer.text

@@ -88,7 +88,7 @@ def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
     assert partial.evaluation.topics_with_grades().finished == ()
     step = partial.overview.next_step()
     assert step.page == "export"
-    assert step.sentence.startswith("Every pair that has a text is judged. 51 pooled documents have no text")
+    assert step.sentence.startswith("All pairs with a text are judged. 51 pooled documents have no text")
 
 
 def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) -> None:
@@ -189,7 +189,7 @@ def test_every_surface_says_how_many_and_why(
     facts = partial.collection_export.write(tmp_path / "out").facts
     card = (tmp_path / "out" / "collection.md").read_text()
     assert sentence in card
-    assert "51 others have no text and cannot be judged; they count as unjudged." in card
+    assert "51 pairs have no text and cannot be judged; they count as unjudged." in card
     assert "| 1 | pool | 38 | 24 | 51 | 24 to 77 | 0.312 | 1.000 |" in card
     assert (facts["pool"]["without_text"], facts["recall"]["without_text"]) == (51, 51)
     ok("export", directory, "--missing-documents", tmp_path / "missing.txt")
@@ -270,13 +270,13 @@ def test_second_opinions_and_calibration_are_of_documents_with_a_text(partial: C
         partial.settings.set_loop(mode=mode)
         assert set(handed_out(partial)) == set(POOL[:WITH_TEXT])
     assert {doc_id for _, doc_id in partial.calibration.draw(90)} <= set(POOL[:WITH_TEXT])
-    with pytest.raises(InputError, match="'d60' has none here"):
+    with pytest.raises(InputError, match="expected documents with a text, found 'd60' without one"):
         partial.calibration.set_pairs([("1", "d60")])
 
 
 def test_a_document_without_a_text_is_not_taken_from_a_search(partial: Campaign) -> None:
     assert [found.doc_id for found in partial.search.find("1", "ann", "d60")] == ["d60"]
-    with pytest.raises(InputError, match="the text of 'd60' is missing, so it cannot be judged yet"):
+    with pytest.raises(InputError, match="document 'd60' has no text yet and cannot be judged"):
         partial.search.take("ann", "1", "d60")
 
 
@@ -286,7 +286,7 @@ def test_lists_and_preferences_are_of_documents_with_a_text(partial: Campaign) -
     assert set(partial.topic_tasks.documents("1")) <= set(POOL[:WITH_TEXT])
     choice = Choice(str(uuid4()), "ann", "1", "chosen", shown=("d0", "d60"), chosen=("d60",))
     result = partial.topic_tasks.choose([choice], handed_out_only=True)
-    assert result.refused[0].reason == "the text of document 'd60' is missing, so it cannot be judged yet"
+    assert result.refused[0].reason == "document 'd60' has no text yet and cannot be judged"
     partial.settings.set_judging_page(task="preference")
     assert partial.topic_tasks.next_topics("ann", 1).fresh == ["1"]
     preference = Preference(str(uuid4()), "ann", "1", "d0", "d60", "left")
@@ -306,15 +306,17 @@ def test_topics_that_wait_for_texts_are_not_called_decided(partial: Campaign, tm
     assert state is not None
     assert (state["topics"], state["decided"], state["waiting"]) == (1, 1, 1)
     assert partial.overview.next_step().sentence.startswith(
-        "Every topic that has enough texts is decided. 1 topic waits for"
+        "All topics with enough texts are judged. 1 topic cannot be judged yet"
     )
-    assert "1 topic waits for the texts of pooled documents" in ok("status", partial.directory)
+    assert "1 topic cannot be judged yet: too few of the pooled documents have a text." in ok(
+        "status", partial.directory
+    )
 
 
 def test_an_import_says_what_it_releases(partial: Campaign, tmp_path: Path) -> None:
     write_documents(tmp_path / "later.tsv", [*POOL[WITH_TEXT:50], "elsewhere"])
     done = partial.importer.import_files(documents=[tmp_path / "later.tsv"]).done
-    assert done[-1].endswith("10 pooled pairs that waited for a text can be judged now")
+    assert done[-1].endswith("10 pooled pairs have a text now and can be judged")
 
 
 def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Campaign, client: TestClient) -> None:
@@ -322,7 +324,7 @@ def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Cam
     partial.store.queue.lease("1", [Selection("d60"), Selection("d0")], "ann", time.time(), time.time() + 600)
     answer = post(client, "sync", judgements=[judged("d60"), judged("d0")], query_id="1", holding=["d61"], want=3)
     assert [refused["reason"] for refused in answer["refused"]] == [
-        "the text of document 'd60' is missing, so it cannot be judged yet"
+        "document 'd60' has no text yet and cannot be judged"
     ]
     assert len(answer["saved"]) == 1
     assert answer["closed"] == ["d61"]
@@ -339,7 +341,7 @@ def test_who_judged_it_before_can_take_it_back_but_not_give_it_anew(partial: Cam
     anew = Judgement(str(uuid4()), "ann", "1", "d60", "graded", 0)
     result = partial.judging.judge_many([undone, anew], leased_only=True)
     assert result.saved == [undone.uuid]
-    assert "is missing" in result.refused[0].reason
+    assert "has no text yet" in result.refused[0].reason
 
 
 def test_where_no_document_has_a_text_all_are_handed_out_by_their_ids(tmp_path: Path) -> None:

@@ -194,14 +194,14 @@ def test_an_adaptive_strategy(campaign: Campaign, files: Path, tmp_path: Path, o
     assert "| `in-turn` | adaptive |" in ok("methods", "strategies", "--format", "markdown")
     assert "`cleverdon loop" in fails("pool", campaign.directory, "--strategy", "in-turn")
     app = opened("loop")
-    assert "In turn" in labels(app, "What chooses in the loop")
+    assert "In turn (pooling)" in labels(app, "What chooses the next document")
     assert "In turn" not in labels(opened("pool"), "Strategy")
     ok("loop", campaign.directory, "--mode", "loop", "--by", "in-turn")
     (document,) = campaign.judging.next_pairs("ann", "1", 1).documents
     assert document.doc_id == "d1"
     assert (
         campaign.explanations.why("1", "d1", "ann").sentence
-        == "In turn chose it: takes the next document of each run in turn."
+        == "Chosen by In turn: takes the next document of each run in turn."
     )
     assert "\nin-turn " in simulated(files, tmp_path, "--strategy", "in-turn")
 
@@ -209,7 +209,7 @@ def test_an_adaptive_strategy(campaign: Campaign, files: Path, tmp_path: Path, o
 @pytest.mark.usefixtures("bookshelf")
 def test_a_learner(campaign: Campaign, files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "| `centroid` | `scale=1.0` |" in ok("methods", "learners", "--format", "markdown")
-    assert any("Centroid" in option for option in labels(opened("loop"), "Model"))
+    assert any("Centroid" in option for option in labels(opened("loop"), "Learner"))
     ok("loop", campaign.directory, "--mode", "loop", "--learner", "centroid")
     judge(campaign, "1", "d1", 2)
     judge(campaign, "1", "d2", 0)
@@ -236,11 +236,11 @@ def test_an_adjudication_rule(campaign: Campaign, tmp_path: Path, opened: Callab
     assert "weighted" in ok("rules")
     judge(campaign, "1", "d1", 3)
     compared = ok("rules", campaign.directory, "--rule", "highest", "--against", "weighted(weight=.25)")
-    assert "highest against weighted(weight=0.25)" in compared
+    assert "highest vs. weighted(weight=0.25)" in compared
     ok("export", campaign.directory, "--qrels", tmp_path / "qrels.txt", "--rule", "weighted")
     assert (tmp_path / "qrels.txt").read_text().split() == ["1", "0", "d1", "1.5"]
     assert fails("rules", campaign.directory, "--against", "weighted(weight=much)").endswith(
-        "weight of weighted is a number; found 'much'\n"
+        "weight of weighted: expected a number, found 'much'\n"
     )
     app = opened("export")
     boxes = [box for box in app.selectbox if "Weighted mean" in box.options]
@@ -283,7 +283,7 @@ def test_a_name_can_be_taken_once(install: Callable[..., Path]) -> None:
         "def mine(runs): ...\n",
         groups=("cleverdon.pooling",),
     )
-    with pytest.raises(InputError, match="the package bookshelf 1.2 cannot add .* 'mtf' is in the table already"):
+    with pytest.raises(InputError, match="the package bookshelf 1.2 cannot add .* 'mtf' is already registered"):
         STRATEGIES["depth"]
     assert "majority" in ADJUDICATION_RULES  # the other tables work on
 

@@ -113,7 +113,8 @@ def test_pool_is_seen_before_it_is_added(
     campaign = make_campaign(pooled=False)
     app = opened(campaign, "pool.py")
     app.number_input(key="depth-depth").set_value(2).run()
-    assert {m.label: m.value for m in app.metric}["New"] == "6"
+    assert {m.label: m.value for m in app.metric}["New pairs"] == "6"
+    assert any("This adds 6 pairs." in m.value for m in app.markdown)
     assert campaign.progress.counts()["pool"] == 0
     app.button(key="add").click().run()
     assert campaign.progress.counts()["pool"] == 6
@@ -138,7 +139,7 @@ def test_compare_shows_the_library_s_values_and_explains_a_wrong_measure(
 def test_export_offers_what_the_command_writes(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
     app = opened(campaign, "export.py")
-    assert any("1 pairs in 1 of 2 topics: 1 of grade 2" in m.value for m in app.markdown)
+    assert any("1 pair in 1 of 2 topics has a grade: 1 with grade 2." in m.value for m in app.markdown)
 
 
 @pytest.fixture
@@ -157,14 +158,14 @@ def test_clicks_are_there_to_export(
     opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:
     app = opened(campaign, "export.py")
-    assert "Clicks" not in [s.value for s in app.subheader]
+    assert "Clicks" not in [tab.label for tab in app.tabs]
     (files / "march.csv").write_text("query_id,doc_id,rank,shown,clicked\n1,d1,1,10,4\n1,d1,2,10,2\n1,d2,2,10,1\n")
     campaign.importer.import_files(clicks=files / "march.csv")
     there = [m.value for m in opened(campaign, "import_files.py").markdown]
-    assert r"Log of clicks: march\.csv (3 rows)." in there
+    assert r"Click logs: march\.csv (3 rows)." in there
     app = opened(campaign, "export.py")
     assert not app.exception
-    assert any(r"Log: march\.csv; 3 rows." in m.value for m in app.markdown)
+    assert any(r"3 rows from march\.csv." in m.value for m in app.markdown)
     campaign.clicks.export(table=files / "clicks.tsv")
     assert buttons["clicks"]() == (files / "clicks.tsv").read_bytes()
 
@@ -174,20 +175,20 @@ def test_training_data_by_a_rule_and_a_number(
     opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:
     say(campaign, "1", "d2", 0)
-    assert "Training data" not in [s.value for s in opened(campaign, "export.py").subheader]
+    app = opened(campaign, "export.py")
+    assert any("there are none yet" in m.value for m in app.markdown)
+    assert "triples" not in buttons
     say(campaign, "1", "d1", 2)
     say(campaign, "1", "d6", 0)
     app = opened(campaign, "export.py")
     assert app.selectbox(key="negatives").value == "judged"
-    assert "Triples: 1, for 1 of 1 relevant documents." in [m.value for m in app.markdown]
+    assert "**1 triple for 1 of 1 relevant documents.**" in [m.value for m in app.markdown]
     assert not app.warning
     assert len(buttons["triples"]().splitlines()) == 2
     app.number_input(key="negatives-each").set_value(2).run()
     assert sorted(buttons["triples"]().splitlines()[1:]) == [b"1\td1\td2", b"1\td1\td6"]
     app.number_input(key="negatives-each").set_value(3).run()
-    assert [w.value for w in app.warning] == [
-        "Relevant documents with fewer than 3 negatives by this rule: 1 of 1, in 1 of 1 topics."
-    ]
+    assert [w.value for w in app.warning] == ["1 of 1 relevant documents get fewer than 3 negatives, in 1 of 1 topics."]
     app.number_input(key="negatives-each").set_value(2).run()
     app.selectbox(key="negatives").set_value("unjudged-random").run()
     campaign.training_data.export(triples=files / "t.tsv", negatives="unjudged-random", count=2)
@@ -210,3 +211,24 @@ def test_signed_out_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, campaign
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
     assert app.title[0].value == "Sign in"
     assert not app.metric
+
+
+def test_the_tour_stays_hidden_once_it_is_hidden(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    def shows_tour(app: AppTest) -> bool:
+        return any("tour of the demo" in m.value for m in app.markdown)
+
+    assert not shows_tour(opened(campaign, "overview.py"))
+    campaign.settings.set_tour(True)
+    app = opened(campaign, "overview.py")
+    assert shows_tour(app)
+    app.button(key="hide-tour").click().run()
+    assert not shows_tour(app)
+    assert not shows_tour(opened(campaign, "overview.py"))
+
+
+def test_the_next_step_is_a_button_that_leads_to_its_page(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "empty") as empty:
+        app = opened(empty, "recall.py")
+        app.button(key="next-step").click().run()
+        assert app.title[0].value == "Import"
+        assert "next-step" not in [button.key for button in app.button]  # the page does not link to itself

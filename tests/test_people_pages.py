@@ -17,6 +17,8 @@ from annotate.auth import page_access, rate_limit
 from annotate.auth.page_access import PAGES, SECTIONS, PageEntry
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
+from annotate.elements.tour import STOPS
+from annotate.elements.widgets import NEXT
 from annotate.server import uploads
 from collection import Campaign, Judgement
 from collection.records import ROLES, Role
@@ -63,6 +65,16 @@ def test_every_script_is_in_the_table_and_says_whose_it_is() -> None:
         assert set(page.roles) <= set(ROLES), page.file
         assert "manager" in page.roles, page.file
         assert page.section in SECTIONS, page.file
+
+
+def test_the_menu_has_its_pages_section_by_section() -> None:
+    sections = [page.section for page in PAGES]
+    assert sections == sorted(sections, key=SECTIONS.index)
+
+
+def test_every_stop_of_the_tour_and_every_next_step_is_a_page() -> None:
+    assert {file for _, file, _, _ in STOPS} <= FILES
+    assert set(NEXT) <= {page.url_path for page in PAGES}
 
 
 def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
@@ -141,7 +153,7 @@ def test_a_manager_closes_a_topic_and_a_reader_is_not_offered_it(opened: Open, b
 def test_an_annotator_s_overview_has_their_own_figures_only(opened: Open, begun: Campaign) -> None:
     begun.judging.judge_many([Judgement(str(uuid4()), "zoe", "2", "d5", "graded", 2)])
     app = opened(begun, "overview.py", "annotator")
-    assert {m.label: m.value for m in app.metric} == {"Topics for you": "2", "Judged by you": "3"}
+    assert {m.label: m.value for m in app.metric} == {"Your topics": "2", "Your judgements": "3"}
     assert app.dataframe[0].value["judged"].tolist() == [2, 1]
     everything = " ".join(str(element.value) for kind in (app.markdown, app.caption) for element in kind)
     assert not re.search("zoe|alpha|beta", everything)
@@ -184,7 +196,7 @@ def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
     app.text_input[0].set_value("bob")
     app.selectbox[0].set_value("reader")
     app.multiselect[0].set_value(["judges"])
-    submit(app, "Make the link")
+    submit(app, "Invite")
     assert not app.error
     token = re.search(r"/invitation\?token=(\S+)", app.code[0].value)
     assert token is not None
@@ -200,8 +212,8 @@ def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
 def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Campaign) -> None:
     app = opened(campaign, "people.py", "manager", "ann")
     app.text_input[0].set_value("ANN")
-    submit(app, "Make the link")
-    assert "there is an account" in app.error[0].value
+    submit(app, "Invite")
+    assert "is taken by the account" in app.error[0].value
     assert app.text_input[0].value == "ANN"
     assert len(campaign.accounts.table()) == 1
 
@@ -214,7 +226,7 @@ def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> 
     app.selectbox(key="role-bob").set_value("reader")
     app.multiselect(key="groups-bob").set_value(["a", "b"])
     app.text_input(key="email-bob").set_value("bob@x.org")
-    submit(app, "Save the change")
+    submit(app, "Save")
     assert not app.error
     row = campaign.accounts.table().set_index("name").loc["bob"]
     assert (row["role"], row["groups"], row["email"]) == ("reader", ["a", "b"], "bob@x.org")
@@ -232,7 +244,7 @@ def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
     app.button(key="lock-ann").click().run()
     assert "only manager" in app.error[0].value
     app.selectbox(key="role-ann").set_value("reader")
-    submit(app, "Save the change")
+    submit(app, "Save")
     assert "only manager" in app.error[0].value
     assert campaign.accounts.table()["role"].tolist() == ["manager"]
 
@@ -257,17 +269,17 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     new, again = app.text_input
     new.set_value(PASSWORD)
     again.set_value(PASSWORD + "!")
-    submit(app, "Keep it")
-    assert "not the same" in app.error[0].value
+    submit(app, "Save")
+    assert "are different" in app.error[0].value
     new, again = app.text_input
     new.set_value("short")
     again.set_value("short")
-    submit(app, "Keep it")
+    submit(app, "Save")
     assert "10 characters" in app.error[0].value
     new, again = app.text_input
     new.set_value(PASSWORD)
     again.set_value(PASSWORD)
-    submit(app, "Keep it")
+    submit(app, "Save")
     assert not app.error
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
     app.run()
@@ -275,8 +287,8 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     old.set_value("wrong wrong wrong")
     new.set_value(PASSWORD + "!")
     again.set_value(PASSWORD + "!")
-    submit(app, "Keep it")
-    assert "old password" in app.error[0].value
+    submit(app, "Save")
+    assert "current password" in app.error[0].value
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 
@@ -290,7 +302,7 @@ def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     for new in ("short", "short", "short", PASSWORD + "!"):
         for field, text in zip(app.text_input, (PASSWORD, new, new), strict=True):
             field.set_value(text)
-        submit(app, "Keep it")
+        submit(app, "Save")
         assert [error.value for error in app.error if "10 characters" not in error.value] == []
     assert campaign.accounts.check_password("ann", PASSWORD + "!") == "ann"
 
@@ -299,7 +311,7 @@ def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     ("seconds", "minutes"), [(0.1, "1 minute."), (60.0, "1 minute."), (60.1, "2 minutes."), (300.0, "5 minutes.")]
 )
 def test_the_minutes_to_wait_are_rounded_up(seconds: float, minutes: str) -> None:
-    assert rate_limit.wait_message(seconds) == f"Too many attempts: try again in {minutes}"
+    assert rate_limit.wait_message(seconds) == f"Too many attempts. Try again in {minutes}"
 
 
 def test_the_old_password_cannot_be_guessed_from_an_open_browser(
@@ -313,11 +325,11 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     for guess in ("wrong wrong wrong", "wrong again again", PASSWORD):
         for field, text in zip(app.text_input, (guess, PASSWORD + "!", PASSWORD + "!"), strict=True):
             field.set_value(text)
-        submit(app, "Keep it")
+        submit(app, "Save")
         said.append(app.error[0].value)
-    assert "old password" in said[0]
-    assert "old password" in said[1]
-    assert said[2] == "Too many attempts: try again in 5 minutes."
+    assert "current password" in said[0]
+    assert "current password" in said[1]
+    assert said[2] == "Too many attempts. Try again in 5 minutes."
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 

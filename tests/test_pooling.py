@@ -63,7 +63,7 @@ def test_no_runs_make_an_empty_pool() -> None:
 
 
 def test_depth_below_one_is_refused() -> None:
-    with pytest.raises(InputError, match="1 or more, found 0"):
+    with pytest.raises(InputError, match="pool depth: expected a rank of 1 or more, found 0"):
         depth([A], depth=0)
 
 
@@ -224,9 +224,9 @@ def test_nothing_makes_no_evidence() -> None:
 
 
 def test_wrong_parameters_are_refused() -> None:
-    with pytest.raises(InputError, match="1 or more, found 0"):
+    with pytest.raises(InputError, match="expected 1 or more pairs per topic, found 0"):
         rrf(FIVE, budget=0)
-    with pytest.raises(InputError, match="0 or more, found -1"):
+    with pytest.raises(InputError, match="expected 0 or more overlap pairs per topic, found -1"):
         rrf(FIVE, k=-1)
     with pytest.raises(ColumnsError, match="run a"):
         evidence([Run("a", FIVE[0].frame.drop(columns="listed"))])

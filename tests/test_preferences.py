@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -220,7 +221,7 @@ def test_strengths_by_hand() -> None:
     circle = estimate_strengths(table("ann 1 a>b\nann 1 b>c\nann 1 c>a"))
     assert np.allclose(circle["strength"], 0)
     assert estimate_strengths(frame.iloc[:0]).empty
-    with pytest.raises(InputError, match="the prior of the strengths is above 0, found 0"):
+    with pytest.raises(InputError, match="prior: expected a number above 0, found 0"):
         fit(np.zeros((2, 2)), prior=0)
     with pytest.raises(ColumnsError, match="left"):
         estimate_strengths(frame.drop(columns="left"))
@@ -368,7 +369,7 @@ def test_topics_without_a_pair_that_counts_are_said(tmp_path: Path) -> None:
         ["r", "1", "1", "1", "1.0000", "1.0000", "1.0000"], ["r", "2", "0", "1", "-", "-", "0.0000"]
     ]  # fmt: skip
     assert "r: ppref and wpref are means over 1 of 2 topics" in said.stderr
-    assert "no document is better than another in 1 topic, left out: 3" in said.stderr
+    assert "left out 1 topic where all documents are tied: 3" in said.stderr
     written = json.loads(
         ok("preferences", tmp_path / "p.csv", tmp_path / "r.run", "--per-topic", "--format", "json"),
         parse_constant=lambda name: pytest.fail(f"{name} is not JSON"),
@@ -410,17 +411,17 @@ def test_a_ranking_in_the_order_of_what_is_preferred_has_one_and_the_other_way_r
 def test_what_the_measure_refuses() -> None:
     frame = table("ann 1 a>b")
     good = ranking("r", q1="ab")
-    with pytest.raises(InputError, match="no two documents have a better one"):
+    with pytest.raises(InputError, match="no pair has a preferred document"):
         evaluate([good], table("ann 1 a=b"))
-    with pytest.raises(InputError, match="two runs are called 'r'"):
+    with pytest.raises(InputError, match="two runs have the name 'r'"):
         evaluate([good, good], frame)
-    with pytest.raises(InputError, match="there is no run"):
+    with pytest.raises(InputError, match="there are no runs to evaluate"):
         evaluate([], frame)
-    with pytest.raises(InputError, match="1 or more ranks, found 0"):
+    with pytest.raises(InputError, match="depth: expected 1 or more, found 0"):
         evaluate([good], frame, 0)
-    with pytest.raises(InputError, match="no topic can be called 'all'"):
+    with pytest.raises(InputError, match="a topic is named 'all'"):
         evaluate([good], table("ann all a>b"))
-    with pytest.raises(ColumnsError, match="run r needs the columns rank"):
+    with pytest.raises(ColumnsError, match="run r: expected the column rank"):
         evaluate([Run("r", good.frame.drop(columns="rank"))], frame)
 
 
@@ -509,7 +510,7 @@ def test_what_the_log_says_is_read_once_for_all_connections(
     with Campaign(campaign.directory) as other:
         other.settings.keep_card_arrangement("ann", {"size": 2})
         other.settings.set_judging_page(rest_after=10)  # nothing that topics depend on
-        assert other.overview.next_step() == ("judge", "Compare: 1 of 2 topics are left.")
+        assert other.overview.next_step() == ("judge", "1 of 2 topics is left.")
         assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
         assert campaign.topic_tasks._state is made
         other.settings.set_loop(topics=["2"], mode="closed")
@@ -598,7 +599,7 @@ def test_topics_with_one_document_are_not_handed_out(campaign: Campaign) -> None
         pool = pd.DataFrame({"query_id": "3", "doc_id": ["d00", "nowhere"], "rank": [1, 2]})
         campaign.store.pool.add(pool, "depth", {}, ["forth"])
     assert campaign.topic_tasks.next_topics("ann", 9).fresh == ["1", "2"]
-    with pytest.raises(UnknownNameError, match="no topic '9'"):
+    with pytest.raises(UnknownNameError, match="unknown topic '9'"):
         campaign.topic_tasks.plan("ann", "9")
 
 
@@ -614,7 +615,7 @@ def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(camp
     assert log.loc[0, ["note", "seconds", "away"]].tolist() == ["clear", 2.5, 0.5]
     assert campaign.topic_tasks.preferences()["kind"].tolist() == ["equal"]
     again = campaign.topic_tasks.prefer([first._replace(left="d02")])
-    assert "belongs to another preference" in again.refused[0].reason
+    assert "of another preference" in again.refused[0].reason
 
 
 @pytest.mark.parametrize(
@@ -622,11 +623,11 @@ def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(camp
     [
         (preferred("ann", "9", "d00", "d01"), "topic '9' is not in the campaign"),
         (preferred("ann", "1", "d00", "nowhere"), "document 'nowhere' is not in the campaign"),
-        (preferred("ann", "1", "d00", "d00"), "wanted two documents to compare, found 'd00' twice"),
-        (preferred("ann", "1", "d00", "d01", "chosen"), "wanted a kind of preference (left, right, equal, cannot"),
-        (preferred("ann", "1", "d00", "d01", "cannot judge"), '"cannot judge" needs a reason'),
-        (preferred("ann", "1", "d00", "d01", "undone"), "ann has no preference between 'd00' and 'd01' to take back"),
-        (preferred("", "1", "d00", "d01"), "a preference needs the name of its annotator"),
+        (preferred("ann", "1", "d00", "d00"), "expected two different documents, found 'd00' twice"),
+        (preferred("ann", "1", "d00", "d01", "chosen"), "expected a kind of preference (left, right, equal, cannot"),
+        (preferred("ann", "1", "d00", "d01", "cannot judge"), 'expected a reason for "cannot judge", found none'),
+        (preferred("ann", "1", "d00", "d01", "undone"), "ann has no preference between 'd00' and 'd01' to undo"),
+        (preferred("", "1", "d00", "d01"), "expected the annotator of a preference"),
     ],
 )
 @pytest.mark.slow
@@ -639,7 +640,7 @@ def test_what_is_no_preference_is_refused(campaign: Campaign, preference: Prefer
 
 def test_what_was_not_handed_out_is_refused(campaign: Campaign) -> None:
     refused = campaign.topic_tasks.prefer([preferred("ann", "2", "d00", "d01")], handed_out_only=True).refused
-    assert refused[0].reason == "topic '2' was not handed out to ann"
+    assert refused[0].reason == "topic '2' is not assigned to ann"
     campaign.topic_tasks.next_topics("ann", 2)
     refused = campaign.topic_tasks.prefer([preferred("ann", "2", "d00", "outside")], handed_out_only=True).refused
     assert refused[0].reason == "document 'outside' is not in the pool of topic '2'"
@@ -673,9 +674,11 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
         0,
     ]
     said = run("preferences", where)
-    assert said.stdout.splitlines()[0].split() == ["run", "topics", "counted", "pairs", "of", "ppref", "wpref", "rpref"]
+    assert re.split("  +", said.stdout.splitlines()[0]) == [
+        "run", "topics", "topics counted", "pairs counted", "pairs", "ppref", "wpref", "rpref",
+    ]  # fmt: skip
     assert [line.split()[0] for line in said.stdout.splitlines()[1:]] == ["forth", "back"]
-    assert "said the same" in said.stderr
+    assert "same preference in" in said.stderr
     means = campaign.evaluation.by_preferences(depth=2).means()
     of_file = json.loads(
         ok("preferences", tmp_path / "p.csv", tmp_path / "forth.run", "--depth", 2, "--format", "json")
@@ -683,11 +686,11 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     assert of_file["values"][0]["ppref"] == means.set_index("run").loc["forth", "ppref"]
     per_topic = ok("preferences", where, tmp_path / "back.run", "--per-topic").splitlines()
     assert [line.split()[:2] for line in per_topic[1:]] == [["back", "1"], ["back", "2"]]
-    assert "name them after it" in run("preferences", tmp_path / "p.csv").stderr
+    assert "expected at least one RUN" in run("preferences", tmp_path / "p.csv").stderr
 
 
 def test_status_and_what_is_next(campaign: Campaign) -> None:
-    assert campaign.overview.next_step() == ("judge", "Compare: 2 of 2 topics are left.")
+    assert campaign.overview.next_step() == ("judge", "2 of 2 topics are left.")
     campaign.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
     state = campaign.overview.status()["decisions"]
@@ -709,21 +712,21 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
     [
         (
             "annotator,query_id,left,right,kind\nann,1,a,a,left\n",
-            ":2: wanted two documents to compare, found 'a' twice",
+            ", line 2: expected two documents to compare, found 'a' twice",
         ),
-        ("annotator,query_id,left,right,kind\nann,1,a,b,best\n", ":2: wanted a kind (left, right, equal"),
+        ("annotator,query_id,left,right,kind\nann,1,a,b,best\n", ", line 2: expected a kind (left, right, equal"),
         (
             "annotator,query_id,left,kind\nann,1,a,left\n",
-            ":1: wanted preferences: the columns annotator, query_id, left, right",
+            ", line 1: expected preferences with the columns annotator, query_id, left, right",
         ),
-        ("annotator,query_id,left,right,kind\nann,1,a,b,\n", ":2: wanted a value of kind"),
+        ("annotator,query_id,left,right,kind\nann,1,a,b,\n", ", line 2: expected a value of kind"),
         (
             "annotator,query_id,left,right,kind,seconds\nann,1,a,b,left,-1\n",
-            ":2: wanted seconds as a number, 0 or more",
+            ", line 2: expected seconds as a number, 0 or more",
         ),
-        ("annotator,query_id,left,right,kind\n ann,1,a,b,left\n", ":2: wanted the name of an annotator"),
-        ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ":2: wanted an id without blanks"),
-        ("annotator,query_id,left,right,kind\n", "a header and nothing below it"),
+        ("annotator,query_id,left,right,kind\n ann,1,a,b,left\n", ", line 2: expected the name of an annotator"),
+        ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ", line 2: expected an id without blanks"),
+        ("annotator,query_id,left,right,kind\n", "only a header"),
         ('[{"annotator": "ann"}]\n', "a JSON array"),
     ],
 )

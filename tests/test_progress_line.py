@@ -55,7 +55,7 @@ def test_a_log_gets_plain_lines_now_and_then(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_terminal_gets_a_line_that_is_rewritten_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = stderr(monkeypatch, True)
-    with progress_line() as progress:
+    with progress_line("evaluating") as progress:
         progress("runs", 1, 2)
         progress("runs", 2, 2)
     assert stream.getvalue().split("\r\x1b[K") == [

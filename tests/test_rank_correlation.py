@@ -165,14 +165,14 @@ def test_what_has_no_value_is_nan() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: kendall([1, 2], [1, 2, 3]), "two lists of scores of one length, found (2,) and (3,)"),
+        (lambda: kendall([1, 2], [1, 2, 3]), "two lists of equal length, found shapes (2,) and (3,)"),
         (lambda: spearman([1, math.nan], [1, 2]), "found nan or infinity"),
         (lambda: kendall([1, 2], [1, 2], variant="c"), "there is no variant of tau 'c'; choose from a, b"),
-        (lambda: tau_ap([1, 1], [1, 2]), 'needs scores without ties, and x has some; say ties="b"'),
-        (lambda: tau_ap([1, 2], [1, 1], ties="none"), 'y has some; say ties="a" or ties="b"'),
+        (lambda: tau_ap([1, 1], [1, 2]), 'needs scores without ties, but x has some; use ties="b"'),
+        (lambda: tau_ap([1, 2], [1, 1], ties="none"), 'y has some; use ties="a" or ties="b"'),
         (lambda: tau_ap([1, 2], [1, 1], ties="w"), "there is no way with ties 'w'"),
         (lambda: rbo([1], [1], p=1), "between 0 and 1, found 1"),
-        (lambda: rbo({}, {"a": 1}), "one of them is empty"),
+        (lambda: rbo({}, {"a": 1}), "found an empty one"),
         (lambda: rbo({"a": 1}, [1]), "two mappings or two lists of scores"),
         (lambda: rbo({"a": math.nan}, {"a": 1}), "finite numbers"),
     ],

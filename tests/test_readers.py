@@ -49,7 +49,7 @@ def test_a_first_record_that_is_an_empty_field(tmp_path: Path, reader: str) -> N
     path.write_text('\n""\n')
     with pytest.raises(FormatError) as caught:
         READERS[reader](path)
-    assert str(caught.value).startswith(f"{path}:2: wanted ")
+    assert str(caught.value).startswith(f"{path}, line 2: expected ")
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".run", ".xml"])
@@ -61,7 +61,7 @@ def test_a_line_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path.write_bytes(gzip.compress(begin + b"a" * (6 << 20), compresslevel=1))
     with pytest.raises(FormatError) as caught:
         READERS[reader](path)
-    assert str(caught.value).startswith(f"{path}:1: wanted ")
+    assert str(caught.value).startswith(f"{path}, line 1: expected ")
     if (reader, ending) != ("costs", ".run"):
         assert "MiB" in str(caught.value)
 
@@ -70,7 +70,9 @@ def test_topics_in_markup_of_many_lines_are_bounded(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("collection.formats.source.LONGEST_LINE", 1 << 20)
     path = tmp_path / "topics.xml.gz"
     path.write_bytes(gzip.compress(b"<topics>\n" + b"<topic>\n" * (1 << 18)))
-    with pytest.raises(FormatError, match=r"topics.xml.gz:\d+: wanted at most 1 MiB of topics in markup, found more"):
+    with pytest.raises(
+        FormatError, match=r"topics.xml.gz, line \d+: expected at most 1 MiB of topics in markup, found more"
+    ):
         formats.read_topics(path)
 
 
@@ -95,7 +97,7 @@ def test_half_a_surrogate_pair_in_json(tmp_path: Path, reader: str, where: str) 
     path.write_text(json.dumps(RECORDS[reader]) + "\n" + json.dumps(record) + "\n")
     with pytest.raises(FormatError) as caught:
         READERS[reader](path)
-    assert str(caught.value).startswith(f"{path}:2: wanted text, found half a surrogate pair")
+    assert str(caught.value).startswith(f"{path}, line 2: expected text, found half a surrogate pair")
 
 
 @pytest.mark.parametrize("reader", RECORDS)
@@ -159,7 +161,7 @@ def test_refusals_of_labels_and_costs_name_path_and_line(tmp_path: Path) -> None
     labels, costs, qrels, run = (tmp_path / name for name in ("labels.csv", "costs.csv", "qrels", "a.run"))
     labels.write_text("annotator,query_id,doc_id,relevance\na,1,d,1\nb,1,d,7\n")
     said = fails("agreement", labels, "--grades", "0-3")
-    assert f"{labels}:3: wanted a grade of the scale (0, 1, 2, 3), found 7" in said
+    assert f"{labels}, line 3: expected a grade of the scale (0, 1, 2, 3), found 7" in said
     labels.write_text("annotator,query_id,doc_id,relevance\n" + "".join(f"a,1,d{i},{i}\n" for i in range(2000)))
     assert str(labels) in fails("agreement", labels)
     costs.write_text("\nrun,price\n\nb,1\n")
@@ -168,7 +170,7 @@ def test_refusals_of_labels_and_costs_name_path_and_line(tmp_path: Path) -> None
     for command in ("evaluate", "compare"):
         frontier = ["--frontier", "price"] if command == "compare" else []
         said = fails(command, qrels, run, "--costs", costs, *frontier)
-        assert f"{costs}:4: wanted costs of one of the runs (a), found those of b" in said
+        assert f"{costs}, line 4: expected costs of one of the runs (a), found those of b" in said
 
 
 def test_conflicts_of_labels_and_costs_name_path_and_line(tmp_path: Path) -> None:
@@ -188,4 +190,4 @@ def test_conflicts_of_labels_and_costs_name_path_and_line(tmp_path: Path) -> Non
                 line = 2 if kind == "qrels" else 3
                 with pytest.raises(ConflictError) as caught:
                     campaign.importer.import_files(**{kind: tmp_path / name})
-                assert str(caught.value).startswith(f"{tmp_path / name}:{line}: ")
+                assert str(caught.value).startswith(f"{tmp_path / name}, line {line}: ")

@@ -9,6 +9,7 @@ from math import isnan
 from pathlib import Path
 from uuid import uuid4
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,6 +17,7 @@ from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import recall as charts
+from annotate.elements import recall_table
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.recall import TABLE, _batches, _curve, _next_percent, _promise_and_advice, _rules
@@ -413,7 +415,40 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     app = opened(hundred, "recall.py", topic="b")
     assert "Nothing is judged yet" in shown(app)
     app = opened(hundred, "recall.py", topic="nowhere")
-    assert app.error[0].value == "There is no topic nowhere."
+    assert app.error[0].value == "Topic nowhere does not exist."
+
+
+@pytest.mark.parametrize(
+    ("stop", "scopes", "target", "said"),
+    [
+        ([], "pp", 0.9, "No topic is ready to stop yet. The target is to find 90% of the relevant documents of each"),
+        ([], "pp", 1, "No topic is ready to stop yet. The target is to find all relevant documents of each topic"),
+        (
+            [0],
+            "pc",
+            0.9,
+            "1 of 2 topics is ready to stop: at least 90% of the relevant documents in the pool are found",
+        ),
+        ([0, 1], "pc", 0.9, "2 of 2 topics are ready to stop: at least 90% of the relevant documents are found, with"),
+        ([1], "pc", 1, "1 of 2 topics is ready to stop: all relevant documents in the collection are found, with 95%"),
+    ],
+)
+def test_the_page_leads_with_how_many_topics_may_stop(stop: list[int], scopes: str, target: float, said: str) -> None:
+    table = pd.DataFrame(
+        {"stop": [n in stop for n in (0, 1)], "of": [{"p": "pool", "c": "collection"}[s] for s in scopes]}
+    )
+    assert recall_table.answer(table, LoopSettings("loop", target=target)).startswith(said)
+
+
+def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -> None:
+    rows = pd.DataFrame({"query_id": ["b", "c", "a"], "title": "", "stop": [False, False, True]})
+    chart = charts.intervals_chart(
+        rows.assign(recall_low=[None, 0.2, 0.9], recall_high=[None, 0.8, 1.0]), 0.9
+    ).to_dict()
+    goal, span, low = chart["layer"]
+    assert span["encoding"]["x"]["sort"] == low["encoding"]["x"]["sort"] == ["c", "a"]
+    assert low["encoding"]["shape"]["scale"]["domain"] == [charts.READY, charts.NOT_YET]
+    assert goal["encoding"]["y"]["field"] == "target"
 
 
 @pytest.mark.slow
@@ -446,7 +481,7 @@ def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest]
     hundred.settings.set_loop(run=0)
     app = opened(hundred, "recall.py", topic="a")
     assert "switch them on on the Loop page" in shown(app)
-    assert "nothing can be promised" in shown(opened(hundred, "loop.py"))
+    assert "no stopping guarantee holds" in shown(opened(hundred, "loop.py"))
 
 
 def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Campaign) -> None:
@@ -461,7 +496,7 @@ def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Camp
     app.radio(key="evidence").set_value("none")
     app.selectbox(key="explain").set_value("terms and runs")
     app.selectbox(key="draws").set_value("number").run()
-    assert "no longer judge blind" in shown(app)
+    assert "judging is not blind" in shown(app)
     app.number_input(key="run").set_value(30).run()
     assert hundred.settings.loop().mode == "loop"  # not before it is saved
     app.button(key="save").click().run()
@@ -492,10 +527,10 @@ def test_what_the_library_refuses_is_told(
 
 def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     app = opened(hundred, "loop.py")
-    assert "not prepared yet" in shown(app)
+    assert "Not computed yet" in shown(app)
     app.button(key="update").click().run()
-    assert "100 documents, by their words and groups of four characters" in shown(app)
-    assert "They are up to date." in shown(app)
+    assert "100 documents, described by words and character 4-grams" in shown(app)
+    assert "they are up to date." in shown(app)
     assert app.button(key="update").disabled
 
 

@@ -37,11 +37,11 @@ def test_qrels_with_only_negative_grades(tmp_path: Path, measures: list[str], co
     ranking.write_text(RUN)
     result = run(command[0], qrels, ranking, *command[1:], *measures)
     assert result.exit_code == 0, result.output
-    assert result.stderr.count("note: no label is 0 or more: nothing counts as judged; the highest is -1\n") == 1
+    assert result.stderr.count("note: no grade is 0 or more, so nothing counts as judged; the highest is -1\n") == 1
 
 
 def test_a_level_that_no_label_reaches_is_told_once(clicked: tuple[Path, Path]) -> None:
-    said = "no label reaches relevance level 1 (AP, P@10); the highest is 0.62. Try --relevance-level 0.5"
+    said = "no grade reaches relevance level 1 (AP, P@10); the highest is 0.62. Try --relevance-level 0.5"
     for command in ("evaluate", "compare"):
         result = run(command, *clicked, "-m", "AP", "-m", "P@10", "-m", "nDCG@10")
         assert result.stderr.count(said) == 1
@@ -88,15 +88,15 @@ def test_reusability_takes_fractions(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "reaches" not in result.stderr
     known = run("reusability", qrels, *runs[:2], "-m", "P@3", "--relevance-level", "0.5", "--bounds", "--grades", "0,1")
-    assert "bounds: an unjudged document may have the grades of the scale (0, 1)" in known.stderr
-    assert "no label reaches relevance level 1 (AP)" in run("reusability", qrels, *runs, "-m", "AP").stderr
+    assert "bounds assume that an unjudged document may have any grade of the scale (0, 1)" in known.stderr
+    assert "no grade reaches relevance level 1 (AP)" in run("reusability", qrels, *runs, "-m", "AP").stderr
 
 
 def test_pages_and_python_hear_of_it_too() -> None:
     qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "relevance": [0.62, 0.2]})
     ranking = Run("t", pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]}))
     evaluation = comparison.evaluate([ranking], qrels, ["AP"])
-    assert evaluation.notes[0].startswith("no label reaches relevance level 1 (AP)")
+    assert evaluation.notes[0].startswith("no grade reaches relevance level 1 (AP)")
     assert evaluation.notes[0] in comparison.compare(evaluation).notes
     assert comparison.evaluate([ranking], qrels, ["AP(rel=0.5)"]).notes == ()
 
@@ -135,10 +135,10 @@ def test_bounds_widen_with_a_grade_that_nobody_has_given() -> None:
 
 def test_which_grades_bounds_assume_is_said(clicked: tuple[Path, Path], campaign: Campaign, tmp_path: Path) -> None:
     unknown = run("evaluate", *clicked, "-m", "nDCG", "--bounds").stderr
-    assert "grades of the qrels, since the scale is not known (0, 0.2, 0.55, 0.62)" in unknown
+    assert "grade of the qrels, since the scale is unknown (0, 0.2, 0.55, 0.62)" in unknown
     known = run("evaluate", *clicked, "-m", "AP", "--bounds", "--grades", "0-3").stderr
     assert "grades of the scale (0, 1, 2, 3)" in known
-    assert "--grades is for --bounds" in run("evaluate", *clicked, "--grades", "0-3").stderr
+    assert "--grades needs --bounds" in run("evaluate", *clicked, "--grades", "0-3").stderr
     assert "two grades or more" in fails("evaluate", *clicked, "--bounds", "--grades", "3")
     labels = tmp_path / "labels.csv"
     labels.write_text("annotator,query_id,doc_id,relevance\na,1,d1,1\na,1,d2,0\n")

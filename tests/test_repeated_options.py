@@ -45,5 +45,5 @@ def test_a_plain_flag_and_a_list_may_be_repeated() -> None:
 
 
 def test_a_parameter_that_is_repeated_is_refused() -> None:
-    with pytest.raises(InputError, match="the parameter budget of rrf is given more than once"):
+    with pytest.raises(InputError, match="parameter budget of rrf is given more than once"):
         read_parameters(STRATEGIES["rrf"], ["budget=5", "budget=6"])

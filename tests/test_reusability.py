@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -174,15 +175,15 @@ def test_a_pool_takes_what_is_listed_and_a_measure_what_is_ranked() -> None:
 
 
 def test_what_cannot_be_laid_is_refused_by_name() -> None:
-    with pytest.raises(InputError, match="hold no judgement"):
+    with pytest.raises(InputError, match="have no judgements"):
         build_run_matrix([X], qrels_of({"a": -1}))
-    with pytest.raises(InputError, match="there is no run"):
+    with pytest.raises(InputError, match="there are no runs"):
         build_run_matrix([], QRELS)
-    with pytest.raises(InputError, match="two runs carry the name 'team_x'"):
+    with pytest.raises(InputError, match="two runs have the name 'team_x'"):
         build_run_matrix([X, X], QRELS)
     with pytest.raises(InputError, match="no run has a topic of the qrels"):
         build_run_matrix([X], QRELS.assign(query_id="9"))
-    with pytest.raises(InputError, match="xinfAP reads strata"):
+    with pytest.raises(InputError, match="xinfAP needs strata"):
         assess([X, Y, Z], QRELS, [parse("xinfAP")])
 
 
@@ -222,7 +223,7 @@ def test_less_can_be_better() -> None:
 
 def test_groups_are_for_the_runs_that_there_are() -> None:
     assert assign_groups(["a", "b"], None) == ("a", "b")
-    with pytest.raises(UnknownNameError, match="no run 'c'"):
+    with pytest.raises(UnknownNameError, match="unknown run 'c'"):
         assign_groups(["a"], {"a": "g", "c": "g"})
     with pytest.raises(InputError, match="found none for b"):
         assign_groups(["a", "b"], {"a": "g"})
@@ -273,15 +274,16 @@ def test_the_depth_of_the_pool_is_seen_and_so_is_who_was_not_pooled() -> None:
         True,
     )  # new is the first by name
     told = assess([X, Y, Z, new], QRELS, groups=None).verdict
-    assert "3 of 4 runs are judged in full to depth 2: these count as pooled." in told
+    assert "3 of 4 runs are fully judged to depth 2 and count as pooled." in told
     # Of k1 and a one is judged, of m and k3 too.
-    assert "The other one was not: of their first 2 documents 50% are judged, of those of new 50%." in told
-    assert any("not judged in full to depth 3" in sentence for sentence in assess([X, Y, Z], QRELS, depth=3).verdict)
+    assert "1 run was not pooled: 50% of the first 2 documents of new are judged." in told
+    told = assess([X, Y, Z], QRELS, depth=3).verdict
+    assert "Most runs are not fully judged to the given pool depth of 3." in told
     asked = detect_pool_depth(matrix, 1)
     assert (asked.depth, asked.runs.tolist(), asked.full) == (1, [False, True, True, True], True)
     deeper = detect_pool_depth(matrix, 3)
     assert (deeper.depth, deeper.full) == (3, False)
-    with pytest.raises(InputError, match="a rank, 1 or more, found 0"):
+    with pytest.raises(InputError, match="a rank of 1 or more, found 0"):
         detect_pool_depth(matrix, 0)
 
 
@@ -302,7 +304,7 @@ def test_a_sampled_pool_has_no_depth() -> None:
     assert not report.pool.full
     assert report.pool.runs.all()
     assert report.missing == []
-    assert any("not judged in full to any depth" in sentence for sentence in report.verdict)
+    assert any("not fully judged to any depth" in sentence for sentence in report.verdict)
 
 
 def test_a_pool_as_deep_as_the_runs_gives_the_order_by_all() -> None:
@@ -407,12 +409,12 @@ def at(depth: int, **changes: Any) -> DepthResult:
         ({"change": MAX_MEAN_CHANGE, "judged": 0.8, "known": 0.95}, "fair", None),
         ({"breaking": ONE}, "with care", "1 of 21 runs changes by more than 0.05 or moves more than 2 places"),
         ({"breaking": TWO}, "with care", "2 of 21 runs change by more"),
-        ({"breaking": THREE}, "no", "(with care up to 2 may): a (-0.060, no place), b (-0.060, no place), c"),
+        ({"breaking": THREE}, "no", "(limit: 2 for use with care): a (-0.060, no move), b (-0.060, no move) and c"),
         ({"breaking": ONE, "others": 8}, "no", "1 of 9 runs changes"),
         ({"breaking": ONE, "others": 9}, "with care", "1 of 10 runs changes"),
         ({"change": 0.026}, "no", "0.026 on average"),
-        ({"judged": 0.79}, "no", "left out 79% are judged"),
-        ({"known": 0.94}, "no", "pooled runs themselves 94% are judged"),
+        ({"judged": 0.79}, "no", "79% of the first 10 documents of a left-out run are judged (required: 80%)"),
+        ({"known": 0.94}, "no", "94% of the first 10 documents of pooled runs are judged (required: 95%)"),
     ],
 )
 def test_each_rule_has_its_own_word(changes: dict[str, Any], verdict: str, words: str | None) -> None:
@@ -425,35 +427,38 @@ def test_each_rule_has_its_own_word(changes: dict[str, Any], verdict: str, words
 
 def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
     care, bad = {"breaking": ONE}, {"known": 0.5}
-    assert headline([at(5), at(10), at(100, **bad)], 43).endswith("fairly at depth 10, not at depth 100 (43 topics).")
+    assert headline([at(5), at(10), at(100, **bad)], 43).endswith("to depth 10, but not at depth 100 (43 topics).")
     assert headline([at(5), at(10, **care), at(20, **bad)], 43).endswith(
-        "fairly at depth 5 and with care at depth 10, not at depth 20 (43 topics)."
+        "reusable to depth 5 and with care to depth 10, but not at depth 20 (43 topics)."
     )
-    assert headline([at(5, **care), at(10)], 43) == "A new system can be compared with care at depth 10 (43 topics)."
-    assert headline([at(5, **bad), at(10)], 43).endswith("cannot be compared fairly, not even at depth 5 (43 topics).")
-    assert headline([], 43).startswith("It cannot be said")
-    assert headline([at(5)], MIN_TOPICS - 1).startswith("9 topics are too few to say")
-    assert headline([at(5)], MIN_TOPICS).startswith("A new system can")
+    assert headline([at(5, **care), at(10)], 43) == "This collection is reusable with care to depth 10 (43 topics)."
+    assert headline([at(5, **bad), at(10)], 43) == (
+        "This collection is not reusable: rankings of unpooled systems are unreliable even at depth 5 (43 topics)."
+    )
+    assert headline([], 43) == "The reusability of this collection cannot be assessed (43 topics)."
+    assert headline([at(5)], MIN_TOPICS - 1) == "9 topics are too few to assess reusability: at least 10 are needed."
+    assert headline([at(5)], 1).startswith("1 topic is too few")
+    assert headline([at(5)], MIN_TOPICS).startswith("This collection is reusable to depth 5")
     fair, with_care, neither = find_deepest([at(5), at(10, **bad), at(20)])
     assert (fair, with_care, neither) == (at(5), None, at(10, **bad))
     told = reason_sentences([at(5), at(10, **care), at(20, **bad)], "group")
-    assert told[0].startswith("A run whose group is left out changes its nDCG@10 by 0.010")
-    assert told[1].startswith("Care is needed at depth 10: 1 of 21 runs changes")
-    assert told[2].startswith("At depth 20 it is not fair")
+    assert told[0].startswith("At depth 10, leaving out a group of runs changes their nDCG@10 by 0.010 on average")
+    assert told[1].startswith("Use with care at depth 10: 1 of 21 runs changes")
+    assert told[2].startswith("Not reusable at depth 20: 50% of the first 20 documents of pooled runs are judged")
     again = reason_sentences([at(5, **care), at(10)], "run")
-    assert again[0].startswith("A run that is left out changes its nDCG@10 by 0.010")
-    assert again[1].startswith("Care is needed at depth 5: 1 of 21 runs changes")
+    assert again[0].startswith("At depth 10, leaving out a run changes its nDCG@10 by 0.010 on average and leaves 95%")
+    assert again[1].startswith("Use with care at depth 5: 1 of 21 runs changes")
     still = reason_sentences([at(5, change=0.0, worst=0.0, moved=0)], "run")
-    assert still[0].endswith("95% are judged. No run changes at all.")
+    assert still[0].endswith("judged. No run changes its value; no run changes its place among 21 runs.")
 
 
 def test_what_breaks_a_rule_looks_as_if_it_did() -> None:
     """Three decimals would print 0.025 where 0.025 is allowed."""
-    assert "changes by 0.0251 on average (0.025 allowed)" in at(10, change=0.0251).broken[0]
+    assert "runs change by 0.0251 on average (limit: 0.025)" in at(10, change=0.0251).broken[0]
     nearly = at(10, breaking=(Breach("a", -0.0502, 0), Breach("b", 0.0498, 3)))
-    assert "a (-0.0502, no place), b (+0.050, 3 places down)" in nearly.broken[0]
+    assert "a (-0.0502, no move) and b (+0.050, 3 places down)" in nearly.broken[0]
     (said,) = reason_sentences([at(5, worst=0.0, moved=2, moved_run="b")], "run")
-    assert said.endswith("None changes; furthest moves b, by 2 places among 21 runs.")
+    assert said.endswith("No run changes its value; the largest move is 2 places (b) among 21 runs.")
 
 
 def test_rounding_breaks_no_rule() -> None:
@@ -482,7 +487,7 @@ def test_every_run_that_goes_too_far_is_counted_the_worst_first() -> None:
     assert len(found) > MAX_BREACHES * 21
     said = at(10, breaking=found)
     assert said.verdict == "no"
-    assert "r06 (+0.051, 8 places down), r05 (+0.000, 3 places up), r04 (-0.060, no place)" in said.broken[0]
+    assert "r06 (+0.051, 8 places down), r05 (+0.000, 3 places up) and r04 (-0.060, no move)" in said.broken[0]
 
 
 @pytest.fixture(scope="module")
@@ -528,8 +533,8 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     assert capture.expected == pytest.approx(2 / 3 * 9 * 8 / 2)
     assert capture.high - capture.low > 9
     assert not capture.tells
-    assert f"cannot be told from these judgements: the interval, {capture.low:,.0f} to" in capture.sentence
-    assert capture.sentence.endswith("is wider than the number of relevant documents that are known in the pool, 9.")
+    assert f"cannot be estimated: its 95% interval {capture.low:,.0f} to" in capture.sentence
+    assert capture.sentence.endswith("is wider than the number of relevant documents known in the pool (9).")
 
     documents = [f"d{n}" for n in range(50)]
     first_five = dict.fromkeys(documents[:5], 1)
@@ -540,18 +545,35 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     (wide,) = estimate_missing(uneven, uneven.runs, 5, resamples=50)
     assert wide.high == pytest.approx(90)  # both topics the even one: one more at each of 45 ranks
     assert not wide.tells
-    assert "at the ranks 6 to 50 of these runs cannot be told from these judgements" in wide.sentence
-    assert wide.sentence.endswith("known in the pool, 6.")
+    assert "at ranks 6 to 50 of these runs cannot be estimated: its 95% interval" in wide.sentence
+    assert wide.sentence.endswith("known in the pool (6).")
     even = build_run_matrix([run_of("r", documents[:8], documents[:8])], qrels_of(first_five, first_five))
     (narrow,) = estimate_missing(even, even.runs, 5, resamples=50)
     assert narrow.tells
-    assert narrow.sentence.startswith("An estimated 6 relevant documents (6 to 6) are missing at the ranks 6 to 8")
+    assert narrow.sentence.startswith("An estimated 6 relevant documents (95% interval 6 to 6) are missing at ranks 6")
+
+
+@pytest.mark.parametrize(
+    ("found", "tells", "sentence"),
+    [
+        (2, False, "cannot be estimated: only 2 relevant documents are in the pool."),
+        (1, False, "cannot be estimated: only 1 relevant document is in the pool."),
+        (12, True, "There is no sign of relevant documents missing in the first 12 ranks of similar systems: a single "
+         "group found 0 of the 12 known ones."),
+    ],
+)  # fmt: skip
+def test_an_estimate_of_none_missing_needs_evidence(found: int, tells: bool, sentence: str) -> None:
+    documents = [f"d{n}" for n in range(found)]
+    matrix = build_run_matrix([run_of("a", documents), run_of("b", documents)], qrels_of(dict.fromkeys(documents, 1)))
+    (capture,) = estimate_missing(matrix, matrix.runs, found)
+    assert (capture.expected, capture.low, capture.high, capture.tells) == (0, 0, 0, tells)
+    assert sentence in capture.sentence
 
 
 def test_nine_topics_are_too_few_for_a_verdict(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
     nine = assess(runs, qrels[qrels["query_id"].isin([str(t) for t in range(9)])], groups=None)
-    assert nine.verdict[0].startswith("9 topics are too few to say")
+    assert nine.verdict[0].startswith("9 topics are too few to assess reusability")
     assert nine.ladder == []
     assert assess(runs, qrels, groups=None).verdict[0].endswith("(12 topics).")
 
@@ -561,8 +583,8 @@ def test_where_nothing_can_be_lost_there_is_no_verdict(made: tuple[list[Run], pd
     report = assess(runs, qrels.assign(relevance=0), groups=None, resamples=20)
     assert report.ladder == []
     assert report.verdict[:2] == (
-        "It cannot be said whether a new system can be compared fairly (12 topics).",
-        "By nDCG@20 every run is worth 0: there is nothing that a system could lose.",
+        "The reusability of this collection cannot be assessed (12 topics).",
+        "Every run has nDCG@20 = 0, so leaving one out changes nothing.",
     )
 
 
@@ -579,7 +601,7 @@ def test_a_topic_that_decides_nothing_is_not_said_to_decide() -> None:
     qrels = qrels_of({"a": 1, "c": 2, "b": 0}, {"m": 1, "n": 1, "p": 0, "q": 0})
     report = assess([X, Z], qrels, groups=None)  # X is the better one by either
     assert (report.topics["without"] == 1).all()
-    assert "No topic decides: without any one of the 2 the order by nDCG@10 is the same." in report.verdict
+    assert "Leaving out any one of the 2 topics does not change the order by nDCG@10." in report.verdict
 
 
 def test_one_topic_gives_no_interval_over_topics() -> None:
@@ -591,7 +613,7 @@ def test_one_topic_gives_no_interval_over_topics() -> None:
 def test_two_runs_are_too_few_for_a_verdict() -> None:
     report = assess([X, Z], QRELS)
     assert report.ladder == []
-    assert "takes 3 groups of runs or more" in report.verdict[1]
+    assert report.verdict[1].startswith("At least 3 groups of runs are needed, so that a pool remains when one is left")
     assert report.left_out["run"].nunique() == 2
 
 
@@ -603,7 +625,7 @@ def test_a_guess_that_leaves_too_few_groups_is_not_followed() -> None:
 
 def test_qrels_of_relevant_documents_only_are_said_to_be_that() -> None:
     report = assess([X, Y, Z], QRELS[QRELS["relevance"] > 0], groups=None)
-    assert any("name relevant documents only" in sentence for sentence in report.verdict)
+    assert any("list relevant documents only" in sentence for sentence in report.verdict)
 
 
 def test_bounds_hold_the_value() -> None:
@@ -708,10 +730,10 @@ def test_the_command_says_it_in_words_first(files_of: tuple[Path, list[Path]]) -
     qrels, paths = files_of
     said = ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--bounds")
     first, why, *_ = said.splitlines()
-    assert first.startswith("2 topics are too few to say whether a new system can be compared fairly")
-    assert why == "The runs end before rank 5, the first depth at which it is asked."
-    assert "team_x  team_x       1         1  0.7500  0.5000  -0.2500" in said
-    assert "bounds over the unjudged" in said
+    assert first == "2 topics are too few to assess reusability: at least 10 are needed."
+    assert why == "The runs end before rank 5, the smallest depth that is assessed."
+    assert re.search(r"^team_x +team_x +1 +1 +0\.7500 +0\.5000 +-0\.2500", said, re.M)
+    assert "bounds over all grades of the unjudged documents" in said
     answer = json.loads(ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--format", "json"))
     assert answer["pool"] == {"depth": 2, "runs": ["other", "team_x", "team_y"], "full": True}
     assert [row["after"] for row in answer["left_out"] if row["run"] == "other"] == [0.25]
@@ -722,7 +744,7 @@ def test_the_campaign_says_what_the_files_say(files_of: tuple[Path, list[Path]],
     qrels, paths = files_of
     (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
-        with pytest.raises(CampaignError, match="no run to leave out"):
+        with pytest.raises(CampaignError, match="no runs to leave out"):
             campaign.evaluation.reusability()
         campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths)
         with pytest.raises(CampaignError, match="judge some pairs first"):
@@ -755,10 +777,10 @@ def test_groups_come_from_a_file(files_of: tuple[Path, list[Path]], tmp_path: Pa
     answer = json.loads(ok("reusability", qrels, *paths, "--group", groups, "--format", "json"))
     assert answer["groups"] == {"team_x": "g", "team_y": "g", "other": "h"}
     for text, wanted in (
-        ("team_x g\n", "groups.tsv:1: wanted run<TAB>group"),
-        ("team_x\tg\nteam_x\th\n", "groups.tsv:2: wanted each run once"),
-        ("team_x\tg\n", "found none for other, team_y"),
-        ("team_x\tg\nnobody\tg\n", "no run 'nobody'"),
+        ("team_x g\n", "groups.tsv, line 1: expected run<TAB>group"),
+        ("team_x\tg\nteam_x\th\n", "groups.tsv, line 2: expected each run once"),
+        ("team_x\tg\n", "found none for other and team_y"),
+        ("team_x\tg\nnobody\tg\n", "unknown run 'nobody'"),
     ):
         groups.write_text(text)
         assert wanted in fails("reusability", qrels, *paths, "--group", groups)
@@ -771,10 +793,42 @@ def test_the_command_refuses_what_goes_with_the_other_form(
     files_of: tuple[Path, list[Path]], campaign: Campaign
 ) -> None:
     qrels, paths = files_of
-    assert "is a directory, so a campaign" in fails("reusability", campaign.directory, paths[0])
-    assert "--rule is for a campaign" in fails("reusability", qrels, *paths, "--rule", "majority")
-    assert "--topics is for a campaign" in fails("reusability", qrels, *paths, "--topics", "all")
+    assert "expected DIR alone, or QRELS and RUNs" in fails("reusability", campaign.directory, paths[0])
+    assert "--rule needs a campaign" in fails("reusability", qrels, *paths, "--rule", "majority")
+    assert "--topics needs a campaign" in fails("reusability", qrels, *paths, "--topics", "all")
     assert "judge some pairs first" in fails("reusability", campaign.directory)
+
+
+@pytest.mark.parametrize(("left_out", "drawn"), [(0.5, ["pooled", "left out"]), (None, ["not pooled"])])
+def test_only_kinds_of_runs_that_there_are_have_a_line(left_out: float | None, drawn: list[str]) -> None:
+    from annotate.charts.reusability import judged_chart
+
+    curves = pd.DataFrame({"run": "x", "depth": [1, 2], "judged": [1.0, 0.8], "left_out": [left_out] * 2}).astype(
+        {"left_out": "float64"}
+    )
+    chart = judged_chart(curves, 1)
+    assert chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"] == drawn
+    assert sorted(set(chart.layer[0].data["kind"])) == sorted(drawn)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (["fair", "fair"], "For a system that was not pooled, use measures to depth 10."),
+        (
+            ["fair", "no"],
+            "For a system that was not pooled, use measures to depth 5. For deeper measures, first",
+        ),
+        (["fair", "with care"], "use measures to depth 10 and check how many of its documents are unjudged."),
+        (["no", "fair"], "Before you compare a new system, import its run, add it to the pool, and judge"),
+    ],
+)
+def test_the_verdict_comes_with_what_to_do(verdicts: list[str], said: str) -> None:
+    from annotate.elements.reusability_tables import recommend
+
+    ladder = [GOOD._replace(depth=depth, verdict=verdict) for depth, verdict in zip((5, 10), verdicts, strict=True)]
+    assert said in recommend(ladder)
+    assert recommend(ladder).count(".") <= 2
 
 
 @pytest.mark.slow
@@ -801,12 +855,17 @@ def test_the_page_has_the_verdict_on_top(
     assert not app.error
     plain = [m.value.replace("\\", "") for m in app.markdown]
     assert any(report.verdict[0] in text for text in plain)
-    belong = next(box for box in app.selectbox if box.label == "Runs that belong together")
+    belong = next(box for box in app.selectbox if box.label == "Groups of runs")
     for chosen in ("none", "own"):
         belong.set_value(chosen).run()
         assert not app.exception
         assert not app.error
-    app.toggle[-1].set_value(True).run()
+    app.toggle(key="bounds").set_value(True).run()
     assert not app.exception
+    for view in ("Judged documents", "Pool depth", "Topics", "Leave-one-out"):
+        app.session_state["look"] = view
+        app.run()
+        assert not app.exception
+        assert any("Lowest and highest possible mean" in c.value for c in app.caption) == (view == "Leave-one-out")
     app.multiselect[0].set_value(["nDGC@10"]).run()
     assert "did you mean" in app.error[0].value

@@ -137,7 +137,7 @@ def test_topics(client: TestClient) -> None:
 def test_what_no_card_sends_is_answered_400_and_changes_nothing(
     client: TestClient, campaign: Campaign, payload: dict[str, Any]
 ) -> None:
-    assert "wanted" in post(client, "sync", 400, **payload)["error"]
+    assert "expected" in post(client, "sync", 400, **payload)["error"]
     assert campaign.progress.counts()["logged"] == 0
 
 

@@ -346,14 +346,14 @@ def test_priors_are_drawn_or_listed() -> None:
     listed = list_priors({("1", None): ["d0"], ("1", 2): ["d3"]})
     assert listed(case, 2).tolist() == [3, 0]
     assert listed(case, 1).tolist() == [0]
-    with pytest.raises(InputError, match="no document of its collection"):
+    with pytest.raises(InputError, match="is not in its collection"):
         list_priors({("1", None): ["dx"]})(case, 0)
 
 
 def test_what_cannot_be_replayed_is_refused() -> None:
-    with pytest.raises(InputError, match="which a replay does not keep"):
+    with pytest.raises(InputError, match="which a replay does not have"):
         simulate(cases(DOCUMENTS, TOPICS, QRELS), stops=["quantci"])
-    with pytest.raises(InputError, match="give runs= and pools="):
+    with pytest.raises(InputError, match="pass runs= and pools="):
         simulate(cases(DOCUMENTS, TOPICS, QRELS), strategies=["depth"])
     with pytest.raises(InputError, match="found 'd0' twice"):
         list(cases([*DOCUMENTS, DOCUMENTS[0]], TOPICS, QRELS))
@@ -423,14 +423,14 @@ def test_the_command_prints_means(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--strategy", "depth"], "depth chooses from runs"),
-        (["--priors", "one"], "none, two numbers such as 1,1, or a file"),
-        (["--batch", "7"], "a batch is one of"),
+        (["--strategy", "depth"], "depth needs runs"),
+        (["--priors", "one"], "expected none, two numbers such as 1,1, or an existing file"),
+        (["--batch", "7"], "batch: expected one of"),
         (["--strategy", "lop"], "did you mean 'loop'"),
         (["--priors", "²,1"], "none, two numbers"),
         (["--relevance-level", "3"], "nothing to simulate"),
-        (["--priors", "50,5"], "give fewer of them"),
-        (["--priors", "-1,1"], "two numbers from 0 on"),
+        (["--priors", "50,5"], "give fewer priors"),
+        (["--priors", "-1,1"], "expected two numbers, 0 or more"),
     ],
 )
 def test_the_command_says_what_is_wrong(folder: Path, more: list[str], message: str) -> None:

@@ -437,16 +437,22 @@ def test_doubts_name_what_does_not_suit() -> None:
     assert few[0].startswith("49 topics are fewer than 50")
     outlier = enough.copy()
     outlier[0, 1] = 60
-    assert "of 1 of 3 comparisons are lopsided for a mean of 60 topics" in check_suitability(outlier, "paired-t")[0]
+    assert "of 1 of 3 comparisons are too skewed for the paired t-test" in check_suitability(outlier, "paired-t")[0]
     assert check_suitability(outlier, "permutation") == []
-    assert "supposes symmetry" in check_suitability(outlier, "wilcoxon")[0]
+    assert "assumes symmetry" in check_suitability(outlier, "wilcoxon")[0]
     tied = enough.copy()
     tied[:20] = 0
-    assert "up to 33% of the topics have no difference or one that is equal" in check_suitability(tied, "wilcoxon")[0]
-    assert "up to 33% of the topics have no difference, and the sign test" in check_suitability(tied, "sign")[0]
-    assert "too few to draw from" in check_suitability(enough[:19], "bootstrap")[1]
     assert (
-        "no p of this test is below 0.00781, so nothing can be significant at 0.05 with 20 comparisons"
+        "up to 33% of the topics have no difference or the same one as another"
+        in check_suitability(tied, "wilcoxon")[0]
+    )
+    assert (
+        "up to 33% of the topics have no difference and are left out of the sign test"
+        in check_suitability(tied, "sign")[0]
+    )
+    assert "too few for the bootstrap" in check_suitability(enough[:19], "bootstrap")[1]
+    assert (
+        "the smallest possible p of this test is 0.00781, so nothing can be significant at 0.05 with 20 comparisons"
         in (check_suitability(random.normal(0, 1, (8, 20)), "permutation")[-1])
     )
     assert len(check_suitability(random.normal(0, 1, (8, 20)), "permutation", correction="none")) == 1
@@ -455,8 +461,8 @@ def test_doubts_name_what_does_not_suit() -> None:
     assert "with 3 comparisons" in check_suitability(np.ones((6, 3)) * np.arange(1, 7)[:, None], "permutation")[-1]
     same = np.column_stack([np.full(60, 0.5), enough[:, 0], np.zeros(60)])
     for test in ("paired-t", "bootstrap"):
-        assert check_suitability(same, test)[0].startswith("1 of 3 comparisons have the same difference in every topic")
-    assert "with 7 topics that differ" in check_suitability(np.r_[np.arange(1.0, 8), 0], "sign", alpha=0.001)[-1]
+        assert check_suitability(same, test)[0].startswith("1 of 3 comparisons has the same difference in every topic")
+    assert "with 7 topics with a difference" in check_suitability(np.r_[np.arange(1.0, 8), 0], "sign", alpha=0.001)[-1]
 
 
 # Bad input ------------------------------------------------------------------------------------------
@@ -465,20 +471,20 @@ def test_doubts_name_what_does_not_suit() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: paired_t([0.1]), "two topics or more, found 1"),
+        (lambda: paired_t([0.1]), "at least 2 topics, found 1"),
         (lambda: sign([0.1, math.nan]), "finite numbers, found nan or infinity"),
-        (lambda: permutation(np.zeros((2, 2, 2))), "found the shape (2, 2, 2)"),
-        (lambda: permutation([1, 2], resamples=0), "resamples are 1 or more, found 0"),
-        (lambda: randomised_tukey([[1], [2]]), "2 or more systems, found the shape (2, 1)"),
-        (lambda: randomised_tukey([[1, 2], [2, 1]], resamples=0), "resamples are 1 or more"),
-        (lambda: wilcoxon([1, 2], zeros="drop"), "zeros wilcox, pratt or zsplit"),
-        (lambda: statistics.holm([0.5, 1.5]), "each from 0 to 1"),
-        (lambda: compute_power(1, 0, 10), "a number above 0, found 0"),
-        (lambda: compute_power(1, 1, 1), "two topics or more, found 1"),
-        (lambda: compute_power(1, 1, 10, alpha=1), "alpha is a chance between 0 and 1, found 1"),
-        (lambda: compute_topics_needed(0, 1), "no number of topics shows a difference of 0"),
+        (lambda: permutation(np.zeros((2, 2, 2))), "found shape (2, 2, 2)"),
+        (lambda: permutation([1, 2], resamples=0), "resamples: expected 1 or more, found 0"),
+        (lambda: randomised_tukey([[1], [2]]), "with 2 or more systems, found shape (2, 1)"),
+        (lambda: randomised_tukey([[1, 2], [2, 1]], resamples=0), "resamples: expected 1 or more"),
+        (lambda: wilcoxon([1, 2], zeros="drop"), "zeros as wilcox, pratt or zsplit"),
+        (lambda: statistics.holm([0.5, 1.5]), "numbers from 0 to 1"),
+        (lambda: compute_power(1, 0, 10), "a standard deviation above 0, found 0"),
+        (lambda: compute_power(1, 1, 1), "at least 2 topics, found 1"),
+        (lambda: compute_power(1, 1, 10, alpha=1), "alpha: expected a probability between 0 and 1, found 1"),
+        (lambda: compute_topics_needed(0, 1), "difference: expected a number other than 0"),
         (lambda: compute_topics_needed(1e-9, 1), "takes more than 10,000,000 topics"),
-        (lambda: check_suitability([1, 2], "anova"), "there is no test 'anova'"),
+        (lambda: check_suitability([1, 2], "anova"), "unknown test 'anova'"),
     ],
 )
 def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:

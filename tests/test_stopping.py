@@ -94,7 +94,7 @@ def test_bad_parameters_are_refused_by_name() -> None:
         estimate(ledger, confidence=1)
     with pytest.raises(InputError, match="parameter length: expected 0 or more, found -1"):
         decide("consecutive", ledger, length=-1)
-    with pytest.raises(UnknownNameError, match="there is no stage of buscar 'rank'"):
+    with pytest.raises(UnknownNameError, match="unknown stage of buscar 'rank'"):
         decide("buscar", ledger, stage="rank")
     with pytest.raises(InputError, match="Ledger, prefix: expected 0 to 2 judgements, found 3"):
         ledger.prefix(3)

@@ -110,11 +110,11 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, listing: 
     answer = sync(client, decisions=[*odd, good])
     assert answer["saved"] == [good["uuid"]]
     reasons = {r["uuid"]: r["reason"] for r in answer["refused"]}
-    assert "was not handed out to ann" in reasons[odd[0]["uuid"]]
-    assert reasons[odd[1]["uuid"]] == "wanted what is chosen among what was shown, found 'd3'"
+    assert "is not assigned to ann" in reasons[odd[0]["uuid"]]
+    assert reasons[odd[1]["uuid"]] == "expected chosen documents among those shown, found 'd3'"
     assert "one of chosen, cannot judge, undone" in reasons[odd[2]["uuid"]]
-    assert "200 documents at most" in reasons[odd[3]["uuid"]]
-    assert reasons[odd[5]["uuid"]] == "wanted shown as a list"
+    assert "at most 200 documents" in reasons[odd[3]["uuid"]]
+    assert reasons[odd[5]["uuid"]] == "expected shown as a list"
     assert set(reasons) == {item["uuid"] for item in odd}
 
 
@@ -199,7 +199,7 @@ def test_what_another_annotator_has_or_did_is_not_seen(client: TestClient, listi
 def test_readers_are_refused_and_so_is_what_has_no_token(client: TestClient, listing: Campaign) -> None:
     client.headers[TOKEN_HEADER] = judging_token(listing, "rea", "reader")
     for route in ("sync", "recent", "unit"):
-        assert "does not judge" in post(client, f"task/{route}", 403, task="list")["error"]
+        assert "cannot judge" in post(client, f"task/{route}", 403, task="list")["error"]
     del client.headers[TOKEN_HEADER]
     for route in ("sync", "recent", "unit"):
         post(client, f"task/{route}", 401, task="list")
@@ -380,7 +380,7 @@ def test_pages_speak_of_decisions(
     elif view == "overview":
         assert ("100% of 1 times" if task == "list" else "100% of 2 times") in words
     else:
-        assert ("By this rule 1 documents of 1 topics" if task == "list" else "4 preferences between two") in words
+        assert ("1 relevant document in 1 topic" if task == "list" else "4 preferences between two") in words
 
 
 # --- speed --------------------------------------------------------------------------------------------

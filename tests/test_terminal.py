@@ -152,7 +152,7 @@ def test_a_campaign_lists_topics_in_natural_order(tmp_path: Path) -> None:
     for command in ("status", "assign", "recall"):
         printed = ok(command, tmp_path / "c")
         assert re.findall(r"^(\d+) +[a-z]", printed, re.M)[:3] == ["1", "2", "10"], printed
-    printed = ok("reusability", tmp_path / "c").partition("topics that decide most")[2]
+    printed = ok("reusability", tmp_path / "c").partition("topics with the most influence")[2]
     assert re.findall(r"^(\d+) ", printed, re.M) == ["1", "2", "10"]
     printed = ok("agreement", tmp_path / "c").partition("first\n")[2]
     assert re.findall(r"^(\d+) ", printed, re.M)[:3] == ["1", "2", "10"]

@@ -84,12 +84,12 @@ def test_a_loop_is_named_while_its_budget_lasts(campaign: Campaign) -> None:
     (document,) = campaign.judging.next_pairs("ben", "1", 9).documents
     campaign.judging.judge_many([Judgement(str(uuid4()), "ben", "1", document.doc_id, "graded", 1)], leased_only=True)
     assert campaign.judging.topic_with_work("ben", "3") == "2"
-    assert campaign.budget.used_up("1") == "The judgement budget of this topic (2) is used up"
+    assert campaign.budget.used_up("1") == "The topic's judgement budget (2) is used up"
     assert campaign.budget.used_up("2") == ""
     campaign.settings.set_loop(topic_budget=0, budget=6)
-    assert campaign.budget.used_up("1") == "This topic's share (2) of the judgement budget (6) is used up"
+    assert campaign.budget.used_up("1") == "The topic's share (2) of the judgement budget (6) is used up"
     campaign.settings.set_loop(budget=4)
-    assert campaign.budget.used_up("1") == "The judgement budget of this campaign (4) is used up"
+    assert campaign.budget.used_up("1") == "The campaign's judgement budget (4) is used up"
     assert campaign.judging.topic_with_work("ben", "3") is None
 
 

@@ -1,4 +1,4 @@
-"""The process that learns: that it makes what the server would make, ends with it, and can be lost at any time."""
+"""The training process: that it makes what the server would make, ends with it, and can be lost at any time."""
 
 from __future__ import annotations
 
@@ -65,6 +65,14 @@ def is_there(process: int) -> bool:
 
 
 @pytest.mark.slow
+def test_it_makes_the_vectors_before_the_first_round_is_requested(trainer: Trainer, looping: Campaign) -> None:
+    assert "vectors" not in looping.store.settings.all()
+    trainer.start(looping)
+    until(lambda: "vectors" in looping.store.settings.all(), "the vectors")
+    assert trainer.latest("1") is None
+
+
+@pytest.mark.slow
 def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping: Campaign) -> None:
     for turn in range(3):
         trainer.request("1")
@@ -112,7 +120,7 @@ def test_one_that_cannot_live_is_a_problem_and_is_not_started_for_ever(
     trainer.request("1")
     until(lambda: starts.exists() and starts.read_text() == ".." and trainer.process is None, "the second attempt")
     until(lambda: trainer.problem("1"), "the problem")
-    assert trainer.problem("1") == "the process that learns has ended (exit status 3)"
+    assert trainer.problem("1") == "the training process ended (exit status 3)"
     trainer.start(looping)
     trainer.request("2")
     until(lambda: trainer.problem("2"), "the problem of a topic that was asked for later")
@@ -210,7 +218,7 @@ def test_it_ends_with_its_server(looping: Campaign, how: signal.Signals) -> None
     )
     assert server.stdout is not None
     assert any("/signin" in line for line in iter(server.stdout.readline, ""))
-    until(lambda: children(server.pid), "the process that learns")  # a topic is in its loop: before anybody asks
+    until(lambda: children(server.pid), "the training process")  # a topic is in its loop: before anybody asks
     ours = children(server.pid)
     assert len(ours) == 1
     if how is signal.SIGINT:

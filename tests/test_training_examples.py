@@ -222,11 +222,14 @@ def test_a_large_collection_costs_what_is_drawn_from_it() -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"level": 0}, "level of a positive is above 0, found 0"),
-        ({"margin": 0}, "margin between positive and negative is above 0"),
-        ({"negatives": 0}, "at least one negative"),
-        ({"per_topic": 0}, "at least one negative and one positive"),
-        ({"rule": "hard", "parameters": {"first": 5, "last": 4}}, "ranks begin with 1 .* found 5 to 4"),
+        ({"level": 0}, "level of positives: expected a grade above 0, found 0"),
+        ({"margin": 0}, "margin between positive and negative: expected a number above 0"),
+        ({"negatives": 0}, "at least 1 negative"),
+        ({"per_topic": 0}, "at least 1 negative and 1 positive"),
+        (
+            {"rule": "hard", "parameters": {"first": 5, "last": 4}},
+            "ranks: expected a first rank of 1 or more .* found 5 to 4",
+        ),
         ({"rule": "hard", "parameters": {"first": 0}}, "found 0 to 100"),
     ],
 )
@@ -236,9 +239,9 @@ def test_numbers_out_of_range(how: dict[str, object], said: str) -> None:
 
 
 def test_names_and_frames_that_are_wrong() -> None:
-    with pytest.raises(UnknownNameError, match="no rule for negatives 'hrad'; did you mean 'hard'"):
+    with pytest.raises(UnknownNameError, match="unknown rule for negatives 'hrad'; did you mean 'hard'"):
         examples(QRELS, rule="hrad")
-    with pytest.raises(UnknownNameError, match="no judged parameter 'first'"):
+    with pytest.raises(UnknownNameError, match="unknown judged parameter 'first'"):
         examples(QRELS, parameters={"first": 1})
     with pytest.raises(ColumnsError, match="relevance"):
         examples(QRELS.drop(columns="relevance"))
@@ -308,12 +311,12 @@ def test_tuples_with_texts_say_what_was_not_judged(tmp_path: Path, made: pd.Data
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path, made: pd.DataFrame) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("old")
-    with pytest.raises(InputError, match="need the text of document 'a'; there is none"):
+    with pytest.raises(InputError, match="expected a text for document 'a', found none"):
         formats.write_training(made, path, queries={"1": "q", "2": "r"})
-    with pytest.raises(InputError, match="need the text of topic '1'"):
+    with pytest.raises(InputError, match="expected a text for topic '1'"):
         formats.write_training(made, path)
     assert path.read_text() == "old"
-    with pytest.raises(InputError, match=r"written as \.tsv \(ids\) or \.jsonl"):
+    with pytest.raises(InputError, match=r"ends in \.tsv or \.jsonl for training data"):
         formats.write_training(made, tmp_path / "t.csv")
     with pytest.raises(InputError, match="white space"):
         formats.write_training(made.assign(negative_id="a b"), tmp_path / "t.tsv")
@@ -436,7 +439,7 @@ def test_beside_a_file_stands_what_made_it(judged: Campaign, tmp_path: Path) -> 
 
 def test_positives_that_were_chosen_from_lists(campaign: Campaign) -> None:
     campaign.settings.set_judging_page(task="list")
-    with pytest.raises(CampaignError, match="there is no grade yet"):
+    with pytest.raises(CampaignError, match="training data needs grades, found none"):
         campaign.training_data.examples("unjudged-hard")
     choice = Choice(str(uuid4()), "ann", "1", "chosen", shown=("d2", "d1", "d6"), chosen=("d1",))
     assert not campaign.topic_tasks.choose([choice]).refused
@@ -457,16 +460,16 @@ def test_what_is_chosen_from_a_list_is_no_negative_of_grades(judged: Campaign) -
 def test_campaigns_that_are_not_ready(tmp_path: Path, campaign: Campaign) -> None:
     with pytest.raises(CampaignError, match="judge some pairs first"):
         campaign.training_data.examples()
-    with pytest.raises(InputError, match="the rule judged for negatives does not look at ranks"):
+    with pytest.raises(InputError, match="rule judged for negatives does not use ranks"):
         campaign.training_data.examples(ranks=(1, 5))
-    with pytest.raises(UnknownNameError, match="no choice of ranks 'best'"):
+    with pytest.raises(UnknownNameError, match="unknown source of ranks 'best'"):
         campaign.training_data.examples("hard", ranks_of="best")  # type: ignore[arg-type]
     with Campaign.create(tmp_path / "none", grades=GradeScale({0: "no", 1: "yes"})) as other:
         (tmp_path / "t.tsv").write_text("1\tone\n")
         (tmp_path / "q.txt").write_text("1 0 a 1\n1 0 b 0\n")
         other.importer.import_files(topics=tmp_path / "t.tsv", qrels=tmp_path / "q.txt")
         assert triples(other.training_data.examples()) == [("1", "a", "b")]
-        with pytest.raises(CampaignError, match="no run is there whose ranks"):
+        with pytest.raises(CampaignError, match="hard negatives need runs, found none"):
             other.training_data.examples("hard")
 
 
@@ -481,20 +484,22 @@ def test_in_the_command_line(judged: Campaign, tmp_path: Path) -> None:
     assert sorted(n["doc_id"] for n in line["negatives"]) == ["d2", "d3", "d6"]
     ok("export", judged.directory, "--triples", path, "--margin", 3, "--positives", 1, "--apart")
     assert {tuple(row.split("\t")[:2]) for row in path.read_text().splitlines()[1:]} == {("1", "d1")}
-    assert "no rule for negatives 'random'" in fails(
+    assert "unknown rule for negatives 'random'" in fails(
         "export", judged.directory, "--triples", path, "--negatives", "random"
     )
-    assert "written as .tsv (ids) or .jsonl" in fails("export", judged.directory, "--triples", tmp_path / "t.csv")
+    assert "ends in .tsv or .jsonl for training data" in fails(
+        "export", judged.directory, "--triples", tmp_path / "t.csv"
+    )
 
 
 def test_topics_with_fewer_negatives_than_asked_for_are_counted(judged: Campaign, tmp_path: Path) -> None:
     path, more = tmp_path / "t.tsv", tmp_path / "u.tsv"
     done = run("export", judged.directory, "--triples", path, "--tuples", more, "--negatives-each", 2)
     assert done.exit_code == 0
-    assert "t.tsv: 1 topic has fewer than 2 negatives by this rule: 1 of 2 positives have fewer negatives, or none" in (
+    assert "t.tsv: 1 topic has fewer than 2 negatives of this kind: 1 of 2 positives with fewer negatives or none" in (
         done.stderr
     )
-    assert "u.tsv: 1 topic has fewer than 2 negatives by this rule: 1 of 2 positives are left out" in done.stderr
+    assert "u.tsv: 1 topic has fewer than 2 negatives of this kind: 1 of 2 positives left out" in done.stderr
     assert judged.training_data.examples(count=2).counts["topics_short"] == 1
     assert judged.training_data.examples(count=1).counts["topics_short"] == 0
 
@@ -505,7 +510,7 @@ def test_standard_output_is_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
-    assert "'-' is no file to write to" in run("export", judged.directory, option, "-").stderr
+    assert "expected the name of a file to write, found '-'" in run("export", judged.directory, option, "-").stderr
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -514,4 +519,4 @@ def test_an_empty_file_is_said(make_campaign: Callable[..., Campaign], tmp_path:
     say(campaign, "ann", "1", "d1", 0)
     done = run("export", campaign.directory, "--triples", tmp_path / "t.tsv")
     assert done.exit_code == 0
-    assert "t.tsv is empty: nothing is relevant (grade 1 or more)" in done.stderr
+    assert "t.tsv is empty: no document is a positive (grade 1 or more)" in done.stderr

@@ -51,7 +51,7 @@ def _page(title: str, body: str, status: int = 200) -> HTMLResponse:
 
 
 def signin(campaign: str, provider: str | None, wrong: str = "", name: str = "", status: int = 200) -> HTMLResponse:
-    """Ask for name and password, with a link to the provider where there is one."""
+    """Ask for name and password, with a link to the provider if there is one."""
     at_provider, focus = "", " autofocus"
     if provider:
         at_provider = f'<p><a class="button second" href="/at-provider">Sign in with {escape(provider)}</a></p>'
@@ -62,9 +62,8 @@ def signin(campaign: str, provider: str | None, wrong: str = "", name: str = "",
         f'{_name_field(name)} autocapitalize="none" spellcheck="false" maxlength="64" required{"" if name else focus}>'
         f'{_password_field("password", "Password", "current")} maxlength="1000" required{focus if name else ""}>'
         f"<button>Sign in</button></form>{at_provider}"
-        '<p class="rest">No password yet, or forgotten? A manager of the campaign can make a link with which you '
-        "choose one. On the machine that serves the campaign, <code>cleverdon serve DIR</code> prints a sign-in "
-        "link.</p>",
+        '<p class="rest">No password yet, or forgotten? Ask a manager of the campaign for a link to choose one. '
+        "On the server, <code>cleverdon serve DIR</code> prints a sign-in link.</p>",
         status,
     )
 
@@ -87,47 +86,46 @@ def invitation(
     """Ask an invited person for a password; sending the form uses the invitation."""
     return _page(
         "Choose a password",
-        f"<p>You are invited to <b>{escape(campaign)}</b>. With this name and a password of yours you sign in.</p>"
+        f"<p>You are invited to <b>{escape(campaign)}</b>. Choose a password to sign in with this name.</p>"
         f"{_alert(wrong)}{_replacing(person, name)}"
         '<form method="post" action="/invitation">'
         f'<input type="hidden" name="token" value="{escape(token)}">{_name_field(name)} readonly>'
         f'{_password_field("password", "Password", "new")} minlength="{SHORTEST_PASSWORD}" maxlength="1000" '
         'aria-describedby="hint" required autofocus>'
-        f'<p class="hint" id="hint">{SHORTEST_PASSWORD} characters or more. A few words that do not belong together '
-        "do well.</p>"
-        f'{_password_field("again", "The same again", "new")} maxlength="1000" required>'
-        "<button>Keep it and sign in</button></form>",
+        f'<p class="hint" id="hint">At least {SHORTEST_PASSWORD} characters. A few unrelated words make a good '
+        "password.</p>"
+        f'{_password_field("again", "Repeat password", "new")} maxlength="1000" required>'
+        "<button>Save and sign in</button></form>",
         status,
     )
 
 
 def expired_link() -> HTMLResponse:
-    """Refuse a link that has been used or was never made here."""
+    """Refuse a link that has been used, has expired or is unknown."""
     return _page(
-        "This link cannot be used",
-        "<p>Each link works once, and for a few days. This one was used already, is too old, or was never made "
-        "here.</p>"
-        "<p>A browser that has signed in stays signed in: just open <a href='/'>the app</a>. With a password you can "
+        "This link is not valid",
+        "<p>It has been used, has expired, or belongs to another campaign.</p>"
+        "<p>If you have signed in on this browser before, open <a href='/'>the app</a>. If you have a password, "
         "<a href='/signin'>sign in</a>.</p>"
-        '<p class="rest">Else ask a manager of the campaign for a new link. On the machine that serves it, '
+        '<p class="rest">Otherwise ask a manager of the campaign for a new link. On the server, '
         "<code>cleverdon serve DIR</code> prints one.</p>",
         403,
     )
 
 
 def refused(why: str, status: int = 403) -> HTMLResponse:
-    """Refuse a request and say why."""
-    return _page("Not done", f"<p>{escape(why)}</p><p><a href='/signin'>Sign in</a></p>", status)
+    """Refuse a request, with the reason."""
+    return _page("Request refused", f"<p>{escape(why)}</p><p><a href='/signin'>Sign in</a></p>", status)
 
 
 def _replacing(person: str | None, name: str) -> str:
     """Warn a person who is signed in on the browser under another name."""
     is_other = person not in (None, name)
-    return _alert(f"This browser is signed in as {person}, who is signed out by this." if is_other else "")
+    return _alert(f"This browser is signed in as {person}. Continuing signs {person} out." if is_other else "")
 
 
 def _name_field(name: str) -> str:
-    """The field up to its last attributes, as that of a password below."""
+    """The name field, without its last attributes and the closing bracket."""
     value = f'value="{escape(name)}" autocomplete="username"'
     return f'<label for="name">Name</label><input id="name" name="name" {value}'
 

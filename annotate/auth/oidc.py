@@ -82,12 +82,14 @@ class Provider(NamedTuple):
             return None
         email = claims.get(self.email_claim)
         if not isinstance(email, str) or not email:
-            raise InputError(f"{self.title} gave no e-mail address for you (the claim {self.email_claim!r})")
+            raise InputError(
+                f"{self.title} sent no e-mail address for you (expected in the claim {self.email_claim!r})"
+            )
         if str(claims.get("email_verified", True)).lower() == "false":
-            raise InputError(f"{self.title} has not verified that {email} is yours")
+            raise InputError(f"{self.title} has not verified your address {email}; verify it there and sign in again")
         role = find_role(email, read_groups(claims, self.groups_claim), self.roles)
         if role is None:
-            raise InputError(f"there is no role in this campaign for {email}; ask a manager of it for one")
+            raise InputError(f"{email} has no role in this campaign; ask one of its managers to add you")
         name = claims.get("name")
         return Newcomer(email, name if isinstance(name, str) else None, role)
 
@@ -106,7 +108,9 @@ def read_provider(directory: Path) -> Provider | None:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(path, None, "TOML", str(error)) from error
     if importlib.util.find_spec("authlib") is None:
-        raise CampaignError(f"{path} is there, but not Authlib: `pip install cleverdon[sso]`, or remove the file")
+        raise CampaignError(
+            f"{path} needs Authlib, which is not installed; run `pip install cleverdon[sso]`, or remove the file"
+        )
     text = {key: _text(path, content, key) for key in (*_REQUIRED, *(key for key in _OPTIONAL if key in content))}
     text["address"] = text["address"].rstrip("/")
     for key in ("address", "metadata_url"):
@@ -116,7 +120,7 @@ def read_provider(directory: Path) -> Provider | None:
     text["address"] = encode_address(text["address"])
     settings = (*_REQUIRED, *_OPTIONAL, "roles")
     if unknown := set(content) - set(settings):
-        raise FormatError(path, None, f"no other settings than {', '.join(settings)}", ", ".join(sorted(unknown)))
+        raise FormatError(path, None, f"only the settings {', '.join(settings)}", ", ".join(sorted(unknown)))
     text.setdefault("title", urlsplit(text["metadata_url"]).hostname or "provider")
     readable = bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
     return Provider(**text, roles=_roles(path, content.get("roles")), readable=readable)

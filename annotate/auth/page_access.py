@@ -6,7 +6,7 @@ from typing import NamedTuple
 from annotate.auth.roles import EVERYBODY, JUDGES, MANAGERS, READERS
 from collection.records import Role
 
-SECTIONS = ("", "Judge", "Build", "Results", "People")  # sections of the menu, in order
+SECTIONS = ("", "Set up", "Judge", "Results", "Account")  # sections of the menu, in order
 
 
 class PageEntry(NamedTuple):
@@ -24,23 +24,23 @@ class PageEntry(NamedTuple):
 
 PAGES: tuple[PageEntry, ...] = (
     PageEntry("overview.py", "Overview", ":material/home:", "", "overview", EVERYBODY, default=True),
+    PageEntry("import_files.py", "Import", ":material/upload:", "Set up", "import", MANAGERS, has_uploader=True),
+    PageEntry("pool.py", "Pool", ":material/stacks:", "Set up", "pool", MANAGERS),
+    PageEntry("loop.py", "Loop", ":material/autorenew:", "Set up", "loop", MANAGERS),
+    PageEntry("assign.py", "Assign", ":material/assignment_ind:", "Set up", "assign", MANAGERS),
+    PageEntry("guidelines.py", "Guidelines", ":material/menu_book:", "Set up", "guidelines", EVERYBODY),
+    PageEntry("judging_page.py", "Judging page", ":material/view_carousel:", "Set up", "judging-page", MANAGERS),
+    PageEntry("people.py", "People", ":material/group:", "Set up", "people", MANAGERS),
     PageEntry("judge.py", "Judge", ":material/gavel:", "Judge", "judge", JUDGES),
     PageEntry("my_judgements.py", "My judgements", ":material/history:", "Judge", "my-judgements", JUDGES),
     PageEntry("adjudicate.py", "Adjudicate", ":material/balance:", "Judge", "adjudicate", MANAGERS),
-    PageEntry("guidelines.py", "Guidelines", ":material/menu_book:", "Judge", "guidelines", EVERYBODY),
-    PageEntry("import_files.py", "Import", ":material/upload:", "Build", "import", MANAGERS, has_uploader=True),
-    PageEntry("pool.py", "Pool", ":material/stacks:", "Build", "pool", MANAGERS),
-    PageEntry("judging_page.py", "Judging page", ":material/view_carousel:", "Build", "judging-page", MANAGERS),
-    PageEntry("loop.py", "Loop", ":material/autorenew:", "Build", "loop", MANAGERS),
     PageEntry("recall.py", "Recall", ":material/travel_explore:", "Results", "recall", READERS),
     PageEntry("agreement.py", "Agreement", ":material/handshake:", "Results", "agreement", READERS),
-    PageEntry("export.py", "Export", ":material/download:", "Results", "export", READERS),
+    PageEntry("annotators.py", "Annotators", ":material/monitoring:", "Results", "annotators", MANAGERS),
     PageEntry("compare.py", "Compare", ":material/leaderboard:", "Results", "compare", READERS),
     PageEntry("reusability.py", "Reusability", ":material/recycling:", "Results", "reusability", READERS),
-    PageEntry("assign.py", "Assign", ":material/assignment_ind:", "People", "assign", MANAGERS),
-    PageEntry("annotators.py", "Annotators", ":material/monitoring:", "People", "annotators", MANAGERS),
-    PageEntry("people.py", "People", ":material/group:", "People", "people", MANAGERS),
-    PageEntry("account.py", "Account", ":material/account_circle:", "People", "account", EVERYBODY),
+    PageEntry("export.py", "Export", ":material/download:", "Results", "export", READERS),
+    PageEntry("account.py", "Account", ":material/account_circle:", "Account", "account", EVERYBODY),
 )
 
 

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from collection.phrases import count
+
 MAX_FAILURES = 10  # failures allowed for one name from one source within PERIOD
 MAX_FAILURES_PER_NAME = 50  # failures allowed for one name from all unknown sources together within PERIOD
 PERIOD = 5 * 60.0  # seconds
@@ -69,9 +71,8 @@ OLD_PASSWORD_FAILURES = FailedAttempts()
 
 
 def wait_message(wait: float) -> str:
-    """Tell somebody how long to wait, rounded up to minutes; `wait` is in seconds."""
-    minutes = math.ceil(wait / 60)
-    return f"Too many attempts: try again in {minutes} minute{'' if minutes == 1 else 's'}."
+    """Tell how long to wait, rounded up to minutes; `wait` is in seconds."""
+    return f"Too many attempts. Try again in {count(math.ceil(wait / 60), 'minute')}."
 
 
 class TooManyChecks(Exception):
@@ -79,7 +80,7 @@ class TooManyChecks(Exception):
 
 
 class PasswordChecks:
-    """Limits the passwords that are checked or wait for it, in all and from one source."""
+    """Limits the password checks that run or wait, in total and per source."""
 
     def __init__(self) -> None:
         self._taken: Counter[str] = Counter()

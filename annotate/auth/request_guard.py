@@ -61,17 +61,17 @@ class RequestGuard:
         """Refuse requests that are meant for another server, or that another site's page makes a browser send."""
         origin, host = (request.headers.get(name, "")[:200] for name in ("origin", "host"))
         if not self.origins.is_for_this_server(request):
-            reason = f"This server does not answer to the name {host!r}."
-            remedy = "The operator can name its address: cleverdon serve DIR --public-address https://NAME"
+            reason = f"This server does not accept requests for the host {host!r}."
+            remedy = "To allow it, start with: cleverdon serve DIR --public-address https://NAME"
             return PlainTextResponse(f"{reason} {remedy}", 421)
         if request.method in ("GET", "HEAD", "OPTIONS") or self.origins.is_same_origin(request):
             return None
-        reason = "This request was sent by a page of another site; nothing was done."
+        reason = "This request came from a page of another site and was refused."
         if parse_origin(origin) is not None:
             reason = (
-                f"This request was sent by a page of {origin}, and this server was reached with the Host {host}: they "
-                "are different sites, and nothing was done. If the page is one of this app, behind a proxy, the "
-                f"operator can name its address: cleverdon serve DIR --public-address {origin}"
+                f"This request came from a page of {origin} to the host {host}, another site, and was refused. "
+                "If the app runs behind a proxy at that address, start it with: "
+                f"cleverdon serve DIR --public-address {origin}"
             )
         if "text/html" in request.headers.get("accept", ""):
             return forms.refused(reason)
@@ -85,7 +85,7 @@ class RequestGuard:
         person = await self.service.signed_in(request)
         if person is not None:
             if path.startswith(UPLOAD) and person.role not in UPLOADERS:
-                return PlainTextResponse(f"A {person.role} does not upload files.", 403)
+                return PlainTextResponse(f"Your role, {person.role}, cannot upload files.", 403)
             return None
         if is_streamlit:
             return PlainTextResponse("You are not signed in.", 401)
@@ -98,7 +98,7 @@ class RequestGuard:
         headers = Headers(scope=scope)
         announced = headers.get("content-length", "")
         if not uploads.is_open(session_id):
-            answer = PlainTextResponse("The page of this session takes no files.", 403)
+            answer = PlainTextResponse("This page does not accept files.", 403)
         elif not announced.isdecimal() or "transfer-encoding" in headers:
             # With a Transfer-Encoding, the server reads chunks to their end, whatever Content-Length says.
             answer = PlainTextResponse("An upload needs a Content-Length and no Transfer-Encoding.", 411)
@@ -107,7 +107,8 @@ class RequestGuard:
                 if fits:
                     await self.app(scope, receive, send)
                     return
-            reason = f"The files of one session have at most {self.max_upload // 2**20:,} MB together."
+            limit = f"Uploads are limited to {self.max_upload // 2**20:,} MB in total"
+            reason = f"{limit}; use `cleverdon import` for larger files."
             answer = PlainTextResponse(reason, 413)
         await answer(scope, receive, send)
 

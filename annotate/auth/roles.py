@@ -30,7 +30,7 @@ def roles_of(route: BaseRoute) -> tuple[Role, ...]:
     """Return the roles that a route's endpoint declares; raise :class:`TypeError` where it declares none."""
     roles: tuple[Role, ...] | None = getattr(route.endpoint, "roles", None) if isinstance(route, Route) else None
     if roles is None:
-        raise TypeError(f"{route!r} does not say whose it is; declare its endpoint with open_to")
+        raise TypeError(f"{route!r} declares no roles; decorate its endpoint with open_to")
     return roles
 
 

@@ -24,7 +24,7 @@ from collection.errors import BusyError, CleverdonError, InputError
 
 LONGEST_FORM = 20 * LONGEST_PASSWORD  # bytes; a password of astral characters, percent-encoded three times, fits
 
-WRONG = "Name and password do not fit, or the account is locked."
+WRONG = "Wrong name or password, or the account is locked."
 
 T = TypeVar("T")
 
@@ -102,7 +102,7 @@ class SignInService:
                 self.attempts.failed(name, source, is_known=is_known)
                 account = await thread.run(lambda campaign: campaign.accounts.check_password(name, password))
         except TooManyChecks:
-            return self._form("Too many people are signing in; try again in a few seconds.", name, 503, retry_after=2)
+            return self._form("Too many people are signing in. Try again in a few seconds.", name, 503, retry_after=2)
         if account is None:
             return self._form(WRONG, name, 403)
         self.attempts.succeeded(name, source, is_known=is_known)
@@ -141,7 +141,7 @@ class SignInService:
         if name is None:
             return forms.expired_link()
         if password != sent.get("again"):
-            return forms.invitation(self.title, name, token, "The two passwords are not the same.", 400)
+            return forms.invitation(self.title, name, token, "The two passwords differ.", 400)
         try:
             secret = await self._slow.run(lambda campaign: campaign.accounts.accept_invitation(token, password))
         except (InputError, BusyError) as error:
@@ -169,7 +169,7 @@ class SignInService:
             return None
 
     def _busy(self) -> Response:
-        return self._form("The campaign is busy; try again.", status=503)
+        return self._form("The campaign is busy. Try again.", status=503)
 
     def _form(self, wrong: str = "", name: str = "", status: int = 200, retry_after: int | None = None) -> Response:
         response = forms.signin(self.title, self.provider and self.provider.title, wrong, name, status)

@@ -16,7 +16,7 @@ TOKEN_SECONDS = 15 * 60
 BROWSER_SECONDS = 365 * 24 * 3600
 
 TOKEN_HEADER = "X-Cleverdon-Token"
-"""A header, not a cookie: a page of another origin cannot set it, so it cannot post for somebody."""
+"""A header, not a cookie: a page of another origin cannot set it, so it cannot post on behalf of a person."""
 
 
 def cookie_name(campaign_id: str) -> str:
@@ -25,7 +25,7 @@ def cookie_name(campaign_id: str) -> str:
 
 
 def browser_cookie_name(campaign_id: str) -> str:
-    """Name the cookie of a browser in which somebody has signed in before."""
+    """Name the cookie of a browser in which a person has signed in before."""
     return f"cleverdon-browser-{campaign_id}"
 
 

@@ -21,8 +21,8 @@ def confusion_chart(counts: pd.DataFrame, first: str, second: str, names: dict[f
         first=cells["first"].map("{:g}".format),
         second=cells["second"].map("{:g}".format),
         same=cells["first"] == cells["second"],
-        first_name=cells["first"].map(lambda grade: names.get(grade, "")),
-        second_name=cells["second"].map(lambda grade: names.get(grade, "")),
+        first_name=cells["first"].map(lambda grade: f"{grade:g} · {names.get(grade, '')}"),
+        second_name=cells["second"].map(lambda grade: f"{grade:g} · {names.get(grade, '')}"),
         shown=cells["count"].map("{:,}".format),
         strength=cells["count"] ** 0.5,
     )
@@ -32,12 +32,12 @@ def confusion_chart(counts: pd.DataFrame, first: str, second: str, names: dict[f
         alt.X("second:N", title=second, sort=order, axis=alt.Axis(labelAngle=0, orient="top")),
         alt.Y("first:N", title=first, sort=order),
         most**0.5,
-        tooltips(table, first=first, first_name="that is", second=second, second_name="that is", count=("pairs", ",")),
+        tooltips(table, first_name=first, second_name=second, count=("Pairs", ",")),
     )
 
 
 def annotators_chart(between: pd.DataFrame, label: str) -> alt.LayerChart:
-    """Every two annotators as a heat map: ``a``, ``b``, ``pairs`` and ``value``, which is named `label`."""
+    """All pairs of annotators as a heat map: ``a``, ``b``, ``pairs`` and ``value``, which is named `label`."""
     mirrored = between.rename(columns={"a": "b", "b": "a"})
     table = pd.concat([between, mirrored], ignore_index=True).rename(columns={"a": "first", "b": "second"})
     names = sorted(set(table["first"]))
@@ -47,7 +47,7 @@ def annotators_chart(between: pd.DataFrame, label: str) -> alt.LayerChart:
         alt.X("second:N", title=None, sort=names, axis=alt.Axis(labelLimit=90, labelAngle=-40, orient="top")),
         alt.Y("first:N", title=None, sort=names, axis=alt.Axis(labelLimit=90)),
         1,
-        tooltips(table, first="annotator", second="and", value=(label, ".3f"), pairs=("pairs in common", ",")),
+        tooltips(table, first="Annotator A", second="Annotator B", value=(label, ".3f"), pairs=("Common pairs", ",")),
     )
 
 
@@ -84,15 +84,15 @@ def windows_chart(windows: pd.DataFrame, label: str) -> alt.LayerChart:
     ).drop(columns=["first_at", "last_at"])
     lowest = min(0.0, float(rows[["value", "low"]].min().min()))
     base = alt.Chart(rows).encode(
-        x=alt.X("window:O", title="window, in the order of time", axis=alt.Axis(labelAngle=0)),
+        x=alt.X("window:O", title="Window, oldest first", axis=alt.Axis(labelAngle=0)),
         tooltip=tooltips(
             rows,
-            since="from",
-            until="to",
-            pairs="pairs",
+            since="First judgement (UTC)",
+            until="Last judgement (UTC)",
+            pairs="Pairs",
             value=(label, ".3f"),
-            low=("95% from", ".3f"),
-            high=("to", ".3f"),
+            low=("95% CI low", ".3f"),
+            high=("95% CI high", ".3f"),
         ),
     )
     y = alt.Y("value:Q", title=label, scale=alt.Scale(domain=[lowest, 1], nice=False))

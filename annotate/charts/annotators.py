@@ -5,11 +5,11 @@ import pandas as pd
 
 from annotate.charts.marks import POINTS
 
-_LEGEND = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=140, symbolOpacity=1)
+_LEGEND = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=140, symbolOpacity=1)
 
 WINDOW = 20  # judgements in the window of the running median
 
-SHORTEST = 0.1  # seconds at which the logarithmic axis begins; shorter times are drawn there
+SHORTEST = 0.1  # seconds at the start of the logarithmic axis; shorter times are drawn there
 
 
 def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
@@ -21,16 +21,17 @@ def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
         median=seconds.transform(lambda s: s.rolling(WINDOW, min_periods=1).median()).clip(lower=SHORTEST),
     )
     shown = shown.iloc[:: max(1, len(shown) // POINTS)]
-    x = alt.X("number:Q", title="judgement", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
+    x = alt.X("number:Q", title="Judgement number", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
     y = alt.Scale(type="log", domainMin=SHORTEST)
+    axis = alt.Axis(values=[0.1, 1, 10, 100, 1000], format="~g")
     base = alt.Chart(shown).encode(x=x, color=alt.Color("annotator:N", legend=_LEGEND))
     points = base.mark_point(filled=True, opacity=0.35, size=18).encode(
-        y=alt.Y("drawn:Q", title="seconds", scale=y, axis=alt.Axis(values=[0.1, 1, 10, 100, 1000], format="~g")),
+        y=alt.Y("drawn:Q", title="Seconds (log scale)", scale=y, axis=axis),
         tooltip=[
-            alt.Tooltip("annotator:N"),
-            alt.Tooltip("number:Q", title="judgement"),
-            alt.Tooltip("seconds:Q", format=".1f"),
-            alt.Tooltip("judged_at:T", title="when (UTC)", format="%Y-%m-%d %H:%M"),
+            alt.Tooltip("annotator:N", title="Annotator"),
+            alt.Tooltip("number:Q", title="Judgement number"),
+            alt.Tooltip("seconds:Q", title="Seconds", format=".1f"),
+            alt.Tooltip("judged_at:T", title="Time (UTC)", format="%Y-%m-%d %H:%M"),
         ],
     )
     return alt.LayerChart(
@@ -43,9 +44,13 @@ def days_chart(days: pd.DataFrame) -> alt.Chart:
     table = days.assign(day=days["day"].dt.strftime("%Y-%m-%d"))
     bars = alt.Chart(table, height=300).mark_bar()
     chart: alt.Chart = bars.encode(
-        x=alt.X("day:O", title="day (UTC)", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-        y=alt.Y("sum(judgements):Q", title="judgements", axis=alt.Axis(tickMinStep=1)),
+        x=alt.X("day:O", title="Day (UTC)", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+        y=alt.Y("sum(judgements):Q", title="Judgements", axis=alt.Axis(tickMinStep=1)),
         color=alt.Color("annotator:N", legend=_LEGEND),
-        tooltip=["annotator:N", "day:O", "judgements:Q"],
+        tooltip=[
+            alt.Tooltip("annotator:N", title="Annotator"),
+            alt.Tooltip("day:O", title="Day (UTC)"),
+            alt.Tooltip("judgements:Q", title="Judgements"),
+        ],
     )
     return chart

@@ -12,12 +12,16 @@ from collection.comparison import MORE_IS_BETTER_COSTS
 from collection.measures import parse
 from collection.records import sort_naturally
 
-STANDINGS = {"best": ("diamond", ORANGE), "may be as good": ("circle", BLUE), "worse": ("triangle-down", GREY)}
+STANDINGS = {
+    "best": ("diamond", ORANGE),
+    "not significantly different": ("circle", BLUE),
+    "significantly worse": ("triangle-down", GREY),
+}
 """Each system compared with the best one."""
-OUTCOMES = {"different": ("diamond", ORANGE), "may be equal": ("circle", BLUE)}
+OUTCOMES = {"significant": ("diamond", ORANGE), "not significant": ("circle", BLUE)}
 """Results of the test of a system against its baseline."""
-PLACES = {"worth its cost": ("diamond", ORANGE), "dominated": ("circle", GREY)}
-"""Whether another system is as good and as cheap, and better in one of both."""
+PLACES = {"not dominated": ("diamond", ORANGE), "dominated": ("circle", GREY)}
+"""Whether another system is at least as good and as cheap, and better in one of the two."""
 UNITS = {
     "ms": "milliseconds",
     "s": "seconds",
@@ -26,11 +30,11 @@ UNITS = {
     "bytes": "bytes",
     "mb": "MB",
     "gb": "GB",
-    "qps": "queries a second",
+    "qps": "queries per second",
 }
 """Units by the last part of a cost's name."""
 WIDE = 20  # ratio of the highest to the lowest cost above which the axis is logarithmic
-_LEGEND = alt.Legend(title=None, orient="bottom")
+_LEGEND = alt.Legend(title=None, orient="bottom", direction="vertical")
 TOPIC = "topic"  # name of the selection of the chart of topics
 
 
@@ -40,7 +44,7 @@ def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
     `rows` has ``system``, ``value``, ``low``, ``high`` (nan: no interval) and ``standing`` (a key of
     :data:`STANDINGS`), in the order in which they are drawn.
     """
-    return _intervals_chart(_clip(rows, *_range(measure)), "value", f"mean {measure}", "standing", STANDINGS)
+    return _intervals_chart(_clip(rows, *_range(measure)), "value", f"Mean {measure}", "standing", STANDINGS)
 
 
 def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.LayerChart:
@@ -48,7 +52,7 @@ def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.La
 
     `rows` has ``system``, ``difference``, ``low``, ``high`` and ``outcome`` (a key of :data:`OUTCOMES`), in order.
     """
-    title = f"difference in mean {measure} from {baseline}"
+    title = f"Difference in mean {measure} from {baseline}"
     lowest, highest = _range(measure)
     clipped = _clip(rows, lowest - highest, highest - lowest)
     chart = _intervals_chart(clipped, "difference", title, "outcome", OUTCOMES)
@@ -74,11 +78,11 @@ def _intervals_chart(
         y=names_axis(rows, "system", 160),
         color=colours(category, categories, _LEGEND),
         tooltip=[
-            alt.Tooltip("system:N"),
+            alt.Tooltip("system:N", title="System"),
             alt.Tooltip(f"{column}:Q", title=title, format=".4f"),
-            alt.Tooltip("low:Q", title="interval from", format=".4f"),
-            alt.Tooltip("high:Q", title="to", format=".4f"),
-            alt.Tooltip(f"{category}:N", title="that is"),
+            alt.Tooltip("low:Q", title="CI low", format=".4f"),
+            alt.Tooltip("high:Q", title="CI high", format=".4f"),
+            alt.Tooltip(f"{category}:N", title=category.capitalize()),
         ],
     )
     span = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
@@ -87,7 +91,7 @@ def _intervals_chart(
 
 
 def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:
-    """One bar a topic: the value of system `a` minus that of `b`. A click on a bar selects the topic.
+    """A bar for each topic: the value of system `a` minus that of `b`. A click on a bar selects the topic.
 
     `rows` has ``query_id``, ``title``, ``value_a``, ``value_b`` and ``difference``.
     """
@@ -96,17 +100,17 @@ def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:
     order = sort_naturally(rows).sort_values("difference", ascending=False, kind="stable")["query_id"].tolist()
     bars = alt.Chart(rows, height=340).mark_bar(cursor="pointer", stroke=GREY)
     chart: alt.Chart = bars.encode(
-        x=alt.X("query_id:N", sort=order, title="topic", axis=alt.Axis(labelAngle=-60, labelOverlap=True)),
-        y=alt.Y("difference:Q", title=f"difference in {measure}"),
+        x=alt.X("query_id:N", sort=order, title="Topic", axis=alt.Axis(labelAngle=-60, labelOverlap=True)),
+        y=alt.Y("difference:Q", title=f"Difference in {measure}"),
         color=alt.condition("datum.difference >= 0", alt.value(ORANGE), alt.value(BLUE)),
         strokeWidth=alt.when(pick).then(alt.value(3)).otherwise(alt.value(0)),
         tooltip=tooltips(
             rows,
-            query_id="topic",
-            title="that is",
+            query_id="Topic",
+            title="Title",
             value_a=(a, ".4f"),
             value_b=(b, ".4f"),
-            difference=("difference", "+.4f"),
+            difference=("Difference", "+.4f"),
         ),
     ).add_params(pick)
     return chart
@@ -128,13 +132,13 @@ def frontier_chart(rows: pd.DataFrame, measure: str, cost: str) -> alt.LayerChar
     is_log = lowest > 0 and rows["cost"].max() > WIDE * lowest
     x = alt.X(
         "cost:Q",
-        title=f"{title}, logarithmic" if is_log else title,
+        title=f"{title}, log scale" if is_log else title,
         scale=alt.Scale(type="log") if is_log else alt.Scale(),
         axis=alt.Axis(tickCount=6, labelOverlap=True, labelFlush=False, format="~s"),
     )
-    y = alt.Y("value:Q", title=f"mean {measure}", scale=alt.Scale(zero=False, padding=20))
-    best = rows[rows["place"] == "worth its cost"]
-    # At a cost between two systems, the cheaper (or faster) of the two is the best there is.
+    y = alt.Y("value:Q", title=f"Mean {measure}", scale=alt.Scale(zero=False, padding=20))
+    best = rows[rows["place"] == "not dominated"]
+    # Between two costs, the best available system is the cheaper (or faster) of the two.
     step: Literal["step-before", "step-after"] = "step-before" if cost in MORE_IS_BETTER_COSTS else "step-after"
     line = alt.Chart(best).mark_line(color=ORANGE, strokeDash=[5, 4], interpolate=step)
     points = (
@@ -146,7 +150,7 @@ def frontier_chart(rows: pd.DataFrame, measure: str, cost: str) -> alt.LayerChar
             color=colours("place", PLACES, _LEGEND),
             shape=shapes("place", PLACES, _LEGEND),
             tooltip=tooltips(
-                rows, system="system", value=(f"mean {measure}", ".4f"), cost=(title, ",.6~g"), by="dominated by"
+                rows, system="System", value=(f"Mean {measure}", ".4f"), cost=(title, ",.6~g"), by="Dominated by"
             ),
         )
     )
@@ -165,7 +169,8 @@ def cost_title(cost: str) -> str:
     """The name of a cost in words, with its unit where the name has one.
 
     >>> cost_title("latency_ms"), cost_title("throughput_qps"), cost_title("carbon")
-    ('latency (milliseconds)', 'throughput (queries a second)', 'carbon')
+    ('Latency (milliseconds)', 'Throughput (queries per second)', 'Carbon')
     """
     *name, unit = cost.split("_")
-    return f"{' '.join(name)} ({UNITS[unit]})" if name and unit in UNITS else cost.replace("_", " ")
+    words = f"{' '.join(name)} ({UNITS[unit]})" if name and unit in UNITS else cost.replace("_", " ")
+    return words[:1].upper() + words[1:]

@@ -18,10 +18,10 @@ def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:
         alt.Chart(rows)
         .mark_bar()
         .encode(
-            x=alt.X("depth:Q", title="depth (rank)", bin=False, scale=alt.Scale(nice=False), axis=axis),
-            y=alt.Y("pairs:Q", title="new pairs at this depth"),
-            color=alt.Color("run:N", title="brought by", sort=rows["run"].drop_duplicates().tolist(), legend=legend),
-            tooltip=tooltips(rows, run="run", depth="depth", pairs=("new pairs", ".1f")),
+            x=alt.X("depth:Q", title="Depth (rank)", bin=False, scale=alt.Scale(nice=False), axis=axis),
+            y=alt.Y("pairs:Q", title="New pairs"),
+            color=alt.Color("run:N", title="Run", sort=rows["run"].drop_duplicates().tolist(), legend=legend),
+            tooltip=tooltips(rows, run="Run", depth="Depth", pairs=("New pairs", ".1f")),
         )
     )
     marked = pd.DataFrame({"depth": [] if depth is None else [depth + 0.5]})

@@ -4,14 +4,48 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate.charts.marks import GREY, ORANGE, POINTS, colours, shapes, tooltips
+from annotate.charts.marks import BLUE, GREY, ORANGE, POINTS, colours, shapes, tooltips
 from annotate.elements import display
 from collection.campaign.recall import Recall
 from collection.stopping import Estimate
 
 _LEGEND = alt.Legend(title=None, orient="bottom", direction="vertical", labelLimit=260)
-RELEVANT, NOT_RELEVANT = "drawn at random, relevant", "drawn at random, not relevant"
+RELEVANT, NOT_RELEVANT = "random draw, relevant", "random draw, not relevant"
 _DRAWS = {RELEVANT: ("diamond", ORANGE), NOT_RELEVANT: ("circle", GREY)}
+READY, NOT_YET = "ready to stop", "not yet"
+_ADVICE = {READY: ("circle", BLUE), NOT_YET: ("triangle-up", GREY)}
+
+
+def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
+    """Each topic's interval of recall, in the order of the rows; a dashed line marks the target.
+
+    `rows` has ``query_id``, ``title``, ``recall_low``, ``recall_high`` and ``stop``; topics without an estimate are
+    left out.
+    """
+    known = rows.dropna(subset="recall_low")
+    known = known.assign(status=known["stop"].map({True: READY, False: NOT_YET}))
+    axis = alt.Axis(labelAngle=-45, labelOverlap=True, labelLimit=90)
+    x = alt.X("query_id:N", sort=known["query_id"].tolist(), title="Topic", axis=axis)
+    share = alt.Axis(format="%", tickCount=5)
+    y = alt.Y("recall_low:Q", title="Recall", scale=alt.Scale(domain=[0, 1]), axis=share)
+    base = alt.Chart(known).encode(
+        x=x,
+        color=colours("status", _ADVICE, alt.Legend(title=None, orient="bottom")),
+        tooltip=tooltips(
+            known,
+            query_id="Topic",
+            title="Title",
+            recall_low=("Lower bound", ".1%"),
+            recall_high=("Upper bound", ".1%"),
+            status="Status",
+        ),
+    )
+    span = base.mark_rule(strokeWidth=3).encode(y=y, y2="recall_high:Q")
+    shape = shapes("status", _ADVICE, alt.Legend(title=None, orient="bottom"))
+    low = base.mark_point(filled=True, size=70, opacity=1).encode(y=y, shape=shape)
+    line = alt.Chart(pd.DataFrame({"target": [target]})).mark_rule(strokeDash=[5, 4], color=GREY)
+    goal = line.encode(y="target:Q", tooltip=[alt.Tooltip("target:Q", title="Target recall", format=".1%")])
+    return alt.LayerChart(layer=[goal, span, low], height=260)
 
 
 def gain_chart(curve: pd.DataFrame, known: Estimate) -> alt.LayerChart:
@@ -19,15 +53,15 @@ def gain_chart(curve: pd.DataFrame, known: Estimate) -> alt.LayerChart:
 
     `curve` has ``judged``, ``found`` and ``drawn``. A dashed line is the most likely number, a band its interval.
     """
-    # A band of hundreds would flatten a curve of ten documents: it is cut off where the page says so.
+    # A band of hundreds would flatten a curve of ten documents: it is cut off, and the caption mentions it.
     top = band_top(int(curve["found"].max()), known)
     y = alt.Scale(domain=[0, top], nice=False)
     axis = alt.Axis(tickMinStep=1)
-    x = alt.X("judged:Q", title="documents judged", scale=alt.Scale(nice=False), axis=axis)
+    x = alt.X("judged:Q", title="Documents judged", scale=alt.Scale(nice=False), axis=axis)
     line = (
         alt.Chart(curve.iloc[:: max(1, len(curve) // POINTS)])
         .mark_line(interpolate="step-after", strokeWidth=2)
-        .encode(x=x, y=alt.Y("found:Q", title="relevant documents", scale=y, axis=axis))
+        .encode(x=x, y=alt.Y("found:Q", title="Relevant documents found", scale=y, axis=axis))
     )
     how = (curve["found"].diff() > 0).map({True: RELEVANT, False: NOT_RELEVANT})
     draws = curve.assign(how=how)[curve["drawn"]]
@@ -42,7 +76,7 @@ def gain_chart(curve: pd.DataFrame, known: Estimate) -> alt.LayerChart:
             color=colours("how", _DRAWS, _LEGEND if len(draws) else None),
             shape=shapes("how", _DRAWS),
             size=alt.Size("how:N", scale=alt.Scale(domain=list(_DRAWS), range=[120, 22]), legend=None),
-            tooltip=tooltips(draws, how="document", judged="judged", found="found"),
+            tooltip=tooltips(draws, how="Document", judged="Documents judged", found="Relevant found"),
         )
     )
     interval = pd.DataFrame({"low": [known.low], "high": [min(known.high, top)]})
@@ -59,21 +93,21 @@ def band_top(found: int, known: Estimate) -> int:
 
 
 def precision_chart(batches: pd.DataFrame, judged: int) -> alt.Chart:
-    """Share of relevant documents in each of the `batches`; the axis ends at `judged`, as the gain curve's."""
+    """Share of relevant documents in each of the `batches`; the axis ends at `judged`, as that of the gain curve."""
     scale = alt.Scale(domain=[0, max(judged, 1)], nice=False)
     bars = alt.Chart(batches.assign(start=batches["first"] - 1, floor=0), height=220)
     chart: alt.Chart = bars.mark_rect(stroke="white", strokeWidth=0.5, strokeOpacity=0.6).encode(
-        x=alt.X("start:Q", title="documents judged", scale=scale, axis=alt.Axis(tickMinStep=1)),
+        x=alt.X("start:Q", title="Documents judged", scale=scale, axis=alt.Axis(tickMinStep=1)),
         x2="last:Q",
-        y=alt.Y("precision:Q", title="share relevant", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+        y=alt.Y("precision:Q", title="Share relevant", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
         y2="floor:Q",
         tooltip=tooltips(
             batches,
-            first="from judgement",
-            last="to judgement",
-            judged="ranked",
-            relevant="relevant",
-            precision=("share", ".0%"),
+            first="First judgement",
+            last="Last judgement",
+            judged="Ranked documents",
+            relevant="Relevant documents",
+            precision=("Share relevant", ".0%"),
         ),
     )
     return chart
@@ -84,19 +118,21 @@ def draw_recall(known: Recall, confidence: str) -> None:
     estimate = known.estimate
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.markdown("**Found as judging went on**")
+        st.markdown("**Relevant documents found**")
         display.altair_chart(
             gain_chart(known.curve, estimate),
             alt=f"Gain curve: {known.found:,} relevant among {known.judged:,} judged; {estimate.reason}",
         )
-        above = "; the band goes on above the chart" if estimate.high >= band_top(known.found, estimate) else ""
+        above = ", continues above the chart" if estimate.high >= band_top(known.found, estimate) else ""
+        likely = "" if pd.isna(estimate.relevant) else " Dashed line: estimated number of relevant documents."
         st.caption(
-            f"Grey: {estimate.low:,} to {estimate.high:,} documents may be relevant, with {confidence} "
-            f"confidence{above}. Dashed: the most likely number, once a random draw was relevant."
+            f"Grey band: {confidence} confidence interval of the number of relevant documents "
+            f"({estimate.low:,}-{estimate.high:,}{above}).{likely}"
         )
     with right:
-        st.markdown("**How much of it was relevant**")
+        st.markdown("**Precision of the ranking**")
         display.altair_chart(
-            precision_chart(known.batches, known.judged), alt="Share of relevant documents as judging went on"
+            precision_chart(known.batches, known.judged),
+            alt="Share of relevant documents in each batch of judgements",
         )
-        st.caption("Random draws are left out. Low bars: the ranking finds little more.")
+        st.caption("Random draws are excluded. Low bars at the end: the ranking finds few more relevant documents.")

@@ -5,7 +5,7 @@ import pandas as pd
 
 from annotate.charts.marks import BLUE, GREY, ORANGE, colours, names_axis, shapes, tooltips
 
-POOLED, LEFT_OUT, NEW = "pooled", "with its group left out", "not pooled"
+POOLED, LEFT_OUT, NEW = "pooled", "left out", "not pooled"
 _BEFORE_AFTER = {POOLED: ("circle", BLUE), LEFT_OUT: ("diamond", ORANGE)}
 _KINDS = {**_BEFORE_AFTER, NEW: ("square", GREY)}
 _LEGEND = alt.Legend(title=None, orient="bottom", direction="vertical", labelLimit=260, symbolOpacity=1)
@@ -17,20 +17,21 @@ def judged_chart(curves: pd.DataFrame, depth: int) -> alt.LayerChart:
     `curves` has ``run``, ``depth``, ``judged`` and ``left_out`` (nan for a run that was not pooled).
     """
     new = curves["left_out"].isna()
+    # Renamed, not assigned: a frame without rows would take over the rows of an assigned column.
     parts = [
-        curves[~new].assign(share=curves["judged"], kind=POOLED),
-        curves[~new].assign(share=curves["left_out"], kind=LEFT_OUT),
-        curves[new].assign(share=curves["judged"], kind=NEW),
+        curves[~new].rename(columns={"judged": "share"}).assign(kind=POOLED),
+        curves[~new].rename(columns={"left_out": "share"}).assign(kind=LEFT_OUT),
+        curves[new].rename(columns={"judged": "share"}).assign(kind=NEW),
     ]
-    lines = pd.concat(parts, ignore_index=True)[["run", "depth", "share", "kind"]]
+    lines = pd.concat([part[["run", "depth", "share", "kind"]] for part in parts], ignore_index=True)
     mean = lines.groupby(["kind", "depth"], as_index=False).agg({"share": "mean"})
-    x = alt.X("depth:Q", title="depth k (rank)", scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
-    y = alt.Y("share:Q", title="share judged of the first k", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    x = alt.X("depth:Q", title="Depth k (ranks)", scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
+    y = alt.Y("share:Q", title="Judged among the first k", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     shown = set(lines["kind"])
     colour = colours("kind", {kind: mark for kind, mark in _KINDS.items() if kind in shown}, _LEGEND)
-    tips = tooltips(mean, kind="kind", depth="depth", share=("share judged", ".1%"))
+    tips = tooltips(mean, kind="Runs", depth="Depth", share=("Judged", ".1%"))
     thin = alt.Chart(lines).mark_line(strokeWidth=1, opacity=0.3)
-    thin = thin.encode(x=x, y=y, color=colour, detail=["run:N"], tooltip=[alt.Tooltip("run"), *tips])
+    thin = thin.encode(x=x, y=y, color=colour, detail=["run:N"], tooltip=[alt.Tooltip("run", title="Run"), *tips])
     thick = alt.Chart(mean).mark_line(strokeWidth=3).encode(x=x, y=y, color=colour, tooltip=tips)
     rule = alt.Chart(pd.DataFrame({"depth": [depth]})).mark_rule(strokeDash=[5, 4], color=GREY).encode(x="depth:Q")
     return alt.LayerChart(layer=[thin, thick, rule], height=400)
@@ -42,18 +43,20 @@ def left_out_chart(left_out: pd.DataFrame, measure: str) -> alt.LayerChart:
         y=names_axis(left_out, "run", 150),
         tooltip=tooltips(
             left_out,
-            run="run",
-            group="group",
-            unique="unique pairs",
-            relevant="relevant of them",
-            before=("before", ".4f"),
-            after=("after", ".4f"),
-            place_before="place before",
-            place_after="place after",
+            run="Run",
+            group="Group",
+            unique="Unique pairs",
+            relevant="Unique relevant pairs",
+            before=("Pooled", ".4f"),
+            after=("Left out", ".4f"),
+            place_before="Place, pooled",
+            place_after="Place, left out",
         ),
     )
-    title, scale = f"mean {measure}", alt.Scale(zero=False, nice=True)
-    span = base.mark_rule(strokeWidth=2, color=GREY).encode(x=alt.X("before:Q", title=title, scale=scale), x2="after:Q")
+    # With padding instead of a round domain, no label stands at the edge, where it would be cut.
+    title, scale = f"Mean {measure}", alt.Scale(zero=False, nice=False, padding=14)
+    start = alt.X("before:Q", title=title, scale=scale)
+    span = base.mark_rule(strokeWidth=2, color=GREY).encode(x=start, x2="after:Q")
     points = (
         base.transform_fold(["before", "after"], as_=["when", "value"])
         .transform_calculate(kind=f"datum.when == 'before' ? '{POOLED}' : '{LEFT_OUT}'")
@@ -71,15 +74,17 @@ def order_stability_chart(settling: pd.DataFrame) -> alt.LayerChart:
     """Kendall's ``tau`` of the order by pools of a ``depth`` (of ``pairs``), a line for each ``measure``."""
     rows = settling.dropna(subset="tau")
     lowest = min(0.7, float(rows["tau"].min())) if len(rows) else 0.0
-    y = alt.Y("tau:Q", title="Kendall's tau with all", scale=alt.Scale(domain=[lowest, 1], nice=False))
+    y = alt.Y("tau:Q", title="Kendall's tau", scale=alt.Scale(domain=[lowest, 1], nice=False))
     lines = (
         alt.Chart(rows)
         .mark_line(point=alt.OverlayMarkDef(size=30, filled=True), strokeWidth=2)
         .encode(
-            x=alt.X("depth:Q", title="depth of the pool (rank, log scale)", scale=alt.Scale(type="log", nice=False)),
+            x=alt.X("depth:Q", title="Pool depth (ranks, log scale)", scale=alt.Scale(type="log", nice=False)),
             y=y,
             color=alt.Color("measure:N", sort=rows["measure"].drop_duplicates().tolist(), legend=_LEGEND),
-            tooltip=tooltips(rows, measure="measure", depth="depth", pairs=("judgements", ","), tau=("tau", ".3f")),
+            tooltip=tooltips(
+                rows, measure="Measure", depth="Pool depth", pairs=("Judgements", ","), tau=("Tau", ".3f")
+            ),
         )
     )
     rules = alt.Chart(pd.DataFrame({"tau": [0.9, 0.95]})).mark_rule(strokeDash=[5, 4], color=GREY).encode(y=y)
@@ -91,18 +96,18 @@ def topics_chart(topics: pd.DataFrame, measure: str) -> alt.Chart:
     scale = alt.Scale(nice=True, zero=False)
     dots = alt.Chart(topics, height=340).mark_point(filled=True, opacity=0.75, color=BLUE)
     chart: alt.Chart = dots.encode(
-        x=alt.X("mean:Q", title=f"mean {measure} of the systems", scale=scale),
-        y=alt.Y("without:Q", title="tau without the topic", scale=scale),
+        x=alt.X("mean:Q", title=f"Mean {measure} of the systems", scale=scale),
+        y=alt.Y("without:Q", title="Tau without the topic", scale=scale),
         size=alt.Size("relevant:Q", scale=alt.Scale(range=[30, 500]), legend=None),
         tooltip=tooltips(
             topics,
-            query_id="topic",
-            judged="judged",
-            relevant="relevant",
-            mean=("mean", ".3f"),
-            spread=("spread", ".3f"),
-            agrees=("tau of its own order", ".3f"),
-            without=("tau without it", ".3f"),
+            query_id="Topic",
+            judged="Judged",
+            relevant="Relevant",
+            mean=(f"Mean {measure}", ".3f"),
+            spread=("Std. dev.", ".3f"),
+            agrees=("Tau, topic alone", ".3f"),
+            without=("Tau, other topics", ".3f"),
         ),
     )
     return chart
@@ -111,9 +116,9 @@ def topics_chart(topics: pd.DataFrame, measure: str) -> alt.Chart:
 def bounds_chart(bounds: pd.DataFrame, measure: str) -> alt.LayerChart:
     """Ranges of means over all grades of the unjudged: ``run``, ``value``, ``lowest`` and ``highest``."""
     rows = bounds.sort_values("value", ascending=False)
-    numbers = {name: (name, ".4f") for name in ("lowest", "value", "highest")}
-    base = alt.Chart(rows).encode(y=names_axis(rows, "run", 150), tooltip=tooltips(rows, run="run", **numbers))
-    x = alt.X("lowest:Q", title=f"mean {measure}", scale=alt.Scale(zero=False))
+    numbers = {name: (name.capitalize(), ".4f") for name in ("lowest", "value", "highest")}
+    base = alt.Chart(rows).encode(y=names_axis(rows, "run", 150), tooltip=tooltips(rows, run="Run", **numbers))
+    x = alt.X("lowest:Q", title=f"Mean {measure}", scale=alt.Scale(zero=False))
     span = base.mark_rule(strokeWidth=3, color=GREY).encode(x=x, x2="highest:Q")
     point = base.mark_point(filled=True, size=60, opacity=1, color=BLUE).encode(x=alt.X("value:Q"))
     return alt.LayerChart(layer=[span, point], height=alt.Step(20))

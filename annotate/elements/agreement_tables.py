@@ -1,7 +1,8 @@
-"""Tables and charts of the Agreement page: coefficients by grades, annotators, topics and time, and conclusions."""
+"""The Agreement page's answer, tables and charts: coefficients by grades, annotators, topics and time, and rankings."""
 
 from dataclasses import dataclass
 from itertools import combinations
+from math import isnan
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -13,13 +14,21 @@ from annotate.elements import display, pickers, widgets
 from annotate.elements.columns import number, text
 from annotate.elements.service_cache import cached
 from collection import annotator_agreement
-from collection.annotator_agreement import COEFFICIENTS, Labels, describe_tau, disagreements
+from collection.annotator_agreement import (
+    COEFFICIENTS,
+    MIN_WINDOW_PAIRS,
+    Agreement,
+    Labels,
+    describe_tau,
+    disagreements,
+)
 from collection.measures import parse
+from collection.phrases import count, percent
 from collection.records import sort_naturally
 
 MOST_COUPLES = 20  # pairs of annotators whose conclusions are shown by default; each takes two evaluations
 Key = tuple[str, tuple[str, ...], float]
-"""What agreement rests on: state of the judgements, annotators left out, and the lowest relevant grade."""
+"""What agreement depends on: state of the judgements, annotators left out, and the minimum relevant grade."""
 
 
 class SelectedPairs(NamedTuple):
@@ -64,68 +73,89 @@ class Breakdown:
         return frame[mine].reset_index(drop=True)
 
 
+def draw_answer(found: Agreement) -> None:
+    """Draw the interpretation of the agreement, with at most five numbers."""
+    _, alpha, *more = annotator_agreement.interpret(found)
+    st.markdown(f"#### {widgets.plain(alpha)}")
+    for sentence in more:
+        st.write(widgets.plain(sentence))
+    numbers = {
+        "Annotators": f"{len(found.annotators):,}",
+        "Pairs with 2+ grades": f"{found.several:,} of {found.pairs:,}",
+    }
+    for label, name, on in (("Observed agreement", "observed", "graded"), ("Overlap", "overlap", "binary")):
+        value = annotator_agreement.select_value(found.values, name, on)["value"]
+        numbers |= {} if isnan(value) else {label: percent(value)}
+    value = annotator_agreement.select_value(found.values, "alpha-ordinal")["value"]
+    numbers |= {} if isnan(value) else {"Krippendorff's alpha": f"{value:.3f}"}
+    widgets.metrics(numbers)
+    widgets.documentation_link("explanation/agreement", "How to interpret agreement")
+
+
 def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
     """Draw the confusion matrix of two annotators, or of all."""
     couples = list(combinations(breakdown.labels.annotators, 2))
-    names = {-1: "every two annotators"} | {n: " and ".join(couple) for n, couple in enumerate(couples)}
+    names = {-1: "All pairs of annotators"} | {n: " and ".join(couple) for n, couple in enumerate(couples)}
     position = 0 if couples else -1
     if len(couples) > 1:
-        position = pickers.pick("Whose grades", names, -1, f"who-{len(couples)}")
+        position = pickers.pick("Compared annotators", names, -1, f"who-{len(couples)}")
     couple = None if position < 0 else couples[position]
     counts = annotator_agreement.confusion(breakdown.scaled, *(couple or ()))
     if not counts.to_numpy().any():
-        st.info("These two graded no pair in common.")
+        st.info("These two annotators have no common pair.")
         st.stop()
     scale = session.current().campaign.grades
     labels = {float(g): scale.label(g) for g in scale.sentences}
     if breakdown.scale == "binary":
         labels = {0.0: "not relevant", 1.0: "relevant"}
-    first, second = couple or ("one", "the other")
+    first, second = couple or ("Annotator A", "Annotator B")
     chart = charts.confusion_chart(counts, first, second, labels)
     key = f"confusion-{breakdown.state}-{position if couple else 'all'}"
-    alt = f"Confusion matrix of {names[position] if couple else 'all annotators'}"
+    alt = f"Confusion matrix: {names[position] if couple else 'all annotators'}"
     event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
-    st.caption(
-        ("" if couple else "Every two judgements of a pair count once; a disagreement stands in both of its cells. ")
-        + "Framed: both gave the same grade. Select a cell to see its pairs."
-    )
+    twice = "" if couple else "; a disagreement counts in both of its cells"
+    st.caption(f"Numbers of pairs by grade, outlined where both are the same{twice}. Select a cell to see its pairs.")
     if (cell := charts.selected_cell(event)) is None:
         return None
     a, b = map(float, cell)
     pairs = disagreements(breakdown.scaled, annotators=couple, grades=(a, b))
-    return SelectedPairs(pairs, f"{first} said {a:g} and {second} {b:g}")
+    one, other = couple or ("one annotator", "another")
+    return SelectedPairs(pairs, f"{one} gave grade {a:g}, {other} gave grade {b:g}")
 
 
 def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:
-    """Draw every two annotators, and each against the others (`rest`: ``Agreement.rest``)."""
+    """Draw all pairs of annotators, and each annotator against the others (`rest`: ``Agreement.rest``)."""
     selected = None
     if len(breakdown.labels.annotators) > 2:
         between = breakdown.by_side("between")
         chart = charts.annotators_chart(between[["a", "b", "pairs", "value"]], breakdown.name)
-        key, alt = f"annotators-{breakdown.state}-{breakdown.coefficient}", f"{breakdown.name} of every two annotators"
+        key, alt = (
+            f"annotators-{breakdown.state}-{breakdown.coefficient}",
+            f"{breakdown.name} by pair of annotators",
+        )
         event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
-        st.caption(f"{alt} who graded a pair in common. Select a cell for its pairs.")
+        st.caption(f"{alt}. Select a cell to see the pairs on which they differ.")
         if couple := charts.selected_cell(event):
             pairs = disagreements(breakdown.scaled, annotators=couple)
             selected = SelectedPairs(pairs, f"{couple[0]} and {couple[1]} differ")
     rest = breakdown.select(rest)
-    higher = "Mean of their grade minus the mean of the others'."
+    higher = "Mean grade minus that of the other annotators on the same pairs."
     row = display.select_row(
         rest,
         {
             "annotator": text("Annotator", "medium"),
-            "value": number("Value", "%.3f", "small", breakdown.name),
-            "low": number("95% from", "%.3f", "small"),
-            "high": number("to", "%.3f", "small"),
-            "difference": number("Grades higher by", "%+.2f", "small", higher),
-            "pairs": number("Pairs", width="small"),
+            "value": number(breakdown.name, "%.3f"),
+            "low": number("95% CI low", "%.3f"),
+            "high": number("95% CI high", "%.3f"),
+            "difference": number("Mean grade difference", "%+.2f", help=higher),
+            "pairs": "Common pairs",
         },
         key=f"rest-{breakdown.state}",
-        alt="Each annotator against the others",
+        alt="Each annotator compared with the others",
     )
     st.caption(
-        "Each annotator against the majority of the others (in a tie the lower grade). Select a row to see where "
-        "they differ."
+        "Each annotator compared with the majority of the others (lower grade in a tie). Select a row to see the pairs "
+        "on which they differ."
     )
     if row is None:
         return selected
@@ -140,23 +170,22 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
     rows = sort_naturally(breakdown.by_side("topics"))
     rows = rows.sort_values("value", kind="stable", na_position="last")
     rows = rows.merge(session.current().campaign.corpus.topics()[["query_id", "title"]], on="query_id")
+    rare = "Alpha and kappa are low if nearly all pairs have the same grade; Gwet's AC1 is not."
     row = display.select_row(
         rows if rows["note"].any() else rows.drop(columns="note"),
         {
             "query_id": text("Topic", "small"),
-            "value": number("Value", "%.3f", "small", breakdown.name),
-            "pairs": number("Pairs", width="small", help="Those that several graded."),
+            "value": number(breakdown.name, "%.3f", help=rare),
+            "pairs": "Pairs with 2+ grades",
             "title": text("Title", "medium"),
             "note": text("Note", "medium"),
         },
         most_height=318,
         key=f"topics-{breakdown.state}-{breakdown.coefficient}",
-        alt="Agreement topic by topic, least first",
+        alt="Agreement by topic, lowest first",
     )
     st.caption(
-        "Least agreement first: often the topic's description leaves room for two readings. Where nearly all pairs "
-        "have the same grade, alpha and kappa are low although most grades are the same; Gwet's AC1 is not. Select a "
-        "row to see its disagreements."
+        "Lowest agreement first; the topic's description is often ambiguous. Select a row to see its disagreements."
     )
     if row is None:
         return None
@@ -169,16 +198,15 @@ def over_time(breakdown: Breakdown) -> None:
     windows = breakdown.by_side("windows", resamples=500)
     if windows.empty:
         st.write(
-            "There are not enough pairs of which it is known when they were graded: twenty or more by several "
-            "annotators. Of imported grades that is not known."
+            f"Not enough pairs with known times: at least {MIN_WINDOW_PAIRS} pairs with two or more grades are needed. "
+            "Imported grades have no times."
         )
         return
     chart = charts.windows_chart(windows, breakdown.name)
     display.altair_chart(chart, alt=f"{breakdown.name} in windows over time")
     st.caption(
-        "Windows of equally many pairs, in the order in which their last judgement came; grey: 95% intervals. A "
-        "line that falls or rises steadily is drift: annotators have begun to read the guidelines otherwise. A "
-        "single low window may be one hard topic."
+        "Windows with equal numbers of pairs, ordered by the time of their last judgement; grey: 95% confidence "
+        "intervals. A steady trend indicates that the annotators interpret the guidelines differently than before."
     )
 
 
@@ -191,37 +219,32 @@ def draw_coefficients(rows: pd.DataFrame) -> None:
             "coefficient": None,
             "label": text("Coefficient", "medium"),
             "value": number("Value", "%.3f", "small"),
-            "low": number("95% from", "%.3f", "small"),
-            "high": number("to", "%.3f", "small"),
+            "low": number("95% CI low", "%.3f", "small"),
+            "high": number("95% CI high", "%.3f", "small"),
             "note": text("Note", "large"),
         },
         height="content",
         alt="Every coefficient with its interval",
     )
-    with st.expander("How to read each of them"):
+    st.caption("0 = chance agreement, 1 = perfect agreement. Observed agreement and overlap are not chance-corrected.")
+    with st.expander("Definitions"):
         for entry in entries:
             st.markdown(f"**{entry.label}**: {widgets.plain(entry.description)}")
-    st.caption(
-        "0 is what chance would bring and 1 always the same, save for observed agreement and overlap, which know no "
-        "chance. Krippendorff's custom is to rely on grades from alpha 0.80 on and to draw tentative conclusions from "
-        "0.667 on; judgements of relevance rarely get there, and serve all the same to tell which system is better. "
-        "Look at Conclusions for that."
-    )
 
 
 def draw_conclusions(breakdown: Breakdown) -> None:
     """Draw a measure's field, the pairs of annotators, and the runs by the grades of the selected two."""
     campaign = session.current().campaign
     if campaign.progress.counts()["runs"] < 2:
-        st.write("Conclusions are about systems: import the runs of two or more of them.")
+        st.write("The rankings of systems are compared here: import two or more runs.")
         return
-    written = st.text_input("Measure", "nDCG@10", help="Written as AP(rel=2)@100; `cleverdon measures` lists them.")
+    written = st.text_input("Measure", "nDCG@10", help="Any measure, such as AP(rel=2)@100.")
     couples = len(breakdown.labels.met())
     most = None
     if couples > MOST_COUPLES and not st.toggle(
-        f"All {couples:,} pairs of annotators: each takes as long as evaluating every run twice", key="all-couples"
+        f"Compare all {couples:,} pairs of annotators (slow)", key="all-couples"
     ):
-        st.caption(f"The {MOST_COUPLES:,} pairs of annotators with the most pairs in common:")
+        st.caption(f"Only the {MOST_COUPLES:,} pairs of annotators with the most common pairs.")
         most = MOST_COUPLES
     compute = cached(campaign.agreement.conclusions, breakdown.key, "Evaluating")
     conclusions = compute(str(parse(written)), without=breakdown.key[1], most=most)
@@ -230,10 +253,14 @@ def draw_conclusions(breakdown: Breakdown) -> None:
         row = display.select_row(
             pd.DataFrame([c._asdict() for c in conclusions]),
             {
-                **{name: name for name in ("a", "b", "topics", "pairs", "runs")},
+                "a": "Annotator A",
+                "b": "Annotator B",
+                "topics": "Topics",
+                "pairs": "Common pairs",
+                "runs": "Runs",
                 "tau": number("Kendall's tau", "%.3f"),
-                "swaps": number("Pairs of runs swapped"),
-                "note": "note",
+                "swaps": "Swapped pairs of runs",
+                "note": "Note",
             },
             most_height=318,
             key=f"conclusions-{breakdown.state}-{written}",
@@ -243,12 +270,15 @@ def draw_conclusions(breakdown: Breakdown) -> None:
         chosen.note[0].upper() + chosen.note[1:] if chosen.note else describe_tau(chosen.tau, chosen.swaps, chosen.runs)
     )
     st.markdown(f"**{widgets.plain(chosen.a)} and {widgets.plain(chosen.b)}:** {widgets.plain(note)}.")
-    by_a = {"a": number(chosen.a, "%.4f"), "place_a": number("Place", width="small")}
-    by_b = {"b": number(chosen.b, "%.4f"), "place_b": number("Place ", width="small")}
-    display.table(chosen.table, {"run": "Run", **by_a, **by_b}, alt="The runs by each one's grades")
+    columns: display.Columns = {
+        "run": "Run",
+        "a": number(f"{written} by {chosen.a}", "%.4f"),
+        "place_a": f"Place by {chosen.a}",
+        "b": number(f"{written} by {chosen.b}", "%.4f"),
+        "place_b": f"Place by {chosen.b}",
+    }
+    display.table(chosen.table, columns, alt="The runs by the grades of each annotator")
     st.caption(
-        f"Means over {chosen.topics:,} topics by the {chosen.pairs:,} pairs that both graded, with everything else "
-        "unjudged. Tau is 1 where both put the systems into the same order. In TREC's study it was 0.94 on average "
-        "while the relevant documents overlapped by less than half (Voorhees 2000). Swaps of systems that are close "
-        "to each other mean little."
+        f"Means over {count(chosen.topics, 'topic')} with the {count(chosen.pairs, 'pair')} that both graded; all "
+        "other pairs are unjudged. Tau is 1 if both rank the systems alike; swaps of close systems mean little."
     )

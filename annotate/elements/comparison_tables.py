@@ -1,4 +1,4 @@
-"""Tables of the Compare page: the leaderboard, tests, values topic by topic, and costs."""
+"""The Compare page's answer and tables: the leaderboard, tests, values per topic, and costs."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,14 +12,16 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection import comparison
 from collection.characters import without_bidi
-from collection.comparison import Comparison, Evaluation
+from collection.comparison import Comparison, Evaluation, direction
+from collection.measures import parse
+from collection.phrases import count, percent, plural
 from collection.statistics import CORRECTIONS, TESTS
 
 DIFFERENT, EQUAL = charts.OUTCOMES
 BEST, LIKE_BEST, WORSE = charts.STANDINGS
 _MARK_BEST = "font-weight: bold"
 _MARK_LIKE_BEST = "background-color: rgba(47, 127, 209, 0.22)"
-FEW_TOPICS = 10  # topics below which the page warns: one more may reverse any conclusion
+FEW_TOPICS = 10  # topics below which the page warns: one more could reverse any conclusion
 
 
 def notes(compared: Comparison, measure: str) -> list[str]:
@@ -35,20 +37,41 @@ def notes(compared: Comparison, measure: str) -> list[str]:
     return [f"{sentence[0].upper()}{sentence[1:].rstrip('.')}." for sentence in found]
 
 
-def draw_conclusions(compared: Comparison, measure: str, ranked: pd.DataFrame) -> None:
-    """Draw a measure's conclusions (`ranked`: :func:`leaderboard_rows`) in words, with warnings and notes."""
+def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics: str) -> None:
+    """Draw a measure's conclusion in words, numbers and a chart (`ranked`: :func:`leaderboard_rows`), with notes."""
     tested = set(compared.tests.loc[compared.tests["measure"] == measure, "system"])
-    with st.container(border=True):
-        st.write(widgets.plain(compared.sentence(measure)))
-        if rival := next((system for system in ranked["system"] if system in tested), None):
-            st.write(widgets.plain(compared.sentence(measure, rival)))
-        if compared.topics < FEW_TOPICS:
-            there = "is only 1 topic" if compared.topics == 1 else f"are only {compared.topics:,} topics"
-            st.warning(f"There {there}. So few show little: one more may turn any of this round.")
+    st.markdown(f"#### {widgets.plain(compared.sentence(measure))}")
+    if rival := next((system for system in ranked["system"] if system in tested), None):
+        st.write(widgets.plain(compared.sentence(measure, rival)))
+    if compared.topics < FEW_TOPICS:
+        few = f"There {plural(compared.topics, 'is', 'are')} only {count(compared.topics, 'topic')}."
+        st.warning(f"{few} One more could reverse any of these conclusions.")
+    numbers = {"Systems": f"{len(ranked):,}", "Topics": topics}
+    if best := ranked.loc[ranked["best"], "value"].tolist():
+        numbers[f"{'Highest' if direction(parse(measure)) > 0 else 'Lowest'} {measure}"] = f"{best[0]:.4f}"
+        if tested:
+            worse = int((ranked["standing"] == WORSE).sum())
+            numbers["Significantly worse"] = f"{worse:,} of {len(ranked) - len(best):,}"
+    if ranked["unjudged"].notna().any():
+        numbers[f"Mean {_unjudged(ranked)}"] = percent(ranked["unjudged"].mean())
+    widgets.metrics(numbers)
+    downloadable_chart(
+        charts.means_chart(ranked, measure),
+        "means",
+        f"Mean {measure} over {count(compared.topics, 'topic')} with {confidence(compared)} confidence intervals.",
+        alt=f"Mean {measure} of each system",
+    )
     if found := notes(compared, measure):
-        with st.expander(f"What to bear in mind ({len(found)})"):
+        with st.expander(f"Notes ({len(found)})"):
             for note in found:
                 st.markdown(f"- {widgets.plain(note)}")
+            widgets.documentation_link("explanation/significance", "How systems are tested")
+
+
+def _unjudged(ranked: pd.DataFrame) -> str:
+    """The name of the share of unjudged documents, with its cut-off if the measure has one."""
+    cutoff = ranked["cutoff"].iloc[0]
+    return "Unjudged" if pd.isna(cutoff) else f"Unjudged@{cutoff}"
 
 
 def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
@@ -61,23 +84,28 @@ def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
 
 def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -> None:
     """Draw systems x measures, best by `measure` first (`ranked`: :func:`leaderboard_rows`)."""
-    st.subheader("Leaderboard")
-    full = st.toggle("With an interval and the unjudged beside every value", key="full")
+    full = st.toggle("Show the interval and the unjudged share of every value", key="full")
     order = ranked["system"].tolist()
     table = (_with_intervals(compared) if full else compared.table()).loc[order]
     measures = list(compared.table().columns)
     extra = {} if full else _extra_columns(ranked, confidence(compared))
-    shown = display.readable(table.assign(**extra).rename_axis("system"))
+    hint = "Share of unjudged documents in the ranks that the measure reads; most measures count them as not relevant."
+    config = {name: number(name, help=hint) for name in extra if name == _unjudged(ranked)}
+    shown = display.readable(table.assign(**extra).rename_axis("System"))
     best, like = (compared.table(column).loc[order].astype(bool) for column in ("best", "like_best"))
     marks = like.replace({True: _MARK_LIKE_BEST, False: ""}).mask(best, f"{_MARK_BEST}; {_MARK_LIKE_BEST}")
     marks = marks.reindex(columns=shown.columns, fill_value="").set_axis(shown.index)
     styled = shown.style.apply(lambda _: marks, axis=None)
     if not full:
-        shares = [name for name in extra if name.startswith("unjudged")]
-        others = [name for name in extra if name.endswith((" from", "to", "spread of seeds"))]
+        others = [name for name in extra if name.endswith((" low", " high", "Seeds, std. dev."))]
         styled = styled.format("{:.4f}", subset=pd.Index([*measures, *others]), na_rep="")
-        styled = styled.format("{:.0%}", subset=pd.Index(shares), na_rep="")
-    display.dataframe(styled, height=display.height(shown, 528), alt="The leaderboard: systems and measures")
+        styled = styled.format("{:.0%}", subset=pd.Index(list(config)), na_rep="")
+    height = display.height(shown, 528)
+    display.dataframe(styled, height=height, column_config=config, alt="The leaderboard: systems and measures")
+    st.caption(
+        f"Bold: best value of the column. Shaded: not significantly different from it at level {compared.alpha:g}."
+    )
+    widgets.documentation_link("how-to/evaluate-and-compare", "How to evaluate and compare systems")
 
 
 def confidence(compared: Comparison) -> str:
@@ -90,15 +118,14 @@ def _extra_columns(ranked: pd.DataFrame, sure: str) -> dict[str, pd.Series]:
     ranked = ranked.set_index("system")
     found: dict[str, pd.Series] = {}
     if ranked["low"].notna().any():
-        found |= {f"{sure} from": ranked["low"], "to": ranked["high"]}
+        found |= {f"{sure} CI low": ranked["low"], f"{sure} CI high": ranked["high"]}
     if (ranked["standing"] != "").any():
-        found["beside the best"] = ranked["standing"]
-    cutoff = ranked["cutoff"].iloc[0]
-    found["unjudged" if pd.isna(cutoff) else f"unjudged@{cutoff}"] = ranked["unjudged"]
+        found["vs. best"] = ranked["standing"]
+    found[_unjudged(ranked)] = ranked["unjudged"]
     if ranked["missing_topics"].any():
-        found["missing topics"] = ranked["missing_topics"]
+        found["Missing topics"] = ranked["missing_topics"]
     if (ranked["seeds"] > 1).any():
-        found |= {"seeds": ranked["seeds"], "spread of seeds": ranked["spread"]}
+        found |= {"Seeds": ranked["seeds"], "Seeds, std. dev.": ranked["spread"]}
     return found
 
 
@@ -121,46 +148,45 @@ def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, 
     tested = tested.assign(outcome=tested["significant"].map({True: DIFFERENT, False: EQUAL}))
     if "system_a" in tested:
         different = int(tested["significant"].sum())
-        st.write(f"{different:,} of {len(tested):,} pairs of systems are different by {measure}.")
+        pairs = count(len(tested), "pair")
+        st.write(f"{different:,} of {pairs} of systems differ significantly by {widgets.plain(measure)}.")
         _tests_table(tested, sure)
-        st.caption("p counts all pairs; the intervals hold for all of them together.")
+        st.caption("p-values and confidence intervals are adjusted for all pairs together.")
         return
     than = str(tested["baseline"].iloc[0])
     downloadable_chart(
         charts.differences_chart(tested, measure, than),
         "tests",
-        f"How far the mean {measure} of each system is above or below that of {than}, with {sure} intervals, each "
-        "of its own. Orange diamond: different, after the correction. Blue circle: may be equal.",
+        f"Difference in mean {measure} from {than}, with {sure} confidence intervals, each for one comparison. Colours "
+        "and shapes: results after the correction.",
         alt=f"Differences in {measure} from {than}",
     )
     _tests_table(tested, sure)
     st.caption(
-        f"{TESTS[test].label} over {found.topics:,} topics; p adjusted for the {len(tested):,} comparisons by "
-        f"{CORRECTIONS[correction].label}. With so many topics, differences of "
-        f"{tested['detectable'].min():.3f} to {tested['detectable'].max():.3f} are seen with 80% power by one "
-        "uncorrected paired t test, depending on how much the two vary from topic to topic."
+        f"{TESTS[test].label} over {count(found.topics, 'topic')}; p adjusted for {count(len(tested), 'comparison')} "
+        f"by {CORRECTIONS[correction].label}. Detectable with 80% power (one uncorrected paired t-test): differences "
+        f"of {tested['detectable'].min():.3f} to {tested['detectable'].max():.3f}, depending on the system."
     )
 
 
 def _tests_table(rows: pd.DataFrame, sure: str) -> None:
-    effect = "Cohen's d of paired values: mean of the differences by their spread."
+    effect = "Cohen's d of paired values: mean of the differences divided by their standard deviation."
     display.table(
         rows,
         {
             "system": "System",
-            "baseline": "Minus",
-            "system_a": "System",
-            "system_b": "Minus",
-            "difference": number("Difference", "%+.4f"),
-            "low": number(f"{sure} from", "%+.4f"),
-            "high": number("to", "%+.4f"),
-            "effect": number("Effect", "%.2f", help=effect),
+            "system_a": "System A",
+            "system_b": "System B",
+            "difference": number("Mean difference", "%+.4f"),
+            "low": number(f"{sure} CI low", "%+.4f"),
+            "high": number(f"{sure} CI high", "%+.4f"),
+            "effect": number("Effect size", "%.2f", help=effect),
             "p": number("p", "%.4f"),
-            "p_adjusted": number("p, adjusted", "%.4f"),
-            "outcome": "They are",
+            "p_adjusted": number("Adjusted p", "%.4f"),
+            "outcome": "Result",
             "wins": number("Topics won", "%d"),
-            "ties": number("equal", "%d"),
-            "losses": number("lost", "%d"),
+            "ties": number("Topics tied", "%d"),
+            "losses": number("Topics lost", "%d"),
         },
         most_height=388,
         alt="Differences with their tests",
@@ -177,15 +203,14 @@ def draw_values(
 ) -> None:
     """Draw topics x systems; `members` are the runs of each system, `explain` takes a run and a topic."""
     titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
-    st.caption(f"{measure} of each system, topic by topic.")
     values = evaluation.per_topic()
     values = values[values["measure"] == measure]
     table = values.pivot(index="query_id", columns="run", values="value").loc[list(topics), list(order)]
     # The titles go into the index: a run may have the name of any other column.
-    table.index = pd.Index([f"{query_id}: {titles[query_id]}" for query_id in table.index], name="topic")
+    table.index = pd.Index([f"{query_id}: {titles[query_id]}" for query_id in table.index], name=f"{measure} by topic")
     config = {system: number(system, "%.3f") for system in order}
     display.dataframe(table, column_config=config, alt=f"{measure} of each system in each topic")
-    with st.expander("Show the calculation of one value"):
+    with st.expander("Calculation of one value"):
         left, right = st.columns(2)
         run = left.selectbox("Run", [name for system in order for name in members[system]], format_func=without_bidi)
         query_id = right.selectbox("Topic", topics, format_func=lambda q: without_bidi(f"{q}: {titles[q]}"))
@@ -193,7 +218,7 @@ def draw_values(
 
 
 def draw_costs(evaluation: Evaluation, measure: str, order: Sequence[str]) -> None:
-    """Draw the field of the cost, the frontier, and all costs of the systems in this order."""
+    """Draw the field of the cost, the Pareto frontier, and all costs of the systems in this order."""
     known = evaluation.costs
     if known is None:
         return
@@ -201,18 +226,17 @@ def draw_costs(evaluation: Evaluation, measure: str, order: Sequence[str]) -> No
         cost = st.selectbox("Cost", costs, format_func=lambda c: without_bidi(charts.cost_title(c)), key="cost")
         title = charts.cost_title(cost)
         frontier = comparison.frontier(evaluation.means(), known, measure, cost)
-        frontier["place"] = frontier["dominated"].map({False: "worth its cost", True: "dominated"})
+        frontier["place"] = frontier["dominated"].map({False: "not dominated", True: "dominated"})
         downloadable_chart(
             charts.frontier_chart(frontier, measure, cost),
             "frontier",
-            f"Mean {measure} against {title}. Orange diamonds: no other system is as good and as "
-            "cheap, and better in one of both; the line joins them. Grey: dominated by such a system. "
-            f"{len(frontier):,} of {len(order):,} systems have this cost, "
-            f"{int((~frontier['dominated']).sum()):,} are not dominated.",
+            f"Cost known for {len(frontier):,} of {count(len(order), 'system')}; the line joins the "
+            f"{int((~frontier['dominated']).sum()):,} not dominated. A dominated system is no better and no cheaper "
+            "than another, and worse in one of the two.",
             alt=f"{measure} against {title}",
         )
         numbers = {"value": number(measure, "%.4f"), "cost": number(title, "%.6g")}
         columns: display.Columns = {"system": "System", **numbers, "by": text("Dominated by", "large")}
-        display.table(frontier, columns, most_height=388, alt="Systems, what they cost, and who dominates them")
-    st.caption("All that is known of what the systems cost:")
+        display.table(frontier, columns, most_height=388, alt="Systems, their cost, and which system dominates them")
+    st.caption("All costs:")
     display.dataframe(known.loc[list(order)], alt="Costs of the systems")

@@ -1,24 +1,26 @@
-"""Files of the Export page besides qrels: choices from lists, preferences, and training data."""
+"""Files of the Export page besides qrels: choices from lists, preferences, training data, and clicks."""
 
+import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import display, downloads, widgets
 from annotate.elements.columns import number
 from collection.export import NEGATIVES
+from collection.phrases import count, join
 from collection.preferences import CHOICE_RULES, PREFERENCE_MEASURES
 
 
 def draw_choices(choices: int) -> None:
     """Draw the sparse qrels by a rule, and the log of choices."""
-    st.subheader("Lists")
     rules = {entry.name: f"{entry.label}: {entry.description}" for entry in CHOICE_RULES}
-    label = "Where several annotators chose for a topic"
+    label = "Rule, for topics with several annotators"
     rule = st.selectbox(label, rules, format_func=rules.__getitem__, key="choice-rule")
     sparse = session.current().campaign.qrels.from_choices(rule)
+    relevant, topics = count(len(sparse), "relevant document"), count(sparse["query_id"].nunique(), "topic")
     st.write(
-        f"{choices:,} choices. By this rule {len(sparse):,} documents of {sparse['query_id'].nunique():,} "
-        "topics are relevant; what was shown and not chosen is unjudged, and not in the qrels."
+        f"{relevant} in {topics}, from {count(choices, 'choice')}. Documents that were shown and not chosen are "
+        "unjudged, and not in the qrels."
     )
     with st.container(horizontal=True):
         name, key = "sparse.txt", "sparse"
@@ -26,15 +28,14 @@ def draw_choices(choices: int) -> None:
             lambda c, path: c.export.decisions(sparse_qrels=path, choice_rule=rule), name, key, None, "primary"
         )
         downloads.draw(lambda c, path: c.export.decisions(choices=path), "choices.jsonl", "choices")
-    st.caption("choices.jsonl is the whole log: each list as it was shown, and what was chosen of it.")
+    st.caption("choices.jsonl is the whole log: each list as shown, and the chosen documents.")
 
 
 def draw_preferences(preferences: int) -> None:
-    """Draw the files of preferences, and the agreement of the runs with them."""
-    st.subheader("Preferences")
+    """Draw the files of preferences, and the measures of the runs by them."""
     st.write(
-        f"{preferences:,} preferences between two documents. As grades they say which documents of a topic "
-        "are better, and not whether any of them is good."
+        f"{count(preferences, 'preference')} between two documents. Grades made from them order the documents of a "
+        "topic, but do not tell whether any is relevant."
     )
     with st.container(horizontal=True):
         for ending in ("jsonl", "csv"):
@@ -45,10 +46,9 @@ def draw_preferences(preferences: int) -> None:
     campaign = session.current().campaign
     if campaign.corpus.run_table().empty:
         return
-    with widgets.shown_errors(about="The measure: "):
+    with widgets.shown_errors(about="Preference measures: "):
         values = campaign.evaluation.by_preferences()
-        hint = "Topics in which the ranking has a document of a pair. ppref and wpref are means over these, "
-        hint += "rpref over all."
+        hint = "Topics in which the run has a document of a pair: ppref and wpref average over these, rpref over all."
         display.table(
             values.means(),
             {
@@ -64,42 +64,52 @@ def draw_preferences(preferences: int) -> None:
             alt="Systems by preferences",
         )
         if values.undecided:
-            st.caption(f"Topics in which no document is better than another, left out: {len(values.undecided):,}.")
+            st.caption(f"{count(len(values.undecided), 'topic')} without a preferred document left out.")
 
 
-@st.cache_data(show_spinner="Counting", max_entries=16, ttl=60)
-def _example_counts(rests_on: tuple[object, ...], rule: str, negatives: str, count: int) -> dict[str, int]:
-    return session.current().campaign.training_data.examples(negatives, count=count, rule=rule).counts
+@st.cache_data(show_spinner="Counting examples", max_entries=16, ttl=60)
+def _example_counts(rests_on: tuple[object, ...], rule: str, negatives: str, each: int) -> dict[str, int]:
+    return session.current().campaign.training_data.examples(negatives, count=each, rule=rule).counts
 
 
 def draw_training(rule: str) -> None:
-    """Draw the fields of the negatives, the number of triples, and the download; `rule` makes the grades."""
+    """Draw the choice of negatives, the number of triples, and the download; `rule` makes the grades."""
     campaign = session.current().campaign
-    st.subheader("Training data")
-    st.write(
-        "Triples to train a ranker with: a topic, a document that is relevant to it and one that is not, as ids. Those "
-        "of the pairs that have a grade are used, or the sparse qrels where annotators choose from lists."
-    )
+    st.write("Triples of ids to train a ranker: topic, relevant document, negative document.")
+    widgets.documentation_link("how-to/export-training-data", "How to choose negatives")
     runs = campaign.corpus.run_table()
     # Rules that look at ranks need runs.
     rules = [entry.name for entry in NEGATIVES if "first" not in entry.parameters or len(runs)]
     left, right = st.columns([3, 1])
     negatives = left.selectbox("Negatives", rules, format_func=lambda n: NEGATIVES[n].label, key="negatives")
-    count = int(right.number_input("For each relevant document", 1, 1000, 1, key="negatives-each"))
+    each = int(right.number_input("Negatives per relevant document", 1, 1000, 1, key="negatives-each"))
     st.caption(widgets.plain(NEGATIVES[negatives].description))
     counts = campaign.progress.counts() | campaign.topic_tasks.counts()
     state = (campaign.id, *counts.values(), campaign.settings.loop().level, ",".join(runs["run"] + runs["sha256"]))
     with widgets.shown_errors(about="triples.tsv: "):
-        found = _example_counts(state, rule, negatives, count)
+        found = _example_counts(state, rule, negatives, each)
         positives = f"{found['positives']:,}"
-        st.write(f"Triples: {found['examples']:,}, for {found['positives_used']:,} of {positives} relevant documents.")
+        used = f"{found['positives_used']:,} of {positives} relevant documents"
+        st.write(f"**{count(found['examples'], 'triple')} for {used}.**")
         if found["topics_short"]:
-            lack = f"with{'out a negative' if count == 1 else f' fewer than {count:,} negatives'} by this rule"
+            lack = "no negative" if each == 1 else f"fewer than {each:,} negatives"
             topics = f"{found['topics_short']:,} of {found['topics']:,} topics"
-            st.warning(f"Relevant documents {lack}: {found['positives_short']:,} of {positives}, in {topics}.")
+            st.warning(f"{found['positives_short']:,} of {positives} relevant documents get {lack}, in {topics}.")
     downloads.draw_deferred(
-        lambda c, path: c.training_data.export(triples=path, negatives=negatives, count=count, rule=rule),
+        lambda c, path: c.training_data.export(triples=path, negatives=negatives, count=each, rule=rule),
         "triples.tsv",
         "triples",
     )
-    st.caption("With texts, as tuples or with other choices: `cleverdon export DIR --triples FILE` or `--tuples FILE`.")
+    st.caption("`cleverdon export DIR --triples FILE` or `--tuples FILE` also exports texts, and has more options.")
+
+
+def draw_clicks(sources: pd.DataFrame) -> None:
+    """Draw the download of the table of clicks; `sources` are the imported logs."""
+    logs = join(map(widgets.plain, sources["source"]))
+    st.write(
+        f"{count(int(sources['rows'].sum()), 'row')} from {logs}. The table has, for each topic and document, the "
+        "times shown, the times clicked and the attractiveness: the probability of a click once it is looked at."
+    )
+    st.caption("Clicks are not judgements: they are not in the qrels.")
+    widgets.documentation_link("how-to/judge-with-clicks", "How clicks are used")
+    downloads.draw_deferred(lambda opened, path: opened.clicks.export(table=path), "clicks.tsv", "clicks")

@@ -1,4 +1,4 @@
-"""An annotator's judgements, of which one can be selected, and the judgements of others of the same pair."""
+"""An annotator's judgements, one of which can be selected, and the judgements of others of that pair."""
 
 import pandas as pd
 import streamlit as st
@@ -21,21 +21,15 @@ def draw(judgements: pd.DataFrame) -> None:
 
     st.session_state[LISTED] = judgements["uuid"].tolist()
     display.table(
-        judgements.assign(marked=judgements["passages"].map(len)),
+        judgements,
         {
             "query_id": "Topic",
             "grade": "Grade",
-            "doc_id": text("Document", "medium"),
-            "judged_at": timestamp("When (UTC)", "YYYY-MM-DD HH:mm:ss"),
-            "note": text("Note", 170),
+            "title": text("Title", 180),
+            "doc_id": text("Document", 180),
+            "judged_at": timestamp("Judged (UTC)"),
+            "note": text("Note", 150),
             "flagged": CheckboxColumn("Flagged", width="small"),
-            "marked": number("Passages", help="That you marked; select the row to read them."),
-            "seconds": number("Seconds", "%.1f", help="With the document on screen and the page in front."),
-            "away": number(
-                "Away", "%.1f", help="Seconds until you judged in which the page was not in front, or nobody moved."
-            ),
-            "reason": "Reason",
-            "title": "Title",
         },
         placeholder="",
         height=320,
@@ -50,9 +44,9 @@ def draw_others(query_id: str, doc_id: str, annotator: str) -> None:
     campaign = session.current().campaign
     others = campaign.explanations.others_said(query_id, doc_id, annotator)
     ranks = campaign.explanations.ranks_of(query_id, doc_id)
-    st.subheader("What others said of this pair")
+    st.subheader("Judgements by others")
     if others.empty:
-        st.write("Nobody else has judged it.")
+        st.write("Nobody else has judged this pair.")
     else:
         display.table(
             others.assign(grade=widgets.grade_names(campaign.grades, others)),
@@ -61,14 +55,14 @@ def draw_others(query_id: str, doc_id: str, annotator: str) -> None:
                 "grade": "Grade",
                 "counts_as": "Counts as",
                 "note": text("Note", "large"),
-                "judged_at": timestamp("When (UTC)", "YYYY-MM-DD HH:mm:ss"),
+                "judged_at": timestamp("Judged (UTC)", "YYYY-MM-DD HH:mm:ss"),
             },
             placeholder="",
-            alt="What others said of this pair",
+            alt="Judgements of this pair by others",
         )
-    st.subheader("Where the runs have it")
+    st.subheader("Ranks in the runs")
     if ranks.empty:
-        st.write("No run has it.")
+        st.write("No run retrieved this document.")
     else:
         columns: display.Columns = {"run": "Run", "rank": "Rank", "score": number("Score", "%.6g")}
-        display.table(ranks, columns, alt="Where the runs have this pair")
+        display.table(ranks, columns, alt="Ranks of the document in the runs")

@@ -1,21 +1,35 @@
-"""The settings of overlap, and the workload that follows from them."""
+"""The overlap settings, and the workload that follows from them."""
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import pickers, widgets
 from annotate.elements.service_cache import cached
-from collection.assignment import MAX_ANNOTATORS
+from collection.assignment import MAX_ANNOTATORS, AssignmentSettings
+from collection.phrases import count, duration_range, join, percent_down, plural
 
 WHICH = {
     "all": "All pairs",
-    "share": "A share of the pairs, chosen at random",
-    "number": "So many pairs of each topic, chosen at random",
+    "share": "Random share of the pairs",
+    "number": "Random pairs of each topic",
     "topics": "All pairs of some topics",
 }
+
+
+def describe(settings: AssignmentSettings) -> str:
+    """Describe in a sentence how many annotators judge which pairs."""
+    if settings.annotators == 1:
+        return "Each pair is judged by 1 annotator."
+    which = {
+        "all": "each pair",
+        "share": f"{percent_down(settings.share)} of the pairs",
+        "number": f"{count(settings.number, 'pair')} of each topic",
+        "topics": f"all pairs of topics {widgets.plain(join(settings.topics))}" if settings.topics else "no pair",
+    }[settings.which]
+    others = "" if settings.which == "all" else ", and 1 annotator judges each other pair"
+    return f"{settings.annotators} annotators judge {which}{others}."
 
 
 def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
@@ -24,53 +38,54 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
     settings = campaign.settings.assignment()
     left, right = st.columns(2, gap="large")
     with left:
-        label, hint, now = "Annotators for a pair", "1: everybody judges alone.", settings.annotators
-        annotators = st.number_input(label, 1, MAX_ANNOTATORS, now, key="annotators", help=hint)
+        annotators = st.number_input("Annotators per pair", 1, MAX_ANNOTATORS, settings.annotators, key="annotators")
     wanted: dict[str, object] = {"annotators": annotators}
-    which = None
     with right:
         if annotators > 1:
-            wanted["which"] = which = pickers.pick("Which pairs these are", WHICH, settings.which, "which")
-        if which == "share":
-            wanted["share"] = pickers.pick_share("Share, %", 0.0, 100.0, settings.share, "share", step=5.0)
-        elif which == "number":
-            wanted["number"] = st.number_input("Pairs of each topic", 0, None, settings.number, key="number")
-        elif which == "topics":
-            known = [query_id for query_id in settings.topics if query_id in titles]
-            wanted["topics"] = tuple(pickers.pick_topics("Topics", titles, "topics", known))
-    if which not in (None, "all"):
-        st.caption("The other pairs are judged by one annotator each.")
-    if not campaign.progress.counts()["pool"]:
-        st.info("There is no pool yet: what this costs is shown once there is one.")
-    else:
-        with widgets.shown_errors():
-            _draw_workload(wanted, repr((len(titles), settings)))
+            wanted["which"] = which = pickers.pick("Pairs with several annotators", WHICH, settings.which, "which")
+            if which == "share":
+                wanted["share"] = pickers.pick_share("Share (%)", 0.0, 100.0, settings.share, "share", step=5.0)
+            elif which == "number":
+                wanted["number"] = st.number_input("Pairs per topic", 0, None, settings.number, key="number")
+            elif which == "topics":
+                known = [query_id for query_id in settings.topics if query_id in titles]
+                wanted["topics"] = tuple(pickers.pick_topics("Topics", titles, "topics", known))
+            if which != "all":
+                st.caption("Every other pair is judged by one annotator.")
+    with widgets.shown_errors():
+        _draw_workload(wanted, repr((len(titles), settings, campaign.settings.modes())))
     if annotators > max(1, len(judges)):
-        st.warning(
-            f"Only {len(judges)} {'person' if len(judges) == 1 else 'people'} may judge here: no pair can have more "
-            "judgements than that. The People page invites others."
-        )
-    message = "Applied. It holds from the next document on; what is judged stays."
-    widgets.save_button(wanted, settings, campaign.assignments.update, message, "apply-overlap", ("Apply", "Applied"))
-
-
-@st.cache_data(show_spinner=False, max_entries=4)
-def _pace(campaign_id: str, logged: int) -> float:
-    """The median of the seconds of a judgement; nan where no times are known."""
-    return float(session.current().campaign.judgement_log.judgements()["seconds"].astype(float).median())
+        st.warning(f"Only {count(len(judges), 'person', 'people')} can judge in this campaign.")
+        widgets.page_link("people.py", "Invite annotators")
+    message = "Saved. It applies from the next document; existing judgements are kept."
+    widgets.save_button(wanted, settings, campaign.assignments.update, message, "apply-overlap")
 
 
 def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
     campaign = session.current().campaign
     status = campaign.progress.counts()
+    looping = int(campaign.progress.topics()["goal"].isna().sum())
+    if looping:
+        made = f"{count(status['judgements'], 'judgement')} made so far"
+        topics = f"{looping:,} of {count(status['topics'], 'topic')} {plural(looping, 'is', 'are')}"
+        others = "; the numbers below are those of the other topics" if looping < status["topics"] else ""
+        st.write(f"{made}. {topics} in a loop over the whole collection, without a fixed number of judgements{others}.")
+    if not status["pool"]:
+        if not looping:
+            st.info("The number of judgements is shown once there is a pool.")
+            widgets.page_link("pool.py", "Make a pool")
+        return
+    if looping == status["topics"]:
+        return
     workload = cached(campaign.assignments.workload, f"{status['logged']} {status['pool']} {state}", "Counting", 32)
     new = workload(**wanted)
-    more = new.judgements - workload().judgements
-    seconds, left = _pace(campaign.id, status["logged"]), new.judgements - new.made
-    hours = left * seconds / 3600
-    counts = {"Pairs in the pool": new.pairs, "Judgements in all": new.judgements, "Made": new.made, "Left": left}
-    duration = "not known" if pd.isna(hours) else f"{hours:,.1f} h" if hours < 10 else f"{hours:,.0f} h"
-    widgets.metrics({**counts, "Hours left": duration})
-    change = f"That is {abs(more):,} judgements {'more' if more > 0 else 'fewer'} than now. " if more else ""
-    pace = f"Hours are of all annotators together, at the median of {seconds:.1f} s for a judgement."
-    st.caption(change + ("Nothing is judged with a time yet, so hours are not known." if pd.isna(seconds) else pace))
+    left = new.judgements - new.made
+    time = campaign.pools.time(left)
+    duration = f"about {duration_range(time.low, time.high)} at the current pace" if time and left else ""
+    st.write(f"**{count(left, 'judgement')} left{', ' * bool(duration)}{duration}.**")
+    counts = {"Pairs in the pool": new.pairs, "Judgements needed": new.judgements, "Judgements made": new.made}
+    if more := new.judgements - workload().judgements:
+        counts["More than now" if more > 0 else "Fewer than now"] = abs(more)
+    widgets.metrics(counts)
+    if duration:
+        st.caption("All annotators together; 90% prediction interval.")

@@ -7,14 +7,16 @@ from annotate.auth import session
 from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection.characters import without_bidi
+from collection.phrases import count, duration
 
-WIDE = 5  # annotators up to whom each has their own column
+WIDE = 5  # number of annotators up to which each has a column
 
 
 def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None:
     """Draw the `pairs` that `cell` describes with the grades in `labels`; `key` identifies their table."""
-    st.subheader("The pairs")
-    st.caption(f"{len(pairs):,} pairs: {widgets.plain(cell)}. Largest distance first. Select a row to read it.")
+    st.subheader("Pairs")
+    found = f"{count(len(pairs), 'pair')}: {cell}."
+    st.caption(f"{widgets.plain(found)} Largest difference first; select a row to read its document.")
     people = sorted({annotator for grades in pairs["grades"] for annotator in grades})
     listing = pairs.drop(columns="grades")
     if len(people) <= WIDE:
@@ -27,7 +29,7 @@ def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
         {
             "query_id": text("Topic", "small"),
             "doc_id": text("Document", "medium"),
-            "distance": number("Distance", "%g", "small"),
+            "distance": number("Grade difference", "%g"),
             "said": text("Grades", "large"),
             **{f"by-{n}": number(a, "%g", "small") for n, a in enumerate(people)},
         },
@@ -57,6 +59,6 @@ def side_by_side(pair: pd.Series, labels: pd.DataFrame) -> None:
                 grade = widgets.grade_name(campaign.grades, "graded", row["relevance"])
                 st.markdown(f"**{widgets.plain(row['annotator'])}:** {widgets.plain(grade)}")
                 if not pd.isna(row["seconds"]):
-                    st.caption(f"after {row['seconds']:.0f} seconds")
+                    st.caption(f"{duration(row['seconds'])} on screen")
                 if not pd.isna(row["note"]):
                     st.text(without_bidi(row["note"]))

@@ -1,4 +1,4 @@
-"""Fields in which several pages ask for the same kind of thing: a rule, measures, a grade, a share."""
+"""Input fields that several pages share: rules, measures, grades, shares, topics."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ K = TypeVar("K")
 
 
 def pick(label: str, labels: Mapping[K, str], now: K, key: str, captions: Sequence[str] | None = None) -> K:
-    """Draw a box of labelled values, `now` chosen at first; with `captions` (which may be empty), radio buttons."""
+    """Draw a select box of labelled values, `now` preselected; with `captions` (may be empty), radio buttons."""
     names = list(labels)
     index = names.index(now) if now in labels else 0
     if captions is None:
@@ -27,7 +27,7 @@ def pick(label: str, labels: Mapping[K, str], now: K, key: str, captions: Sequen
 
 
 def pick_described(label: str, choices: Mapping[K, tuple[str, str]], now: K, key: str) -> K:
-    """Draw radio buttons, each with a label and a description, `now` chosen at first."""
+    """Draw radio buttons with a label and a description each, `now` preselected."""
     labels, captions = {choice: texts[0] for choice, texts in choices.items()}, [text for _, text in choices.values()]
     return pick(label, labels, now, key, captions)
 
@@ -35,41 +35,41 @@ def pick_described(label: str, choices: Mapping[K, tuple[str, str]], now: K, key
 def pick_topics(
     label: str, titles: Mapping[str, str], key: str, chosen: Sequence[str] = (), none: str | None = None
 ) -> list[str]:
-    """Draw a field for several topics, `chosen` at first; `none` stands in it where there are none."""
+    """Draw a field for several topics, `chosen` preselected; `none` is its placeholder."""
     named = {query_id: without_bidi(f"{query_id}: {title}") for query_id, title in titles.items()}
     return st.multiselect(label, list(named), chosen, format_func=named.__getitem__, key=key, placeholder=none)
 
 
 def pick_share(label: str, least: float, most: float, now: float, key: str, step: float = 1.0) -> float:
-    """Draw a field for a share, in percent; `now` comes back exactly where nobody changes what is shown of it."""
+    """Draw a field for a share in percent; an unchanged field returns `now` exactly, not as rounded."""
     shown = round(100 * now, 4)
     given = st.number_input(label, least, most, shown, step, format="%g", key=key)
     return now if given == shown else round(given / 100, 6)
 
 
 def pick_level(key: str, help: str | None = None) -> int:
-    """Draw the field of the lowest grade that counts as relevant."""
+    """Draw the field for the minimum relevant grade."""
     campaign = session.current().campaign
     grades = [g for g in campaign.grades.sentences if g > 0]
     usual = campaign.settings.loop().level
     index = grades.index(usual) if usual in grades else 0
-    return st.selectbox("Relevant from grade", grades, index=index, key=key, help=help)
+    return st.selectbox("Minimum relevant grade", grades, index=index, key=key, help=help)
 
 
 def read_measures(written: Iterable[str]) -> tuple[str, ...]:
-    """The measures that somebody wrote, each once; says what cannot be read, and ends the page where none is left."""
+    """Parse measures, each once; draw an error for unknown ones, and end the page if none is left."""
     found: dict[str, None] = {}
     for text in written:
         with widgets.shown_errors():
             found |= dict.fromkeys(map(str, as_measures(text)))
     if not found:
-        st.write("Choose a measure.")
+        st.write("Choose at least one measure.")
         st.stop()
     return tuple(found)
 
 
 def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:
-    """Draw the field of a parameter by its type, labelled as its annotation says; return the value."""
+    """Draw the field of a parameter, by its type and with the label of its annotation; return the value."""
     default, kind, shown = entry.parameters[name], entry.kind(name), entry.shown(name)
     if name in entry.choices:
         labels = {choice: shown.labels.get(choice, str(choice)) for choice in entry.choices[name]}
@@ -87,7 +87,7 @@ def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:
 
 
 def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
-    """Draw the fields of a rule, `usual` at first; `annotators` are choices of the rule that names one."""
+    """Draw the fields of an adjudication rule, `usual` preselected; `annotators` are the choices of rules for one."""
     labels = {rule.name: rule.label for rule in ADJUDICATION_RULES if annotators or not rule.needs_annotator}
     name = pick(label, labels, usual, f"{key}-rule")
     entry = ADJUDICATION_RULES[name]

@@ -9,30 +9,30 @@ from annotate.auth import session
 from annotate.elements import display
 from annotate.elements.columns import number, text, timestamp
 from annotate.elements.service_cache import cached
+from collection.phrases import count
 from collection.pooling import STRATEGIES, format_parameters
 
 
 def draw_costs(key: str, budget: int, names: list[str] | None) -> None:
-    """Draw a toggle, and the costs for `budget` pairs of each topic by the runs `names` (None: all)."""
-    if not st.toggle("What would every strategy cost?", key="every"):
+    """Draw a toggle and the costs for `budget` pairs of each topic by the runs `names` (None: all)."""
+    if not st.toggle("Compare the cost of all strategies", key="every"):
         return
-    table = cached(session.current().campaign.pools.costs, key, "Asking every strategy", 8)(budget, names)
+    table = cached(session.current().campaign.pools.costs, key, "Counting pairs", 8)(budget, names)
     display.table(
         table.assign(strategy=[STRATEGIES[s].label for s in table["strategy"]]),
         {
             "strategy": "Strategy",
             "pairs": number("Pairs", "localized", "small"),
-            "new": number("New", "localized", "small"),
-            "median": number("Per topic", width="small", help="The median."),
+            "new": number("New pairs", "localized", "small"),
+            "median": number("Pairs per topic, median", width="small"),
             "parameters": text("Parameters", "medium"),
         },
         height="content",
-        alt="What every strategy would cost",
+        alt="Pairs that each strategy would choose",
     )
     st.caption(
-        f"With {budget:,} pairs per topic where a strategy can be told, and its usual parameters otherwise; near-"
-        "duplicates are kept. What the pairs are worth is another question: `cleverdon pool --compare QRELS` answers "
-        "it on grades that are known."
+        f"{count(budget, 'pair')} per topic for strategies with a budget, default parameters for the others; "
+        "near-duplicates included. `cleverdon pool --compare QRELS` compares the strategies' quality on known qrels."
     )
 
 
@@ -41,18 +41,18 @@ def draw_rounds(runs: Sequence[str]) -> None:
     rounds = session.current().campaign.pools.rounds()
     if rounds.empty:
         return
-    st.subheader("How the pool was made")
+    st.subheader("Pooling history")
     parameters = [format_parameters(json.loads(values)) for values in rounds["parameters"]]
     brought = [json.loads(names) for names in rounds["runs"]]
-    by = [f"all {len(runs)}" if sorted(names) == sorted(runs) else ", ".join(names) for names in brought]
+    by = ["all runs" if sorted(names) == sorted(runs) else ", ".join(names) for names in brought]
     display.table(
         rounds.assign(parameters=parameters, runs=by),
         {
-            "made_at": timestamp("When (UTC)"),
+            "made_at": timestamp("Added (UTC)"),
             "strategy": "Strategy",
             "parameters": text("Parameters", "medium"),
-            "pairs": number("New pairs", "localized"),
-            "runs": text("Runs", "medium"),
+            "pairs": number("Pairs added", "localized"),
+            "runs": text("Contributing runs", "medium"),
         },
-        alt="How the pool was made",
+        alt="Rounds in which pairs were added",
     )

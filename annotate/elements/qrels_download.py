@@ -1,4 +1,4 @@
-"""The grades that a rule makes of the judgements, and the qrels in the chosen form."""
+"""The grades that a rule makes of the judgements, and the qrels in the chosen format."""
 
 from collections.abc import Sequence
 
@@ -13,12 +13,22 @@ from collection.adjudication import Adjudicated, describe_origin
 from collection.campaign.evaluation import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.formats import QrelsForm
+from collection.phrases import count, join, plural
 
 FORMS: dict[QrelsForm, str] = {
-    "judged": "one grade a pair",
-    "strata": "with strata",
-    "probabilities": "with probabilities",
+    "judged": "Grades",
+    "strata": "Grades and strata",
+    "probabilities": "Grades and probabilities",
 }
+
+
+def describe(grades: pd.DataFrame) -> str:
+    """Describe in a sentence how many pairs have which grade."""
+    by_grade = grades["relevance"].value_counts().sort_index()
+    counts = join(f"{n:,} with grade {g:g}" for g, n in by_grade.items())
+    topics = len(session.current().campaign.corpus.topics())
+    judged = f"{grades['query_id'].nunique():,} of {count(topics, 'topic')}"
+    return f"{count(len(grades), 'pair')} in {judged} {plural(len(grades), 'has', 'have')} a grade: {counts}."
 
 
 def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
@@ -26,24 +36,21 @@ def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
     campaign, grades = session.current().campaign, found.grades
     several = campaign.agreement.disagreements()
     if several.pairs:
-        differ = f"they differ on {several.differ:,} of them, where the rule decides."
-        st.write(f"{several.pairs:,} pairs were graded by several annotators; {differ}")
+        differ = f"on {several.differ:,} of them annotators differ, and the rule decides"
+        st.write(f"{count(several.pairs, 'pair')} with several judgements; {differ}.")
         if several.differ and session.current().role == "manager":
-            widgets.page_link("adjudicate.py", "Look at the disagreements")
-    by_grade = grades["relevance"].value_counts().sort_index()
-    counts = ", ".join(f"{n:,} of grade {g:g}" for g, n in by_grade.items())
-    topics = f"{grades['query_id'].nunique():,} of {len(campaign.corpus.topics()):,} topics"
-    st.write(f"{len(grades):,} pairs in {topics}: {counts}.")
-    if several.pairs:
-        origins = grades["by"].value_counts().rename_axis("how").reset_index(name="pairs")
-        columns = {"how": text("How it came about", 110), "pairs": number("Pairs", width="small")}
-        meaning = origins["how"].map(describe_origin)
-        display.table(origins.assign(means=meaning), {**columns, "means": text("That is", "large")})
+            widgets.page_link("adjudicate.py", "Adjudicate disagreements")
     if sentence := found.caution:
         st.warning(widgets.plain(f"{sentence}."))
     _draw_downloads(rule)
-    st.caption("The second file says which rule made the first, of whose judgements. TREC qrels have no place for it.")
-    with st.expander("The first lines"):
+    st.caption("The second file records the adjudication rule, for which TREC qrels have no field.")
+    if several.pairs:
+        with st.expander("How each grade was decided"):
+            origins = grades["by"].value_counts().rename_axis("how").reset_index(name="pairs")
+            columns = {"how": text("Decided by", 110), "pairs": number("Pairs", width="small")}
+            meaning = origins["how"].map(describe_origin)
+            display.table(origins.assign(means=meaning), {**columns, "means": text("Meaning", "large")})
+    with st.expander("First 20 qrels"):
         display.dataframe(grades.head(20), hide_index=True)
     if several.pairs and st.toggle("Compare with another rule", key="compare"):
         _compare_rules(rule, annotators)
@@ -54,16 +61,16 @@ def _draw_downloads(rule: str) -> None:
     forms = campaign.qrels.forms()
     form = forms[0]
     if len(forms) > 1:
-        form = st.radio("Form", forms, format_func=FORMS.__getitem__, horizontal=True, key="form")
-        st.caption("The pool was sampled: by strata or probabilities xinfAP and infNDCG estimate what was left out.")
+        form = st.radio("Qrels format", forms, format_func=FORMS.__getitem__, horizontal=True, key="form")
+        st.caption("The pool is a random sample: xinfAP and infNDCG need its strata or probabilities.")
     unjudged = form == "strata" or (
         campaign.progress.counts()["pool"] > 0
-        and st.toggle("Also the pairs of the pool without a grade, as -1", key="unjudged")
+        and st.toggle("Include unjudged pairs of the pool (grade -1)", key="unjudged")
     )
     with widgets.shown_errors(about="qrels.txt: "):
         left_out = campaign.qrels.unjudged_topics(form, rule=rule) if unjudged else []
-        label = f"Also the topics without a grade ({len(left_out):,}; left out otherwise)"
-        hint = "Every system has 0 in them, which lowers all means."
+        label = f"Include topics without a grade ({len(left_out):,})"
+        hint = "Every system scores 0 in these topics, which lowers all means."
         unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")
         files = downloads.write_files(
             lambda campaign, path: campaign.export.files(
@@ -84,31 +91,34 @@ def _compare_rules(rule: str, annotators: Sequence[str]) -> None:
     with left:
         other = pickers.pick_rule("Compare with", annotators, key="other", usual="highest")
     runs = campaign.corpus.run_table()
-    measure = right.selectbox("Systems by", DEFAULT_MEASURES, accept_new_options=True) if len(runs) else None
+    measure = (
+        right.selectbox("Measure for ranking systems", DEFAULT_MEASURES, accept_new_options=True) if len(runs) else None
+    )
     rests_on = (campaign.progress.counts()["logged"], ",".join(runs["run"] + runs["sha256"]))
     with widgets.shown_errors():
-        _draw_comparison(cached(campaign.evaluation.compare_rules, rests_on, "Comparing")(rule, other, measure))
+        _draw_comparison(cached(campaign.evaluation.compare_rules, rests_on, "Comparing rules")(rule, other, measure))
 
 
 def _draw_comparison(found: RuleComparison) -> None:
     for sentence in found.cautions:
         st.warning(widgets.plain(f"{sentence}."))
     grades = found.grades
-    st.write(f"Of {grades.pairs:,} pairs that have a grade by both, it differs on **{grades.differ:,}**.")
+    st.write(f"The two rules differ on **{grades.differ:,}** of {count(grades.pairs, 'pair')} that both grade.")
     for name, pairs in ((found.first, grades.only_first), (found.second, grades.only_second)):
         if pairs:
-            st.write(f"{pairs:,} pairs have a grade only by {widgets.plain(name)}.")
+            st.write(f"{count(pairs, 'pair')} graded only by {widgets.plain(name)}.")
     if grades.differ:
         table = grades.confusion.rename(index=lambda g: f"{g:g}", columns=lambda g: f"{g:g}")
-        display.dataframe(table.rename_axis("by the first"), width="content")
-        st.caption("Pairs by grade: rows by the first rule, columns by the second.")
+        display.dataframe(table.rename_axis("First rule"), width="content")
+        st.caption("Pairs by grade: rows for the first rule, columns for the second.")
     if found.places is None:
         return
     moved = found.places.moved
-    tau = "" if pd.isna(found.places.tau) else f" Kendall's tau between the two orders is {found.places.tau:.3f}."
-    names = ", ".join(map(widgets.plain, moved))
-    changes = f"**{len(moved)}** of {len(found.places.table)} systems change place: {names}."
-    st.write((changes if moved else "No system changes place.") + tau)
-    values = {"first": number(f"{found.places.measure}, first", "%.4f"), "second": number("second", "%.4f")}
-    places = {"first_place": "Place, first", "second_place": "second"}
+    tau = "" if pd.isna(found.places.tau) else f" Kendall's tau between the two rankings is {found.places.tau:.3f}."
+    verb = plural(len(moved), "changes", "change")
+    changes = f"**{len(moved)}** of {count(len(found.places.table), 'system')} {verb} rank: "
+    st.write((f"{changes}{join(map(widgets.plain, moved))}." if moved else "No system changes rank.") + tau)
+    measure = found.places.measure
+    values = {which: number(f"{measure}, {which} rule", "%.4f") for which in ("first", "second")}
+    places = {"first_place": "Rank, first rule", "second_place": "Rank, second rule"}
     display.table(found.places.table, {"run": "System", **values, **places})

@@ -1,10 +1,31 @@
-"""Every topic's recall, worst first; the page's address carries the selected topic."""
+"""Recall of all topics: the answer in one sentence, and a table whose selected topic is in the page's address."""
 
 import pandas as pd
 import streamlit as st
 
 from annotate.elements import display
 from annotate.elements.columns import number, text
+from collection.campaign.loop_settings import LoopSettings
+from collection.phrases import count, percent_down, plural
+
+
+def answer(table: pd.DataFrame, settings: LoopSettings) -> str:
+    """How many topics are ready to stop, and what that guarantees; `table` is that of ``Campaign.recall``."""
+    goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
+    ready = table[table["stop"]]
+    if ready.empty:
+        share = f"{goal} of the" if settings.target < 1 else "all"
+        return (
+            f"No topic is ready to stop yet. The target is to find {share} relevant documents of each topic, with "
+            f"{confidence} confidence."
+        )
+    share = f"at least {goal} of the" if settings.target < 1 else "all"
+    scopes = set(ready["of"])
+    where = f" in the {scopes.pop()}" if len(scopes) == 1 else ""
+    return (
+        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: {share} "
+        f"relevant documents{where} are found, with {confidence} confidence for each topic."
+    )
 
 
 def draw(rows: pd.DataFrame, state: str) -> str | None:
@@ -20,19 +41,20 @@ def draw(rows: pd.DataFrame, state: str) -> str | None:
             st.query_params.pop("topic", None)
 
     topic = st.query_params.get("topic")
-    no_text = "Pooled documents that cannot be judged; they count as unjudged."
+    no_text = "Pooled documents whose text is missing; they count as unjudged."
+    same = [name for name, usual in (("without_text", {0}), ("of", {"pool"})) if set(rows[name]) <= usual]
     display.table(
-        rows,
+        rows.drop(columns=same),
         {  # The advice before the title: on a phone two columns are in sight.
             "query_id": text("Topic", 60),
-            "advice": text("Advice", 215, "Random documents count where none of them is relevant."),
-            "title": text("Title", 190),
+            "advice": text("Advice", 215, "Number of random documents to judge if none of them is relevant."),
+            "title": text("Title", 150),
             "judged": number("Judged", width=65),
-            "found": number("Found", width=60, help="Relevant documents found."),
-            "without_text": number("No text", width=65, help=no_text),
-            "recall_low": number("Recall from", "percent", "small"),
-            "recall_high": number("to", "percent", "small"),
-            "of": text("Scope", 65, "A pool holds what the systems retrieved; nothing is said of the rest."),
+            "found": number("Relevant found", width=110),
+            "without_text": number("Text missing", width=95, help=no_text),
+            "recall_low": number("Recall, lower bound", "percent", 135),
+            "recall_high": number("Recall, upper bound", "percent", 135),
+            "of": text("Scope", 80, "Documents to which the recall refers: the pool or the whole collection."),
         },
         most_height=318,
         on_select=pick,
@@ -40,6 +62,6 @@ def draw(rows: pd.DataFrame, state: str) -> str | None:
         selection_default={"selection": {"rows": [listed.index(topic)] if topic in listed else []}},
         key=key,
         placeholder="",
-        alt="Every topic's recall, worst first",
+        alt="Recall of each topic, lowest first",
     )
     return topic

@@ -1,4 +1,4 @@
-"""Tables of the Reusability page: depths, runs that are left out, and topics."""
+"""The Reusability page's answer and tables: depths, runs that are left out, and topics."""
 
 from collections.abc import Sequence
 
@@ -8,77 +8,109 @@ import streamlit as st
 from annotate.auth import session
 from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
-from annotate.elements import display
+from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection import reusability
+from collection.phrases import percent, percent_down
 from collection.records import sort_naturally
-from collection.reusability import DepthResult, Reusability
+from collection.reusability import DepthResult, Reusability, find_deepest
+
+VERDICTS = {"fair": "reusable", "with care": "use with care", "no": "not reusable"}
+
+
+def draw_answer(report: Reusability, measure: str) -> None:
+    """Draw the verdict, what to do about it, its numbers by one measure, and how much each run loses."""
+    st.markdown(f"#### {widgets.plain(report.verdict[0])}")
+    if report.ladder:
+        st.write(recommend(report.ladder))
+    numbers = {"Runs pooled": f"{int(report.pool.runs.sum()):,} of {len(report.pool.runs):,}"}
+    if report.pool.full:
+        numbers["Pool depth"] = f"{report.pool.depth:,}"
+    numbers["Topics"] = f"{len(report.topics):,}"
+    rows = report.left_out[report.left_out["measure"] == measure]
+    numbers[f"Mean change of {measure}"] = f"{rows['change'].abs().mean():.3f}"
+    if result := next((result for result in report.ladder if result.measure == measure), None):
+        numbers[f"Left-out runs: Judged@{result.depth}"] = percent_down(result.judged)
+    widgets.metrics(numbers)
+    downloadable_chart(
+        charts.left_out_chart(rows, measure),
+        "loss",
+        f"Mean {measure} of each run with all judgements, and without those that only its group contributed.",
+        alt=f"Mean {measure} of each run with and without its own contribution to the pool",
+    )
+    with st.expander(f"Reasons and notes ({len(report.verdict) - 1})"):
+        st.markdown("\n".join(f"- {widgets.plain(sentence)}" for sentence in report.verdict[1:]))
+        widgets.documentation_link("how-to/check-reusability", "How reusability is assessed")
+
+
+def recommend(ladder: Sequence[DepthResult]) -> str:
+    """What to do with a system that was not pooled, in one or two sentences."""
+    fair, care, neither = find_deepest(ladder)
+    best = care or fair
+    pooling = "import its run, add it to the pool, and judge the new documents"
+    if best is None:
+        return f"Before you compare a new system, {pooling}."
+    check = " and check how many of its documents are unjudged" if care else ""
+    deeper = f" For deeper measures, first {pooling}." if neither else ""
+    return f"For a system that was not pooled, use measures to depth {best.depth:,}{check}.{deeper}"
 
 
 def draw_depths(ladder: Sequence[DepthResult]) -> None:
-    """Draw a row for each depth and measure."""
-    st.subheader("Depth by depth")
+    """Draw a row for each depth and measure, and the rules."""
     rows = pd.DataFrame([result._asdict() for result in ladder])
+    over = [f"{len(result.breaking):,} of {result.others + 1:,}" for result in ladder]
     display.table(
-        rows.assign(over=[f"{len(result.breaking):,} of {result.others + 1:,}" for result in ladder]),
+        rows.assign(over=over, verdict=rows["verdict"].map(VERDICTS)),
         {
-            "measure": text("Measure", "small"),
-            "verdict": text("Fair?", "small"),
-            "change": number("Mean change", "%.3f", "small"),
-            "worst": number("Worst", "%.3f", "small"),
-            "worst_run": "of",
-            "moved": number("Most places", width="small"),
-            "moved_run": "by",
-            "over": text("Runs over", "small", "Runs that change or move by more than a single run may."),
-            "judged": number("Judged: left out", "percent"),
-            "known": number("pooled", "percent", "small"),
+            "measure": "Measure",
+            "verdict": "Verdict",
+            "change": number("Mean change", "%.3f"),
+            "worst": number("Largest change", "%.3f"),
+            "moved": "Most places moved",
+            "over": text("Runs over a limit", help="Runs that change or move by more than a single run may."),
+            "judged": number("Judged, left-out runs", "percent"),
+            "known": number("Judged, pooled runs", "percent"),
         },
-        alt="The rules at each depth",
+        alt="The results at each depth",
     )
-    with st.expander("The rules, and why"):
+    with st.expander("Rules for the verdict"):
         st.markdown(
-            f"A depth is **fair** if all of these hold:\n"
-            f"- A run that is left out changes by {reusability.MAX_MEAN_CHANGE:g} at most on average, and none by more "
-            f"than {reusability.MAX_CHANGE:g}. With 50 topics a difference of 0.05 or so is needed before another 50 "
-            "would show it too (Voorhees and Buckley 2002): no system may lose as much by not being pooled.\n"
-            f"- None changes its order with more than {reusability.MAX_MOVED:.0%} of the others.\n"
-            f"- Of the first k documents of a run that is left out {reusability.MIN_JUDGED:.0%} are judged on "
-            f"average.\n- Of those of the pooled runs themselves {reusability.MIN_KNOWN:.0%} are judged: otherwise "
-            "nobody knows what they are worth, and a small change says nothing.\n\n"
-            f"It is to be used **with care** if at most {reusability.MAX_BREACHES:.0%} of the runs change or move by "
-            "more than one run may, and the other rules hold: then a system has to be unlike the rest to be wronged. "
-            "If more of them do, any new one may be, and it is **not** fair; among fewer than ten runs one is more. "
-            f"With fewer than {reusability.MIN_TOPICS} topics nothing is said, since each is then more than a tenth of "
-            "every mean."
+            f"**Reusable** at depth k if all of these hold when each run is left out in turn:\n"
+            f"- The measure changes by at most {reusability.MAX_MEAN_CHANGE:g} on average, and by at most "
+            f"{reusability.MAX_CHANGE:g} for any run.\n"
+            f"- No run changes its order with more than {percent(reusability.MAX_MOVED)} of the others.\n"
+            f"- On average, {percent(reusability.MIN_JUDGED)} of the first k documents of a left-out run are judged, "
+            f"and {percent(reusability.MIN_KNOWN)} of those of the pooled runs.\n\n"
+            f"**Use with care** if at most {percent(reusability.MAX_BREACHES)} of the runs break a limit for single "
+            f"runs, and all other rules hold. At least {reusability.MIN_TOPICS} topics are required."
         )
 
 
 def draw_left_out(report: Reusability, measures: Sequence[str]) -> None:
     """Draw the fields of measure and grouping, the chart, the table, and the bounds if they were computed."""
-    st.subheader("Each run left out")
     measure = st.selectbox("Measure", measures) if len(measures) > 1 else measures[0]
     is_grouped = len(set(report.groups.values())) < len(report.groups)
-    alone = is_grouped and st.toggle("Each run by itself, not with its group", False)
+    alone = is_grouped and st.toggle("Leave out single runs instead of groups", False)
     rows = report.left_out_runs if alone else report.left_out
     rows = rows[rows["measure"] == measure]
     downloadable_chart(
         charts.left_out_chart(rows, measure),
         "left-out",
-        f"Mean {measure} of each run by all judgements, and by those that are left when what "
-        f"{'it' if alone else 'its group'} alone brought to the first {report.pool.depth:,} ranks is taken away.",
+        f"Mean {measure} of each run with all judgements, and without those that only {'it' if alone else 'its group'} "
+        f"contributed to the first {report.pool.depth:,} ranks.",
     )
     display.table(
         rows,
         {
             "run": "Run",
             "group": "Group",
-            "unique": number("Unique pairs", help="Judged pairs that nobody else brought."),
-            "relevant": number("Relevant", help="Those of them that are relevant."),
-            "before": number(measure, "%.4f"),
-            "after": number("Left out", "%.4f"),
+            "unique": number("Unique pairs", help="Judged pairs that no other group retrieved."),
+            "relevant": number("Unique relevant pairs"),
+            "before": number(f"{measure}, pooled", "%.4f"),
+            "after": number(f"{measure}, left out", "%.4f"),
             "change": number("Change", "%+.4f"),
-            "place_before": number("Place"),
-            "place_after": number("Left out "),
+            "place_before": number("Place, pooled"),
+            "place_after": number("Place, left out"),
         },
         alt="Each run left out",
     )
@@ -86,20 +118,20 @@ def draw_left_out(report: Reusability, measures: Sequence[str]) -> None:
         downloadable_chart(
             charts.bounds_chart(report.bounds[report.bounds["measure"] == measure], measure),
             "bounds",
-            f"Lowest and highest mean {measure} if the unjudged documents of a run had any grade of the scale; the dot "
-            "is the value with all of them unjudged.",
+            f"Lowest and highest possible mean {measure} over all grades of the unjudged documents; dots: the value as "
+            "it is.",
         )
 
 
 def draw_topics(topics: pd.DataFrame, measure: str) -> None:
     """Draw the topics of a :class:`~collection.reusability.Reusability` by one measure."""
-    st.subheader("Topics")
     if topics["without"].notna().any():
         downloadable_chart(
             charts.topics_chart(topics, measure),
             "topics",
-            f"Each dot is a topic: hard ones to the left, by mean {measure}; those at the bottom decide, since without "
-            "them the order of the systems is another. The larger, the more relevant documents.",
+            "Left: hard topics; bottom: topics without which the systems rank differently. Larger dots have more "
+            "relevant documents.",
+            alt=f"Topics by mean {measure} and by their influence on the ranking of the systems",
         )
     titles = session.current().campaign.corpus.topics()[["query_id", "title"]]
     rows = sort_naturally(topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable")
@@ -107,15 +139,14 @@ def draw_topics(topics: pd.DataFrame, measure: str) -> None:
         rows,
         {
             "query_id": text("Topic", "small"),
-            "title": text("Title", "medium"),
-            "judged": number("Judged", width="small"),
-            "relevant": number("Relevant", width="small"),
-            "prevalence": number("Share", "percent", "small"),
-            "mean": number("Mean", "%.3f", "small", f"{measure} of the systems."),
-            "median": number("Median", "%.3f", "small"),
-            "spread": number("Spread", "%.3f", "small", "Standard deviation."),
-            "agrees": number("Tau, alone", "%.3f", "small", "Of the order by this topic with that by all."),
-            "without": number("Tau, without", "%.3f", "small", "Of the order by the others with that by all."),
+            "title": text("Title", 150),
+            "judged": "Judged",
+            "relevant": "Relevant",
+            "prevalence": number("Share relevant", "percent"),
+            "mean": number(f"Mean {measure}", "%.3f", help="Mean over the systems."),
+            "spread": number("Std. dev.", "%.3f"),
+            "agrees": number("Tau, topic alone", "%.3f", help="Kendall's tau of its ranking and that by all topics."),
+            "without": number("Tau, other topics", "%.3f", help="Kendall's tau without this topic and with all."),
         },
-        alt="The topics, those that decide most first",
+        alt="The topics, largest influence first",
     )

@@ -20,7 +20,7 @@ def pages() -> list[st.Page]:
 
 
 def signed_out_page() -> None:
-    """Draw the page of somebody who is not signed in; admit who comes from the provider."""
+    """Draw the page for people who are not signed in; sign in those who come back from the provider."""
     st.title("Sign in")
     with session.open_campaign() as campaign:
         known = oidc.read_provider(campaign.directory)
@@ -30,26 +30,26 @@ def signed_out_page() -> None:
                 if (newcomer := known.identify(claims)) is not None:
                     token = campaign.accounts.admit(newcomer.email, newcomer.role, newcomer.name)
                     if token is None:
-                        raise InputError(f"the account of {newcomer.email} is locked; ask a manager of the campaign")
+                        raise InputError(f"the account of {newcomer.email} is locked; ask a manager of this campaign")
                     use_link(token)
                     return
             except InputError as error:
                 _draw_refusal(str(error), known.title)
                 return
-    st.write("You are not signed in, or not any more.")
+    st.write("You are not signed in, or your session has ended.")
     go_to("/signin", "Sign in")
 
 
 def provider_page() -> None:
-    """Lead to the provider, if there is one."""
+    """Forward to the provider, if there is one."""
     st.title("Sign in")
     with session.open_campaign() as campaign:
         known = oidc.read_provider(campaign.directory)
     if known is None:
-        st.write("This campaign has no provider to sign in at.")
+        st.write("This campaign has no sign-in provider.")
         go_to("/signin", "Sign in")
         return
-    st.write("On the way ...")
+    st.write("Forwarding to the sign-in provider ...")
     st.login(oidc.NAME)
 
 
@@ -76,7 +76,7 @@ def draw_account(title: str, annotator: str, role: Role) -> None:
 
 
 def go_to(address: str, label: str) -> None:
-    """Leave for an address of this server; the link is for browsers that run no script."""
+    """Go to an address of this server; the link is for browsers without JavaScript."""
     st.html(
         f'<p><a href="{address}" target="_self">{label}</a></p><script>window.location.replace("{address}")</script>',
         unsafe_allow_javascript=True,
@@ -84,10 +84,10 @@ def go_to(address: str, label: str) -> None:
 
 
 def use_link(token: str) -> None:
-    """Use a one-time link for this browser, and continue; the link is for browsers that run no script."""
+    """Use a one-time link in this browser and continue; the drawn link is for browsers without JavaScript."""
     address, form = f"/signin?token={quote(token)}", f'new URLSearchParams({{token: "{quote(token)}"}})'
     st.html(
-        f'<p><a href="{address}" target="_self">Go on</a></p><script>'
+        f'<p><a href="{address}" target="_self">Continue</a></p><script>'
         f'fetch("/signin", {{method: "POST", body: {form}, redirect: "manual"}})'
         f'.then(() => window.location.replace("{address}"))</script>',
         unsafe_allow_javascript=True,
@@ -96,7 +96,7 @@ def use_link(token: str) -> None:
 
 def _draw_refusal(reason: str, title: str) -> None:
     st.error(sentence(reason))
-    if st.button(f"Leave {plain(title)}, to sign in as somebody else", key="leave"):
+    if st.button(f"Sign out of {plain(title)} to use another account", key="leave"):
         st.logout()
     st.html('<p><a href="/signin" target="_self">Sign in with a password</a></p>')
 

@@ -14,6 +14,7 @@ from collection import comparison
 from collection.characters import without_bidi
 from collection.comparison import Evaluation
 from collection.measures import parse
+from collection.phrases import count
 from collection.records import Document
 
 DEPTHS = [10, 20, 50, 100]
@@ -30,18 +31,18 @@ def draw(
 ) -> None:
     """Draw the fields of two systems, their topics by a measure, and their rankings of one topic.
 
-    `order` are the systems, best first; `members` are the runs of each. The first one is compared with the `baseline`,
-    or with the next best if that is empty. `rank` gives the rankings of two runs for a topic, to a depth.
+    `order` are the systems, best first; `members` are the runs of each. System B is at first the `baseline`, or the
+    next best system if that is empty. `rank` gives the rankings of two runs for a topic, to a depth.
     """
     titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
     left, right = st.columns(2)
-    a = left.selectbox("System", order, key="a", format_func=without_bidi)
+    a = left.selectbox("System A", order, key="a", format_func=without_bidi)
     rest = [s for s in order if s != a]
     place = rest.index(baseline) if baseline in rest else 0
-    b = right.selectbox("and", rest, index=place, key="b", format_func=without_bidi)
+    b = right.selectbox("System B", rest, index=place, key="b", format_func=without_bidi)
     apart = comparison.differences(evaluation, a, b, measure)
     apart["title"] = apart["query_id"].map(titles)
-    topic_key = f"topic {measure} {a} {b}"  # other systems begin at the topic on which they differ most
+    topic_key = f"topic {measure} {a} {b}"  # other systems start at the topic with their largest difference
     above, below = int((apart["difference"] > 0).sum()), int((apart["difference"] < 0).sum())
     word = {1: "better", -1: "worse", 0: "higher"}[comparison.direction(parse(measure))]
 
@@ -52,9 +53,8 @@ def draw(
     downloadable_chart(
         charts.topics_chart(apart, measure, a, b),
         "topics",
-        f"{measure} of {a} minus that of {b}, topic by topic. {a} is {word} on {above:,} topics (orange, above), {b} "
-        f"on {below:,} (blue, below); they are equal on {len(apart) - above - below:,}. Select a bar to see its "
-        "rankings.",
+        f"{a} is {word} on {count(above, 'topic')} (orange), {b} on {below:,} (blue); {len(apart) - above - below:,} "
+        "are tied. Select a bar to see the rankings of its topic.",
         alt=f"{measure} of {a} minus that of {b}, topic by topic",
         key="topics-chart",
         on_select=select_topic,
@@ -63,9 +63,8 @@ def draw(
     left, right = st.columns([3, 1])
     rows = zip(apart["query_id"], apart["title"], apart["difference"], strict=True)
     named = {query_id: without_bidi(f"{query_id}: {title} ({value:+.3f})") for query_id, title, value in rows}
-    label = "Topic, those first on which they differ most"
-    topic = left.selectbox(label, named, key=topic_key, format_func=named.__getitem__)
-    depth = right.selectbox("Ranks", DEPTHS, key="depth")
+    topic = left.selectbox("Topic (largest difference first)", named, key=topic_key, format_func=named.__getitem__)
+    depth = right.selectbox("Depth (ranks)", DEPTHS, key="depth")
     of_a, of_b = (
         members[s][0]
         if len(members[s]) == 1
@@ -78,8 +77,8 @@ def draw(
 def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
     campaign = session.current().campaign
     documents = campaign.corpus.documents([d for side in "ab" for d in table[f"doc_{side}"] if d])
-    hint = "Its rank in the other ranking; empty where it is not in it."
-    numbers = {"rank": number("Rank", width=55), "rival": number("There at", width=75, help=hint)}
+    hint = "Rank in the other ranking; empty if it is not there."
+    numbers = {"rank": number("Rank", width=55), "rival": number("Other rank", width=90, help=hint)}
     columns = {**numbers, "grade": text("Grade", 60), "document": text("Document")}
     for column, side, other, name in zip(st.columns(2), "ab", "ba", (a, b), strict=True):
         there = table[table[f"doc_{side}"] != ""]
@@ -96,11 +95,11 @@ def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
                 hide_index=True,
                 height=35 * len(table) + 38,
                 placeholder="",
-                alt=f"What {name} retrieved, with grades",
+                alt=f"Ranking of {name}, with grades",
                 column_config=columns,
             )
     legend = ", ".join(f"**{g}** {widgets.plain(campaign.grades.label(g))}" for g in campaign.grades.sentences)
-    st.caption(f"Grades, the bluer the higher: {legend}; **–** nobody judged it. *There at*: its rank in the other.")
+    st.caption(f"Grades: {legend}; **–** unjudged.")
 
 
 def _name(document: Document | None, doc_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The assignment of topics to annotators, and the workload of each annotator."""
+"""Assignment of topics to annotators, and the workload of each annotator."""
 
 from collections.abc import Sequence
 
@@ -14,27 +14,28 @@ EVERYBODY = "everybody"
 
 
 def draw(judges: Sequence[str]) -> None:
-    """Draw the topics, whose selected rows can be assigned, and the workload of each annotator."""
+    """Draw the topics, of which selected ones can be assigned, and the workload of each annotator."""
     campaign = session.current().campaign
     table = campaign.assignments.table()
     table["who"] = [_named(*who) for who in zip(table["accounts"], table["groups"], strict=True)]
-    st.caption("A topic is for everybody who may judge until it is given to somebody. Select rows to change them.")
+    st.caption("Select rows to assign these topics. A topic that is assigned to nobody is open to everybody.")
     selection = display.table(
         table,
         {
-            "query_id": text("Topic", "small"),
-            "title": text("Title", "medium"),
-            "who": text("Judged by", "medium"),
-            "pool": number("Pairs", width="small"),
-            "wanted": number("Wanted", width="small", help="Judgements of these pairs in all."),
-            "made": number("Made", width="small"),
-            "left": number("Left", width="small"),
+            "query_id": text("Topic", 60),
+            "title": text("Title", 170),
+            "who": text("Annotators", 150),
+            "pool": number("Pairs", width=60),
+            "wanted": number("Judgements needed", width=135),
+            "made": number("Judgements made", width=125),
+            "left": number("Judgements left", width=115),
         },
+        placeholder="–",
         most_height=388,
         on_select="rerun",
         selection_mode="multi-row",
         key="assigned",
-        alt="Who judges each topic",
+        alt="Annotators of each topic",
     )
     rows = [row for row in selection["selection"]["rows"] if row < len(table)]
     chosen = table["query_id"].iloc[rows].tolist()
@@ -43,7 +44,7 @@ def draw(judges: Sequence[str]) -> None:
     _draw_even_assignment(chosen, selected if chosen else "all topics", judges)
     for notice in campaign.assignments.notices():
         st.warning(widgets.sentence(notice))
-    st.subheader("What each annotator has")
+    st.subheader("Workload by annotator")
     _draw_workloads(judges)
 
 
@@ -57,38 +58,40 @@ def _draw_assignment(chosen: list[str], selected: str, judges: Sequence[str]) ->
     campaign = session.current().campaign
     with st.form("give"):
         left, right = st.columns(2)
-        accounts = left.multiselect("People", judges, key="people", placeholder="Nobody in particular")
-        groups = right.multiselect("Groups", list(campaign.accounts.groups()), key="groups", placeholder="No group")
-        pressed = st.form_submit_button("Give them the selected topics", type="primary", key="give-topics")
-        st.caption(f"{selected} selected. With neither people nor groups they are for everybody again.")
+        accounts = left.multiselect("Annotators", judges, key="people", placeholder="Everybody")
+        groups = right.multiselect("Groups", list(campaign.accounts.groups()), key="groups", placeholder="No groups")
+        pressed = st.form_submit_button("Assign selected topics", type="primary", key="give-topics")
+        st.caption(f"{selected} selected. Without annotators and groups, a topic is open to everybody.")
     if pressed and not chosen:
-        st.error("Select one topic or more in the table first.")
+        st.error("Select at least one topic in the table.")
     elif pressed:
-        with widgets.saving(f"{selected}: {widgets.plain(_named(accounts, groups))}."):
+        with widgets.saving(f"Assigned {selected} to {widgets.plain(_named(accounts, groups))}."):
             campaign.assignments.assign(chosen, accounts, groups)
 
 
 def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str]) -> None:
     campaign = session.current().campaign
     settings = campaign.settings.assignment()
-    with st.expander("Deal topics out evenly"):
+    with st.expander("Distribute topics evenly"):
         left, right = st.columns([3, 1])
-        among = left.multiselect("Among", judges, judges, key="among")
+        among = left.multiselect("Distribute among", judges, judges, key="among")
         most = max(len(judges), 1)
-        each = right.number_input("People for each topic", 1, most, min(settings.annotators, most), key="each")
-        st.caption(f"Of {selected}, so that each person has about as many pairs as any other.")
+        each = right.number_input("Annotators per topic", 1, most, min(settings.annotators, most), key="each")
+        st.caption(f"Distributes {selected} so that everybody gets about the same number of pairs.")
         if each < settings.annotators and settings.which != "topics":
-            st.caption(f"A pair is judged by {settings.annotators} annotators: each topic needs as many people.")
+            st.caption(
+                f"Each topic needs {settings.annotators} annotators, because {settings.annotators} judge each pair."
+            )
         with widgets.shown_errors(st.info):
             dealt = campaign.assignments.deal(among, each, chosen or None)
             sizes = campaign.assignments.table().set_index("query_id")["pool"]
             rows = [(name, query_id, sizes[query_id]) for query_id, names in dealt.items() for name in names]
             by_name = pd.DataFrame(rows, columns=["name", "query_id", "pairs"]).groupby("name", as_index=False)
             plan = by_name.agg(topics=("query_id", "size"), pairs=("pairs", "sum"))
-            columns = {"name": "Person", "topics": "Topics", "pairs": "Pairs"}
-            display.table(plan, columns, alt="What each person would have")
-            if st.button(f"Deal {selected}", key="deal"):
-                with widgets.saving("Dealt."), campaign.transaction():
+            columns = {"name": "Annotator", "topics": "Topics", "pairs": "Pairs"}
+            display.table(plan, columns, alt="Topics and pairs of each annotator")
+            if st.button(f"Assign {selected}", key="deal"):
+                with widgets.saving(f"Assigned {selected}."), campaign.transaction():
                     for query_id, names in dealt.items():
                         campaign.assignments.assign([query_id], names)
 
@@ -103,12 +106,12 @@ def _draw_workloads(judges: Sequence[str]) -> None:
         table,
         {
             "name": "Annotator",
-            "topics": number("Topics", help="Those for everybody among them."),
-            "done": number("Done", help="Pairs that want no judgement of theirs any more."),
-            "left": number("Pairs left", help="Pairs that still take a judgement of theirs."),
+            "topics": number("Topics", help="Including topics open to everybody."),
+            "done": number("Pairs done", help="Pairs that need no judgement from this annotator."),
+            "left": number("Pairs left", help="Pairs that this annotator can still judge."),
         },
         most_height=388,
-        placeholder="no end",
-        alt="What each annotator has",
+        placeholder="unlimited",
+        alt="Workload by annotator",
     )
-    st.caption("A pair that any of several people may judge is counted for each of them until it has all it wants.")
+    st.caption("A pair that several annotators can judge counts for each of them.")

@@ -24,9 +24,9 @@ def edit_topics(
     unit: str,
     save: Callable[[pd.DataFrame], None],
 ) -> None:
-    """Draw the topics with the `values` of the last of the columns, which can be edited, and a button to save them.
+    """Draw the topics, the last column (its `values`) editable, and a button to save the changes.
 
-    `save` gets the changed rows; `unit` is what one of them is.
+    `save` gets the changed rows; `unit` is the noun for one of them.
     """
     topics = sort_naturally(session.current().campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
     name = list(columns)[-1]
@@ -36,34 +36,32 @@ def edit_topics(
         hide_index=True,
         height=display.height(topics, most),
         disabled=["query_id", "title"],
-        key=f"{name}s-{hash(tuple(topics[name]))}",  # begins anew after each save, here or elsewhere
+        key=f"{name}s-{hash(tuple(topics[name]))}",  # a new table after each save, here or elsewhere
         alt=alt,
         column_config=columns,
     )
     edited[name] = edited[name].fillna("").str.strip()
     changed = edited[edited[name] != topics[name]]
     number = count(len(changed), unit)
-    label = f"Save {number}" if len(changed) else f"{unit.capitalize()}s are saved"
-    if st.button(label, disabled=changed.empty, key=f"save-{unit}s"):
-        with widgets.saving(f"{number} saved."), session.current().campaign.transaction():
+    if st.button(f"Save {number}" if len(changed) else "Save", disabled=changed.empty, key=f"save-{unit}s"):
+        with widgets.saving(f"Saved {number}."), session.current().campaign.transaction():
             save(changed)
 
 
 def draw_modes(modes: Mapping[str, str]) -> None:
-    """Draw the editor of each topic's mode, unless there are no topics; `modes` have labels."""
+    """Draw the editor of each topic's mode; `modes` are names with labels."""
     settings = session.current().campaign.settings
     own = {query_id: mode or USUAL for query_id, mode in settings.own_modes().items()}
     if not own:
         return
-    labels = {USUAL: "As the campaign", **modes}
+    labels = {USUAL: "Campaign's mode", **modes}
     mode_column = SelectboxColumn(
-        "How documents are chosen", options=list(labels), format_func=lambda mode: labels[str(mode)], required=True
+        "Judging mode", options=list(labels), format_func=lambda mode: labels[str(mode)], required=True
     )
 
     def save(changed: pd.DataFrame) -> None:
         for mode, topics in changed.groupby("mode"):
             settings.set_loop(topics=topics["query_id"].tolist(), mode=None if mode == USUAL else str(mode))
 
-    st.subheader("Topic by topic")
     columns = {"query_id": text("Topic", 60), "title": text("Title", 150), "mode": mode_column}
-    edit_topics(own, columns, 318, "How the documents of each topic are chosen", "topic", save)
+    edit_topics(own, columns, 318, "Judging mode of each topic", "topic", save)

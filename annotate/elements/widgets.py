@@ -21,7 +21,7 @@ from collection.campaign.results import NextStep
 from collection.characters import one_line, without_bidi
 from collection.documents.rendering import cut
 from collection.errors import CleverdonError
-from collection.phrases import count
+from collection.phrases import count, percent
 from collection.records import Document, GradeScale
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
@@ -34,6 +34,17 @@ error, ``a.run:2:``), whose last colon a page may add, and arrows and dashes bet
 _WORD_JOINER, _ZERO_WIDTH_SPACE = "\u2060", "\u200b"
 
 LONG_TEXT = 20_000
+
+NEXT = {
+    "import": "Import files",
+    "pool": "Choose the pool",
+    "judge": "Start judging",
+    "loop": "Change the budget",
+    "assign": "Set the overlap",
+    "people": "Invite annotators",
+    "export": "Export",
+}
+"""Page of a next step -> label of its button."""
 
 
 def plain(text: str) -> str:
@@ -80,24 +91,24 @@ def page_link(file: str, label: str | None = None) -> None:
 
 def documentation_link(page: str, label: str) -> None:
     """Draw a link to a page of the documentation, such as ``how-to/stop-judging``, which opens in another tab."""
-    st.markdown(f"[{label}](/documentation/{page}) :material/open_in_new:")
+    st.markdown(f"[{label}](/documentation/{page})")
 
 
 def next_step(step: NextStep) -> None:
-    """Draw the next step with a link to its page, or with the roles that may open it."""
+    """Draw the next step with a button that leads to its page, or with the roles that may open it."""
     page = next(page for page in page_access.PAGES if page.url_path == step.page)
     with st.container(border=True):
-        st.write(f"**Next.** {plain(step.sentence)}")  # it may name topics
-        if session.current().role in page.roles:
-            page_link(page.file)
-        else:
-            st.caption(f"This is for {page_access.role_names(page.roles)}.")
+        st.write(plain(step.sentence))  # it may name topics
+        if session.current().role not in page.roles:
+            st.caption(f"This page is for {page_access.role_names(page.roles)}.")
+        elif st.button(NEXT[step.page], type="primary", icon=page.icon, key="next-step"):
+            st.switch_page(f"views/{page.file}")
 
 
-def stop_with_next_step(sentence: str) -> NoReturn:
-    """End a page that has nothing to show yet with the reason and the next step."""
+def stop_with_next_step(sentence: str, step: NextStep | None = None) -> NoReturn:
+    """End a page that has nothing to show yet with what is missing and the next step, by default the campaign's."""
     st.write(sentence)
-    next_step(session.current().campaign.overview.next_step())
+    next_step(step or session.current().campaign.overview.next_step())
     st.stop()
 
 
@@ -120,24 +131,19 @@ def saving(message: str) -> Iterator[None]:
 
 
 def save_button(
-    wanted: Mapping[str, object],
-    settings: object,
-    write: Callable[..., object],
-    message: str,
-    key: str,
-    labels: tuple[str, str] = ("Save", "Saved"),
+    wanted: Mapping[str, object], settings: object, write: Callable[..., object], message: str, key: str
 ) -> None:
-    """Draw a button (`labels`: with changes, without) that writes `wanted` values unlike the `settings`."""
+    """Draw a button that writes the `wanted` values that differ from the `settings`; disabled if none does."""
     changes = {name: value for name, value in wanted.items() if value != getattr(settings, name)}
-    if st.button(labels[not changes], type="primary", disabled=not changes, key=key):
+    if st.button("Save", type="primary", disabled=not changes, key=key):
         with saving(message):
             write(**changes)
 
 
 def missing_texts(per_topic: Iterable[int]) -> None:
-    """Warn of pooled pairs that cannot be judged since their text is missing; `per_topic` are their numbers."""
+    """Warn of pooled pairs that cannot be judged without their text; `per_topic` are their numbers."""
     if sentence := stopping.missing_texts(per_topic):
-        st.warning(f"{sentence} The Export page lists the ids; import their texts, and they are handed out.")
+        st.warning(f"{sentence} Import their texts to judge them; the Export page lists the ids.")
         page_link("export.py")
 
 
@@ -145,17 +151,19 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     """Draw an annotator's topics with their own progress, without anybody else's."""
     topics = campaign.progress.topics_for(annotator)
     if not topics:
-        st.write("There is no topic for you to judge yet.")
+        st.write("No topics are assigned to you yet. Ask the manager of the campaign.")
         return
-    page_link("judge.py", "Judge")
-    if campaign.settings.guidelines():
-        page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Start judging", type="primary", icon=":material/gavel:", key="next-step"):
+            st.switch_page("views/judge.py")
+        if campaign.settings.guidelines():
+            page_link("guidelines.py", "Read the guidelines")
     if (task := campaign.settings.judging_page().task) != "grades":
         decided = campaign.topic_tasks.progress(annotator)
         unit = "lists" if task == "list" else "topics"
-        metrics({"Topics for you": len(topics), "Decided by you": decided.done})
+        metrics({"Your topics": len(topics), "Your decisions": decided.done})
         if decided.goal:
-            st.progress(decided.done / decided.goal, f"{decided.done:,} of {decided.goal:,} {unit} are decided")
+            st.progress(decided.done / decided.goal, f"{decided.done:,} of {decided.goal:,} {unit} decided")
         return
     mine = campaign.judgement_log.judgements(annotator=annotator)
     mine = mine[mine["counts_as"] == "judgement"]
@@ -163,10 +171,10 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     standings = {query_id: campaign.progress.standing(query_id, annotator) for query_id in topics}
     done, goal = campaign.progress.totals(annotator)
     if waiting := campaign.calibration.left(annotator):
-        st.info(f"{count(waiting, 'pair')} that everybody judges first: the card begins with them.")
-    metrics({"Topics for you": len(topics), "Judged by you": len(mine)})
+        st.info(f"You start with {count(waiting, 'calibration pair')}, which every annotator judges.")
+    metrics({"Your topics": len(topics), "Your judgements": len(mine)})
     if goal:
-        st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs of your topics are done")
+        st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs in your topics done")
     rows = titles[topics].reset_index()
     rows["share"] = [done / of if of else None for done, of in standings.values()]
     rows["judged"] = mine["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy()
@@ -176,7 +184,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
             "query_id": text("Topic", "small"),
             "title": text("Title", "large"),
             "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1),
-            "judged": "Judged by you",
+            "judged": "Your judgements",
         },
         alt="Your topics",
     )
@@ -195,21 +203,21 @@ def decision_progress(state: Mapping[str, Any]) -> None:
     goal = state["made"] + state["remaining"]
     is_list = state["task"] == "list"
     unit = "lists" if is_list else "topics"
-    several = f"; {state['made']:,} of {goal:,} decisions are made" if goal > state["topics"] else ""
-    decided = f"{state['decided']:,} of {state['topics']:,} {unit} are decided{several}"
+    several = f"; {state['made']:,} of {goal:,} decisions made" if goal > state["topics"] else ""
+    decided = f"{state['decided']:,} of {state['topics']:,} {unit} decided{several}"
     st.progress(state["made"] / goal if goal else 0.0, decided)
     if waiting := waiting_topics(state["waiting"]):
         st.warning(waiting)
     found = state["agreement"]
     if found and is_list:
         st.caption(
-            f"Where two annotators had the same topic, {found['same']:.0%} of {found['comparisons']:,} times they "
-            f"chose the same documents; what they chose overlaps by {found['overlap']:.2f}."
+            f"Two annotators of the same topic chose the same documents in {percent(found['same'])} of "
+            f"{count(found['comparisons'], 'comparison')}; mean overlap {found['overlap']:.2f}."
         )
     elif found:
         st.caption(
-            f"Where two annotators compared the same documents, {found['same']:.0%} of {found['comparisons']:,} times "
-            "they said the same."
+            f"Two annotators who compared the same documents agreed in {percent(found['same'])} of "
+            f"{count(found['comparisons'], 'comparison')}."
         )
 
 
@@ -250,7 +258,7 @@ def document(document: Document) -> None:
     if shown.title:
         st.caption(plain(document.doc_id))
     if document.text is None:
-        st.info("The text of this document is not in the campaign.")
+        st.info("This document has no text in the campaign.")
         return
     is_long = len(shown.text) > LONG_TEXT
     text = without_bidi(cut(shown.text, LONG_TEXT))
@@ -264,7 +272,7 @@ def document(document: Document) -> None:
         if images:
             safe_html("".join(map(_image, images)), "document")
     if is_long:
-        st.caption(f"The first {LONG_TEXT:,} of {len(shown.text):,} characters.")
+        st.caption(f"First {LONG_TEXT:,} of {len(shown.text):,} characters.")
 
 
 def _image(image: document_payload.ImagePayload) -> str:

@@ -178,17 +178,17 @@ def _pair(name: object) -> Pair:
     except (ValueError, RecursionError):
         parts = None
     if not isinstance(parts, list) or len(parts) != 2:
-        raise RequestError("wanted a pair as the JSON text of [query_id, doc_id]")
+        raise RequestError("expected a pair as the JSON text of [query_id, doc_id]")
     pair = dict(zip(("query_id", "doc_id"), parts, strict=True))
     return fields.read_text(pair, "query_id"), fields.read_text(pair, "doc_id")
 
 
 def _filter(sent: object) -> PairFilter:
     if not isinstance(sent, dict):
-        raise RequestError("wanted filter as a JSON object")
+        raise RequestError("expected filter as a JSON object")
     distance = sent.get("distance")
     if distance is not None and distance not in range(MOST_GRADES):
-        raise RequestError("wanted distance as a whole number from 0")
+        raise RequestError("expected distance as a whole number from 0")
     return {
         "why": fields.read_optional_text(sent, "why"),
         "query_id": fields.read_optional_text(sent, "query_id"),

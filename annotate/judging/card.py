@@ -7,12 +7,14 @@ sets a component value, so judging starts no script run.
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict
 
 from annotate.auth import session
 from annotate.judging.document_payload import PREFIX, TEXT_CAP
+from annotate.judging.keyboard import CAPS, card_keys
 from collection.campaign.results import CANNOT_JUDGE_REASONS
 
 if TYPE_CHECKING:
@@ -77,8 +79,8 @@ class Card(NamedTuple):
 
 
 SHARED = (
-    "requests", "browser_storage", "nodes", "viewing_time", "keys", "document_view", "terms", "highlight_ranges",
-    "layout", "outbox", "guidelines", "reasons", "note_panel", "dialog", "mount",
+    "phrases", "requests", "browser_storage", "nodes", "viewing_time", "keys", "document_view", "terms",
+    "highlight_ranges", "layout", "outbox", "guidelines", "reasons", "note_panel", "dialog", "mount",
 )  # fmt: skip
 """Parts of every card's script, in ``parts/``."""
 
@@ -106,7 +108,7 @@ def _unit_card(folder: str, *common: str) -> Card:
         ("units", "actions", "judge/settings", "render"),
         (*STYLES, *SMALL_STYLES, "units", folder),
         common,
-        ("guidelines", "note", "reasons", "settings"),
+        ("guidelines", "help", "note", "reasons", "settings"),
     )
 
 
@@ -129,10 +131,11 @@ def nodes(card: Card) -> str:
 
 
 def script(card: Card) -> str:
-    """Concatenate the parts of the card's script to the single module that Streamlit needs."""
+    """Concatenate the parts of the card's script, after its keys, to the single module that Streamlit needs."""
+    keys = f"const KEYS = {json.dumps(card_keys()[card.folder])};\nconst CAPS = {json.dumps(CAPS)};"
     files = [HERE / "parts" / f"{part}.js" for part in SHARED + card.common]
     files += [HERE / f"{part if '/' in part else f'{card.folder}/{part}'}.js" for part in card.parts]
-    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+    return "\n".join([keys, *(file.read_text(encoding="utf-8") for file in files)])
 
 
 def style_sheet(card: Card) -> str:

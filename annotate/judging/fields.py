@@ -35,7 +35,7 @@ def read_text(fields: Mapping[str, object], name: str) -> str:
     """Read a text that is not empty and can be stored."""
     value = fields.get(name)
     if not isinstance(value, str) or not value:
-        raise RequestError(f"wanted {name} as a string")
+        raise RequestError(f"expected {name} as a string")
     require_writable(value, name, RequestError)
     return value
 
@@ -49,7 +49,7 @@ def read_list(fields: Mapping[str, object], name: str) -> list[object]:
     """Read a list, empty if it is missing."""
     value = fields.get(name, [])
     if not isinstance(value, list):
-        raise RequestError(f"wanted {name} as a list")
+        raise RequestError(f"expected {name} as a list")
     return value
 
 
@@ -62,7 +62,7 @@ def read_integer(fields: Mapping[str, object], name: str, default: int, least: i
     """Read an integer, `default` if it is missing; with `least`, one between that and what the database can store."""
     value = fields.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or (least is not None and not least <= value < 2**53):
-        raise RequestError(f"wanted {name} as a whole number{'' if least is None else f' from {least}'}")
+        raise RequestError(f"expected {name} as a whole number{'' if least is None else f' from {least}'}")
     return value
 
 
@@ -98,10 +98,10 @@ def read_decision(annotator: str, sent: Payload) -> DecisionFields:
 def read_judgement(annotator: str, sent: Payload) -> Judgement:
     """Read a judgement."""
     if sent.get("kind") not in KINDS:
-        raise RequestError(f"wanted judgements whose kind is one of {', '.join(KINDS)}")
+        raise RequestError(f"expected kind as one of {', '.join(KINDS)}")
     relevance = sent.get("relevance")
     if relevance is not None and (not isinstance(relevance, int) or isinstance(relevance, bool)):
-        raise RequestError("wanted a whole number as relevance")
+        raise RequestError("expected relevance as a whole number")
     return Judgement(
         **read_decision(annotator, sent),
         doc_id=read_text(sent, "doc_id"),

@@ -41,7 +41,7 @@ def routes() -> list[PostRoute]:
 def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     grade = payload.get("grade")
     if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int | str)):
-        raise RequestError('wanted grade as a number, "cannot judge" or "flagged"')
+        raise RequestError('expected grade as a number, "cannot judge" or "flagged"')
     found = campaign.history.judgements(
         annotator,
         query_id=None if payload.get("query_id") is None else fields.read_text(payload, "query_id"),
@@ -56,7 +56,7 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 def _near(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     doc_ids = fields.read_texts(payload, "doc_ids")
     if len(doc_ids) > MOST_ASKED:
-        raise RequestError(f"wanted {MOST_ASKED} doc_ids or fewer, found {len(doc_ids)}")
+        raise RequestError(f"expected at most {MOST_ASKED} doc_ids, found {len(doc_ids)}")
     found = campaign.near_duplicates.of_documents(fields.read_text(payload, "query_id"), annotator, doc_ids)
     near = {doc_id: [_near_duplicate(other) for other in others] for doc_id, others in found.near.items()}
     return {"near": near, "more": found.more}
@@ -74,7 +74,7 @@ def _time(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 def _settings(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     settings = payload.get("settings")
     if not isinstance(settings, dict):
-        raise RequestError("wanted settings as a JSON object")
+        raise RequestError("expected settings as a JSON object")
     campaign.settings.keep_card_arrangement(annotator, settings)
     return {}
 
@@ -101,7 +101,7 @@ def _day(value: object) -> datetime | None:
     try:
         day = datetime.fromisoformat(fields.read_text({"day": value}, "day"))
     except (RequestError, ValueError):
-        raise RequestError("wanted day as a time in ISO 8601") from None
+        raise RequestError("expected day as a time in ISO 8601") from None
     if day.tzinfo is None or not 2000 <= day.year <= 2200:  # what pandas can count
-        raise RequestError("wanted day as a time in ISO 8601, with its offset from UTC")
+        raise RequestError("expected day as a time in ISO 8601, with its offset from UTC")
     return day

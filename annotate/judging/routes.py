@@ -37,7 +37,7 @@ LONGEST_TOKEN_REQUEST = 10_000  # bytes; the card sends a name
 FOUND = 30  # results of a search
 THREADS = ("judging", "aside", "adjudicating")  # with a connection each; slow reads are done aside
 
-SIGNED_OUT = "reload this page to sign in again; where that is refused, your account is locked"
+SIGNED_OUT = "reload this page to sign in again; if that fails, your account is locked"
 """The reason for a refusal, which the card shows after its own message."""
 
 
@@ -146,8 +146,7 @@ def _refusal(error: RequestError | CleverdonError) -> Response:
 def _require_role(role: Role, roles: tuple[Role, ...]) -> None:
     if role not in roles:
         action = "judge" if "annotator" in roles else "adjudicate"
-        person = "an annotator" if role == "annotator" else f"a {role}"
-        raise RequestError(f"{person} does not {action}; a manager of the campaign can change your role", 403)
+        raise RequestError(f"{role}s cannot {action}; a manager of the campaign can change your role", 403)
 
 
 def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campaign) -> tuple[Payload, str]:
@@ -281,7 +280,7 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload)
     except NoModelError:
         problem = trainer.problem(query_id)
         trainer.request(query_id)
-        sentence = "The model is being made." if problem is None else f"There is no model: {problem}"
+        sentence = "The model is being trained." if problem is None else f"The model is not available: {problem}"
         return {"sentence": sentence, "terms": [], "behind": problem is None}
 
 

@@ -183,14 +183,14 @@ def _doc_ids(task: str, decided: Payload) -> Iterable[str]:
 def _task(payload: Payload) -> str:
     task = payload.get("task")
     if task not in ("list", "preference"):
-        raise RequestError("wanted task as list or preference")
+        raise RequestError('expected task as "list" or "preference"')
     return str(task)
 
 
 def _decision(task: str, annotator: str, sent: Payload) -> Choice | Preference:
     kinds = CHOICE_KINDS if task == "list" else PREFERENCE_KINDS
     if sent.get("kind") not in kinds:
-        raise RequestError(f"wanted decisions whose kind is one of {', '.join(kinds)}")
+        raise RequestError(f"expected kind as one of {', '.join(kinds)}")
     common = fields.read_decision(annotator, sent)
     if task == "list":
         return Choice(**common, kind=sent["kind"], shown=_ids(sent, "shown"), chosen=_ids(sent, "chosen"))
@@ -200,5 +200,5 @@ def _decision(task: str, annotator: str, sent: Payload) -> Choice | Preference:
 
 def _ids(sent: Payload, name: str) -> tuple[str, ...]:
     if len(fields.read_list(sent, name)) > MOST_SHOWN:
-        raise RequestError(f"wanted {MOST_SHOWN} documents at most in {name}, found {len(sent[name])}")
+        raise RequestError(f"expected at most {MOST_SHOWN} documents in {name}, found {len(sent[name])}")
     return tuple(fields.read_texts(sent, name))

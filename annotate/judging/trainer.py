@@ -170,7 +170,7 @@ class Trainer:
                 child = start_process(self.directory)
             except OSError as error:
                 self._failures += 1
-                self._fail(f"the process that learns cannot be started: {error}", retry=False)
+                self._fail(f"the training process cannot be started: {error}", retry=False)
                 continue
             with self._state:
                 self._child = child
@@ -187,8 +187,8 @@ class Trainer:
                     return
                 self._failures += 1
                 self._start_early = True
-                log.error("the process that learns has ended (%s)", how)
-                self._fail(f"the process that learns has ended ({how})", retry=self._failures < MAX_FAILURES)
+                log.error("the training process ended (%s)", how)
+                self._fail(f"the training process ended ({how})", retry=self._failures < MAX_FAILURES)
 
     def _read_results(self, child: subprocess.Popen[bytes]) -> bool:
         """Read results until the process ends; whether there were any."""

@@ -110,7 +110,7 @@ class TrainerProcess:
         self._writing = threading.Lock()
         self._waiting: SimpleQueue[str | None] = SimpleQueue()
         self._learned: dict[str, ExplainableRound] = {}
-        self._over = False
+        self._over = self._prepared = False
 
     def listen(self) -> None:
         """Take requests until the input is closed, and give reasons while rounds are made."""
@@ -145,7 +145,7 @@ class TrainerProcess:
 
         if idle:
             use_idle_scheduling()
-        campaign: Campaign | None = None
+        campaign = self._prepare() if not self._prepared else None
         seconds = used = 0.0
         while (query_id := self._waiting.get()) is not None:
             start, start_used = time.perf_counter(), time.thread_time()
@@ -166,6 +166,18 @@ class TrainerProcess:
             self._over = True
         if campaign is not None:
             campaign.close()
+
+    def _prepare(self) -> Campaign | None:
+        """Open the campaign and make its vectors, so that the first round of a new campaign need not wait for them."""
+        from collection.campaign import Campaign
+
+        self._prepared = True
+        campaign = None
+        with suppress(Exception):  # the first round reports it
+            campaign = Campaign(self.directory)
+            if campaign.settings.loop().by_model:
+                campaign.features.open()
+        return campaign
 
     def _round(self, campaign: Campaign, query_id: str) -> LoopRound | None:
         last, service = self._learned.get(query_id), campaign.active_learning

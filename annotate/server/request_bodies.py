@@ -78,9 +78,11 @@ def _parse(body: bytes, decoder: type[_Decoder] = _Decoder) -> dict[str, object]
     except UnicodeDecodeError as error:
         raise RequestError(f"expected JSON in UTF-8, found {body[error.start]:#04x} at byte {error.start}") from None
     except json.JSONDecodeError as error:
-        raise RequestError(f"expected JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
+        raise RequestError(
+            f"expected JSON, found an error in line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from None
     except RecursionError:
-        raise RequestError("expected JSON, found too many levels of nesting") from None
+        raise RequestError("expected JSON, found too deep nesting") from None
     except ValueError:  # Python refuses to read integers of more than 4,300 digits
         raise RequestError("expected JSON, found a number with too many digits") from None
     if not isinstance(found, dict):

@@ -14,12 +14,15 @@ _HERE = Path(__file__).parent
 
 
 def navigation(role: Role) -> dict[str, list[st.Page]]:
-    """The menu of a role, new in each script run; hidden pages of other roles only show whose they are."""
+    """The menu of a role, new in each script run; hidden pages of other roles only show whose they are.
+
+    Only managers have so many pages that sections help.
+    """
     menu: dict[str, list[st.Page]] = {section: [] for section in SECTIONS}
     for page in PAGES:
         make = partial(st.Page, title=page.title, icon=page.icon, url_path=page.url_path, default=page.default)
         if role in page.roles:
-            menu[page.section].append(make(_HERE / page.file))
+            menu[page.section if role == "manager" else ""].append(make(_HERE / page.file))
         else:
             menu[""].append(make(refusal(page), visibility="hidden"))
     return {section: pages for section, pages in menu.items() if pages}

@@ -1,4 +1,4 @@
-"""Adjudicate: the pairs on which annotators differ, on the card."""
+"""Adjudicate: the card with the pairs on which annotators disagree."""
 
 from functools import partial
 from uuid import uuid4
@@ -12,42 +12,43 @@ from annotate.elements.service_cache import cached
 from annotate.judging.card import ADJUDICATE, CardData, PairFilter, grade_buttons, mount
 from collection.adjudication import filter_queue
 from collection.characters import without_bidi
-from collection.phrases import count
+from collection.phrases import count, plural
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades
 PAIR, LISTED, PICKED = (f"adjudicate-{name}" for name in ("pair", "listed", "picked"))
 picked = st.session_state.get(PICKED, "")
 
-WHY = {"disagreement": "Disagreements", "calibration": "Calibration set, not settled"}
+WHY = {"disagreement": "Disagreements", "calibration": "Calibration pairs without a reference grade"}
 
 
 def pick(table: str) -> None:
     """Show the pair of the selected row, also when its row moves."""
     rows = st.session_state[table]["selection"]["rows"]
     if rows:
-        st.session_state[PICKED] = str(uuid4())  # differs from those of earlier sessions for the open card
+        st.session_state[PICKED] = str(uuid4())  # so that the open card sees a new choice
         st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
 
 
-queue = cached(campaign.adjudication.queue, campaign.adjudication.cache_key(), "Looking for disagreements", 4)
+queue = cached(campaign.adjudication.queue, campaign.adjudication.cache_key(), "Finding disagreements", 4)
 everything = queue(ended=True)
 waiting = int(everything["held_back"].sum())
 everything = everything[~everything["held_back"]].reset_index(drop=True)
-pairs_wait = count(waiting, "pair waits", "pairs wait")
-for_texts = f"{pairs_wait} for the text of the document and cannot be adjudicated before it is imported."
+lack = plural(waiting, "lacks its document text", "lack their document texts")
+for_texts = f"{count(waiting, 'pair')} {lack}: import the text to adjudicate {plural(waiting, 'it', 'them')}."
 
 if everything.empty:
     st.title("Adjudicate")
     if waiting:
         st.write(for_texts)
+        widgets.page_link("import_files.py")
         st.stop()
     several = campaign.agreement.disagreements().pairs
     if several:
-        pairs = "The only pair" if several == 1 else f"All {several:,} pairs"
-        st.write(f"{pairs} with two or more judgements: the annotators agree. There is nothing to adjudicate.")
+        st.write(f"Nothing to adjudicate: annotators agree on {count(several, 'pair')} with two or more judgements.")
     else:
-        st.write("There is nothing to adjudicate: no pair has judgements by two or more annotators yet.")
+        st.write("Nothing to adjudicate yet: no pair has judgements by two or more annotators.")
+        widgets.page_link("assign.py", "Have pairs judged by several annotators")
         widgets.next_step(campaign.overview.next_step())
     st.stop()
 
@@ -61,10 +62,10 @@ with above.popover("Filter", icon=":material/filter_list:"):
     topics = {q: without_bidi(f"{q}: {titles[q]}") for q in titles.index if q in known}
     topic = st.selectbox("Topic", ["", *topics], format_func=lambda q: topics.get(q, "All topics"), key="topic")
     distances = {-1: "Any"} | {d: str(d) for d in sorted(map(int, everything["distance"].unique()), reverse=True)}
-    distances |= {0: "0: a grade and a “cannot judge”"} if 0 in distances else {}
-    distance = pickers.pick("Distance between highest and lowest grade", distances, -1, "distance")
+    distances |= {0: "0: a grade and “cannot judge”"} if 0 in distances else {}
+    distance = pickers.pick("Difference of highest and lowest grade", distances, -1, "distance")
     annotators = sorted({name for names in everything["names"] for name in names})
-    people = st.multiselect("Judged by all of", annotators, format_func=without_bidi, key="people")
+    people = st.multiselect("Judged by (all of)", annotators, format_func=without_bidi, key="people")
     apart = None if distance < 0 else distance
     conditions = PairFilter(why=why or None, query_id=topic or None, distance=apart, names=people)
 
@@ -72,10 +73,10 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
     if listed.open:
         left = filter_queue(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
-        columns = {"query_id": "Topic", "grades": "Grades", "distance": "Distance", "doc_id": "Document"}
+        columns = {"query_id": "Topic", "grades": "Grades", "distance": "Grade difference", "doc_id": "Document"}
         key = f"queue-{picked}"  # a new table has no row selected
         display.table(left, columns, on_select=partial(pick, key), selection_mode="single-row", key=key)
-        st.caption('Select a row to show the pair. Grades are sorted; "?" stands for "cannot judge".')
+        st.caption('Select a row to show the pair. "?" is "cannot judge".')
 
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
     if done.open:
@@ -88,10 +89,10 @@ with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="d
                 "grade": "Grade",
                 "annotator": "Adjudicator",
                 "note": text("Note", "medium"),
-                "judged_at": timestamp("Time (UTC)"),
+                "judged_at": timestamp("Adjudicated (UTC)"),
             },
         )
-        st.caption("Newest first. On the card, u takes back your last one, and ← looks back at yours.")
+        st.caption("Newest first. On the card, u undoes your last adjudication, and ← shows earlier ones.")
 
 if waiting:
     st.caption(for_texts)

@@ -1,4 +1,4 @@
-"""Annotators: how each of them works."""
+"""Annotators: who has unusual results, and how each annotator works and grades."""
 
 import pandas as pd
 import streamlit as st
@@ -10,65 +10,92 @@ from annotate.elements import display, pairs_table, widgets
 from annotate.elements.columns import number, text, timestamp
 from annotate.elements.service_cache import cached
 from collection.annotator_agreement import FEW
+from collection.phrases import count, join, plural
+
+WORK, GRADES, FLAGGED, DAYS, TIMES = "Work", "Grades", "Flagged pairs", "Judgements per day", "Time per judgement"
 
 campaign = session.current().campaign
 
 st.title("Annotators")
-st.write(
-    "Pace, habits, and how each stands beside the others on pairs that several judged. These are facts, no verdicts: "
-    "quick answers may be an expert's, and forty equal grades may be forty documents that are alike."
-)
 logged = campaign.progress.counts()["logged"]
 statistics = cached(campaign.agreement.annotator_statistics, logged, "Reading the log", 4)()
-facts = statistics.facts
+facts, remarks, times = statistics.facts, statistics.remarks, statistics.times
 if facts.empty:
-    widgets.stop_with_next_step("Nobody has judged anything yet.")
-
-st.subheader("Pace")
-per_hour = "Judgements for each hour in sessions; a pause of 30 minutes ends one."
-display.table(
-    facts,
-    {
-        "annotator": TextColumn("Annotator", pinned=True),
-        "judgements": number("Judgements", help="Pairs on which their word stands."),
-        "last_at": timestamp("Last (UTC)", "YYYY-MM-DD"),
-        "seconds_low": number("Seconds, quarter", "%.1f", help="A quarter took less."),
-        "seconds": number("median", "%.1f"),
-        "seconds_high": number("three quarters", "%.1f"),
-        "per_hour": number("An hour", "%.0f", help=per_hour),
-        "sessions": "Sessions",
-        "hours": number("Hours", "%.1f", help="In sessions, from begin to end."),
-        "active": number("at work", "%.1f", help="With a document on screen, in front."),
-        "away": number("away", "%.1f", help="A document was on screen, and another window in front, or nobody moved."),
-        "days": "Days",
-        "per_day": number("A day", "%.0f"),
-    },
-)
-st.caption("Seconds are those on screen with the page in front. Imported judgements have no times.")
-
-st.subheader("Grades")
-agreement = "Share of comparisons with another annotator in which both agree."
-higher = "Mean grade less that of the others on the same pairs; below 0: stricter."
-display.table(
-    facts,
-    {
-        "annotator": TextColumn("Annotator", pinned=True),
-        "grades": text("Grades", help="Each grade, and how many judgements have it."),
-        "agreement": number("Same grade", "percent", help=agreement),
-        "higher": number("Higher by", "%+.2f", help=higher),
-        "shared": number("Shared pairs", help="Pairs that others graded too."),
-        "row": number("Longest row", help="The most judgements with one grade in a row."),
-        "row_grade": "of grade",
-        "cannot_judge": "Cannot judge",
-        "flagged": number("Flagged", help="Pairs that they want to be looked at again."),
-        "revised": number("Revised", help="Entries that replace an earlier word of theirs."),
-        "undone": "Undone",
-    },
-)
-
+    widgets.stop_with_next_step("This campaign has no judgements yet, so there is no annotator to describe.")
 flagged = campaign.judgement_log.flagged()
-if len(flagged):
-    st.subheader(f"Flagged ({len(flagged):,})")
+
+checked = int((facts["judgements"] >= FEW).sum())
+answer = f"No annotator has unusual results ({checked:,} checked)."
+if remarks:
+    have = plural(len(remarks), "has", "have")
+    answer = f"{len(remarks):,} of {count(len(facts), 'annotator')} {have} unusual results: {join(remarks)}."
+elif not checked:
+    answer = f"No annotator has {FEW:,} judgements yet, so none is checked for unusual results."
+st.markdown(f"#### {widgets.plain(answer)}")
+numbers = {"Annotators": f"{len(facts):,}", "Judgements": f"{facts['judgements'].sum():,}"}
+if len(times):
+    numbers["Median seconds per judgement"] = f"{times['seconds'].median():.1f}"
+widgets.metrics(numbers | {"Flagged pairs": f"{len(flagged):,}"})
+for name, sentences in remarks.items():
+    st.markdown(f"- **{widgets.plain(name)}**: {widgets.plain(' '.join(sentences))}")
+if remarks:
+    st.caption("Unusual is not wrong: experts are fast, and documents judged in a row are often alike.")
+
+views = [WORK, GRADES, *([FLAGGED] if len(flagged) else [])]
+views += [DAYS] if statistics.days["day"].nunique() > 1 else []
+views += [TIMES] if len(times) else []
+view = st.segmented_control("Details", views, default=WORK, required=True, key="look")
+pinned = TextColumn("Annotator", pinned=True)
+if view == WORK:
+    # Without times on screen, as of imported judgements, the dates are those of the import.
+    timed = facts["timed"] > 0
+    shares = [f"{low:.1f}-{high:.1f}" for low, high in zip(facts["seconds_low"], facts["seconds_high"], strict=True)]
+    measured = ["days", "seconds", "middle", "per_hour", "sessions", "hours", "active", "away"]
+    shown = facts.assign(middle=shares)
+    shown = shown.assign(**{name: shown[name].where(timed) for name in measured})
+    display.table(
+        shown if timed.any() else shown.drop(columns=measured),
+        {
+            "annotator": pinned,
+            "judgements": number("Judgements", help="Without revised and undone ones."),
+            "last_at": timestamp("Last judgement (UTC)", "YYYY-MM-DD"),
+            "seconds": number("Median seconds", "%.1f", help="Time on screen per judgement."),
+            "middle": text("Middle 50% (seconds)"),
+            "per_hour": number("Judgements per hour", "%.0f", help="In sessions; a pause of 30 minutes ends one."),
+            "sessions": number("Sessions", "%d"),
+            "hours": number("Hours in sessions", "%.1f"),
+            "active": number("Hours on screen", "%.1f", help="With a document visible and the window in front."),
+            "away": number("Hours away", "%.1f", help="With another window in front, or without activity."),
+            "days": number("Days", "%d"),
+        },
+        placeholder="",
+        alt="Work of each annotator",
+    )
+    if not timed.all():
+        st.caption("Judgements that were imported have no times.")
+elif view == GRADES:
+    streaks = [f"{n:,} of grade {g:g}" if n else "" for n, g in zip(facts["row"], facts["row_grade"], strict=True)]
+    optional = ["agreement", "higher", "shared"] if not facts["shared"].any() else []
+    optional += [name for name in ("cannot_judge", "flagged", "revised", "undone") if not facts[name].any()]
+    display.table(
+        facts.assign(streak=streaks).drop(columns=optional),
+        {
+            "annotator": pinned,
+            "grades": text("Judgements by grade"),
+            "agreement": number("Observed agreement", "percent", help="Share of comparisons with the same grade."),
+            "higher": number("Mean grade difference", "%+.2f", help="From the other annotators; negative: stricter."),
+            "shared": number("Shared pairs", help="Pairs that others graded too."),
+            "streak": text("Longest streak"),
+            "cannot_judge": "Cannot judge",
+            "flagged": "Flagged",
+            "revised": "Revised",
+            "undone": "Undone",
+        },
+        placeholder="",
+        alt="Grades of each annotator",
+    )
+    widgets.page_link("agreement.py", "Compare annotators on Agreement")
+elif view == FLAGGED:
     row = display.select_row(
         flagged.assign(grade=widgets.grade_names(campaign.grades, flagged)),
         {
@@ -77,37 +104,23 @@ if len(flagged):
             "annotator": "Annotator",
             "grade": "Grade",
             "note": text("Note", "large"),
-            "judged_at": timestamp("When (UTC)"),
+            "judged_at": timestamp("Time (UTC)"),
         },
         most_height=248,
         placeholder="",
         key=f"flagged-{logged}",
-        alt="Pairs that annotators want to be looked at again",
+        alt="Pairs that annotators flagged for review",
     )
-    st.caption("The newest first. Select a row to read the document, with what everybody said of it.")
+    st.caption("Newest first. Select a row to read the document and its judgements.")
     if row is not None:
         pairs_table.side_by_side(flagged.iloc[row], campaign.agreement.labels())
-    widgets.page_link("adjudicate.py", "Where annotators differ, Adjudicate ends it")
-
-st.subheader("Out of the ordinary")
-if statistics.remarks:
-    for name, sentences in statistics.remarks.items():
-        with st.container(border=True):
-            st.markdown(f"**{widgets.plain(name)}**")
-            for sentence in sentences:
-                st.write(widgets.plain(sentence))
+    widgets.page_link("adjudicate.py", "Adjudicate disagreements")
+elif view == DAYS:
+    display.altair_chart(annotators.days_chart(statistics.days), alt="Judgements per day, by annotator")
 else:
-    st.write("Nothing.")
-st.caption(f"Nothing is said below {FEW} judgements, and of speed only where there are seconds.")
-
-if len(statistics.times):
-    st.subheader("Seconds, judgement after judgement")
-    timed = sorted(statistics.times["annotator"].unique())
-    shown = st.multiselect("Annotators", timed, default=timed[:6])
-    times: pd.DataFrame = statistics.times[statistics.times["annotator"].isin(shown)]
-    if len(times):
-        display.altair_chart(annotators.seconds_chart(times), alt="Seconds of each judgement over time, by annotator")
-        st.caption("Each point is a judgement, the line the median of twenty. The axis is logarithmic.")
-if len(statistics.days):
-    st.subheader("Judgements a day")
-    display.altair_chart(annotators.days_chart(statistics.days), alt="Judgements of each day, by annotator")
+    everybody = sorted(times["annotator"].unique())
+    chosen = st.multiselect("Annotators", everybody, default=everybody[:6])
+    rows: pd.DataFrame = times[times["annotator"].isin(chosen)]
+    if len(rows):
+        display.altair_chart(annotators.seconds_chart(rows), alt="Seconds of each judgement over time, by annotator")
+        st.caption(f"Points: judgements. Lines: median of the last {annotators.WINDOW}.")

@@ -1,4 +1,4 @@
-"""Assign: how many judge a pair, who judges which topic, what everybody judges first, and what judging hides."""
+"""Assign: judgements per pair, annotators of each topic, the calibration set, and blind judging."""
 
 import streamlit as st
 
@@ -12,38 +12,39 @@ campaign = session.current().campaign
 settings = campaign.settings.assignment()
 
 st.title("Assign")
-st.write("How many annotators judge a pair, who judges which topic, and what everybody judges first.")
 topics = sort_naturally(campaign.corpus.topics())
 if topics.empty:
-    widgets.stop_with_next_step("There are no topics yet.")
+    widgets.stop_with_next_step("Topics are assigned to annotators: import the topics first.")
 titles = dict(zip(topics["query_id"], topics["title"], strict=True))
 people = campaign.accounts.table()
 judges = people.loc[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool), "name"].tolist()
+st.write(overlap_form.describe(settings))
+widgets.documentation_link("how-to/assign-annotators", "How to assign annotators")
 
 
 def rules() -> None:
-    """What judging hides, how long pairs are reserved, and where their order comes from."""
-    blind = st.toggle("Judging is blind", settings.blind, key="blind")
+    """Draw the settings of blind judging and reservations, and the order of pairs."""
+    blind = st.toggle("Blind judging", settings.blind, key="blind")
     st.caption(
-        "Blind: nobody who judges sees another's judgements or notes, nor the run, rank or score of a pair. Unblinded: "
-        "each annotator sees these on My judgements, for the pairs that they have judged. What was seen cannot be "
-        "unseen, so end it when judging is over."
+        "Blind: annotators see neither the judgements of others nor the runs that retrieved a document. Otherwise both "
+        "are shown on My judgements, for pairs that the annotator has judged."
     )
-    lease = st.number_input(
-        "Minutes that a pair is reserved for whoever has it in hand", *LEASES, settings.lease, format="%g", key="lease"
+    label, help = (
+        "Reservation of a pair (minutes)",
+        "An open card renews it every two minutes; 10 minutes at most in a loop.",
     )
+    lease = st.number_input(label, *LEASES, settings.lease, format="%g", key="lease", help=help)
     st.caption(
-        "Then it is free for others, so that nobody's closed browser holds it back. A card that is open renews its "
-        "reservations every two minutes. In a loop it is ten minutes at most."
+        "A pair on somebody's screen is reserved for them. After this time without renewal, others can judge it."
     )
     widgets.save_button({"blind": blind, "lease": lease}, settings, campaign.assignments.update, "Saved.", "save-rules")
     st.subheader("Order within a topic")
     label, meaning = MODES[campaign.settings.loop().mode]
-    st.write(f"**{label}:** {meaning}. The Loop page changes it.")
-    widgets.page_link("loop.py")
+    st.write(f"**{label}:** {widgets.sentence(meaning.removesuffix('.'))}")
+    widgets.page_link("loop.py", "Change the judging mode")
 
 
-overlap, by_topic, calibration, others = st.tabs(["Overlap", "Topics", "Calibration", "Blind, time and order"])
+overlap, by_topic, calibration, others = st.tabs(["Overlap", "Topics", "Calibration", "Blind judging and order"])
 with overlap:
     overlap_form.draw(titles, judges)
 with by_topic:

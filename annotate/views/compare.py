@@ -7,62 +7,62 @@ from functools import partial
 import streamlit as st
 
 from annotate.auth import session
-from annotate.charts.comparison import means_chart
-from annotate.charts.download import downloadable_chart
 from annotate.elements import comparison_tables, pickers, systems_side_by_side, widgets
 from annotate.elements.service_cache import cached
 from collection import comparison
 from collection.characters import natural_key, without_bidi
 from collection.comparison import DEFAULT_MEASURES
 from collection.formats import to_tsv
-from collection.measures import MEASURES
+from collection.phrases import join
 from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 
 ALPHAS = [0.05, 0.01, 0.1]
-MEANS, TESTED, TWO, TOPICS, COSTS = "Means", "Tests", "Two systems", "Topics", "Costs"
+BOARD, TESTED, TWO, TOPICS, COSTS = "Leaderboard", "Tests", "Two systems", "Topics", "Costs"
 
 campaign = session.current().campaign
 counts = campaign.progress.counts()
 
 st.title("Compare")
-if not counts["runs"] or not counts["judgements"]:
-    widgets.stop_with_next_step("The systems can be compared once runs are imported and some pairs are judged.")
+if missing := [name for name in ("runs", "judgements") if not counts[name]]:
+    widgets.stop_with_next_step(f"This campaign has no {join(missing, 'or')} yet; comparing systems needs both.")
 
-written = st.multiselect(
-    "Measures",
-    [*DEFAULT_MEASURES, "nDCG", "P@5", "Rprec", "bpref", "Success@10", "RR@10", "R@1000"],
-    default=list(DEFAULT_MEASURES),
-    accept_new_options=True,
-    help="Write any measure as AP(rel=2)@100; `cleverdon measures` describes them. There are: "
-    + ", ".join(m.name for m in MEASURES if not m.needs),
-)
-measures = pickers.read_measures(written)
-runs = campaign.corpus.run_table()
-graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
-members = comparison.group_seeds(runs["run"])
-left, right = st.columns(2)
-measure = left.selectbox("Conclusions by", measures, key="measure")
-names = {"": "the best by each measure"} | {name: without_bidi(name) for name in members}
-baseline = right.selectbox("Compared with", names, key="baseline", format_func=names.__getitem__)
-with st.expander("Grades, test and correction"):
+answer = st.container()  # drawn first, computed from the settings below it
+with st.expander("Settings: measures, baseline, test and topics"):
+    written = st.multiselect(
+        "Measures",
+        [*DEFAULT_MEASURES, "nDCG", "P@5", "Rprec", "bpref", "Success@10", "RR@10", "R@1000"],
+        default=list(DEFAULT_MEASURES),
+        accept_new_options=True,
+        help="Select measures, or type any other, such as AP(rel=2)@100.",
+    )
+    widgets.documentation_link("reference/measures", "All measures")
+    measures = pickers.read_measures(written)
+    runs = campaign.corpus.run_table()
+    graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
+    members = comparison.group_seeds(runs["run"])
+    left, right = st.columns(2)
+    hint = "For the conclusion, the order of systems, charts and tests."
+    measure = left.selectbox("Main measure", measures, key="measure", help=hint)
+    names = {"": "Best system by each measure"} | {name: without_bidi(name) for name in members}
+    baseline = right.selectbox("Baseline", names, key="baseline", format_func=names.__getitem__)
     left, middle, right = st.columns(3)
     with left:
-        rule = pickers.pick_rule("Where several annotators judged a pair", graders, key="rule")
+        rule = pickers.pick_rule("Grade of pairs with several judgements", graders, key="rule")
     with middle:
-        test = pickers.pick("Test", {entry.name: entry.label for entry in TESTS}, DEFAULT_TEST, "test")
+        test = pickers.pick("Significance test", {entry.name: entry.label for entry in TESTS}, DEFAULT_TEST, "test")
         st.caption(TESTS[test].description)
     with right:
         corrections = {entry.name: entry.label for entry in CORRECTIONS}
-        correction = pickers.pick("Correction for several comparisons", corrections, DEFAULT_CORRECTION, "correction")
+        correction = pickers.pick("Multiple-testing correction", corrections, DEFAULT_CORRECTION, "correction")
         st.caption(CORRECTIONS[correction].description)
-    alpha = right.selectbox("Different where p is at most", ALPHAS, key="alpha")
-progress = campaign.progress.topics()
-done = ((progress["goal"] > 0) & (progress["made"] >= progress["goal"])).fillna(False)
-finished = progress.loc[done, "query_id"]
-started = progress[(progress["judged"] > 0) & ~done]
-label = f"Only the {len(finished):,} topics whose pool is judged to the end ({len(started):,} more are begun)"
-# By default only if most are finished: a few say little about the others.
-only_finished = len(finished) > 0 and len(started) > 0 and st.toggle(label, len(finished) >= len(started))
+    alpha = right.selectbox("Significance level (p)", ALPHAS, key="alpha")
+    progress = campaign.progress.topics()
+    done = ((progress["goal"] > 0) & (progress["made"] >= progress["goal"])).fillna(False)
+    finished = progress.loc[done, "query_id"]
+    started = progress[(progress["judged"] > 0) & ~done]
+    label = f"Only topics with a completely judged pool ({len(finished):,}), not those in progress ({len(started):,})"
+    # By default only if most are finished: a few represent the others badly.
+    only_finished = len(finished) > 0 and len(started) > 0 and st.toggle(label, len(finished) >= len(started))
 only = tuple(finished) if only_finished else None
 state = (counts["logged"], ",".join(runs["run"] + runs["sha256"]), campaign.corpus.costs().to_csv())
 evaluation = cached(campaign.evaluation.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
@@ -73,46 +73,34 @@ found = compare(evaluation, baseline=baseline or None, test=test, correction=cor
 topics = sorted(set(evaluation.values["query_id"]) & set(campaign.corpus.topics()["query_id"]), key=natural_key)
 rows = comparison_tables.leaderboard_rows(found, measure)
 order = rows["system"].tolist()
-comparison_tables.draw_conclusions(found, measure, rows)
+with answer:
+    comparison_tables.draw_answer(found, measure, rows, f"{len(topics):,} of {counts['topics']:,}")
 
-comparison_tables.draw_leaderboard(found, measure, rows)
-st.caption(
-    f"Over {len(topics):,} of {counts['topics']:,} topics, sorted by {measure}. Bold: the best of its column. Shaded: "
-    f"not distinguishable from it ({TESTS[test].label}, {CORRECTIONS[correction].label}, p at most {alpha:g}). "
-    "Unjudged: the share of the documents that the measure looks at that nobody judged; most measures count them "
-    "as not relevant. A topic that a run lacks counts as an empty ranking. The qrels that Export writes hold every "
-    "topic that has a grade, so `cleverdon compare` takes all of those."
-)
-views = [MEANS, TESTED, TWO, TOPICS, *([] if found.evaluation.costs is None else [COSTS])]
-view = st.segmented_control("Look at", views, default=MEANS, required=True, key="look")
+views = [BOARD, TESTED, TWO, TOPICS, *([] if found.evaluation.costs is None else [COSTS])]
+view = st.segmented_control("Details", views, default=BOARD, required=True, key="look")
 
-if view == MEANS:
-    marks = "Of this measure more is not better, so no system is the best."
-    if rows["best"].any():
-        marks = "Orange diamond: the best. Blue circle: may be as good. Grey triangle: worse."
-    lines = f"lines are {comparison_tables.confidence(found)} confidence intervals. {marks}"
-    caption = f"The mean {measure} of each system over {found.topics:,} topics; {lines}"
-    downloadable_chart(means_chart(rows, measure), "means", caption, alt=f"Mean {measure} of each system")
+if view == BOARD:
+    comparison_tables.draw_leaderboard(found, measure, rows)
 elif view == TESTED:
-    hint = "Holds the chance of one wrong difference among all pairs at the level chosen (Carterette 2012)."
-    pairs = len(order) > 2 and st.toggle("Every pair of systems, by randomised Tukey HSD", key="pairs", help=hint)
+    hint = "Controls the probability of any false difference among all pairs (Carterette 2012)."
+    pairs = len(order) > 2 and st.toggle("All pairs of systems (randomised Tukey HSD)", key="pairs", help=hint)
     tests = found.tests
     if pairs:  # the randomised test takes a second or two
         of_measure = replace(evaluation, values=evaluation.values[evaluation.values["measure"] == measure])
-        compare = cached(comparison.compare, (rests_on, measure), "Comparing every pair")
+        compare = cached(comparison.compare, (rests_on, measure), "Comparing all pairs")
         every = compare(of_measure, alpha=alpha, all_pairs=True).pairs
         tests = tests if every is None else every
     if measure in set(tests["measure"]):
         comparison_tables.draw_tests(found, tests, measure, test, correction)
     elif len(order) < 2:
-        st.write("There is no other system to compare with.")
+        st.write("A test needs two systems: import the run of another one.")
     elif len(topics) < 2:
-        st.write("One topic is too few for a test.")
+        st.write("A test needs two topics; only one has judgements.")
     else:
-        st.write("Of this measure more is not better, so there is no best: choose a system to compare with.")
+        st.write(f"{widgets.plain(measure)} has no preferred direction, so no system is best: choose a baseline.")
 elif view == TWO:
     if len(order) < 2:
-        st.write("Import the run of another system to compare two.")
+        st.write("There is only one system: import the run of another one.")
         st.stop()
     rank = partial(cached(campaign.evaluation.side_by_side, state, entries=64), rule=rule)
     systems_side_by_side.draw(found.evaluation, measure, order, members, baseline, rank)
@@ -123,11 +111,11 @@ else:
     comparison_tables.draw_costs(found.evaluation, measure, order)
 
 files: dict[str, tuple[str, Callable[[], str]]] = {
-    "values.tsv": ("Values, topic by topic", partial(to_tsv, evaluation.values)),
-    "tests.tsv": ("Tests", partial(to_tsv, found.tests)),
-    "leaderboard.tex": ("Table for LaTeX", partial(comparison.latex, found)),
-    "leaderboard.md": ("Table in Markdown", partial(comparison.markdown, found)),
+    "values.tsv": ("Values per topic (TSV)", partial(to_tsv, evaluation.values)),
+    "tests.tsv": ("Tests (TSV)", partial(to_tsv, found.tests)),
+    "leaderboard.tex": ("Leaderboard (LaTeX)", partial(comparison.latex, found)),
+    "leaderboard.md": ("Leaderboard (Markdown)", partial(comparison.markdown, found)),
 }
-with st.container(horizontal=True):
+with st.popover("Download results", icon=":material/download:"):
     for file, (label, content) in files.items():
-        st.download_button(label, content, file, key=file, on_click="ignore", icon=":material/download:")
+        st.download_button(label, content, file, key=file, on_click="ignore", width="stretch")

@@ -1,4 +1,4 @@
-"""Export: qrels, the judgement log, the pool, the ids of missing documents, and a whole collection."""
+"""Export: qrels, the whole collection, the judgement log, the pool, training data, and ids of missing documents."""
 
 import streamlit as st
 
@@ -6,72 +6,87 @@ from annotate.auth import session
 from annotate.elements import collection_download, data_downloads, downloads, pickers, qrels_download, widgets
 from collection.adjudication import Adjudicated
 from collection.errors import CleverdonError
+from collection.phrases import count
 
 campaign = session.current().campaign
 counts = campaign.progress.counts() | campaign.topic_tasks.counts()
-clicks = campaign.clicks.sources()
+clicks, missing = campaign.clicks.sources(), campaign.corpus.missing_documents()
 st.title("Export")
 if not counts["pool"] and not counts["judgements"] and clicks.empty:
-    widgets.stop_with_next_step("There is nothing to export yet.")
+    widgets.stop_with_next_step("There is nothing to export yet: no pool, no judgements, no clicks.")
 
-st.subheader("Qrels")
-annotators = campaign.judgement_log.annotators()["annotator"].tolist()
-rule = pickers.pick_rule("Where several annotators judged a pair", annotators, key="rule")
+answer = st.empty()
+sections = {
+    "Lists": counts["choices"],
+    "Preferences": counts["preferences"],
+    "Qrels": True,
+    "Collection": counts["judgements"] or counts["choices"] or counts["preferences"],
+    "Judgements": True,
+    "Pool": counts["pool"],
+    "Training data": True,
+    "Clicks": len(clicks),
+    "Missing texts": len(missing),
+}
+names = [name for name, is_shown in sections.items() if is_shown]
+tabs = dict(zip(names, st.tabs(names), strict=True))
 found: Adjudicated | None = None
-try:
-    found = campaign.qrels.with_sources(rule)
-except CleverdonError as error:  # somebody who gave no grade
-    st.error(widgets.plain(str(error)))
-if found is None or found.grades.empty:
-    st.write("No pair has a grade yet." if not counts["judgements"] else "By this rule no pair has a grade yet.")
-else:
-    qrels_download.draw(found, rule, annotators)
-
-st.subheader("Judgements")
-st.write(
-    f"The whole log, {counts['logged']:,} entries: who, which pair, grade, when, how long, how the pair came up, "
-    "and what each entry revises."
-)
-if counts["logged"]:
-    with st.container(horizontal=True):
-        for ending in ("jsonl", "csv", "parquet"):
-            downloads.draw_deferred(lambda c, path: c.export.files(judgements=path), f"judgements.{ending}", ending)
-        hint = "Annotator, query_id, doc_id, relevance: what everybody's grade is now, for agreement elsewhere."
-        downloads.draw(lambda c, path: c.export.files(labels=path), "labels.csv", "labels", hint)
-        hint = "What annotators marked in documents: a line for each passage, with its words."
-        downloads.draw_deferred(lambda c, path: c.export.files(passages=path), "passages.jsonl", "passages", hint)
-
-if counts["choices"]:
-    data_downloads.draw_choices(counts["choices"])
-if counts["preferences"]:
-    data_downloads.draw_preferences(counts["preferences"])
-
-st.subheader("Pool")
-st.write(f"{counts['pool']:,} pairs with the strategy and rank that brought them.")
-downloads.draw(lambda c, path: c.export.files(pool=path), "pool.tsv", "pool")
-
-if len(clicks):
-    st.subheader("Clicks")
-    logs = ("Log: " if len(clicks) == 1 else "Logs: ") + ", ".join(map(widgets.plain, clicks["source"]))
+with tabs["Qrels"]:
+    annotators = campaign.judgement_log.annotators()["annotator"].tolist()
+    rule = pickers.pick_rule("Adjudication rule, for pairs with several judgements", annotators, key="rule")
+    try:
+        found = campaign.qrels.with_sources(rule)
+    except CleverdonError as error:  # the chosen annotator gave no grade
+        st.error(widgets.plain(str(error)))
+    if found is None or found.grades.empty:
+        answer.write("No pair has a grade yet." if not counts["judgements"] else "No pair has a grade by this rule.")
+        widgets.page_link("judge.py", "Judge documents")
+    else:
+        answer.write(qrels_download.describe(found.grades))
+        qrels_download.draw(found, rule, annotators)
+if "Lists" in tabs:
+    with tabs["Lists"]:
+        data_downloads.draw_choices(counts["choices"])
+if "Preferences" in tabs:
+    with tabs["Preferences"]:
+        data_downloads.draw_preferences(counts["preferences"])
+if "Collection" in tabs:
+    with tabs["Collection"]:
+        collection_download.draw(rule)
+with tabs["Judgements"]:
     st.write(
-        f"{logs}; {clicks['rows'].sum():,} rows. The table has, for each topic and document, how often it was shown "
-        "and clicked, and its attractiveness: how often it would be clicked by those who look at it, whatever its "
-        "rank. These are no judgements and not in the qrels."
+        f"{count(counts['logged'], 'log entry', 'log entries')}: annotator, pair, grade, time, seconds, how the pair "
+        "was chosen, and which entry it revises."
     )
-    downloads.draw_deferred(lambda opened, path: opened.clicks.export(table=path), "clicks.tsv", "clicks")
-
-if campaign.settings.judging_page().task == "list":
-    has_positives = not campaign.qrels.from_choices().empty
-else:
-    level = campaign.settings.loop().level
-    has_positives = found is not None and bool((found.grades["relevance"] >= level).any())
-if has_positives:
-    data_downloads.draw_training(rule)
-
-if missing := campaign.corpus.missing_documents():
-    st.subheader("Documents without a text")
-    st.write(f"{len(missing):,} documents of the pool have no text here. Fetch them from the corpus and import them.")
-    downloads.draw(lambda c, path: c.export.files(missing_documents=path), "missing.txt", "missing")
-
-if counts["judgements"] or counts["choices"] or counts["preferences"]:
-    collection_download.draw(rule)
+    if counts["logged"]:
+        with st.container(horizontal=True):
+            for ending in ("jsonl", "csv", "parquet"):
+                downloads.draw_deferred(lambda c, path: c.export.files(judgements=path), f"judgements.{ending}", ending)
+        with st.container(horizontal=True):
+            hint = "Current grade of each annotator and pair: annotator, query_id, doc_id, relevance."
+            downloads.draw(lambda c, path: c.export.files(labels=path), "labels.csv", "labels", hint)
+            hint = "Passages that annotators marked, one per line, with their text."
+            downloads.draw_deferred(lambda c, path: c.export.files(passages=path), "passages.jsonl", "passages", hint)
+if "Pool" in tabs:
+    with tabs["Pool"]:
+        st.write(f"{count(counts['pool'], 'pair')}, each with its pooling strategy and rank.")
+        downloads.draw(lambda c, path: c.export.files(pool=path), "pool.tsv", "pool")
+with tabs["Training data"]:
+    if campaign.settings.judging_page().task == "list":
+        has_positives = not campaign.qrels.from_choices().empty
+    else:
+        level = campaign.settings.loop().level
+        has_positives = found is not None and bool((found.grades["relevance"] >= level).any())
+    if has_positives:
+        data_downloads.draw_training(rule)
+    else:
+        st.write("Training data needs judged relevant documents, and there are none yet.")
+if "Clicks" in tabs:
+    with tabs["Clicks"]:
+        data_downloads.draw_clicks(clicks)
+if "Missing texts" in tabs:
+    with tabs["Missing texts"]:
+        st.write(
+            f"{count(len(missing), 'pooled document')} without a text: fetch them from the corpus and import them."
+        )
+        downloads.draw(lambda c, path: c.export.files(missing_documents=path), "missing.txt", "missing")
+        widgets.page_link("import_files.py")

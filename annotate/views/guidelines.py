@@ -1,4 +1,4 @@
-"""Guidelines: how to judge in this campaign, for everybody to read and for its manager to write."""
+"""Guidelines: how to judge in this campaign; everybody reads them, managers write them."""
 
 import pandas as pd
 import streamlit as st
@@ -16,10 +16,9 @@ campaign, manages = now.campaign, now.role == "manager"
 guidelines, notes = campaign.settings.guidelines(), campaign.settings.topic_notes()
 
 st.title("Guidelines")
-st.write(
-    "How to judge in this campaign. In the judging card they are one key away (**g**), and the note of a topic "
-    "stands beside its words."
-)
+st.write("How to judge in this campaign. On the judging card, the Guidelines button or **g** opens them.")
+if manages:
+    widgets.documentation_link("how-to/write-guidelines", "How to write guidelines")
 
 
 def read() -> None:
@@ -27,9 +26,9 @@ def read() -> None:
         widgets.safe_html(to_html(guidelines), "guidelines")
     else:
         st.info(
-            "Nobody has written any yet: say what each grade means here, and what to do in doubtful cases."
+            "There are no guidelines yet: describe under Edit what each grade means, and how to judge doubtful cases."
             if manages
-            else "The manager of this campaign has written no guidelines yet."
+            else "There are no guidelines for this campaign yet."
         )
 
 
@@ -38,7 +37,7 @@ def read_notes() -> None:
     mine = set(topics.index if now.role == "reader" else campaign.progress.topics_for(now.annotator))
     shown = {query_id: note for query_id, note in notes.items() if query_id in mine}
     if shown:
-        st.subheader("Notes for topics")
+        st.subheader("Topic notes")
     for query_id, note in sorted(shown.items(), key=lambda topic: natural_key(topic[0])):
         with st.container(border=True):
             st.write(f"**{widgets.plain(query_id)}: {widgets.plain(topics[query_id])}**")
@@ -46,10 +45,10 @@ def read_notes() -> None:
 
 
 def write() -> None:
-    """Draw the editor, which keeps its text when somebody else saves, and warns before it overwrites theirs."""
+    """Draw the editor, which keeps its text when somebody else saves, and warns before overwriting theirs."""
     if st.session_state.setdefault("guidelines-begun", guidelines) != guidelines:
-        st.warning("Somebody saved other guidelines since you opened these. Saving puts yours in their place.")
-        if st.button("Take theirs instead", key="theirs"):
+        st.warning("Somebody else changed the guidelines since you opened them. Saving overwrites their version.")
+        if st.button("Load their version", key="theirs"):
             st.session_state["guidelines-begun"] = st.session_state["guidelines-text"] = guidelines
             st.rerun()
     st.session_state.setdefault("guidelines-text", guidelines)
@@ -60,15 +59,15 @@ def write() -> None:
             key="guidelines-text",
             height=460,
             placeholder="# What counts as relevant\n\nA document is **relevant** when …",
-            help="Headings, lists, tables, links, emphasis. HTML is shown as it is written, a picture as its words.",
+            help="Headings, lists, tables, links and emphasis. HTML is shown as text, an image as its description.",
         )
     with right:
-        st.caption("As annotators will read it; press Ctrl+Enter to see what you typed.")
+        st.caption("Preview. Press Ctrl+Enter to update it.")
         with st.container(border=True, height=460):
             widgets.safe_html(to_html(written) or "&nbsp;", "guidelines")
     changed = written.strip() != guidelines
-    if st.button("Save" if changed else "Saved", type="primary", disabled=not changed, key="save"):
-        with widgets.saving("Saved. Cards show it when they are opened next."):
+    if st.button("Save", type="primary", disabled=not changed, key="save"):
+        with widgets.saving("Saved. Annotators see the change when they next open the card."):
             campaign.settings.set_guidelines(written)
             st.session_state["guidelines-begun"] = campaign.settings.guidelines()
 
@@ -76,11 +75,12 @@ def write() -> None:
 def write_notes() -> None:
     topics = campaign.corpus.topics()["query_id"]
     if topics.empty:
-        st.write("There are no topics yet.")
+        st.write("There are no topics yet: import them first.")
+        widgets.page_link("import_files.py")
         return
     note_column = TextColumn("Note for annotators", width="large", max_chars=5000)
     columns = {"query_id": text("Topic", "small"), "title": text("Title", "medium"), "note": note_column}
-    edit_topics({q: notes.get(q, "") for q in topics}, columns, 460, "The note of each topic", "note", save_notes)
+    edit_topics({q: notes.get(q, "") for q in topics}, columns, 460, "Note of each topic", "note", save_notes)
 
 
 def save_notes(changed: pd.DataFrame) -> None:
@@ -90,7 +90,7 @@ def save_notes(changed: pd.DataFrame) -> None:
 
 reading = st.container()
 if manages:
-    reading, writing, noting = st.tabs(["Read", "Write", "Notes for topics"])
+    reading, writing, noting = st.tabs(["Guidelines", "Edit", "Edit topic notes"])
     with writing:
         write()
     with noting:

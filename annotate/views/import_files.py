@@ -1,4 +1,4 @@
-"""Import: the same files and the same checks as `cleverdon import`."""
+"""Import: upload files, with the same checks as `cleverdon import`."""
 
 import re
 import tempfile
@@ -11,53 +11,60 @@ from annotate.auth import session
 from annotate.elements import widgets
 from collection.characters import without_bidi
 from collection.errors import CleverdonError
+from collection.phrases import count, join
 
 campaign = session.current().campaign
 SEVERAL = ("documents", "runs")
 LEFT = {
-    "topics": ("Topics", "TSV, JSONL, TREC SGML or XML; .gz too."),
-    "documents": (
-        "Documents",
-        "JSONL, TSV or CSV; .gz too. Documents with files of images come with `cleverdon import`.",
-    ),
-    "clicks": (
-        "Log of clicks",
-        "CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Kept apart from people's judgements.",
-    ),
+    "topics": ("Topics", "TSV, JSONL, TREC SGML or XML; optionally .gz."),
+    "documents": ("Documents", "JSONL, TSV or CSV; optionally .gz. Image files: use `cleverdon import`."),
+    "clicks": ("Click log", "CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Separate from judgements."),
 }
 RIGHT = {
-    "runs": ("Runs", "TREC form: topic Q0 document rank score tag; .gz too."),
-    "qrels": ("Qrels", "TREC form: topic 0 document grade. Kept as judgements of an annotator of its own."),
+    "runs": ("Runs", "TREC format: topic Q0 document rank score tag; optionally .gz."),
+    "qrels": ("Qrels", "TREC format: topic 0 document grade. Stored as judgements of one imported annotator."),
     "labels": (
         "Labels of several annotators",
-        "CSV, TSV or JSONL with annotator, query_id, doc_id, relevance. Kept as judgements of these annotators.",
+        "CSV, TSV or JSONL with annotator, query_id, doc_id, relevance. Stored as judgements of these annotators.",
     ),
-    "costs": ("Costs of runs", "CSV or TSV with a column run: latency_ms, price_usd, hardware, ..."),
+    "costs": ("Run costs", "CSV or TSV with the columns run and latency_ms, price_usd, hardware, ..."),
 }
 
+
+def contents() -> str:
+    """Describe in a sentence what the campaign contains."""
+    counts = campaign.progress.counts()
+    sizes = [count(counts[f"{name}s"], name) for name in ("topic", "document", "run")]
+    return f"This campaign has {join(sizes)}, and {count(counts['pool'], 'pair')} in the pool."
+
+
 st.title("Import")
-st.write(
-    "All that you choose is imported together: if one file is wrong, nothing is changed, and you are told its line. "
-    f"{config.get_option('server.maxUploadSize'):,} MB fit in one import here; `cleverdon import` has no limit."
-)
+answer = st.empty()
+answer.write(contents())
+widgets.documentation_link("how-to/import-files", "File formats with examples")
 with st.form("files", border=False):
     uploads = {
         name: column.file_uploader(label, key=name, accept_multiple_files=name in SEVERAL, help=help)
         for column, fields in zip(st.columns(2), (LEFT, RIGHT), strict=True)
         for name, (label, help) in fields.items()
     }
-    replace = st.checkbox("Replace what is there with other content under the same name")
+    replace = st.checkbox("Replace existing content with the same name")
     go = st.form_submit_button("Import", type="primary")
+    largest = f"{config.get_option('server.maxUploadSize'):,} MB"
+    st.caption(
+        "All files are imported together: an error in one of them changes nothing. "
+        f"For more than {largest}, use `cleverdon import`."
+    )
 
 if go:
     if not any(uploads.values()):
-        st.error("Choose a file first.")
+        st.error("Choose at least one file.")
         st.stop()
-    with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing"):
+    with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing files"):
         folder = Path(scratch)
 
         def paths(name: str) -> list[Path]:
-            """Write uploads under their own names into folders of their own: two may have one name."""
+            """Write uploads into a folder each, since two may have the same name."""
             upload = uploads[name]
             found = []
             for number, file in enumerate(upload if isinstance(upload, list) else [upload] if upload else []):
@@ -92,20 +99,18 @@ if go:
             st.error(f"**Nothing was imported.** {widgets.plain(by_name(str(error)))}")
             st.stop()
         line.empty()
+        answer.write(contents())
         st.success("Imported.")
         for sentence in report.done:
             st.text(without_bidi(by_name(sentence)))
         for notice in report.notices:
             st.warning(widgets.plain(by_name(notice)))
 
-st.subheader("What is there")
-counts = campaign.progress.counts()
-st.write(
-    f"{counts['topics']:,} topics, {counts['documents']:,} documents with a text, {counts['runs']:,} runs, "
-    f"{counts['pool']:,} pairs in the pool."
-)
 if len(logs := campaign.clicks.sources()):
-    named = [f"{widgets.plain(str(name))} ({rows:,} rows)" for name, rows in logs.itertuples(index=False, name=None)]
-    st.write(f"Log of clicks: {', '.join(named)}.")
-    widgets.page_link("export.py", "Export what the clicks say")
-widgets.next_step(campaign.overview.next_step())
+    named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]
+    st.write(f"Click logs: {join(named)}.")
+    widgets.page_link("export.py", "Export clicks")
+if (step := campaign.overview.next_step()).page == "import":
+    st.info(widgets.plain(step.sentence))
+else:
+    widgets.next_step(step)

@@ -1,15 +1,15 @@
-"""Recall: the share of relevant documents that was found, topic by topic."""
+"""Recall: the share of relevant documents found, topic by topic, and whether judging may stop."""
 
 from math import isnan
 
 import streamlit as st
 
 from annotate.auth import session
-from annotate.charts.recall import draw_recall
+from annotate.charts.recall import draw_recall, intervals_chart
 from annotate.elements import display, recall_table, widgets
 from annotate.elements.columns import text
 from annotate.elements.service_cache import cached
-from collection.phrases import count, percent_down, percent_up
+from collection.phrases import percent_down, percent_up
 
 campaign = session.current().campaign
 counts = campaign.progress.counts()
@@ -17,33 +17,34 @@ settings = campaign.settings.loop()
 goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
 
 st.title("Recall")
-st.write(
-    f"How much of what is relevant has been found, and may the judging of a topic stop? The goal is {goal} of the "
-    f"relevant documents, with {confidence} confidence; the Loop page sets it."
-)
 if not counts["judgements"]:
-    widgets.stop_with_next_step("Nothing is judged yet, so nothing can be said.")
+    widgets.stop_with_next_step("This campaign has no judgements yet; recall is estimated from them.")
 key = campaign.recall.cache_key()
 table = cached(campaign.recall.table, key, "Estimating", 4)()
 started = table["judged"] > 0
-sums = {"Ready to stop": table["stop"], "Judged": table["judged"], "Relevant found": table["found"]}
-sizes = {"Topics": len(table), "Started": started.sum()} | {label: column.sum() for label, column in sums.items()}
-widgets.metrics({label: int(size) for label, size in sizes.items()})
+st.markdown(f"#### {widgets.plain(recall_table.answer(table, settings))}")
+sizes = {"Topics ready to stop": table["stop"], "Topics started": started}
+sizes |= {"Pairs judged": table["judged"], "Relevant found": table["found"]}
+widgets.metrics({label: int(column.sum()) for label, column in sizes.items()})
 if used_up := campaign.budget.state().words:
     st.warning(widgets.plain(used_up))
 widgets.missing_texts(table["without_text"])
 shown = table
-if not started.all() and st.toggle(f"Only what is begun: {count(int(started.sum()), 'topic')}", True):
+if not started.all() and st.toggle(f"Only started topics ({started.sum():,} of {len(table):,})", True):
     shown = table[started]
+if started.any():
+    chart = intervals_chart(shown, settings.target)
+    display.altair_chart(chart, alt=f"Interval of the recall of each topic, and the target, {goal}")
+    st.caption(f"Lines: {confidence} confidence intervals of recall, each of one topic. Dashed: target recall, {goal}.")
 topic = recall_table.draw(shown, key)
-st.caption(
-    f"Worst first. Select a row to see the topic. Each topic's recall lies between the two shares with {confidence} "
-    f"confidence; that is said of each topic by itself, so among many a few may lie outside."
-)
+st.caption("Lowest recall first. Select a row for the details of its topic.")
+with st.container(horizontal=True):
+    widgets.documentation_link("how-to/stop-judging", "When to stop judging")
+    widgets.page_link("loop.py", "Change the target")
 if topic is None:
     st.stop()
 if topic not in set(table["query_id"]):
-    st.error(f"There is no topic {widgets.plain(topic)}.")
+    st.error(f"Topic {widgets.plain(topic)} does not exist.")
     st.stop()
 
 row = table[table["query_id"] == topic].iloc[0]
@@ -53,46 +54,41 @@ st.subheader(f"Topic {widgets.plain(topic)}: {widgets.plain(row['title'])}")
 with st.container(border=True):
     may_stop = known.decision.stop and known.judged
     icon = "check_circle" if may_stop else "lock" if known.mode == "closed" else "hourglass_top"
-    st.markdown(f"#### :material/{icon}: {widgets.plain(known.promise)}")
+    st.markdown(f":material/{icon}: {widgets.plain(known.promise)}")
     if "Loop page" in known.promise:
         widgets.page_link("loop.py")
-interval = likely = "not known"
+metrics = {"Relevant found": f"{known.found:,}", "Judged": f"{known.judged:,} of {known.size:,}"}
 if known.judged:
     interval = f"{percent_down(estimate.recall_low)} to {percent_up(estimate.recall_high)}"
-    likely = likely if isnan(estimate.relevant) else f"{estimate.relevant:,.0f}"
-widgets.metrics(
-    {
-        "Relevant found": f"{known.found:,}",
-        "Judged": f"{known.judged:,} of {known.size:,}",
-        f"Recall of the {row['of']}, {confidence} sure": interval,
-        "Relevant, most likely": likely,
-        "Judgements for the next 1%": "not known" if known.next_percent is None else f"{known.next_percent:,}",
-    }
-)
+    metrics[f"Recall in the {row['of']}, {confidence} CI"] = interval
+    if not isnan(estimate.relevant):
+        metrics["Estimated relevant"] = f"{estimate.relevant:,.0f}"
+widgets.metrics(metrics)
 if may_stop and estimate.recall_low < settings.target:
-    st.caption("The promise looks at one end only, and is a little stronger than the interval, which holds at both.")
+    st.caption("The guarantee is one-sided, so it can exceed the lower end of the two-sided interval.")
 for note in known.notes:
     st.warning(widgets.plain(note))
 if known.mode == "closed":
-    st.write("The topic is closed: nothing more is handed out for it.")
+    st.write("This topic is closed: annotators get no more of its documents.")
 elif known.judged:
-    st.write(f"**Advice:** {widgets.plain(known.advice)}. {widgets.plain(known.next_reason)}")
+    st.write(f"**Advice:** {widgets.plain(known.advice)}.")
+    st.caption(widgets.plain(known.next_reason))
 
 closed = campaign.settings.own_modes()[topic] == "closed"
 # A reader cannot press the button either, since it does not run for them.
 is_manager = session.current().role == "manager"
-if is_manager and st.button("Open it again" if closed else "Close this topic", key="open" if closed else "close"):
+if is_manager and st.button("Reopen topic" if closed else "Close topic", key="open" if closed else "close"):
     if closed:
         campaign.settings.reopen_topic(topic)
     else:
         campaign.settings.set_loop(topics=[topic], mode="closed")
-    st.toast("Open again, as it was." if closed else "Closed: nothing more is handed out for it.")
+    st.toast("Topic reopened." if closed else "Topic closed: annotators get no more of its documents.")
     st.rerun()
 
 if known.judged:
     draw_recall(known, confidence)
-    with st.expander("What other rules say"):
+    with st.expander("Other stopping rules"):
         for reason in (known.decision.reason, estimate.reason):
             st.write(widgets.sentence(reason))
-        columns = {"promises": text("What it promises", "medium"), "reason": text("Why", "large")}
-        display.table(known.rules, {"rule": "Rule", "says": "Says", **columns})
+        columns = {"promises": text("Guarantee", "medium"), "reason": text("Reason", "large")}
+        display.table(known.rules, {"rule": "Rule", "says": "Decision", **columns})

@@ -70,7 +70,7 @@ def _spread(weights: np.ndarray, columns: NDArray[np.int64], features: int, else
 def _fit(model: LinearSVC | LogisticRegression, rows: csr_matrix, relevant: Bools, weight: Floats) -> Linear:
     narrow, columns = _narrow(rows)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it has not fully converged does not matter
+        warnings.simplefilter("ignore")  # full convergence is not needed
         model.fit(narrow, relevant, sample_weight=weight)
     return _spread(model.coef_[0], columns, rows.shape[1])
 
@@ -78,7 +78,7 @@ def _fit(model: LinearSVC | LogisticRegression, rows: csr_matrix, relevant: Bool
 @LEARNERS.add(
     "svm",
     label="Linear SVM",
-    description="Support vectors, the relevant examples weighted up: the best on nearly all collections.",
+    description="Linear support vector machine, relevant examples weighted up; the best on nearly all collections.",
 )
 def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: float = 0.11, ratio: float = 9.8) -> Linear:
     """Linear support vector machine, squared hinge loss, solved in the dual.
@@ -94,7 +94,7 @@ def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: floa
 @LEARNERS.add(
     "logistic",
     label="Logistic regression",
-    description="Probabilities of relevance, as in the literature on technology-assisted review (AutoTAR).",
+    description="Estimates probabilities of relevance, as in technology-assisted review (AutoTAR).",
 )
 def logistic(
     rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: float = 1.0, ratio: float = 1.0
@@ -113,7 +113,7 @@ def logistic(
 @LEARNERS.add(
     "naive-bayes",
     label="Naive Bayes",
-    description="Multinomial naive Bayes: very quick, and good while few documents are judged. Needs words.",
+    description="Multinomial naive Bayes: very fast, and good with few judgements; needs words.",
 )
 def naive_bayes(
     rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, alpha: float = 3.8, ratio: float = 1.0

@@ -91,7 +91,7 @@ class Recipe:
         if self.level <= 0 or self.presumed < 0 or not 0 <= (self.topic or 0) < float("inf"):
             topic = "" if self.topic is None else f", topic {self.topic}"
             found = f"level {self.level}, presumed {self.presumed}{topic}"
-            raise InputError(f"wanted a relevance level above 0 and 0 or more presumed documents, found {found}")
+            raise InputError(f"expected a relevance level above 0 and 0 or more presumed documents, found {found}")
 
 
 @dataclass(frozen=True, eq=False)

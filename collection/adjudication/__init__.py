@@ -1,4 +1,4 @@
-"""Adjudication: several annotators' judgements of a pair become one grade, by a rule or a person.
+"""Adjudication: one grade from several annotators' judgements of a pair, by a rule or a person.
 
 "Cannot judge" is not a grade: a pair without a grade has no qrel. A person's adjudication is a judgement with
 ``counts_as`` "adjudication"; each rule's description says whether it takes adjudications into account.

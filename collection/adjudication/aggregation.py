@@ -13,6 +13,7 @@ from collection.adjudication.judgement_matrix import ORIGINS, JudgementMatrix
 from collection.adjudication.rules import ADJUDICATION_RULES
 from collection.errors import InputError
 from collection.frames import QRELS
+from collection.phrases import count
 
 DEFAULT_RULE = "adjudicated-or-majority"
 
@@ -83,13 +84,13 @@ def parse_rule(written: str | ChosenRule | None = None, **parameters: str | None
     used = entry.parameters
     for key, value in {**given, **{k: v for k, v in parameters.items() if v is not None}}.items():
         if not used:
-            raise InputError(f"the rule {name} has no parameter, found {key}={value}")
+            raise InputError(f"rule {name} has no parameters, found {key}={value}")
         used[key] = entry.read(key, str(value))
     return ChosenRule(name, used)
 
 
 def _read(written: str) -> tuple[str, dict[str, str]]:
-    wrong = InputError(f"a rule is written as majority or majority(ties=higher), found {written!r}")
+    wrong = InputError(f"rule: expected a name, such as majority or majority(ties=higher), found {written!r}")
     found = _WRITTEN.fullmatch(written)
     if found is None:
         raise wrong
@@ -137,8 +138,8 @@ class Adjudicated:
         if self.converged is None or self.converged:
             return ""
         return (
-            f"{self.rule} had not converged after {self.rounds:,} rounds: "
-            "with more rounds some pairs might have other grades"
+            f"{self.rule} did not converge after {count(self.rounds or 0, 'round')}; more rounds might change some "
+            "grades"
         )
 
 
@@ -187,13 +188,15 @@ def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, 
     pairs = matrix.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
     notes: tuple[str, ...] = ()
     if matrix.repeated:
-        notes = (f"{matrix.repeated:,} rows are left out: the same annotator graded the same pair again further down, "
-                 "and the last word counts.",)  # fmt: skip
+        notes = (
+            f"{count(matrix.repeated, 'row')} left out: the same annotator graded the pair again further down, and the "
+            "last grade counts.",
+        )
     return Adjudicated(pairs, chosen, found.rounds, found.converged, notes)
 
 
 def describe_origin(by: str) -> str:
-    """What a value of the column ``by`` of adjudicated grades means."""
+    """Describe a value of the column ``by`` of adjudicated grades."""
     return ORIGINS[by] if by in ORIGINS else ADJUDICATION_RULES[by].origin
 
 

@@ -1,4 +1,4 @@
-"""Current judgements as arrays for the rules, adjudications apart."""
+"""Current judgements as arrays for the rules, with adjudications kept separate."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ADJUDICATION = "adjudication"
 
 ORIGINS = {
     "one judgement": "one annotator graded the pair",
-    "agreed": "several annotators gave this grade, and none another",
-    "majority": "they differ, and more gave this grade than any other",
-    "tie": "they differ, several grades were given equally often, and the rule chose among these",
-    "adjudicated": "somebody looked at the disagreement and ended it",
+    "agreed": "several annotators gave this grade and no other",
+    "majority": "annotators differ; more gave this grade than any other",
+    "tie": "annotators differ; several grades were given equally often, and the rule chose one of them",
+    "adjudicated": "an adjudicator decided on this grade",
 }
 """Origin of a grade -> its description; any other origin is the name of the rule, whose entry describes it."""
 

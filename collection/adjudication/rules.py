@@ -1,4 +1,4 @@
-"""The table of adjudication rules; keyword arguments are their parameters."""
+"""The registry of adjudication rules; keyword arguments are their parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rule = Callable[..., RuleResult]
 
 @dataclass(frozen=True)
 class RuleEntry(Entry[Rule]):
-    """An adjudication rule; the parameter that names one person is called ``annotator``."""
+    """An adjudication rule; a parameter that names a person is called ``annotator``."""
 
     _: KW_ONLY
     adjudications: str = "no"
@@ -27,8 +27,8 @@ class RuleEntry(Entry[Rule]):
     """Whether its grades have fractions."""
     estimates: bool = False
     """Whether its grades are estimated, in rounds that may end before they converge."""
-    origin: str = "they differ, and the rule chose this grade"
-    """How a grade came about that the rule itself decided on."""
+    origin: str = "annotators differ; the rule chose this grade"
+    """Description of a grade that the rule itself chose."""
 
     @property
     def traits(self) -> dict[str, str]:
@@ -43,25 +43,25 @@ class RuleEntry(Entry[Rule]):
 
 
 ADJUDICATION_RULES = Registry("adjudication rule", RuleEntry, group="cleverdon.adjudication")
-"""Every rule: ."""
+"""Every rule: (matrix, *, parameters) -> RuleResult."""
 
 Ties = Annotated[
     Literal["lower", "higher", "adjudicate"],
     Parameter(
         "Tied grades",
-        "The grade where several were given equally often.",
-        labels={"lower": "the lower", "higher": "the higher", "adjudicate": "none before somebody adjudicates"},
+        "Grade of a pair whose most frequent grades are tied.",
+        labels={"lower": "lower grade", "higher": "higher grade", "adjudicate": "no grade until adjudicated"},
     ),
 ]
 
 TOLERANCE = 1e-9
-"""Largest difference of equal probabilities, which rounding of sums may bring."""
+"""Largest difference of equal probabilities, to allow for the rounding of sums."""
 
 
 @ADJUDICATION_RULES.add(
     "adjudicated-or-majority",
     label="Adjudicated, or majority",
-    description="The adjudicated grade where there is one, else the grade that most annotators gave.",
+    description="The adjudicated grade if there is one, otherwise the grade that most annotators gave.",
     adjudications="first",
 )
 def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
@@ -76,7 +76,7 @@ def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: Ties = "lower") ->
 @ADJUDICATION_RULES.add(
     "majority",
     label="Majority",
-    description="The grade that most annotators gave; in a tie the lower, unless ties say otherwise.",
+    description="The grade that most annotators gave; in a tie the lower one, unless `ties` is set.",
     adjudications="in ties, with ties=adjudicate",
 )
 def majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
@@ -103,9 +103,9 @@ def majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
 @ADJUDICATION_RULES.add(
     "latest",
     label="Latest",
-    description="The grade that was given last, whoever gave it; an adjudication is a word like any other.",
+    description="The grade given last, by an annotator or an adjudicator.",
     adjudications="like any other grade",
-    origin="they differ, and this was said last",
+    origin="annotators differ; this grade was given last",
 )
 def latest(matrix: JudgementMatrix) -> RuleResult:
     """The last grade on the pair in the order of the log, an annotator's or an adjudicator's."""
@@ -118,8 +118,8 @@ def latest(matrix: JudgementMatrix) -> RuleResult:
 @ADJUDICATION_RULES.add(
     "highest",
     label="Highest",
-    description="The highest grade that any annotator gave: nothing relevant is missed.",
-    origin="they differ, and this is the highest grade",
+    description="The highest grade that any annotator gave: relevant if anyone found it relevant.",
+    origin="annotators differ; this is the highest grade",
 )
 def highest(matrix: JudgementMatrix) -> RuleResult:
     """The maximum over the annotators."""
@@ -129,8 +129,8 @@ def highest(matrix: JudgementMatrix) -> RuleResult:
 @ADJUDICATION_RULES.add(
     "lowest",
     label="Lowest",
-    description="The lowest grade that any annotator gave: relevant only where all agree.",
-    origin="they differ, and this is the lowest grade",
+    description="The lowest grade that any annotator gave: relevant only if all agree.",
+    origin="annotators differ; this is the lowest grade",
 )
 def lowest(matrix: JudgementMatrix) -> RuleResult:
     """The minimum over the annotators."""
@@ -140,9 +140,9 @@ def lowest(matrix: JudgementMatrix) -> RuleResult:
 @ADJUDICATION_RULES.add(
     "mean",
     label="Mean",
-    description="The mean of the annotators' grades, with its fraction, as a gain for measures of grades.",
+    description="The mean of the annotators' grades, as a fractional gain for graded measures.",
     fractional=True,
-    origin="they differ, and this is the mean of their grades",
+    origin="annotators differ; this is the mean of their grades",
 )
 def mean(matrix: JudgementMatrix) -> RuleResult:
     """The arithmetic mean over the annotators.
@@ -160,7 +160,7 @@ def mean(matrix: JudgementMatrix) -> RuleResult:
 @ADJUDICATION_RULES.add(
     "annotator",
     label="One annotator",
-    description="The grades of one named annotator; pairs that they did not grade have no qrel.",
+    description="The grades of one annotator; pairs that they did not grade get no qrel.",
     origin="the named annotator gave it",
 )
 def annotator(matrix: JudgementMatrix, *, annotator: Annotated[str, Parameter("Annotator")] = "") -> RuleResult:
@@ -172,8 +172,10 @@ def annotator(matrix: JudgementMatrix, *, annotator: Annotated[str, Parameter("A
         Nobody is named, or somebody who graded nothing.
     """
     if not annotator:
-        among = ", ".join(matrix.annotators[:20]) or "nobody yet"
-        raise InputError(f"the rule annotator needs the name of one, as annotator(annotator=ann); who graded: {among}")
+        among = ", ".join(matrix.annotators[:20]) or "none yet"
+        raise InputError(
+            f"rule annotator needs a name, as in annotator(annotator=ann); annotators with grades: {among}"
+        )
     if annotator not in matrix.annotators:
         raise UnknownNameError("annotator with a grade", annotator, matrix.annotators)
     theirs = matrix.annotator == matrix.annotators.index(annotator)
@@ -185,15 +187,15 @@ def annotator(matrix: JudgementMatrix, *, annotator: Annotated[str, Parameter("A
 @ADJUDICATION_RULES.add(
     "dawid-skene",
     label="Dawid-Skene",
-    description="The most probable grade by a model that learns from all pairs how each annotator errs.",
+    description="The most probable grade by a model of each annotator's errors, learned from all pairs.",
     estimates=True,
-    origin="the model found it likelier than what the annotators agree on, or they differ",
+    origin="annotators differ, or the model found this grade more probable than the one they agree on",
 )
 def dawid_skene_rule(matrix: JudgementMatrix) -> RuleResult:
     """The grade with the highest posterior probability; of equally probable ones the lower that somebody gave.
 
-    See :func:`~collection.adjudication.fit_dawid_skene`. The model learns from pairs with several grades. To it an
-    annotator who gives one grade to everything says nothing, so it may overrule a grade that all gave.
+    See :func:`~collection.adjudication.fit_dawid_skene`. The model learns from pairs with several grades. An annotator
+    who gives a single grade to everything is uninformative to it, so it may overrule a grade that all gave.
     """
     fitted = fit(matrix)
     top = fitted.posterior.max(axis=1, initial=0.0)

@@ -1,6 +1,6 @@
-"""How annotators work: facts with their numbers, and remarks on unusual ones.
+"""Statistics of annotators, and remarks on unusual numbers.
 
-A remark is no verdict: a quick annotator may be an expert, and forty equal grades may be forty similar documents.
+A remark is not a verdict: a quick annotator may be an expert, and forty equal grades may be forty similar documents.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ import numpy as np
 import pandas as pd
 
 from collection.annotator_agreement.judging_time import find_sessions
+from collection.phrases import count, duration, percent
 from collection.records import require_columns
 
 QUICK = 1.0
-"""Seconds on screen below which nobody has read a document."""
+"""Seconds on screen that are too short to read a document."""
 
 FEW = 20
-"""Judgements (timed ones, shared pairs) below which nothing is remarked."""
+"""Minimum number of judgements (timed ones, shared pairs) for a remark."""
 
-# What is remarked:
+# Thresholds of the remarks:
 QUICK_SHARE = 0.1  # share of judgements in under QUICK seconds
 MUCH_FASTER = 0.25  # a median below this share of the others' median
 ONE_GRADE = 0.95  # share of one grade, unless the others gave it as often to the same pairs
 RARE_STREAK = 0.001  # a streak of equal grades with a lower probability
-LOW_AGREEMENT = 0.2  # so much less agreement with the others than among them
-FAR_GRADE = 0.25  # a mean grade so far from the others' on the same pairs, if two standard errors away too
+LOW_AGREEMENT = 0.2  # difference between the agreement with the others and among them
+FAR_GRADE = 0.25  # difference of the mean grade from the others' on the same pairs, and two standard errors
 CANNOT_SHARE = 0.2  # share of "cannot judge"
 
 PAIR = ["query_id", "doc_id"]
@@ -70,7 +71,7 @@ class AnnotatorStatistics(NamedTuple):
 
 
 def compute_statistics(log: pd.DataFrame, current: pd.DataFrame) -> AnnotatorStatistics:
-    """Describe how annotators work.
+    """Compute statistics of each annotator's work.
 
     Parameters
     ----------
@@ -188,47 +189,49 @@ def _agreement(shared: pd.DataFrame) -> float:
 
 
 def _remarks(of: Facts, facts: pd.DataFrame, shared: pd.DataFrame) -> Iterator[str]:
-    """Sentences on what is unusual in the facts of one annotator, with the numbers."""
+    """Sentences on unusual facts of one annotator, with the numbers."""
     if of["judgements"] < FEW:
         return
     is_own = shared["annotator"] == of["annotator"]
     mine, theirs = shared[is_own], shared[~is_own]
     if of["timed"] >= FEW and of["quick"] >= QUICK_SHARE * of["timed"]:
-        yield f"{of['quick']:,} of {of['timed']:,} judgements in under {QUICK:g} second."
+        yield f"{of['quick']:,} of {of['timed']:,} judgements took less than {duration(QUICK)}."
     others = facts.loc[(facts["annotator"] != of["annotator"]) & (facts["timed"] >= FEW), "seconds"]
     if of["timed"] >= FEW and of["seconds"] < MUCH_FASTER * others.median():
         span = f"{others.min():.1f} to {others.max():.1f} s" if len(others) > 1 else f"{others.iloc[0]:.1f} s"
-        yield f"A median of {of['seconds']:.1f} s a judgement; the others' medians: {span}."
+        yield f"Median of {of['seconds']:.1f} s per judgement; other annotators: {span}."
     if of["graded"] >= FEW and of["top_share"] >= ONE_GRADE:
         yield from _remark_one_grade(of, mine, theirs)
     chance = streak_probability(of["row"], of["said"], of["row_share"])
     if of["said"] >= FEW and chance < RARE_STREAK:
         often = "less than one in a million" if chance < 1e-6 else f"one in {round(1 / chance):,}"
         yield (
-            f"Grade {of['row_grade']}, {of['row']:,} times in a row. If {of['said']:,} grades with their share of it "
-            f"({of['row_share']:.0%}) came in a random order, {often} annotators would have a row so long; documents "
-            "that come one after the other are often alike."
+            f"Grade {of['row_grade']} was given {of['row']:,} times in a row. With {of['said']:,} grades in random "
+            f"order, {percent(of['row_share'])} of them {of['row_grade']}, {often} annotators would have such a "
+            "streak; but consecutive documents are often similar."
         )
     among = _compare_shared(theirs[[*PAIR, "annotator", "grade"]])
     if min(len(mine), len(among)) >= FEW and of["agreement"] <= _agreement(among) - LOW_AGREEMENT:
         yield (
-            f"The same grade as another annotator in {of['agreement']:.0%} of comparisons, on {len(mine):,} shared "
-            f"pairs; the others among themselves: {_agreement(among):.0%}."
+            f"Same grade as the others in {percent(of['agreement'])} of comparisons, on "
+            f"{count(len(mine), 'shared pair')}; the others among themselves: {percent(_agreement(among))}."
         )
     error = float((mine["grade"] - mine["others_mean"]).sem())
     if len(mine) >= FEW and abs(of["higher"]) >= FAR_GRADE and abs(of["higher"]) > 2 * error:
         which = "higher" if of["higher"] > 0 else "lower"
-        yield f"Grades {abs(of['higher']):.2f} {which} than the others' on average, on {len(mine):,} shared pairs."
+        shared_pairs = count(len(mine), "shared pair")
+        yield f"Grades are {abs(of['higher']):.2f} {which} than the others' on average, on {shared_pairs}."
     if of["cannot_judge"] >= CANNOT_SHARE * of["judgements"]:
-        yield f"No grade (cannot judge) for {of['cannot_judge']:,} of {of['judgements']:,} pairs."
+        yield f'"Cannot judge" for {of["cannot_judge"]:,} of {count(of["judgements"], "pair")}.'
 
 
 def _remark_one_grade(of: Facts, mine: pd.DataFrame, theirs: pd.DataFrame) -> Iterator[str]:
-    """A remark on one grade nearly throughout, unless the others gave it about as often to the same pairs."""
+    """Remark on a single grade for nearly all pairs, unless the others gave it about as often to the same pairs."""
     sentence = f"Grade {of['top_grade']} in {round(of['top_share'] * of['graded']):,} of {of['graded']:,} judgements."
     if len(mine) < FEW:
         yield sentence
         return
     own, other = ((frame["grade"] == of["top_grade"]).mean() for frame in (mine, theirs.merge(mine[PAIR])))
     if other < ONE_GRADE * own:
-        yield f"{sentence} On the {len(mine):,} pairs that others graded too: {own:.0%}, and the others {other:.0%}."
+        shared_pairs = count(len(mine), "shared pair")
+        yield f"{sentence} On {shared_pairs}: {percent(own)}; the others: {percent(other)}."

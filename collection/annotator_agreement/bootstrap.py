@@ -11,6 +11,7 @@ import pandas as pd
 from collection.annotator_agreement.coefficients import COEFFICIENTS, CoefficientEntry, Patterns, Scale
 from collection.annotator_agreement.labels import Floats, Labels
 from collection.errors import InputError
+from collection.phrases import count, join, percent
 
 By = Literal["pairs", "topics"]
 """The bootstrap unit: pairs of topic and document, or whole topics."""
@@ -18,7 +19,7 @@ By = Literal["pairs", "topics"]
 VALUES = ("scale", "coefficient", "value", "low", "high", "note")
 INTERVAL = (2.5, 97.5)
 _CELLS = 250_000
-"""Numbers worked on at a time, so that they stay in the processor's cache."""
+"""Size of a batch of numbers, chosen to stay in the processor's cache."""
 
 
 def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int = 0, by: By = "pairs") -> pd.DataFrame:
@@ -31,14 +32,14 @@ def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int
     resamples, seed
         Bootstrap samples, 0 for no intervals, and their random seed.
     by
-        Bootstrap unit. Where annotators read a topic's need differently they differ on many of its pairs, and only the
-        intervals by topics show that.
+        Bootstrap unit. Annotators who interpret a topic differently disagree on many of its pairs, and only the
+        intervals by topics reflect that.
 
     Returns
     -------
     DataFrame
-        ``scale`` ("graded", "binary"), ``coefficient``, ``value``, ``low``, ``high`` (float64, nan where it cannot be
-        computed), ``note`` (why; or ""). The binary scale has the nominal coefficients and the overlap.
+        ``scale`` ("graded", "binary"), ``coefficient``, ``value``, ``low``, ``high`` (float64, nan if it cannot be
+        computed), ``note`` (the reason, or ""). The binary scale has the nominal coefficients and the overlap.
 
     Raises
     ------
@@ -57,13 +58,13 @@ def build_frame(rows: list[tuple[object, ...]], keys: Sequence[str] = ()) -> pd.
 def compute_rows(
     labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int = 0, by: By = "pairs"
 ) -> list[tuple[object, ...]]:
-    """The rows of :func:`values`: many frames would take longer to make than their rows."""
+    """The rows of :func:`values`, since many frames would take longer to make than their rows."""
     if by not in get_args(By):
-        raise InputError(f"resampling is by {' or '.join(get_args(By))}, found {by!r}")
+        raise InputError(f"by: expected {join(get_args(By), 'or')}, found {by!r}")
     if resamples < 0:
-        raise InputError(f"resamples are 0 or more, found {resamples}")
+        raise InputError(f"resamples: expected 0 or more, found {resamples}")
     if not np.isfinite(level):
-        raise InputError(f"the level is a grade, which is a finite number, found {level:g}")
+        raise InputError(f"level: expected a finite grade, found {level:g}")
     rows: list[tuple[object, ...]] = []
     for scale in get_args(Scale):
         scaled = labels if scale == "graded" else labels.binary(level)
@@ -77,7 +78,8 @@ def compute_rows(
             if np.isnan(value):
                 note = _explain_missing(scaled, entry.name)
             elif entry.pairwise and (without := int(np.isnan(entry.pairwise(sums)).sum())):
-                left_out = f"{without:,} of {patterns.crossings:,} pairs of annotators have no value and are left out"
+                among = count(patterns.crossings, "pair of annotators", "pairs of annotators")
+                left_out = f"{without:,} of {among} left out: no value"
                 note = f"{left_out}; {note}" if note else left_out
             rows.append((scale, entry.name, value, low, high, note))
     return rows
@@ -86,7 +88,7 @@ def compute_rows(
 def _resample(
     patterns: Patterns, labels: Labels, entries: list[CoefficientEntry], resamples: int, seed: int, by: By
 ) -> list[Floats]:
-    """Each coefficient's values in the resamples; none where there is only one pair or topic to draw from."""
+    """Each coefficient's values in the resamples; none if there is only one pair or topic to draw from."""
     parts: list[list[Floats]] = [[np.zeros(0)] for _ in entries]
     for weights in _draw_weights(patterns, labels, resamples, seed, by):
         sums = patterns.sums(weights)
@@ -121,24 +123,24 @@ def _interval(value: float, drawn: Floats, by: By | None) -> tuple[float, float,
     if np.isnan(value) or by is None:
         return np.nan, np.nan, ""
     if len(there) < 2:
-        return np.nan, np.nan, "" if len(drawn) else f"no interval: there are not several {by} to draw from"
+        return np.nan, np.nan, "" if len(drawn) else f"no interval: fewer than two {by} to resample"
     low, high = np.percentile(there, INTERVAL)
     missing = 1 - len(there) / len(drawn)
-    note = f"the interval leaves out the {missing:.0%} of the resamples that have no value" if missing >= 0.01 else ""
+    note = f"{percent(missing)} of the resamples have no value" if missing >= 0.01 else ""
     return float(low), float(high), note
 
 
 def _explain_missing(labels: Labels, coefficient: str) -> str:
     if not labels.count:
-        return "there is no grade"
+        return "there are no grades"
     if len(labels.annotators) < 2:
-        return "there is one annotator only"
+        return "there is only one annotator"
     if not labels.several.any():
         return "no pair was graded by two annotators"
     if coefficient == "overlap":
-        return "nobody calls a document relevant"
+        return "no document is graded relevant"
     given = np.unique(labels.codes[labels.several])
     grades = [f"{labels.grades[code]:g}" for code in given if code >= 0]
     if len(grades) == 1:
-        return f"every grade is {grades[0]}, and agreement beyond chance needs two that occur"
-    return "every annotator gives one grade only, and agreement beyond chance needs two that occur"
+        return f"every grade is {grades[0]}; chance-corrected agreement needs two different grades"
+    return "every annotator gives a single grade; chance-corrected agreement needs two different grades"

@@ -13,10 +13,11 @@ import pandas as pd
 from collection.annotator_agreement.bootstrap import By, build_frame, compute_rows, values
 from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS, Patterns
 from collection.annotator_agreement.labels import MISSING, Codes, Labels
+from collection.phrases import count, plural
 from collection.records import sort_naturally
 
 WINDOWS = 10
-"""Windows over time; fewer where they would hold less than :data:`MIN_WINDOW_PAIRS`."""
+"""Number of windows over time; fewer if they would have less than :data:`MIN_WINDOW_PAIRS` pairs."""
 MIN_WINDOW_PAIRS = 10
 
 Breakdown = Literal["between", "topics", "rest", "windows"]
@@ -67,13 +68,13 @@ class Agreement:
         For every topic with a pair of several annotators: ``query_id``, ``pairs`` (of several annotators), then as in
         `values`. Intervals are always by pairs.
     rest
-        For every annotator against the majority of the others (in a tie the lower grade): ``annotator``, ``pairs``,
+        For every annotator against the majority of the others (the lower grade in a tie): ``annotator``, ``pairs``,
         ``difference`` (mean grade minus that of the others), then as in `values`.
     windows
-        For windows of equally many pairs in order of their last judgement, where its time is known: ``window`` (from
-        1), ``first_at``, ``last_at`` (UTC), ``pairs``, then as in `values`.
+        For windows of equally many pairs in order of their last judgement, if its time is known: ``window`` (from 1),
+        ``first_at``, ``last_at`` (UTC), ``pairs``, then as in `values`.
     notes
-        Sentences on what is left out.
+        Sentences on grades that are left out.
     """
 
     annotators: tuple[str, ...]
@@ -113,7 +114,7 @@ def agreement(
     level, resamples, seed, by
         As for :func:`values`.
     grades
-        The scale, where it has grades that nobody gave.
+        The scale, if it has grades that were never given.
     sides
         Which breakdowns to compute; the others are empty.
 
@@ -282,17 +283,20 @@ def disagreements(
 def _notes(labels: Labels) -> Iterator[str]:
     several, pairs = int(labels.several.sum()), len(labels.pairs)
     if labels.repeated:
-        yield (f"{labels.repeated:,} rows are left out: the same annotator graded the same pair again further down, "
-               "and the last word counts.")  # fmt: skip
+        yield (
+            f"{count(labels.repeated, 'row')} left out: the same annotator graded the pair again further down, and the "
+            "last grade counts."
+        )
     if several and several < pairs:
         yield (
-            f"{pairs - several:,} of {pairs:,} pairs were graded by one annotator only: they count for how often each "
-            "grade is given (Fleiss, Gwet), and nowhere else."
+            f"{pairs - several:,} of {pairs:,} pairs have only one grade; they count only for the frequencies of "
+            "grades in Fleiss' kappa and Gwet's coefficients."
         )
     if several and len(set((labels.codes[labels.several] != MISSING).sum(axis=1).tolist())) > 1:
-        yield "Pairs have different numbers of judgements: Fleiss' kappa is in Gwet's form for such tables."
+        yield "Pairs have different numbers of grades, so Fleiss' kappa is computed in Gwet's form."
     if several and len(labels.annotators) > 2:
-        left_out = Patterns(labels).left_out
-        few = f" {left_out:,} pairs of annotators with fewer than {MIN_COMMON_PAIRS} pairs in common are left out of "
-        means = "Cohen's kappas and the overlap are plain means over every two annotators with pairs in common."
-        yield f"{means}{few}them." if left_out else means
+        means = "Cohen's kappas and the overlap are unweighted means over all pairs of annotators with common pairs"
+        if left_out := Patterns(labels).left_out:
+            few = f"{count(left_out, 'pair of annotators', 'pairs of annotators')} with fewer than {MIN_COMMON_PAIRS}"
+            means += f"; {few} common pairs {plural(left_out, 'is', 'are')} left out"
+        yield f"{means}."

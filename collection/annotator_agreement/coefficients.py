@@ -23,18 +23,18 @@ Scale = Literal["graded", "binary"]
 Coefficient = Callable[["Sums"], Floats]
 
 MIN_COMMON_PAIRS = 10
-"""Common pairs that two annotators need to count in a mean over pairs of annotators, unless all have fewer. A kappa of
-one common pair says nothing, and would weigh as much as one of a thousand."""
+"""Minimum number of common pairs for two annotators to count in a mean over pairs of annotators, unless all have fewer.
+Otherwise a kappa from one common pair would weigh as much as one from a thousand."""
 
 
 @dataclass(frozen=True)
 class CoefficientEntry(Entry[Coefficient]):
-    """A coefficient; its function gives (R,) values, nan where it is not defined."""
+    """A coefficient; its function gives (R,) values, nan where undefined."""
 
     _: KW_ONLY
     measurement: Measurement
-    """How it reads grades: as names (nominal), ranks (ordinal), numbers with distances (interval), or relevant and not
-    relevant (binary)."""
+    """How it treats grades: as names (nominal), ranks (ordinal), numbers with distances (interval), or as relevant and
+    not relevant (binary)."""
     pairwise: Coefficient | None = None
     """For a coefficient of two annotators: its (R, Q) values, of which ``function`` is the mean over Q."""
 
@@ -51,7 +51,7 @@ COEFFICIENTS = Registry("coefficient of agreement", CoefficientEntry)
 
 @dataclass(frozen=True)
 class Sums:
-    """What coefficients are computed from."""
+    """The sums from which coefficients are computed."""
 
     grades: Floats
     """The scale, V numbers."""
@@ -160,13 +160,13 @@ class Patterns:
 
 
 def _divide(above: Floats, below: Floats) -> Floats:
-    """The quotient, nan where there is nothing to divide by."""
+    """The quotient, nan for a divisor of 0."""
     return np.divide(above, below, out=np.full(np.broadcast_shapes(above.shape, below.shape), np.nan),
                      where=below > 1e-12)  # fmt: skip
 
 
 def _similarity(grades: Floats, power: int) -> Floats:
-    """V x V: 1 for equal grades, 0 for the ends of the scale, by distance to this power; power 0: equal or not."""
+    """V x V: 1 for equal grades, 0 for the ends of the scale, by distance to this power; power 0: only equal or not."""
     if power == 0 or len(grades) < 2:
         return np.eye(len(grades))
     return 1 - (np.abs(grades[:, None] - grades) / (grades[-1] - grades[0])) ** power
@@ -291,80 +291,81 @@ _add(
     "nominal",
     observed,
     "Observed agreement",
-    "The share of pairs of judgements that are the same; it does not count what chance alone would bring.",
+    "Share of pairs of judgements with the same grade; not chance-corrected.",
 )
 _add_pairwise(
     "cohen",
     "nominal",
     _cohen(0),
     "Cohen's kappa",
-    "Agreement of two annotators beyond what their own habits bring by chance: 0 chance, 1 always; of several "
-    "annotators, the plain mean over every two of them; those with fewer than 10 pairs in common are left out where "
-    "others have more.",
+    "Chance-corrected agreement of two annotators (0 = chance, 1 = perfect), or its unweighted mean over all pairs of "
+    "annotators; those with fewer than 10 pairs in common are left out if others have more.",
 )
 _add_pairwise(
     "cohen-linear",
     "interval",
     _cohen(1),
     "Cohen's kappa, linear weights",
-    "The same, where grades two apart disagree twice as much as neighbours.",
+    "Cohen's kappa in which grades two apart disagree twice as much as neighbouring grades.",
 )
 _add_pairwise(
     "cohen-quadratic",
     "interval",
     _cohen(2),
     "Cohen's kappa, quadratic weights",
-    "The same, where grades two apart disagree four times as much as neighbours: near misses hardly count.",
+    "Cohen's kappa in which grades two apart disagree four times as much as neighbouring grades.",
 )
 _add(
     "fleiss",
     "nominal",
     fleiss,
     "Fleiss' kappa",
-    "Agreement of many annotators beyond chance, where chance is how often all of them together give each grade.",
+    "Chance-corrected agreement of many annotators; chance is the overall frequency of each grade.",
 )
 _add(
     "alpha-nominal",
     "nominal",
     _alpha("nominal"),
     "Krippendorff's alpha, nominal",
-    "Agreement beyond chance for any number of annotators and any gaps; every two different grades disagree alike.",
+    "Chance-corrected agreement for any number of annotators and missing grades; different grades disagree equally.",
 )
 _add(
     "alpha-ordinal",
     "ordinal",
     _alpha("ordinal"),
     "Krippendorff's alpha, ordinal",
-    "The same for grades that have an order: two grades are as far apart as many judgements lie between them. "
-    "Customary for graded relevance.",
+    "Alpha for ordered grades, customary for graded relevance; the distance of two grades is the number of judgements "
+    "between them.",
 )
 _add(
     "alpha-interval",
     "interval",
     _alpha("interval"),
     "Krippendorff's alpha, interval",
-    "The same for grades that are numbers: disagreement is the square of their distance.",
+    "Alpha for numeric grades; disagreement is the squared distance.",
 )
 _add(
     "ac1",
     "nominal",
     _gwet(0),
     "Gwet's AC1",
-    "Agreement beyond chance that stays high where nearly all pairs have the same grade, as kappa and alpha do not.",
+    "Chance-corrected agreement that, unlike kappa and alpha, stays high if nearly all pairs have the same grade.",
 )
-_add("ac2-linear", "interval", _gwet(1), "Gwet's AC2, linear weights", "AC1 where neighbouring grades agree in part.")
+_add(
+    "ac2-linear", "interval", _gwet(1), "Gwet's AC2, linear weights", "AC1 with partial credit for neighbouring grades."
+)
 _add(
     "ac2-quadratic",
     "interval",
     _gwet(2),
     "Gwet's AC2, quadratic weights",
-    "AC1 where neighbouring grades agree nearly as well as the same ones.",
+    "AC1 with nearly full credit for neighbouring grades.",
 )
 _add_pairwise(
     "overlap",
     "binary",
     overlaps,
-    "Overlap of the relevant",
-    "Of the documents that one of two annotators calls relevant, the share that both do; of several annotators, the "
-    "plain mean over every two of them, as for Cohen's kappa.",
+    "Overlap of relevant documents",
+    "Documents graded relevant by both annotators, as a share of those graded relevant by at least one; not "
+    "chance-corrected. With several annotators the mean as for Cohen's kappa.",
 )

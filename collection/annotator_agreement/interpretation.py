@@ -7,12 +7,13 @@ from math import isnan
 import pandas as pd
 
 from collection.annotator_agreement.breakdowns import Agreement
+from collection.phrases import count, percent, plural
 
 FIRM, TENTATIVE = 0.8, 0.667
-"""Krippendorff's (2004, chapter 11) customary bounds of alpha."""
+"""Krippendorff's (2004, chapter 11) conventional bounds of alpha."""
 
-TREC_OVERLAP = "42 to 49%"
-"""Overlap of any two of TREC-4's three judges (Voorhees 2000, table 1)."""
+TREC_OVERLAP = "42% to 49%"
+"""Overlap of any two of TREC-4's three annotators (Voorhees 2000, table 1)."""
 
 
 def select_value(values: pd.DataFrame, coefficient: str, scale: str = "graded") -> pd.Series:
@@ -21,60 +22,57 @@ def select_value(values: pd.DataFrame, coefficient: str, scale: str = "graded") 
 
 
 def format_with_interval(row: pd.Series) -> str:
-    """``0.427 (0.401 to 0.451)``; "none" where there is no value."""
+    """``0.427 (0.401 to 0.451)``; "none" without a value."""
     if isnan(row["value"]):
         return "none"
     return f"{row['value']:.3f}" + ("" if isnan(row["low"]) else f" ({row['low']:.3f} to {row['high']:.3f})")
 
 
 def interpret(found: Agreement) -> list[str]:
-    """Sentences on what was compared, and on alpha and overlap beside customary and published values.
+    """Report what was compared, and alpha and overlap next to conventional and published values.
 
-    No verdict: how much agreement is enough depends on what the collection is for.
+    There is no verdict, because how much agreement is enough depends on the purpose of the collection.
     """
-    people = _count(len(found.annotators), "annotator")
-    several = f"{found.several:,} of them by two annotators or more"
-    said = [f"{people} gave {_count(found.judgements, 'grade')} to {_count(found.pairs, 'pair')}, {several}."]
+    people = count(len(found.annotators), "annotator")
+    several = f"{count(found.several, 'pair')} {plural(found.several, 'has', 'have')} 2 or more grades"
+    said = [f"{people} gave {count(found.judgements, 'grade')} to {count(found.pairs, 'pair')}; {several}."]
     alpha = select_value(found.values, "alpha-ordinal")
     if isnan(alpha["value"]):
         return [*said, f"Agreement cannot be computed: {alpha['note']}."]
-    said.append(f"Krippendorff's alpha, ordinal, is {format_with_interval(alpha)}: {_custom(alpha, found.several)}.")
+    said.append(f"Krippendorff's alpha (ordinal) is {format_with_interval(alpha)}: {_custom(alpha, found.several)}.")
     overlap = select_value(found.values, "overlap", "binary")
     if not isnan(overlap["value"]):
         said.append(
-            f"Of the documents that one of two annotators calls relevant (grade {found.level:g} or more), both call "
-            f"{100 * overlap['value']:.0f}% so. TREC's judges had {TREC_OVERLAP}, and there the systems kept nearly "
-            "the same order whoever had judged (Voorhees 2000); whether yours do is for the runs to show."
+            f"The overlap of the documents that two annotators grade relevant (grade {found.level:g} or more) is "
+            f"{percent(overlap['value'])}. TREC-4's annotators had {TREC_OVERLAP}, and the order of the systems hardly "
+            "depended on who judged (Voorhees 2000); compare the order of your own runs by annotator."
         )
     return said
 
 
 def _custom(alpha: pd.Series, several: int) -> str:
-    """What is customary with such an alpha, by the lower bound of its interval if it has one."""
+    """The conventional reading of such an alpha, by the lower bound of its interval if it has one."""
     # Rounded as shown: 0.800 is not less than 0.800.
     shown = round(alpha["value"], 3)
     low = shown if isnan(alpha["low"]) else round(alpha["low"], 3)
     if low <= 0:
-        return (
-            f"on {_count(several, 'pair')} that cannot be told from chance; more pairs of several annotators would say"
-        )
+        chance = f"not significantly different from chance with {count(several, 'pair')}"
+        return f"{chance}; let a second annotator judge more pairs"
+    firm = f"by Krippendorff's convention, grades are reliable from {FIRM:.3f} on"
     if low >= FIRM:
-        return f"Krippendorff's custom is to rely on grades with {FIRM:.3f} or more"
+        return firm
     if shown >= FIRM:
-        return f"Krippendorff's custom is to rely on grades with {FIRM:.3f} or more, and the interval begins below that"
+        return f"{firm}, but the interval starts below that"
     if shown >= TENTATIVE:
-        below = "" if low >= TENTATIVE else ", and the interval begins below that"
-        return f"Krippendorff's custom is to draw tentative conclusions from {TENTATIVE} to {FIRM:.3f}{below}"
+        below = "" if low >= TENTATIVE else ", and the interval starts below that"
+        return f"by Krippendorff's convention, {TENTATIVE} to {FIRM:.3f} allows tentative conclusions only{below}"
     return (
-        f"Krippendorff's custom is to rely on no single grade below {TENTATIVE}. Among people who judge relevance "
-        "so low a value is common"
+        f"by Krippendorff's convention, grades are not reliable below {TENTATIVE}. Such values are common for "
+        "relevance judgements"
     )
 
 
 def describe_tau(tau: float, swaps: int, runs: int) -> str:
-    """A sentence on Kendall's tau between two orders of runs."""
-    return f"{swaps:,} of {runs * (runs - 1) // 2:,} pairs of runs change places (Kendall's tau {tau:.3f})"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    """Describe the agreement of two orders of runs by Kendall's tau."""
+    pairs = count(runs * (runs - 1) // 2, "pair of runs", "pairs of runs")
+    return f"{swaps:,} of {pairs} {plural(swaps, 'changes', 'change')} places (Kendall's tau {tau:.3f})"

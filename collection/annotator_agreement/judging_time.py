@@ -75,7 +75,7 @@ def estimate_duration(seconds: ArrayLike, left: int) -> Estimate | None:
     known = known[np.isfinite(known)]
     if left < 0 or (known < 0).any():
         wrong = f"{left} judgements" if left < 0 else f"a judgement that took {known.min():g} seconds"
-        raise InputError(f"an estimate needs times of 0 and more, and what is left as 0 or more, found {wrong}")
+        raise InputError(f"an estimate of judging time needs numbers of 0 or more, found {wrong}")
     recent = known[-RECENT:]
     count = len(recent)
     if count < ENOUGH:

@@ -20,7 +20,7 @@ MISSING = -1
 REST = "the rest"
 """The name of the majority of the other annotators."""
 MAX_GRADES = 100
-"""Largest number of grades: time and memory grow with its square."""
+"""Maximum number of grades; time and memory grow with its square."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Labels:
     finished_at: pd.Series[pd.Timestamp]
     """Time of each pair's last grade (UTC); NaT unless all its times are known."""
     repeated: int = 0
-    """Rows left out since the same annotator graded the same pair again further down."""
+    """Rows left out because the same annotator graded the pair again further down."""
 
     @classmethod
     def of(cls, frame: pd.DataFrame, grades: Iterable[float] | None = None) -> Labels:
@@ -62,18 +62,18 @@ class Labels:
         given = frame[frame["relevance"].notna()]
         numbers = given["relevance"].to_numpy(dtype=np.float64)
         if np.isinf(numbers).any():
-            raise InputError("agreement wants finite grades (relevance), found an infinite one")
+            raise InputError("relevance: agreement needs finite grades, found infinity")
         last = ~given.duplicated(list(LABELS.names[:3]), keep="last").to_numpy()
         given, numbers = given[last], numbers[last]
         scale = np.unique(numbers if grades is None else np.array(list(grades), dtype=np.float64))
         if len(scale) > MAX_GRADES:
             raise InputError(
-                f"agreement wants at most {MAX_GRADES} different grades (relevance), found {len(scale):,}: are they "
-                "scores? Round them to a few grades first"
+                f"relevance: agreement needs at most {MAX_GRADES} different grades, found {len(scale):,}; if they are "
+                "scores, round them to a few grades first"
             )
         if not np.isin(numbers, scale).all():
             strange = numbers[~np.isin(numbers, scale)][0]
-            raise InputError(f"agreement wants grades of the scale ({', '.join(f'{g:g}' for g in scale)}), "
+            raise InputError(f"relevance: expected grades of the scale ({', '.join(f'{g:g}' for g in scale)}), "
                              f"found {strange:g}")  # fmt: skip
         who, names = pd.factorize(given["annotator"].astype("str"), sort=True)
         keys = given[["query_id", "doc_id"]].astype("str")
@@ -94,7 +94,7 @@ class Labels:
         return (self.codes != MISSING).sum(axis=1) > 1
 
     def met(self) -> dict[tuple[str, str], int]:
-        """Number of common pairs of every two annotators, by name, if there are any."""
+        """Number of common pairs of every two annotators who have any, by name."""
         there = (self.codes != MISSING).astype(np.int64)
         common = np.triu(there.T @ there, 1)
         return {(self.annotators[a], self.annotators[b]): int(common[a, b]) for a, b in np.argwhere(common)}
@@ -123,7 +123,7 @@ class Labels:
         return self._two((a, b), self.column(a), self.column(b))
 
     def against_rest(self, annotator: str) -> Labels:
-        """One annotator and the majority of the others (in a tie the lower grade), on their common pairs."""
+        """One annotator and the majority of the others (the lower grade in a tie), on their common pairs."""
         own = self.column(annotator)
         others = np.delete(self.codes, self.annotators.index(annotator), axis=1)
         votes = np.stack([(others == code).sum(axis=1) for code in range(len(self.grades))], axis=1)
@@ -131,7 +131,7 @@ class Labels:
         return self._two((annotator, REST), own, most)
 
     def difference(self, annotator: str) -> float:
-        """Mean of an annotator's grade minus the mean of the others' on the same pair; nan without a common pair."""
+        """Mean difference of an annotator's grade and the others' mean on the same pair; nan without a common pair."""
         shared = self.codes[(self.column(annotator) != MISSING) & self.several]
         if not len(shared):
             return float("nan")
@@ -156,9 +156,9 @@ class Labels:
 
 
 def select_labels(frame: pd.DataFrame, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
-    """The rows of these topics (all if none is named), without those of some annotators.
+    """Select the rows of these topics (all if none is named), without those of some annotators.
 
-    Raises :class:`UnknownNameError` for a topic or an annotator that the frame does not have.
+    Raises :class:`UnknownNameError` for a topic or an annotator that is not in the frame.
     """
     for kind, column, names in (("topic", "query_id", topics), ("annotator", "annotator", without)):
         there = set(frame[column])
@@ -170,7 +170,7 @@ def select_labels(frame: pd.DataFrame, *, topics: Sequence[str] = (), without: S
 
 
 def _finished(given: pd.DataFrame, place: npt.NDArray[np.integer], pairs: int) -> pd.Series[pd.Timestamp]:
-    """The latest time of each pair; NaT where one of its grades has none."""
+    """The latest time of each pair; NaT if one of its grades has none."""
     if "judged_at" not in given or not pairs:
         return pd.Series(pd.NaT, index=range(pairs), dtype="datetime64[ns, UTC]")
     times = pd.to_datetime(given["judged_at"], utc=True, format="ISO8601", errors="coerce").reset_index(drop=True)

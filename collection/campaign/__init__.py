@@ -89,13 +89,13 @@ class Campaign:
     def __init__(self, directory: Path | str) -> None:
         self.directory = directory = Path(directory)
         if not (directory / DATABASE).is_file():
-            raise CampaignError(f"there is no campaign in {directory}; `cleverdon new {directory}` makes one")
+            raise CampaignError(f"there is no campaign in {directory}; create one with `cleverdon new {directory}`")
         layout.restrict_permissions(directory)
         self.store = store = Store(directory / DATABASE)
         made = store.settings.all()
         if "grades" not in made:
             store.close()
-            raise CampaignError(f"{directory / DATABASE} is a database, but not of a campaign")
+            raise CampaignError(f"{directory / DATABASE}: expected the database of a campaign, found another one")
         self.id: str = made["id"]
         self.title: str = made["title"]
         self.grades = grades = GradeScale({int(g): writable(s) for g, s in made["grades"].items()})
@@ -162,9 +162,9 @@ class Campaign:
         scale = grades if isinstance(grades, GradeScale) else read_grades(grades)
         directory = Path(directory)
         if (directory / DATABASE).exists():
-            raise CampaignError(f"there is a campaign in {directory} already")
+            raise CampaignError(f"{directory} already contains a campaign")
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-            raise CampaignError(f"{directory} is there already and not an empty directory; choose another name")
+            raise CampaignError(f"{directory}: expected a new or empty directory, found files; choose another name")
         layout.require_output(directory)
         directory.mkdir(parents=True, exist_ok=True)
         directory.chmod(layout.PRIVATE_FOLDER)

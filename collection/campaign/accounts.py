@@ -64,11 +64,12 @@ class Accounts:
             clean, role, address = accounts.clean_name(name), accounts.clean_role(role), accounts.clean_email(email)
             same = [other for other in self.store.accounts.names() if other.casefold() == clean.casefold()]
             if same:
-                raise ConflictError(f"there is an account {same[0]!r} already; choose another name than {clean!r}")
+                raise ConflictError(f"the name {clean!r} is taken by the account {same[0]!r}; choose another name")
             for other in self.store.accounts.names_in_the_log():
                 if other != clean and other.casefold() == clean.casefold():
                     raise ConflictError(
-                        f"there are judgements of {other!r} already; write the name as they do, or another"
+                        f"the name {clean!r} differs only in case from the annotator {other!r}; use that spelling, "
+                        "or another name"
                     )
             self._require_free(address, clean)
             self.store.accounts.add(clean, role, address)
@@ -84,7 +85,7 @@ class Accounts:
             clean = self.add(name, role, email)
             if self.store.accounts.was_imported(clean):
                 raise ConflictError(
-                    f"judgements of {clean!r} were imported, and a newcomer's would be mixed with them; "
+                    f"imported judgements have the annotator {clean!r}, and would mix with those of the new account; "
                     "choose another name"
                 )
             self.store.accounts.set_groups(clean, members)
@@ -144,7 +145,7 @@ class Accounts:
     def change_password(self, name: str, old: str, new: str, keep: str | None = None) -> None:
         """Set a new password as :meth:`set_password`; WrongPasswordError if there is an old one and it is wrong."""
         if self.has_password(name) and self.check_password(name, old) is None:
-            raise WrongPasswordError("the old password is another")
+            raise WrongPasswordError("the current password is wrong")
         self.set_password(name, new, keep)
 
     def check_password(self, name: str, password: str) -> str | None:
@@ -245,18 +246,19 @@ class Accounts:
                 return name, self._link(name)
             if asked and account is None:
                 raise CampaignError(
-                    f"there is no account {asked!r}; `cleverdon people {quote(str(self.directory))} "
-                    f"--invite {quote(asked)} --role annotator` makes one, and a link to send; there are "
+                    f"unknown account {asked!r}; create it with `cleverdon people {quote(str(self.directory))} "
+                    f"--invite {quote(asked)} --role annotator`, or choose from "
                     f"{', '.join(self.store.accounts.names())}"
                 )
             if asked and account is not None and account.locked:
                 raise CampaignError(
-                    f"the account {account.name!r} is locked; `cleverdon people {quote(str(self.directory))} "
-                    f"--unlock {quote(account.name)}` opens it again"
+                    f"the account {account.name!r} is locked; unlock it with `cleverdon "
+                    f"people {quote(str(self.directory))} "
+                    f"--unlock {quote(account.name)}`"
                 )
             if account is None or account.locked:
                 if not managers:
-                    raise CampaignError("nobody who can come in is a manager; start with --as NAME to make one")
+                    raise CampaignError("no manager can sign in; start with --as NAME to make NAME a manager")
                 return managers[0], self._link(managers[0])
             if not managers:
                 self.store.accounts.update(account.name, "role", "manager")
@@ -270,7 +272,7 @@ class Accounts:
         """
         address = accounts.clean_email(email)
         if address is None:
-            raise InputError("wanted an e-mail address, found none")
+            raise InputError("expected an e-mail address, found none")
         with self.store.transaction():
             account = self.store.accounts.of_email(address)
             if account is None:
@@ -285,7 +287,7 @@ class Accounts:
     def _require_free(self, address: str | None, name: str) -> None:
         holder = None if address is None else self.store.accounts.of_email(address)
         if holder is not None and holder.name != name:
-            raise ConflictError(f"{address} is the address of {holder.name!r} already")
+            raise ConflictError(f"the address {address} belongs to the account {holder.name!r}")
 
     def _free_name(self, name: str | None, address: str) -> str:
         taken = {other.casefold() for other in (*self.store.accounts.names(), *self.store.accounts.names_in_the_log())}
@@ -293,7 +295,7 @@ class Accounts:
             with suppress(InputError):
                 if wanted and accounts.clean_name(wanted).casefold() not in taken:
                     return wanted
-        raise ConflictError(f"the name {address!r} is taken; a manager can make an account with this address")
+        raise ConflictError(f"the name {address!r} is taken; ask a manager to add your address to an account")
 
     def _known(self, name: str) -> str:
         account = self.store.accounts.get(_composed(name))
@@ -309,7 +311,7 @@ class Accounts:
     def _keep_a_manager(self, name: str, what: str) -> None:
         if self.store.accounts.open_managers() == [name]:
             raise CampaignError(
-                f"{name!r} is the only manager who can come in; make somebody else one before you {what} the account"
+                f"{name!r} is the only manager who can sign in; make someone else a manager before you {what} it"
             )
 
     def _set_password(self, name: str, hashed: str, keep: str | None) -> None:

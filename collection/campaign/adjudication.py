@@ -66,7 +66,7 @@ class Adjudication:
     def adjudicate(self, judgements: Sequence[Judgement]) -> JudgeResult:
         """Write adjudications to the log; those in ``saved`` are durable. Idempotent by uuid.
 
-        Refused are pairs that somebody else has adjudicated meanwhile, pairs that wait for no adjudication, and pairs
+        Refused are pairs that somebody else has already adjudicated, pairs that need no adjudication, and pairs
         that wait for the text of their document. One's own adjudication can be revised and taken back.
         """
         saved: list[str] = []
@@ -82,7 +82,7 @@ class Adjudication:
         return JudgeResult(saved, refused)
 
     def _check_open(self, judgement: Judgement) -> None:
-        """Raise JudgementError if the adjudication would end nothing, or replace somebody else's."""
+        """Raise JudgementError if the pair needs no adjudication or somebody else has adjudicated it."""
         j = judgement
         if j.kind == "undone" or self.store.judgements.logged(j.uuid) is not None:
             return
@@ -91,12 +91,12 @@ class Adjudication:
         if len(over):
             last = over.iloc[-1]
             if last["annotator"] != j.annotator:
-                found = f"as {last['relevance']}" if last["kind"] == "graded" else "as one that cannot be judged"
-                raise JudgementError(f"{last['annotator']} has adjudicated this pair meanwhile, {found}")
+                found = f"with grade {last['relevance']}" if last["kind"] == "graded" else 'as "cannot judge"'
+                raise JudgementError(f"{last['annotator']} has already adjudicated this pair, {found}")
             return
         if adjudication.list_disagreements(judgements).empty:
             waiting = self.store.assignments.calibration().query("settled.isna()")[["query_id", "doc_id"]]
             if (j.query_id, j.doc_id) not in set(waiting.itertuples(index=False)):
-                raise JudgementError("annotators do not differ on this pair")
+                raise JudgementError("annotators do not disagree on this pair")
         if self.store.corpus.held_back([j.doc_id]):
-            raise JudgementError(f"the text of document {j.doc_id!r} is missing, so it cannot be judged yet")
+            raise JudgementError(f"document {j.doc_id!r} has no text yet and cannot be judged")

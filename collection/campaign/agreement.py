@@ -17,6 +17,7 @@ from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError
 from collection.measures import Measure, as_measure
+from collection.phrases import count, join, plural
 from collection.preferences import PreferenceAgreement, choices
 from collection.preferences.choices import ChoiceAgreement
 from collection.records import QRELS_ANNOTATOR, GradeScale, Run
@@ -26,7 +27,7 @@ LABELS = ("annotator", "query_id", "doc_id", "relevance", "judged_at", "seconds"
 
 
 class Conclusion(NamedTuple):
-    """The order of the runs by the grades of two annotators.
+    """The orders of the runs by the grades of two annotators.
 
     Attributes
     ----------
@@ -113,11 +114,11 @@ class AgreementStudy:
         own = judged[(judged["counts_as"] == "judgement") & ~judged["annotator"].isin(list(without))]
         qrels = [name for name in labels["annotator"].unique() if name.startswith(QRELS_ANNOTATOR)]
         if qrels:
-            yield f"Imported qrels count as an annotator: {', '.join(qrels)}."
+            yield f"Imported qrels count as an annotator: {join(qrels)}."
         if cannot := int((own["kind"] == "cannot judge").sum()):
-            yield f'{cannot:,} judgements say "cannot judge": they are no grades and are left out.'
-        if settled := int((judged["counts_as"] == "adjudication").sum()):
-            yield f"{settled:,} adjudications are left out: they end a disagreement and are nobody's own opinion."
+            yield f'{cannot:,} "cannot judge" {plural(cannot, "judgement")} left out.'
+        if adjudicated := int((judged["counts_as"] == "adjudication").sum()):
+            yield f"{count(adjudicated, 'adjudication')} left out: adjudications are not independent opinions."
 
     def cache_key(self) -> str:
         """Cache key of :meth:`report` and :meth:`conclusions`."""
@@ -132,15 +133,15 @@ class AgreementStudy:
         without: Sequence[str] = (),
         most: int | None = None,
     ) -> list[Conclusion]:
-        """Whether the grades of every two annotators, on the pairs that both graded, order the imported runs alike.
+        """Compare the orders of the imported runs by the grades of every two annotators, on the pairs both graded.
 
-        `most` limits the pairs of annotators to those with the most graded pairs in common, as each takes as long as
-        evaluating all runs twice. The list is ordered by name.
+        `most` limits the pairs of annotators to those with the most graded pairs in common, since each takes as long
+        as evaluating all runs twice. The list is ordered by name.
 
         Raises
         ------
         InputError
-            The measure needs more of qrels than grades.
+            The measure needs more than grades.
         """
         measure = as_measure(measure)
         if measure.entry.needs:
@@ -159,7 +160,7 @@ class AgreementStudy:
         return adjudication.count_disagreements(self.store.judgements.table())
 
     def annotator_statistics(self) -> annotator_statistics.AnnotatorStatistics:
-        """How each annotator works: pace, grades, agreement with the others."""
+        """Pace, grades and agreement of each annotator."""
         return annotator_statistics.compute_statistics(
             self.store.judgements.table(current=False), self.store.judgements.table()
         )
@@ -174,7 +175,7 @@ class AgreementStudy:
 
 
 def _of_topics(run: Run, topics: pd.Series[str]) -> Run:
-    """The rows of a run for these topics: evaluation would read the others each time and ignore them."""
+    """The rows of a run for these topics; evaluation would read the others each time only to ignore them."""
     return Run(run.name, run.frame[run.frame["query_id"].isin(topics.unique())])
 
 
@@ -191,9 +192,9 @@ def _compare_orders(
     found = side_by_side(*means, less_is_better=measure.entry.monotone < 0)
     note = ""
     if len(found.table) < 2:
-        note = "there are not two runs to put into an order"
+        note = "there are fewer than two runs"
     elif found.equal:
-        note = f"by the grades of {a if found.equal == 'first' else b} all runs have the same value"
+        note = f"all runs have the same value by the grades of {a if found.equal == 'first' else b}"
     names = {"first": "a", "second": "b", "first_place": "place_a", "second_place": "place_b"}
     return Conclusion(
         a, b, both["query_id"].nunique(), len(both), len(found.table), found.tau, found.swaps, note,

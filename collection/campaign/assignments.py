@@ -18,6 +18,7 @@ from collection.campaign.progress import Progress
 from collection.campaign.results import Workload
 from collection.campaign.settings import Settings, changed
 from collection.errors import InputError, UnknownNameError
+from collection.phrases import count, join, plural
 from collection.records import sort_naturally
 from collection.store import Store
 
@@ -101,7 +102,7 @@ class Assignments:
                 if name.casefold() not in names:
                     raise UnknownNameError("account", name, names.values())
                 if names[name.casefold()] not in set(may["name"]):
-                    raise InputError(f"{names[name.casefold()]!r} is a reader, and does not judge")
+                    raise InputError(f"{names[name.casefold()]!r} is a reader and cannot judge; change the role first")
             for name in groups:
                 if name not in teams:
                     raise UnknownNameError("group", name, teams)
@@ -145,10 +146,9 @@ class Assignments:
             if len(of) < wanted:
                 short.setdefault((len(of), wanted), []).append(row["query_id"])
         return [
-            f"{many} may judge {_named(topics)}, and {wanted} are to judge each pair there: "
-            "assign more people, or ask for fewer judgements"
-            for (count, wanted), topics in sorted(short.items())
-            for many in ["nobody" if not count else "1 person" if count == 1 else f"{count} people"]
+            f"{count(of, 'annotator')} for {_named(topics)}, but each pair needs {wanted}: "
+            "assign more annotators, or reduce the annotators per pair"
+            for (of, wanted), topics in sorted(short.items())
         ]
 
     def deal(
@@ -174,5 +174,5 @@ class Assignments:
 
 def _named(topics: Sequence[str]) -> str:
     """``topics 7, 8 and 12 more``."""
-    first, more = ", ".join(topics[:5]), len(topics) - 5
-    return f"topic{'s' * (len(topics) > 1)} {first}" + (f" and {more:,} more" if more > 0 else "")
+    more = [f"{len(topics) - 5:,} more"] if len(topics) > 5 else []
+    return f"{plural(len(topics), 'topic')} {join([*topics[:5], *more])}"

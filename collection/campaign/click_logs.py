@@ -15,7 +15,7 @@ from collection.errors import CampaignError, UnknownNameError
 from collection.store import Store
 
 CLICKS_FILE = ".clicks.json"
-"""Suffix, behind the name of a file, of the file that says how it was made of clicks."""
+"""Suffix of the report on how a file was estimated from clicks."""
 
 
 @dataclass(eq=False)
@@ -38,7 +38,7 @@ class ClickLogs:
             return self.store.corpus.clicks()
         known, wanted = self.sources()["source"].tolist(), list(sources)
         if unknown := [name for name in wanted if name not in known]:
-            raise UnknownNameError("log of clicks", unknown[0], known)
+            raise UnknownNameError("click log", unknown[0], known)
         found = self.store.corpus.clicks()
         return found[found["source"].isin(wanted)].reset_index(drop=True)
 
@@ -64,7 +64,7 @@ class ClickLogs:
         """
         counts = self.log(sources)
         if counts.empty:
-            raise CampaignError("there is no log of clicks; import one with --clicks")
+            raise CampaignError("the campaign has no click log; import one with `cleverdon import DIR --clicks FILE`")
         return clicks.estimate(counts.drop(columns="source"), smoothing=smoothing)
 
     def export(
@@ -75,7 +75,7 @@ class ClickLogs:
         sources: Iterable[str] | None = None,
         smoothing: float = SMOOTHING,
     ) -> tuple[dict[str, int], ClickEstimate]:
-        """Write labels estimated from clicks, and FILE.clicks.json beside each FILE, which says how they were made.
+        """Write labels estimated from clicks, and a report FILE.clicks.json beside each FILE.
 
         Parameters
         ----------

@@ -31,14 +31,14 @@ from collection.store import Store
 CorpusChoice = Literal["all", "judged", "none"]
 
 CORPORA: dict[CorpusChoice, str] = {
-    "all": "every document of the campaign that has a text",
-    "judged": "documents with a grade in any topic, and no others",
-    "none": "no document: who loads the collection has the documents from elsewhere",
+    "all": "all documents of the campaign that have a text",
+    "judged": "only documents with a grade in any topic",
+    "none": "no documents; users of the collection get them elsewhere",
 }
 """Choice of the documents in an exported collection -> description."""
 
 SAMPLE = 500
-"""Number of documents by whose length the size of a corpus is estimated."""
+"""Number of documents used to estimate the size of a corpus."""
 
 RESAMPLES = 1000
 """Bootstrap samples of the card's agreement."""
@@ -113,7 +113,7 @@ class CollectionCard:
             raise CampaignError("there is no grade yet, so there is no collection to export; judge some pairs first")
         if (found["relevance"] % 1 != 0).any():
             raise CampaignError(
-                "by this rule grades have fractions, which nothing that loads collections can read; choose another "
+                "the grades by this rule have fractions, which tools that load collections cannot read; choose another "
                 "rule, or export the qrels alone"
             )
         return found.astype({"relevance": "int64"}), made_of
@@ -223,6 +223,7 @@ def _name_of(name: str | None, title: str) -> str:
         return re.sub(r"[^a-z0-9]+", "-", plain).strip("-") or "collection"
     if not _NAME.fullmatch(name):
         raise InputError(
-            f"a collection is called by small letters, digits, '-', '_' and '.', parted by '/': found {name!r}"
+            f"collection name: expected lower-case letters, digits, '-', '_' and '.', with parts separated by '/', "
+            f"found {name!r}"
         )
     return name

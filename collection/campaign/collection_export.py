@@ -148,7 +148,7 @@ class CollectionExport:
             source = self.document_view.image_file(image.file)
             if source is None:
                 raise CampaignError(
-                    f"document {document.doc_id!r} has the image {image.file}, which is not in "
+                    f"document {document.doc_id!r} refers to the image {image.file}, which is missing in "
                     f"{self.directory / FOLDER}; import the document again"
                 )
             (folder / FOLDER).mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Evaluation and comparison of the campaign's runs by its own qrels."""
+"""Evaluation and comparison of the campaign's runs with its own qrels."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Places(NamedTuple):
 
 
 class RuleComparison(NamedTuple):
-    """Two rules on one campaign's judgements: the grades that differ, and the systems that change place."""
+    """Two adjudication rules on one campaign: the grades that differ, and the systems that change place."""
 
     first: str
     second: str
     grades: RuleDifference
     places: Places | None
-    """None without a measure, or where a rule adjudicates no pair."""
+    """None without a measure, or if a rule adjudicates no pair."""
     cautions: tuple[str, ...] = ()
     """See :attr:`collection.adjudication.Adjudicated.caution`."""
 
@@ -58,12 +58,12 @@ class RuleComparison(NamedTuple):
 Measures = Measure | str | Iterable[Measure | str]
 
 ENOUGH_FINISHED = 0.5
-"""Share of the topics with grades from which on only finished ones are used: unfinished topics have unjudged documents
-that are no fault of the pool, and with fewer the answer would rest on the few that happen to be finished."""
+"""Share of finished topics, among those with grades, from which only finished ones are used: unfinished topics have
+unjudged documents through no fault of the pool, but with fewer the result would depend on a few topics."""
 
 
 class TopicsWithGrades(NamedTuple):
-    """Topics with a grade, and those of them whose pool is completely judged; by name."""
+    """Topics with a grade, and those among them whose pool is completely judged; by name."""
 
     graded: tuple[str, ...]
     finished: tuple[str, ...]
@@ -84,7 +84,7 @@ class TopicsWithGrades(NamedTuple):
 
 @dataclass(eq=False)
 class Evaluator:
-    """Evaluates and compares the campaign's runs by its own qrels.
+    """Evaluates and compares the campaign's runs with its own qrels.
 
     In its methods `runs` and `topics` select some of the runs and topics, and `rule` is an adjudication rule as
     :meth:`.QrelsBuilder.build` takes it.
@@ -106,14 +106,14 @@ class Evaluator:
         topics: Iterable[str] | None = None,
         with_bounds: bool = False,
     ) -> comparison.Evaluation:
-        """Evaluate the imported runs by the campaign's own qrels.
+        """Evaluate the imported runs with the campaign's own qrels.
 
         Parameters
         ----------
         measures
             As text (``["nDCG@10", "map"]``) or from :func:`collection.measures.parse`.
         with_bounds
-            Also how far each value could move if the unjudged documents had any grade of the campaign's scale.
+            Also compute the bounds of each value if the unjudged documents had any grade of the campaign's scale.
 
         Examples
         --------
@@ -121,7 +121,7 @@ class Evaluator:
         """
         qrels = self.qrels.of_topics(rule, topics)
         if not len(qrels):
-            raise CampaignError("there is no grade yet to evaluate by; judge some pairs first")
+            raise CampaignError("there are no grades yet to evaluate with; judge some pairs first")
         evaluation = comparison.evaluate(
             self.corpus.runs(runs),
             qrels,
@@ -149,7 +149,7 @@ class Evaluator:
         Raises
         ------
         UnknownNameError
-            There is no such run, or no grade for the topic.
+            There is no such run, or the topic has no grade.
         """
         found = next(self.corpus.runs([run]), None)
         if found is None:
@@ -160,7 +160,7 @@ class Evaluator:
         """Evaluate the imported runs by preferences, to a depth; see :func:`collection.preferences.evaluate`."""
         decisions = self.topic_tasks.preferences()
         if decisions.empty:
-            raise CampaignError("there is no preference yet to evaluate by; compare some documents first")
+            raise CampaignError("there are no preferences yet to evaluate with; compare some documents first")
         return preferences.evaluate(self.corpus.runs(runs), decisions, depth)
 
     def compare(
@@ -216,7 +216,7 @@ class Evaluator:
         if measure is not None and all(map(len, qrels)):
             asked = as_measure(measure)
             if not len(self.store.corpus.runs()):
-                raise CampaignError("there is no run whose place could change; import some with --run")
+                raise CampaignError("there are no runs to rank; import some with --run")
             values = [comparison.evaluate(self.corpus.runs(), frame, [asked], strangers=True) for frame in qrels]
             means = [v.means().iloc[:, 0] for v in values]
             found = side_by_side(*means, less_is_better=asked.entry.monotone < 0)
@@ -230,12 +230,12 @@ class Evaluator:
         return tuple(sorted(set(qrels.loc[qrels["relevance"] >= 0, "query_id"].astype(str))))
 
     def topics_with_grades(self, rule: RuleChoice = None, *, graded: tuple[str, ...] | None = None) -> TopicsWithGrades:
-        """The topics that have a grade, and which of them are finished.
+        """The topics that have a grade, and those among them that are finished.
 
         Parameters
         ----------
         graded
-            :meth:`graded_topics`, if known already: adjudicating all judgements takes a while.
+            :meth:`graded_topics`, if already known, because adjudicating all judgements takes a while.
         """
         graded = self.graded_topics(rule) if graded is None else graded
         progress = self.progress.topics()
@@ -254,20 +254,20 @@ class Evaluator:
         rel: float = 1,
         with_bounds: bool = False,
     ) -> Reusability:
-        """Whether the collection can evaluate other systems; see :func:`collection.reusability.assess`.
+        """Assess whether the collection is reusable for other systems; see :func:`collection.reusability.assess`.
 
-        The depth of the pool is read off the judgements: pairs that are pooled and not yet judged help nobody.
+        The depth of the pool is inferred from the judgements: pooled pairs that are not yet judged do not count.
 
         Raises
         ------
         CampaignError
-            There is no run, or no grade.
+            There are no runs or no grades.
         """
         if not len(self.store.corpus.runs()):
-            raise CampaignError("there is no run to leave out; import some with --run")
+            raise CampaignError("there are no runs to leave out; import some with --run")
         qrels = self.qrels.of_topics(rule, topics)
         if not len(qrels):
-            raise CampaignError("there is no grade yet; judge some pairs first")
+            raise CampaignError("there are no grades yet; judge some pairs first")
         return reusability.assess(
             self.corpus.runs(),
             qrels,

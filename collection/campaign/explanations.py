@@ -1,4 +1,4 @@
-"""Why a document came up, and where judging is not blind, its other judgements and its ranks."""
+"""Why a document was chosen and, unless judging is blind, its other judgements and its ranks."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from collection.campaign.loop_round import Reasons
 from collection.campaign.loop_settings import LOOPING
 from collection.campaign.settings import Settings
 from collection.errors import CampaignError, InputError
+from collection.phrases import count
 from collection.store import Store
 
 
 class Why(NamedTuple):
-    """Why a document came up: a sentence, and the terms that weigh for it (negative: against it), at most 1 or -1."""
+    """Why a document was chosen: a sentence, and the weights of its terms from -1 (against) to 1 (for)."""
 
     sentence: str
     terms: list[tuple[str, float]]
@@ -30,7 +31,7 @@ class Why(NamedTuple):
 
 @dataclass(eq=False)
 class Explanations:
-    """Why a document came up, and where judging is not blind, its other judgements and its ranks."""
+    """Why a document was chosen and, unless judging is blind, its other judgements and its ranks."""
 
     store: Store
     directory: Path
@@ -46,56 +47,57 @@ class Explanations:
         annotator: str,
         reasons: Callable[[int], Reasons | None] | None = None,
     ) -> Why:
-        """Why a document came up, as far as the settings let annotators know.
+        """Explain why a document was chosen, as far as the settings show this to annotators.
 
         Parameters
         ----------
         reasons
-            :meth:`.ExplainableRound.reasons` of a round of the topic; made again by default.
+            :meth:`.ExplainableRound.reasons` of a round of the topic; computed again by default.
         """
         settings = self.settings.loop()
         if settings.explain == "nothing":
-            return Why("The manager of this campaign does not show why a document came up.", [])
+            return Why("The manager of this campaign has hidden why documents are chosen.", [])
         if not self.explains(query_id, doc_id):
-            pooled = "in the pool, which was made from what the systems retrieved"
+            pooled = "in the pool of documents that the systems retrieved"
             return Why(f"It is {pooled if self.corpus.in_pool(query_id, doc_id) else 'not in the pool'}.", [])
         row = self.store.corpus.rows_of([doc_id]).get(doc_id)
         known = None if row is None else (reasons or self.active_learning.next_explainable_round(query_id).reasons)(row)
         if known is None:
-            raise InputError(f"the loop of topic {query_id!r} knows no document {doc_id!r}")
+            raise InputError(f"document {doc_id!r} is not in the loop of topic {query_id!r}")
         pair = self.store.judgements.pair(query_id, doc_id, annotator)
         if pair is not None and pair.strategy == "random":
-            sentence = "It was drawn at random, so that what is still missing can be estimated."
+            sentence = "It was drawn at random, to estimate how many relevant documents are still missing."
         elif (entry := pooling.strategies(adaptive=True).get(known.came_by)) is not None:
             how = entry.description[0].lower() + entry.description[1:]
             listed = known.best is not None and known.best[0] > 0
-            sentence = f"{entry.label} chose it: {how}" if listed else "No system put it forward."
+            sentence = f"Chosen by {entry.label}: {how}" if listed else "No system retrieved it."
         elif known.came_by != "model":
-            basis = {"fusion": "what the systems put forward", "topic text": "the words of the topic"}
-            sentence = f"Nothing relevant is known yet; the order rests on {basis.get(known.came_by, 'chance')}."
+            basis = {"fusion": "by the rankings of the systems", "topic text": "by the words of the topic"}
+            ordered = basis.get(known.came_by, "at random")
+            sentence = f"No relevant document is known yet, so documents are ordered {ordered}."
         else:
-            sentence = "By what was judged so far, these terms of it weigh most."
+            sentence = "Ranked by a model of the judgements so far, in which these terms have the largest weights."
         largest = max((abs(share) for _, share in known.terms), default=0.0) or 1.0
         terms = [(term, round(share / largest, 3)) for term, share in known.terms]
         unblinded = settings.explain == "terms and runs" and not self.settings.assignment().blind
         if unblinded and known.best is not None:
             number, rank = known.best
             of = len(self.store.corpus.runs())
-            best = f"{number} of {of} have it, best at rank {rank}" if number else f"none of {of} has it"
-            sentence += f" Of the systems, {best}."
+            best = f", best at rank {rank:,}" if number else ""
+            sentence += f" Retrieved by {number:,} of {count(of, 'system')}{best}."
         return Why(sentence, terms)
 
     def explains(self, query_id: str, doc_id: str) -> bool:
-        """Whether a model is needed to explain the document: not in a pool, nor where the settings show nothing."""
+        """Whether a model is needed to explain the document: not in a pool, nor if the settings hide explanations."""
         if self.settings.loop().explain == "nothing" or self.settings.mode(query_id) not in LOOPING:
             return False
         return self.settings.mode(query_id) != "pool-then-loop" or not self.corpus.in_pool(query_id, doc_id)
 
     def others_said(self, query_id: str, doc_id: str, annotator: str) -> pd.DataFrame:
-        """Everybody else's judgements of a pair, oldest first.
+        """The other annotators' judgements of a pair, oldest first.
 
         ``annotator``, ``counts_as``, ``kind``, ``relevance``, ``note``, ``judged_at``.
-        Raises CampaignError where judging is blind.
+        Raises CampaignError if judging is blind.
         """
         self._require_unblinded()
         judgements = self.judgement_log.judgements(query_id=query_id)
@@ -106,7 +108,7 @@ class Explanations:
     def ranks_of(self, query_id: str, doc_id: str) -> pd.DataFrame:
         """``run``, ``rank``, ``score`` of the runs that have a pair, best rank first.
 
-        Raises CampaignError where judging is blind.
+        Raises CampaignError if judging is blind.
         """
         self._require_unblinded()
         rows = []
@@ -119,4 +121,4 @@ class Explanations:
 
     def _require_unblinded(self) -> None:
         if self.settings.assignment().blind:
-            raise CampaignError("judging is blind in this campaign; its manager can end that on the Assign page")
+            raise CampaignError("judging is blind in this campaign; a manager can change that on the Assign page")

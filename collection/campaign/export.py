@@ -17,7 +17,7 @@ from collection.formats import QrelsForm
 from collection.store import Store
 
 RULE_FILE = ".rule.json"
-"""Suffix, behind the name of a qrels file, of the file that says which rule made it."""
+"""Suffix of the report on the adjudication rule of a qrels file."""
 
 Writer = Callable[[Path | str], int]
 """Writes a file and returns its number of rows."""
@@ -63,7 +63,7 @@ class Exporter:
         passages
             Passages marked in the current judgements: ``.jsonl``, one line per passage, with its text.
         pool
-            TSV with the header ``query_id doc_id strategy rank``, and for samples how the pairs were drawn.
+            TSV with the header ``query_id doc_id strategy rank``, for samples also the probability and stratum.
         missing_documents
             Ids of pooled documents without a text, one per line.
         rule, qrels_form, unjudged, include_unjudged_topics
@@ -82,7 +82,7 @@ class Exporter:
         log, quoted = self.store.judgements, self.document_view.quoted
         by_annotator = ["annotator", "query_id", "doc_id"]
         if qrels is None and (unjudged or include_unjudged_topics or qrels_form != "judged"):
-            raise InputError("a form of qrels, or what is unjudged, goes into qrels: name their file, too")
+            raise InputError("the form of qrels and unjudged pairs need a qrels file; name one")
         return self._write(
             (qrels, lambda path: self._write_qrels(path, rule, qrels_form, unjudged, include_unjudged_topics)),
             (judgements, _table(lambda: quoted(log.table(current=False)), formats.write_judgements)),

@@ -69,7 +69,9 @@ class Features:
         before = settings.get("vectors", {})
         rows = self.store.corpus.document_rows()
         if not rows:
-            raise CampaignError("there are no documents to make vectors of; import some with --documents")
+            raise CampaignError(
+                "vectors need documents, found none; import some with `cleverdon import DIR --documents FILE`"
+            )
         usual = ["words", "chars"] if rows < MANY else ["words"]
         used = list(blocks) if blocks is not None else before.get("blocks", usual)
         if dense is not None and "dense" not in used:
@@ -131,9 +133,10 @@ class Features:
             self.update(blocks=rest, progress=progress)
             with self.store.transaction():
                 made = self.store.settings.all()["vectors"]
-                note = "your own embeddings have not as many rows as there are documents now, and are left out"
+                note = "your embeddings no longer have one row per document and are not used"
                 self.store.settings.put(
-                    "vectors", made | {"note": f"{note}; `cleverdon vectors DIR --vectors FILE.npy` takes new"}
+                    "vectors",
+                    made | {"note": f"{note}; provide new ones with `cleverdon vectors DIR --vectors FILE.npy`"},
                 )
 
     def _rows_of_embeddings(self) -> int | None:

@@ -16,6 +16,7 @@ from collection.campaign.judging import Judging
 from collection.campaign.loop_settings import EVERYWHERE
 from collection.campaign.settings import Settings
 from collection.errors import ConflictError, FormatError, InputError
+from collection.phrases import count, plural
 from collection.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
 from collection.store import Added
 
@@ -34,46 +35,44 @@ class GradeImport:
     def import_qrels(self, path: Path | str) -> None:
         """Import qrels as judgements of the annotator ``qrels:NAME``."""
         frame = formats.read_qrels(path)
-        self._require_grades(path, frame[frame["relevance"] >= 0], "; below 0 for unjudged")
+        self._require_grades(path, frame[frame["relevance"] >= 0], "; negative for unjudged")
         known, ignored = self.session.known_topics(path, frame)
         graded = known[known["relevance"] >= 0]
         annotator = f"{QRELS_ANNOTATOR}{formats.stem(path)}"
         added, _ = self._write(path, graded.assign(annotator=annotator, counts_as="judgement"))
         if added.new:
-            self.session.notice(
-                path, "pairs of the pool that it grades count as judged, and nobody is asked to judge them again"
-            )
-        self.session.added(path, f"judgements, kept as {annotator!r}", added)
+            self.session.notice(path, "graded pairs of the pool count as judged; annotators are not asked for them")
+        self.session.added(path, "judgement", added, f" by annotator {annotator!r}")
         self.session.ignored(path, ignored)
         if unjudged := len(known) - len(graded):
-            self.session.notice(path, f"{unjudged:,} pairs with a grade below 0 are unjudged and left out")
+            self.session.notice(path, f"skipped {count(unjudged, 'pair')} with a negative grade (unjudged)")
 
     def import_labels(self, path: Path | str) -> None:
         """Import labels as judgements of their annotators."""
         log = formats.read_label_log(path)
         if log.labels.empty:
-            raise InputError(f"{path}: wanted labels, found no grade in it")
+            raise InputError(f"{path}: expected labels, found no grades")
         self._require_grades(path, log.labels)
         known, ignored = self.session.known_topics(path, log.labels)
         self._require_one_spelling(path, map(str, known["annotator"].unique()))
         added, surplus = self._write(path, known.assign(counts_as=self._count_as(known)))
-        people, count = known["annotator"].nunique(), len(known) - surplus
-        if added.new and count:
-            several = f"{count:,} of them count as judgements of their pairs"
-            self.session.notice(path, "1 of them counts as a judgement of its pair" if count == 1 else several)
-        self.session.added(path, f"judgements of {people:,} annotator{'' if people == 1 else 's'}", added)
+        people, counted = known["annotator"].nunique(), len(known) - surplus
+        if added.new and counted:
+            judgements = plural(counted, "counts as a judgement", "count as judgements")
+            self.session.notice(path, f"{count(counted, 'label')} {judgements}")
+        self.session.added(path, "judgement", added, f" by {count(people, 'annotator')}")
         self.session.ignored(path, ignored)
         if surplus:
-            are = "is surplus: its pair wants" if surplus == 1 else "are surplus: their pairs want"
+            are = plural(surplus, "is surplus: its pair has", "are surplus: their pairs have")
             self.session.notice(
                 path,
-                f"{surplus:,} of them {are} no more judgements. Surplus is kept in the log and counts nowhere; "
-                f"to count it, ask for more judgements with `cleverdon assign {self.session.directory} "
-                "--annotators K`, and import the file again",
+                f"{count(surplus, 'label')} {are} enough judgements. Surplus labels stay in the log but do not count; "
+                f"to count them, raise the number of annotators with `cleverdon assign {self.session.directory} "
+                "--annotators K` and import the file again",
             )
         if log.left_out:
-            counts = ", ".join(f"{count:,} of the kind {what!r}" for what, count in log.left_out.items())
-            self.session.notice(path, f"labels are grades of annotators; the rest of the log is left out ({counts})")
+            counts = ", ".join(f"{rows:,} {what!r}" for what, rows in log.left_out.items())
+            self.session.notice(path, f"skipped rows that are not an annotator's grade ({counts})")
 
     def _require_grades(self, path: Path | str, frame: pd.DataFrame, or_else: str = "") -> None:
         outside = frame[~frame["relevance"].isin(set(self.grades.sentences))]
@@ -93,8 +92,8 @@ class GradeImport:
             other = there.setdefault(name.casefold(), name)
             if other != name:
                 raise ConflictError(
-                    f"{path}: the annotators {name!r} and {other!r} differ only in upper and lower case; write both "
-                    "alike if they are one person, or give one of them another name"
+                    f"{path}: annotators {name!r} and {other!r} differ only in upper and lower case; use one spelling "
+                    "if they are the same person, otherwise rename one"
                 )
 
     def _count_as(self, labels: pd.DataFrame) -> list[CountsAs]:
@@ -149,8 +148,8 @@ class GradeImport:
                 else:
                     thing, line = "annotator", formats.find_label_line(path, annotator, query_id, doc_id)
                 raise ConflictError(
-                    f"{path}:{line}: topic {query_id!r}, document {doc_id!r}: {annotator!r} says {before} already, "
-                    f"found {relevance}; give the {thing} another name, or --replace takes the new grade"
+                    f"{path}, line {line}: expected {before}, the grade of {annotator!r} in the campaign for topic "
+                    f"{query_id!r}, document {doc_id!r}, found {relevance}; rename the {thing}, or use --replace"
                 )
             if as_before == "judgement":
                 counted = "judgement"

@@ -16,7 +16,9 @@ def read_grades(grades: str | Path) -> GradeScale:
         return GRADE_SCALES[str(grades)]
     path = Path(grades)
     if not path.is_file():
-        raise InputError(f"grades are {', '.join(GRADE_SCALES)} or a JSON file; there is no file {str(grades)!r}")
+        raise InputError(
+            f"grades: expected {', '.join(GRADE_SCALES)} or a JSON file, found {str(grades)!r}, which is not a file"
+        )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):

@@ -31,9 +31,9 @@ SESSIONS = 10
 TOPICS = 50
 """Maximum number of judged topics, and of open topics, that are listed."""
 
-NO_END = "no end is known: the Recall page says when enough is found"
-SHARED = "if nobody else takes part of it"
-UNCOUNTED = "how many pairs a topic takes is known when it is done"
+NO_END = "the end is not known in advance; see Recall for stopping advice"
+SHARED = "if nobody else judges them"
+UNCOUNTED = "the number of pairs per topic is known only when it is done"
 
 _COLUMNS = ("at", "seconds", "away", "query_id", "log")
 
@@ -132,7 +132,7 @@ class JudgingHistory:
         if query_id is not None:
             self.settings.require_topic(query_id)
         if not 1 <= limit <= MOST_ENTRIES:
-            raise InputError(f"judgements are looked back at 1 to {MOST_ENTRIES} at a time, found {limit}")
+            raise InputError(f"limit: expected 1 to {MOST_ENTRIES} judgements, found {limit}")
         is_grade = type(grade) is int and grade in self.grades
         if grade not in (None, "cannot judge", "flagged") and not is_grade:
             raise UnknownNameError("grade", str(grade), [*map(str, self.grades.sentences), "cannot judge", "flagged"])
@@ -179,7 +179,7 @@ class JudgingHistory:
             why = SHARED if total and self._others_judge(annotator) else ""
             if estimate is None:
                 timed = int(seconds.notna().sum())
-                why = f"an estimate needs {judging_time.ENOUGH} judgements with times, and there are {timed}"
+                why = f"an estimate needs {judging_time.ENOUGH} timed judgements, found {timed}"
         return Times(
             Sum(len(today), float(today["seconds"].sum()), float(today["away"].sum())),
             sessions[0] if goes_on else None,

@@ -1,4 +1,4 @@
-"""What the importers of one import share: the campaign, the messages, and the topics that are known."""
+"""State shared by the importers of one import: the campaign, the messages and the known topics."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pandas as pd
 
 from collection.campaign.results import ImportReport
 from collection.errors import InputError
+from collection.phrases import count, plural
 from collection.store import Added, Store
 
 
@@ -17,7 +18,7 @@ from collection.store import Added, Store
 class ImportSession:
     """One import into a campaign.
 
-    `replace`: take new content where a name is there with other content.
+    `replace`: overwrite what has the same name but other content.
     """
 
     store: Store
@@ -33,32 +34,31 @@ class ImportSession:
         """Report what the user should notice about a file."""
         self.report.notices.append(f"{path}: {sentence}")
 
-    def added(self, path: Path | str, what: str, added: Added) -> None:
-        """Report how many rows were added."""
+    def added(self, path: Path | str, one: str, added: Added, more: str = "") -> None:
+        """Report how many rows were added; `one` names a row, and `more` follows."""
         parts = [f"{added.new:,} new"]
         parts += [f"{added.changed:,} changed"] * bool(added.changed)
-        parts += [f"{added.same:,} there already"] * bool(added.same)
-        self.done(path, f"{sum(added):,} {what} ({', '.join(parts)})")
+        parts += [f"{added.same:,} unchanged"] * bool(added.same)
+        self.done(path, f"{count(sum(added), one)}{more} ({', '.join(parts)})")
 
     def known_topics(self, path: Path | str, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-        """Return the rows of known topics, and the topics that were left out; InputError if none is known."""
+        """Return the rows of known topics, and the skipped topics; InputError if none is known."""
         topics = self.store.corpus.topics()["query_id"]
         known = frame["query_id"].isin(topics)
         ignored = list(map(str, frame.loc[~known, "query_id"].unique()))
         if not known.any():
-            begin = f"its {len(topics)} topics begin with {topics.head(3).tolist()}"
-            raise InputError(
-                f"{path}: none of its topics ({', '.join(map(repr, ignored[:3]))}, ...) is in the campaign: "
-                f"{begin if len(topics) else 'it has no topics yet'}; import the topics first, or together with it"
-            )
+            expected = f"topics of the campaign ({few(topics) or 'none yet'})"
+            hint = "import the topics first or with this file"
+            raise InputError(f"{path}: expected {expected}, found {few(ignored)}; {hint}")
         kept = frame[known].reset_index(drop=True)
         kept["query_id"] = kept["query_id"].astype("category").cat.remove_unused_categories()
         return kept, ignored
 
     def ignored(self, path: Path | str, topics: list[str]) -> None:
-        """Report topics that were left out, if any."""
+        """Report skipped topics, if any."""
         if topics:
-            self.notice(path, f"{len(topics):,} of its topics are not in the campaign and are left out ({few(topics)})")
+            are = plural(len(topics), "is", "are")
+            self.notice(path, f"skipped {count(len(topics), 'topic')} that {are} not in the campaign ({few(topics)})")
 
 
 def few(names: Iterable[str]) -> str:

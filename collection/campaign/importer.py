@@ -23,6 +23,7 @@ from collection.campaign.judging import Judging
 from collection.campaign.results import ImportReport, ProgressCallback
 from collection.campaign.settings import Settings
 from collection.errors import BusyError, CampaignError, ConflictError, InputError
+from collection.phrases import count, join, plural
 from collection.records import ALL_TOPICS, Document, GradeScale, Run, Topic
 from collection.store import Store
 
@@ -56,24 +57,24 @@ class Importer:
     ) -> ImportReport:
         """Import files: all of them, or none if one has an error.
 
-        Importing a file again changes nothing. Qrels become judgements of the annotator ``qrels:NAME``, labels those of
-        their annotators; the pairs count as judged. Clicks are kept apart, under the name of their file.
+        Importing a file again changes nothing. Qrels become judgements by the annotator ``qrels:NAME``, labels become
+        judgements by their annotators; the pairs count as judged. Clicks are stored separately, by file name.
 
         Parameters
         ----------
         documents, topics, runs, qrels, labels, costs, clicks
             Paths of files in a form of :mod:`collection.formats`.
         replace
-            Replace a topic, document, run, cost, imported grade or log of clicks that has other content.
+            Overwrite a topic, document, run, cost, imported grade or click log that has other content.
         progress
-            Called with the progress.
+            Called with what is imported, the number done, and the total if known.
 
         Raises
         ------
         FormatError
             A file is malformed; the message has path and line.
         ConflictError
-            Something of that name has other content, and `replace` is off.
+            The campaign has something of that name with other content, and `replace` is off.
         """
         session = ImportSession(self.store, self.directory, replace)
         files = _FileImport(self, session, progress or (lambda what, done, total: None))
@@ -144,10 +145,12 @@ class _FileImport:
     def import_topics(self, path: Path | str) -> None:
         frame = formats.read_topics(path)
         if (frame["query_id"] == ALL_TOPICS).any():
-            raise InputError(f"{path}: no topic can be called {ALL_TOPICS!r}, which stands for the mean over topics")
+            raise InputError(
+                f"{path}: the topic id {ALL_TOPICS!r} is reserved for the mean over topics; rename the topic"
+            )
         with _named(path):
             added = self.store.corpus.add_topics(map(Topic._make, frame.itertuples(index=False)), replace=self.replace)
-        self.session.added(path, "topics", added)
+        self.session.added(path, "topic", added)
 
     def import_documents(self, path: Path | str) -> None:
         images = ImageImport(self.directory, self.written)
@@ -158,22 +161,23 @@ class _FileImport:
         self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
         if added.new or added.changed:  # what was derived from the documents is out of date
             self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)
-        self.session.added(path, "documents", added)
+        self.session.added(path, "document", added)
         released = waiting - sum(self.store.pool.without_text().values())
         if released > 0:
-            pairs = "1 pooled pair" if released == 1 else f"{released:,} pooled pairs"
-            self.session.done(path, f"{pairs} that waited for a text can be judged now")
+            have = plural(released, "has a text now", "have a text now")
+            self.session.done(path, f"{count(released, 'pooled pair')} {have} and can be judged")
         if images.files:
-            self.session.done(path, f"{len(images.files):,} images ({images.new:,} new)")
+            self.session.done(path, f"{count(len(images.files), 'image')} ({images.new:,} new)")
         if self.blank:
-            have = "1 document has" if self.blank == 1 else f"{self.blank:,} documents have"
-            self.session.notice(path, f"{have} neither a title nor a text: annotators see an empty card")
+            have = f"{count(self.blank, 'document')} {plural(self.blank, 'has', 'have')}"
+            self.session.notice(path, f"{have} neither a title nor a text; annotators see an empty card")
         allowed = self.settings.judging_page().image_hosts
-        if links := {host: count for host, count in images.links.items() if host not in allowed}:
+        if links := {host: number for host, number in images.links.items() if host not in allowed}:
+            linked = sum(links.values())
             self.session.notice(
                 path,
-                f"images that are links: {sum(links.values()):,}. Annotators see them as images once you have "
-                f"allowed their hosts ({few(links)}): `cleverdon card {self.directory} --image-host HOST`",
+                f"{count(linked, 'image')} from {few(links)} {plural(linked, 'is', 'are')} shown as links. To show "
+                f"images from a host, allow it: `cleverdon card {self.directory} --image-host HOST`",
             )
 
     def _counted(self, path: Path | str, images: ImageImport) -> Iterator[Document]:
@@ -196,19 +200,17 @@ class _FileImport:
             self.tell("runs", len(paths), len(paths))
 
     def report_missing_texts(self) -> None:
-        """Report how many documents of the runs have no text, and the runs that have most of them."""
+        """Report how many documents of the runs have no text, and the runs with most of them."""
         if not self.without_text:
             return
         most = sorted(self.without_text.items(), key=lambda item: (-item[1], item[0]))
-        listed = ", ".join(f"{count:,} of run {name!r}" for name, count in most[:RUNS_NAMED])
-        if len(most) > RUNS_NAMED:
-            more = len(most) - RUNS_NAMED
-            listed += f", and {more:,} more {'run' if more == 1 else 'runs'}"
-        if len(most) > 1:
-            listed = f"{len(self.texts_wanted):,} in all ({listed})"
+        runs = [f"{number:,} in run {name!r}" for name, number in most[:RUNS_NAMED]]
+        if more := len(most[RUNS_NAMED:]):
+            runs.append(f"others in {count(more, 'more run')}")
+        missing = len(self.texts_wanted)
         self.session.report.notices.append(
-            f"documents without a text here: {listed}; they are pooled all the same, and once there "
-            f"is a pool, `cleverdon export {self.directory} --missing-documents FILE` lists what is wanted"
+            f"{count(missing, 'document')} of the runs {plural(missing, 'has', 'have')} no text ({join(runs)}). They "
+            f"are pooled anyway; after pooling, `cleverdon export {self.directory} --missing-documents FILE` lists them"
         )
 
     def _import_run(self, path: Path | str, name: str) -> None:
@@ -220,7 +222,7 @@ class _FileImport:
         # The same file again is new if more of its topics are known by now.
         same = there.index[(there["sha256"] == digest) & (there["rows"] == len(frame))]
         if len(same) and self._is_intact(same[0]):
-            self.session.done(path, f"the run {same[0]!r} is in the campaign already")
+            self.session.done(path, f"run {same[0]!r} is already in the campaign")
             return
         name = same[0] if len(same) else self._free_name(path, name, run, there, digest)
         unknown = self.store.corpus.without_text(frame["doc_id"].unique())
@@ -236,8 +238,8 @@ class _FileImport:
         self.store.corpus.add_run(name, file.name, digest, topics, len(frame), int(frame["rank"].max()))
         replaced = ""
         if before := there.to_dict("index").get(name):
-            replaced = f" (in place of {before['rows']:,} lines, {before['topics']:,} topics)"
-        self.session.done(path, f"run {name!r}, {len(frame):,} lines, {topics:,} topics{replaced}")
+            replaced = f" (replaces {_size(before['rows'], before['topics'])})"
+        self.session.done(path, f"run {name!r}: {_size(len(frame), topics)}{replaced}")
         self.session.ignored(path, ignored)
         if unknown:
             self.without_text[name] = len(unknown)
@@ -256,10 +258,9 @@ class _FileImport:
         name = formats.stem(path)
         if name in there.index:
             raise ConflictError(
-                f"{path}: a run {name!r} is in the campaign already with other content; "
-                "give the file another name, or --replace takes the new one"
+                f"{path}: the campaign already has a run {name!r} with other content; rename the file, or use --replace"
             )
-        self.session.notice(path, f"its tag {run.name!r} is another run's; it is named {name!r} after its file")
+        self.session.notice(path, f"another run has the tag {run.name!r}; this one is named {name!r} after its file")
         return name
 
     def _free_place(self, stem: str) -> Path:
@@ -280,15 +281,15 @@ class _FileImport:
                 if not self.replace and pd.notna(known.get(name)) and known[name] != value:
                     line = formats.find_run_line(path, str(run))
                     raise ConflictError(
-                        f"{path}:{line}: {name} of run {str(run)!r} is {known[name]} in the campaign and {value} here; "
-                        "--replace takes the new one"
+                        f"{path}, line {line}: expected {known[name]}, the {name} of run {str(run)!r} in the campaign, "
+                        f"found {value}; use --replace to overwrite it"
                     )
             self.store.corpus.add_costs(str(run), costs)
-        self.session.done(path, f"costs of {len(frame):,} runs ({', '.join(frame.columns)})")
+        self.session.done(path, f"costs of {count(len(frame), 'run')} ({', '.join(frame.columns)})")
         strangers = comparison.unknown_costs(self.store.corpus.runs()["run"], frame.reset_index())
         if strangers:
             names = ", ".join(map(repr, sorted(strangers)[:5]))
-            self.session.notice(path, f"no run or system of the campaign is called {names}")
+            self.session.notice(path, f"the campaign has no run or system called {names}")
 
     def import_clicks(self, path: Path | str) -> None:
         frame, ignored = self.session.known_topics(path, formats.read_clicks(path))
@@ -297,26 +298,29 @@ class _FileImport:
         new = frame.astype({"query_id": "str"}).sort_values(columns, ignore_index=True)
         same = there.sort_values(columns, ignore_index=True).equals(new.astype(there.dtypes))
         if same:
-            self.session.done(path, f"the clicks {source!r} are in the campaign already")
+            self.session.done(path, f"click log {source!r} is already in the campaign")
             return
         if len(there) and not self.replace:
             raise ConflictError(
-                f"{path}: clicks called {source!r} are in the campaign already with other content; "
-                "give the file another name, or --replace takes the new ones"
+                f"{path}: the campaign already has a click log {source!r} with other content; rename the file, or use "
+                "--replace"
             )
         self.store.corpus.add_clicks(source, frame)
-        shown, clicked = frame["shown"].sum(), frame["clicked"].sum()
-        pairs = len(frame.drop_duplicates(columns[:2]))
-        self.session.done(path, f"{clicked:,} clicks on {shown:,} impressions of {pairs:,} pairs, kept as {source!r}")
-        self.session.notice(
-            path, "clicks are kept apart from people's judgements; `export --clicks FILE` says what they mean"
-        )
+        clicks, shown = count(int(frame["clicked"].sum()), "click"), count(int(frame["shown"].sum()), "impression")
+        pairs = count(len(frame.drop_duplicates(columns[:2])), "pair")
+        self.session.done(path, f"{clicks} on {shown} of {pairs}, stored as click log {source!r}")
+        estimate = f"`cleverdon export {self.directory} --clicks FILE` estimates how attractive each document is"
+        self.session.notice(path, f"clicks do not count as judgements; {estimate}")
         self.session.ignored(path, ignored)
+
+
+def _size(lines: int, topics: int) -> str:
+    return f"{count(lines, 'line')}, {count(topics, 'topic')}"
 
 
 @contextmanager
 def _named(path: Path | str) -> Iterator[None]:
-    """Put the file into the message of a conflict."""
+    """Name the file in the message of a conflict."""
     try:
         yield
     except ConflictError as error:

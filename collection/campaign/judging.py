@@ -1,4 +1,4 @@
-"""Hands out pairs and takes judgements."""
+"""Choice of the next pairs, and writing of judgements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SKIPPED_FOR = 20
 
 @dataclass(eq=False)
 class Judging:
-    """Hands out pairs and takes judgements."""
+    """Choice of the next pairs, and writing of judgements."""
 
     store: Store
     campaign_id: str
@@ -61,7 +61,7 @@ class Judging:
         wait: bool = True,
         alone: bool = True,
     ) -> NextPairs:
-        """Hand out the next documents of a topic to an annotator, on lease.
+        """Give an annotator the next documents of a topic, on lease.
 
         In the pool, the annotator keeps what they hold and gets more behind it. In the loop, the latest round reorders
         everything that is held but not on screen.
@@ -145,7 +145,7 @@ class Judging:
         at: float,
         calibration: Sequence[str] | None = None,
     ) -> NextPairs:
-        """Hand out documents of the pool, or of the calibration set alone."""
+        """Choose documents of the pool, or of the calibration set alone."""
         settings = self.settings.assignment()
         until = at + settings.lease * 60
         with self.store.transaction():
@@ -191,7 +191,7 @@ class Judging:
         *,
         release: bool,
     ) -> NextPairs:
-        """Hand out documents of a round; `release`: end the annotator's leases in other topics."""
+        """Choose documents of a round; `release`: end the annotator's leases in other topics."""
         if self.settings.loop().budget:
             self.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
         with self.store.transaction():
@@ -281,7 +281,7 @@ class Judging:
             from another annotator's in upper and lower case only.
         """
         if (relevance is not None) + (cannot_judge is not None) + undo != 1:
-            raise JudgementError("a judgement is a grade, or a reason why none can be given, or an undo")
+            raise JudgementError("expected exactly one of relevance, cannot_judge and undo")
         judgement = Judgement(
             uuid or str(uuid4()),
             annotator,
@@ -309,7 +309,7 @@ class Judging:
             ``kind`` "graded" needs a grade of the campaign's scale, "cannot judge" a reason; "undone" undoes the
             annotator's current judgement of the pair.
         leased_only
-            Refuse pairs that were never handed out to the annotator or that have no text yet. A judgement after the
+            Refuse pairs that were never assigned to the annotator or that have no text yet. A judgement after the
             end of its lease is surplus if others have given or hold all judgements that the pair needs.
         """
         saved: list[str] = []
@@ -333,11 +333,15 @@ class Judging:
     def _check_spelling(self, annotator: str) -> None:
         """Refuse a name that is reserved for imported qrels, or that would split one person into two annotators."""
         if str(annotator).startswith(QRELS_ANNOTATOR):
-            raise JudgementError(f"{annotator!r} is a name for imported qrels; give the annotator another name")
+            raise JudgementError(
+                f"names that begin with {QRELS_ANNOTATOR!r} are reserved for imported qrels, found {annotator!r}"
+            )
         known = {*self.store.accounts.names_in_the_log(), *self.store.accounts.names()}
         spellings = sorted(name for name in known if name.casefold() == str(annotator).casefold())
         if spellings and annotator not in spellings:
-            raise JudgementError(f"the annotator {spellings[0]!r} is in the campaign; write the name like that")
+            raise JudgementError(
+                f"expected the annotator's name as in the campaign, {spellings[0]!r}, found {annotator!r}"
+            )
 
     def write(self, judgement: Judgement, *, leased_only: bool = False) -> CountsAs:
         """Write a judgement, and return what it counts as; JudgementError if it is invalid."""
@@ -347,18 +351,18 @@ class Judging:
             logged = self.store.judgements.logged(j.uuid)
             if logged is not None:
                 if logged[:3] != (j.annotator, j.query_id, j.doc_id):
-                    raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
+                    raise JudgementError(f"expected a new uuid, found {j.uuid} of another judgement")
                 return logged.counts_as
             if leased_only and j.counts_as != "judgement":
-                raise JudgementError(f"what was handed out is judged, and not by {j.counts_as}")
+                raise JudgementError(f"expected a judgement, found {j.counts_as}")
             pair = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, j.counts_as)
             if pair is None:
                 known = j.query_id in set(self.store.corpus.topics()["query_id"])
                 raise JudgementError(f"{document if known else topic} is not in the campaign")
             if leased_only and not (pair.leased or pair.known):
-                raise JudgementError(f"{document} of {topic} was not handed out to {j.annotator}")
+                raise JudgementError(f"{document} of {topic} is not assigned to {j.annotator}")
             if leased_only and pair.held_back and pair.judgement is None and j.kind != "undone":
-                raise JudgementError(f"the text of {document} is missing, so it cannot be judged yet")
+                raise JudgementError(f"{document} has no text yet and cannot be judged")
             if leased_only and pair.judgement is None:
                 j, pair = self._if_wanted(j, pair)
             check_judgement(j, self.grades, pair.judgement)

@@ -19,14 +19,14 @@ from collection.store import Store
 
 
 def shares(budget: int, taken: Sequence[int], most: Sequence[int]) -> NDArray[np.int64]:
-    """Share a budget of documents equally among topics; what a topic cannot use goes to the others.
+    """Share a budget of documents equally among topics; the unused rest of a topic goes to the others.
 
     A topic that has more than its share keeps them. Single documents that are left over go to the first topics.
 
     Parameters
     ----------
     taken
-        (topics,) documents that are judged or handed out.
+        (topics,) documents that are judged or on somebody's screen.
     most
         (topics,) documents that there are; a topic with fewer than `taken` gets no more.
 
@@ -83,7 +83,7 @@ class JudgingBudget:
     def most_in_loop(self) -> dict[str, int]:
         """Return the maximum number of judged documents of each topic within its own budget; 0 without a loop.
 
-        They are those that the loop can hand out, and judged ones beyond these: imported labels and documents found by
+        They are those that the loop can offer, and judged ones beyond these: imported labels and documents found by
         searching use up the budget as well.
         """
         settings, outside = self.settings.loop(), self._judged_outside_loop()
@@ -121,9 +121,9 @@ class JudgingBudget:
             return ""
         state = self.state()
         if state.total_used_up:
-            return f"The judgement budget of this campaign ({state.budget:,}) is used up"
+            return f"The campaign's judgement budget ({state.budget:,}) is used up"
         if state.topic_used_up(query_id):
-            return f"The judgement budget of this topic ({state.topic_budget:,}) is used up"
+            return f"The topic's judgement budget ({state.topic_budget:,}) is used up"
         if settings.budget and state.judged.get(query_id, 0) >= (share := self._shares(state.judged)[query_id]):
-            return f"This topic's share ({share:,}) of the judgement budget ({state.budget:,}) is used up"
+            return f"The topic's share ({share:,}) of the judgement budget ({state.budget:,}) is used up"
         return ""

@@ -11,20 +11,23 @@ from collection.errors import InputError, UnknownNameError
 Task = Literal["grades", "list", "preference"]
 
 TASKS: dict[Task, tuple[str, str]] = {
-    "grades": ("Grades", "One document at a time gets a grade, as dense qrels want it."),
-    "list": ("Lists", "Of a topic's first documents the one or few that answer it are chosen, for sparse qrels."),
-    "preference": ("Preferences", "Two documents side by side, which of them is better."),
+    "grades": ("Grades", "Grade one document at a time, for dense qrels."),
+    "list": ("Lists", "Choose the few documents of a list that answer the topic, for sparse qrels."),
+    "preference": ("Preferences", "Choose the better of two documents."),
 }
 """Label and description of each task of annotators."""
 
 Form = Literal["auto", "plain", "preformatted", "markdown", "html"]
 
 FORMS: dict[Form, tuple[str, str]] = {
-    "auto": ("Automatically", "Its `format` where it has one, HTML where it begins like a page, else plain."),
-    "plain": ("Plain", "Paragraphs are kept, lines are wrapped."),
-    "preformatted": ("Preformatted", "Code, tables of blanks; set in letters of one width."),
-    "markdown": ("Markdown", "Headings, lists, tables and emphasis are drawn."),
-    "html": ("HTML", "The words of the page, without anything that it would do."),
+    "auto": (
+        "Automatically",
+        "The document's `format` field if set, HTML if the text looks like a page, otherwise plain.",
+    ),
+    "plain": ("Plain", "Wrapped lines, with paragraphs."),
+    "preformatted": ("Preformatted", "Monospaced, for code and tables aligned with spaces."),
+    "markdown": ("Markdown", "Rendered headings, lists, tables and emphasis."),
+    "html": ("HTML", "Sanitised text of the page, without scripts."),
 }
 """Label and description of each form of a document's text."""
 
@@ -77,8 +80,8 @@ class CardSettings:
         for host in self.image_hosts:
             if len(host) > 253 or not _HOST.fullmatch(host):
                 raise InputError(
-                    f"image_hosts are names of hosts such as images.example.org, found {host!r}; "
-                    "without https://, a port or a path"
+                    f"image_hosts: expected a host name such as images.example.org, found {host!r}; "
+                    "leave out https://, the port and the path"
                 )
         for name, known in (("task", TASKS), ("form", FORMS), ("long", dict.fromkeys(get_args(Long)))):
             if getattr(self, name) not in known:
@@ -92,4 +95,4 @@ class CardSettings:
         }
         for name, (least, most) in ranges.items():
             if not least <= getattr(self, name) <= most:
-                raise InputError(f"{name} is a number from {least:,} to {most:,}, found {getattr(self, name):,}")
+                raise InputError(f"{name}: expected a number from {least:,} to {most:,}, found {getattr(self, name):,}")

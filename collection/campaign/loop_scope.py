@@ -1,4 +1,4 @@
-"""The documents that belong to a topic, and those that its loop may hand out."""
+"""The documents that belong to a topic, and those that its loop may offer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from collection.store import Store
 
 @dataclass(eq=False)
 class LoopScope:
-    """The documents that belong to a topic, and those that its loop may hand out."""
+    """The documents that belong to a topic, and those that its loop may offer."""
 
     store: Store
     settings: Settings
@@ -25,7 +25,7 @@ class LoopScope:
     _rows: tuple[tuple[object, ...], dict[str, NDArray[np.int64]]] | None = field(default=None, init=False)
 
     def loop_rows(self) -> dict[str, NDArray[np.int64]]:
-        """Return the matrix rows of the documents, judged or not, that each topic's loop can hand out."""
+        """Return the matrix rows of the documents, judged or not, that each topic's loop can offer."""
         settings, modes = self.settings.loop(), self.settings.modes()
         made_of = (self.store.corpus.runs_signature(), self.store.judgements.versions()[0], settings, modes)
         if self._rows is None or self._rows[0] != (self.store.corpus.document_rows(), *made_of):
@@ -78,7 +78,7 @@ class LoopScope:
         return scope
 
     def of_topic(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
-        """Return what a topic's loop may hand out, as a mask of the first `size` documents or of all."""
+        """Return the documents that a topic's loop may offer, as a mask of the first `size` documents or of all."""
         judgeable = self.rankable(size)
         if self.settings.modes_when_open()[query_id] not in IN_POOL:
             return judgeable

@@ -16,12 +16,15 @@ IN_POOL = ("pool", "random", "loop-in-pool")
 """Modes with the pool as scope."""
 
 MODES = {
-    "pool": ("Pool only", "the pairs of the pool, in its order"),
-    "random": ("Random", "the pairs of the pool, in an order of chance that is another one for each annotator"),
-    "pool-then-loop": ("Pool, then loop", "first the pool, then what the model finds in the whole collection"),
-    "loop": ("Loop", "the model chooses from the whole collection"),
-    "loop-in-pool": ("Loop within the pool", "the model chooses the order in which the pool is judged"),
-    "closed": ("Closed", "nothing more is handed out"),
+    "pool": ("Pool only", "pooled pairs in pool order"),
+    "random": ("Random", "pooled pairs in random order, different for each annotator"),
+    "pool-then-loop": (
+        "Pool, then loop",
+        "the pool first, then documents that the model chooses from the whole collection",
+    ),
+    "loop": ("Loop", "documents that the model chooses from the whole collection"),
+    "loop-in-pool": ("Loop within the pool", "pooled pairs in the order that the model chooses"),
+    "closed": ("Closed", "no further judging"),
 }
 """Label and description of each mode."""
 
@@ -47,10 +50,10 @@ class LoopSettings:
     learner, grades, presumed, evidence
         See :class:`collection.active_learning.training_round.Recipe`.
     run
-        Number of irrelevant documents in a row after which documents are drawn at random for estimating recall. None:
+        Number of irrelevant documents in a row after which random documents are judged to estimate recall. None:
         50, or 200 from 20,000 documents on, and never where a pooling strategy ranks. 0: never.
     control
-        Minimum share of random draws from the beginning.
+        Minimum share of random documents, from the start.
     target, confidence
         Target recall of the stop advice, and its confidence.
     explain
@@ -58,7 +61,7 @@ class LoopSettings:
     by
         "model", or the name of an adaptive pooling strategy, which ranks documents of the runs without reading texts.
     budget, topic_budget
-        Number of judged documents, of all topics or of each, after which a loop hands out no more; 0: no budget.
+        Number of judged documents, of all topics or of each, after which a loop ends; 0: unlimited.
         Second opinions, and documents on screen by then, come on top.
 
     Examples
@@ -84,20 +87,22 @@ class LoopSettings:
 
     def __post_init__(self) -> None:
         if self.mode == "closed":
-            raise InputError("a campaign has a mode for its open topics; close topics one by one, or all of them")
+            raise InputError(
+                "mode: expected a mode for open topics, found 'closed'; close topics one by one or all at once"
+            )
         known_mode(self.mode)
         if not self.by_model and self.by not in pooling.strategies(adaptive=True):
-            raise UnknownNameError("way of ranking", self.by, [MODEL, *pooling.strategies(adaptive=True)])
-        for what, budget in (("of all topics", self.budget), ("of a topic", self.topic_budget)):
+            raise UnknownNameError("ranking", self.by, [MODEL, *pooling.strategies(adaptive=True)])
+        for what, budget in (("for all topics", self.budget), ("per topic", self.topic_budget)):
             if budget < 0:
-                raise InputError(f"the budget {what} is a number of documents, 0 for none, found {budget}")
+                raise InputError(f"budget {what}: expected 0 (unlimited) or more documents, found {budget}")
         if self.explain not in get_args(ExplanationLevel):
             raise UnknownNameError("explanation", self.explain, get_args(ExplanationLevel))
         for name, least, most in (("control", 0, 1), ("target", 0.01, 1), ("confidence", 0.5, 0.999)):
             if not least <= getattr(self, name) <= most:
-                raise InputError(f"{name} is a share from {least:g} to {most:g}, found {getattr(self, name):g}")
+                raise InputError(f"{name}: expected a share from {least:g} to {most:g}, found {getattr(self, name):g}")
         if self.run is not None and self.run < 0:
-            raise InputError(f"the row of irrelevant documents has a length of 0 or more, found {self.run}")
+            raise InputError(f"run: expected 0 or more irrelevant documents in a row, found {self.run}")
         self.recipe()
 
     def recipe(self) -> training_round.Recipe:

@@ -1,4 +1,4 @@
-"""Summary of a campaign, and the next step."""
+"""Summary of a campaign and its next step."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from collection.campaign.progress import Progress
 from collection.campaign.results import NextStep
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
+from collection.phrases import count, plural
 from collection.preferences import choices
 from collection.records import GradeScale, sort_naturally
 from collection.stopping.table import missing_texts
 from collection.store import Store
 
+IMPORT_TEXTS = "Import their texts; the Export page lists the ids."
+
 
 def waiting_topics(number: int) -> str:
-    """Say how many topics wait for the texts of their pools; empty for none."""
+    """Report the number of topics whose pools lack texts; empty for none."""
     if not number:
         return ""
-    what = "1 topic waits" if number == 1 else f"{number:,} topics wait"
-    return f"{what} for the texts of pooled documents and cannot be decided yet."
+    return f"{count(number, 'topic')} cannot be judged yet: too few of the pooled documents have a text."
 
 
 @dataclass(eq=False)
 class Overview:
-    """Summary of a campaign, and the next step."""
+    """Summary of a campaign and its next step."""
 
     store: Store
     title: str
@@ -41,8 +43,8 @@ class Overview:
     def status(self) -> dict[str, Any]:
         """Return the summary of `cleverdon status` and the Overview page, as plain data.
 
-        Sums of :meth:`.Progress.topics` have the same names, ``left`` is ``remaining``; ``outside_pool`` counts judged
-        pairs outside the pool.
+        Sums of :meth:`.Progress.topics` have the same names, except that ``left`` is ``remaining``; ``outside_pool``
+        counts judged pairs outside the pool.
         """
         progress = self.progress.topics()
         annotators = self.store.judgements.annotators()
@@ -66,7 +68,7 @@ class Overview:
         }
 
     def next_step(self) -> NextStep:
-        """Return what the manager should do now."""
+        """Return the next step for the manager."""
         settings = self.settings.judging_page()
         counts = self.store.judgements.counts()
         if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
@@ -75,56 +77,60 @@ class Overview:
         made, wanted, _, topics = state.totals()
         if not topics:
             least = 1 if settings.task == "list" else 2
-            return NextStep("import", f"Import the documents: no topic has {least} or more with a text in its pool.")
+            return NextStep("import", f"Import documents: no topic has {least} or more with a text in its pool.")
         waiting = waiting_topics(state.waiting())
-        held = f" {waiting} Import their texts; the Export page lists the ids." if waiting else ""
-        verb, what = ("Choose", "lists") if settings.task == "list" else ("Compare", "topics")
+        held = f" {waiting} {IMPORT_TEXTS}" if waiting else ""
+        what = "list" if settings.task == "list" else "topic"
         if made < wanted:
-            several = "" if wanted == topics else " decisions on"
-            return NextStep("judge", f"{verb}: {wanted - made:,} of {wanted:,}{several} {what} are left.{held}")
+            left, of = wanted - made, f"{wanted:,} {plural(wanted, what)}"
+            if wanted > topics:
+                of = f"{count(wanted, 'decision')} on {plural(topics, what)}"
+            return NextStep("judge", f"{left:,} of {of} {plural(left, 'is', 'are')} left.{held}")
         if held:
-            return NextStep("export", f"Every topic that has enough texts is decided.{held}")
+            return NextStep("export", f"All topics with enough texts are judged.{held}")
         made_of = "sparse qrels" if settings.task == "list" else "preferences"
-        return NextStep("export", f"Every topic is decided: export the {made_of}, and evaluate the runs.")
+        return NextStep("export", f"All topics are judged: export the {made_of} and evaluate the runs.")
 
     def _next_step_of_grading(self, counts: dict[str, int]) -> NextStep:
         progress = self.progress.topics()
         remaining, waiting = int(progress["left"].sum()), int(progress["waiting"].sum())
         free = remaining - waiting
         goal = int(progress["goal"].sum())
-        unit = "pairs" if goal == progress.loc[progress["goal"].notna(), "pool"].sum() else "judgements"
+        unit = "pair" if goal == progress.loc[progress["goal"].notna(), "pool"].sum() else "judgement"
         in_loop = int(progress["goal"].isna().sum())
-        topics = "topic is" if in_loop == 1 else "topics are"
-        with_text = f", {free:,} of them with a text" if waiting else ""
-        others = f", and {remaining:,} {unit} of the other topics' pools{with_text}" if remaining else ""
+        with_text = f" ({free:,} with a text)" if waiting else ""
+        are = plural(remaining, "is", "are")
+        pooled = f"{count(remaining, unit)}{with_text} {are} left in pools"
+        others = f"; {pooled}" if remaining else ""
         missing = missing_texts(progress["without_text"])
-        held = f" {missing} Import their texts; the Export page lists the ids." if missing else ""
+        held = f" {missing} {IMPORT_TEXTS}" if missing else ""
         used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
         steps = [
-            (not counts["topics"], "import", "Import the topics: what people are looking for."),
+            (not counts["topics"], "import", "Import topics: the information needs to judge."),
             (used_up and not free, "loop", f"{used_up}{held}"),
-            (used_up, "judge", f"Judge: {remaining:,} {unit} of pools are left{with_text}. {used_up}{held}"),
+            (used_up, "judge", f"{pooled}. {used_up}{held}"),
             (
                 in_loop and counts["documents"],
                 "judge",
-                f"Judge: {in_loop:,} {topics} in the loop{others}. Recall says when to stop.{held}",
+                f"{count(in_loop, 'topic')} {plural(in_loop, 'is', 'are')} in the loop{others}. See Recall for when to "
+                f"stop.{held}",
             ),
             (
                 not counts["pool"] and not counts["runs"] and counts["judgements"],
                 "export",
-                f"{counts['judgements']:,} judgements are here, and no pool: Agreement compares their annotators, "
-                "Export writes the qrels. To judge more, import the runs of your systems.",
+                f"{count(counts['judgements'], 'judgement')} imported and no pool: compare the annotators on "
+                "Agreement, or export the qrels. To judge more, import runs.",
             ),
-            (not counts["runs"], "import", "Import the runs of your systems, and the documents that they retrieve."),
-            (not counts["pool"], "pool", "Pool the runs: choose which pairs are to be judged."),
-            (not counts["documents"], "import", "Import the documents: nobody can judge what has no text."),
-            (free, "judge", f"Judge: {remaining:,} of {goal:,} {unit} are left{with_text}.{held}"),
-            (waiting, "export", f"Every pair that has a text is judged.{held}"),
+            (not counts["runs"], "import", "Import the runs of your systems and the documents that they retrieve."),
+            (not counts["pool"], "pool", "Pool the runs: choose the pairs to judge."),
+            (not counts["documents"], "import", "Import the documents of the pool: judging needs their texts."),
+            (free, "judge", f"{remaining:,} of {count(goal, unit)}{with_text} {are} left.{held}"),
+            (waiting, "export", f"All pairs with a text are judged.{held}"),
         ]
         for is_next, page, sentence in steps:
             if is_next:
                 return NextStep(page, sentence)
-        return NextStep("export", "Every pair of the pool is judged: export the qrels, and evaluate the runs.")
+        return NextStep("export", "All pairs of the pool are judged: export the qrels and evaluate the runs.")
 
     def decisions(self) -> dict[str, Any] | None:
         """Return the progress of lists or preferences as plain data; None if the task is grading.

@@ -56,7 +56,7 @@ class Pools:
         """Add the pairs that a strategy chooses and the pool does not have yet.
 
         Pairs of the pool keep their rank and probability. What a sample leaves out is kept beside the pool, for qrels
-        that say what the drawn pairs stand for.
+        by which the drawn pairs are weighted.
 
         Parameters
         ----------
@@ -82,15 +82,15 @@ class Pools:
         entry = pooling.STRATEGIES[strategy]
         entry.require_parameters(parameters)
         if near_duplicates not in get_args(NearDuplicates):
-            raise UnknownNameError("way with near-duplicates", near_duplicates, get_args(NearDuplicates))
+            raise UnknownNameError("treatment of near-duplicates", near_duplicates, get_args(NearDuplicates))
         used = {**entry.parameters, **parameters}
         contributing = self._contributing(runs)
         pairs = chosen = entry.pool(contributing, **parameters)
         if near_duplicates == "skip":
             if entry.samples:
                 raise InputError(
-                    f"near-duplicates cannot be left out of a sample, since the probabilities of {strategy} would hold "
-                    "no more; keep them, or choose a strategy that draws nothing at random"
+                    f"{strategy} draws a random sample, whose probabilities would be wrong without near-duplicates; "
+                    "keep them, or choose a strategy without random sampling"
                 )
             chosen = chosen[~self._is_duplicate(chosen)]
         kept = {**used, "near_duplicates": near_duplicates}
@@ -148,9 +148,9 @@ class Pools:
     def _contributing(self, names: Sequence[str] | None) -> list[Run]:
         known = self.store.corpus.runs()["run"].tolist()
         if not known:
-            raise CampaignError("there is no run to pool from; import some with --run")
+            raise CampaignError("the campaign has no runs to pool; import some with `cleverdon import DIR --run FILE`")
         if names is not None and not names:
-            raise InputError("a pool needs a run that contributes to it; name one, or leave the choice out for all")
+            raise InputError("runs: expected at least one run, found none; leave the choice out to pool all runs")
         for name in names or ():
             if name not in known:
                 raise UnknownNameError("run", name, known)

@@ -30,7 +30,7 @@ class Standing(NamedTuple):
 
 
 class AnnotatorStanding(NamedTuple):
-    """The standing of an annotator in a topic, and in all of their topics."""
+    """Progress of an annotator in a topic and in all of their topics."""
 
     topic: Standing
     all: Standing

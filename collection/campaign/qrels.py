@@ -102,7 +102,7 @@ class QrelsBuilder:
         if not include_unjudged_topics:
             return export.of_judged_topics(frame)
         if not unjudged and form != "strata":
-            raise InputError("a topic without a grade has unjudged pairs only: ask for the unjudged pairs, too")
+            raise InputError("topics without grades have only unjudged pairs; include the unjudged pairs too")
         return frame
 
     def unjudged_topics(self, form: QrelsForm = "judged", *, rule: RuleChoice = None) -> list[str]:
@@ -117,12 +117,14 @@ class QrelsBuilder:
         if form == "judged":
             return self.corpus.in_topic_order(export.with_unjudged(qrels, pool)) if unjudged else qrels
         if form not in ("strata", "probabilities"):
-            raise InputError(f"qrels are exported as judged, strata or probabilities; there is no grade per {form}")
+            raise InputError(
+                f"form: expected judged, strata or probabilities, found {form}, for which there are no grades"
+            )
         column = "stratum" if form == "strata" else "probability"
         if not pool[column].notna().any():
             raise CampaignError(
-                f"no pair of the pool has a {column}: it was not sampled; pool by a strategy that draws, or export the "
-                "qrels as they are"
+                f"the pool has no {form} because it is no random sample; use a sampling strategy, or export the "
+                "qrels in the form judged"
             )
         left_out = self.store.pool.sampled_out()
         if form == "strata":

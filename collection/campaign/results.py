@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from collection.phrases import count, join
 from collection.records import Document
 
 ProgressCallback = Callable[[str, int, int | None], None]
@@ -21,7 +22,7 @@ CANNOT_JUDGE_REASONS = (
 
 
 class ImportReport(NamedTuple):
-    """What an import did and what the user should notice, in sentences."""
+    """Sentences on what an import did, and notices for the user."""
 
     done: list[str]
     notices: list[str]
@@ -38,9 +39,9 @@ class PoolReport(NamedTuple):
     without_text: int
     """Documents of these pairs whose text is not in the campaign."""
     near_duplicates: int = 0
-    """Pairs left out as near-duplicates of another one of the topic's pool."""
+    """Pairs left out as near-duplicates of another pair in the topic's pool."""
     sampled_from: int | None = None
-    """Size of the population; None for no sample."""
+    """Size of the population; None unless sampled."""
 
     @property
     def pairs(self) -> int:
@@ -97,7 +98,7 @@ class JudgeResult(NamedTuple):
     surplus: Sequence[str] = ()
     """Uuids in `saved` of pairs that had enough judgements: logged, and not counted."""
     feedback: Sequence[Feedback] = ()
-    """For pairs of the calibration set with an adjudicated grade, where the manager wants it."""
+    """For pairs of the calibration set with an adjudicated grade, if the manager turned feedback on."""
 
 
 class Workload(NamedTuple):
@@ -121,7 +122,7 @@ class BudgetState(NamedTuple):
 
     @property
     def used_up(self) -> bool:
-        """Whether a budget keeps every loop from handing out more."""
+        """Whether a budget stops every loop."""
         return bool(self.looping) and (self.total_used_up or all(map(self.topic_used_up, self.looping)))
 
     @property
@@ -135,25 +136,25 @@ class BudgetState(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Which budget is used up, in which topics, and how to raise it; empty while something is left."""
+        """Name the budget that is used up, the topics, and how to raise it; empty while budget is left."""
         if not self.used_up:
             return ""
-        whole = f"The judgement budget of this campaign ({self.budget:,}) is used up"
-        each = f"The judgement budget of each topic ({self.topic_budget:,}) is used up in every loop"
+        whole = f"The campaign's judgement budget ({self.budget:,}) is used up"
+        each = f"The judgement budget per topic ({self.topic_budget:,}) is used up in every loop"
         budget, option = (whole, "--budget") if self.total_used_up else (each, "--topic-budget")
         most = sorted(self.judged.items(), key=lambda item: -item[1])
         named = len(most) if len(most) == NAMED + 1 else NAMED
-        parts = [f"{count:,} in topic {query_id}" for query_id, count in most[:named]]
+        parts = [f"{judged:,} in topic {query_id}" for query_id, judged in most[:named]]
         if rest := most[named:]:
-            parts.append(f"{sum(count for _, count in rest):,} in {len(rest):,} other topics")
+            parts.append(f"{sum(judged for _, judged in rest):,} in {count(len(rest), 'other topic')}")
         return (
-            f"{budget}: {', '.join(parts)}. "
-            f"Raise the budget (Loop page, or cleverdon loop DIR {option} N), or export the qrels."
+            f"{budget}: {join(parts)}. "
+            f"Raise it on the Loop page or with `cleverdon loop DIR {option} N`, or export the qrels."
         )
 
 
 NAMED = 5
-"""Number of topics named where a budget is used up; the others are summed."""
+"""Number of topics named when a budget is used up; the others are summed."""
 
 
 class NextStep(NamedTuple):

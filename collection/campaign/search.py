@@ -65,25 +65,25 @@ class DocumentSearch:
         return [(d, title, _snippet(text, [word for group in bare for word in group])) for d, title, text in found]
 
     def take(self, annotator: str, query_id: str, doc_id: str) -> Document:
-        """Hand out a document that the annotator found by searching; its judgement will say so."""
+        """Give the annotator a document found by searching; its judgement gets the strategy "search"."""
         self.settings.require_topic(query_id)
         if self.settings.mode(query_id) == "closed":
-            raise InputError(f"topic {query_id!r} is closed: nothing more is judged for it")
+            raise InputError(f"topic {query_id!r} is closed")
         document = self.store.corpus.documents([doc_id]).get(doc_id)
         if document is None:
             raise UnknownNameError("document", doc_id, [])
         if not self.store.assignments.is_for(query_id, annotator):
-            raise InputError(f"topic {query_id!r} is assigned to others")
+            raise InputError(f"topic {query_id!r} is assigned to other annotators")
         if first := next(iter(self.store.assignments.calibration_left(annotator)), None):
-            raise InputError(f"the calibration set comes first, in topic {first!r}")
+            raise InputError(f"judge the calibration set first, in topic {first!r}")
         at = clock.seconds()
         with self.store.transaction():
             # Annotators can take documents that they have judged, to change their grade.
             state = self.demand.candidates(query_id, annotator, at, [doc_id])
             if any(c.held_back and not c.mine for c in state):
-                raise InputError(f"the text of {doc_id!r} is missing, so it cannot be judged yet")
+                raise InputError(f"document {doc_id!r} has no text yet and cannot be judged")
             if not any(c.mine for c in state) and not assignment.next_pairs(state):
-                raise InputError(f"{doc_id!r} is judged already, or another annotator has it on screen")
+                raise InputError(f"document {doc_id!r} has been judged or is open on another annotator's screen")
             until = at + self.settings.assignment().lease * 60
             self.store.queue.lease(query_id, [Selection(doc_id, "search")], annotator, at, until)
         return document
@@ -110,7 +110,7 @@ def _read(words: str) -> tuple[list[list[str]], list[str]]:
             wanted.append([quoted])
         before = ""
     if not wanted:
-        raise InputError(f"a search needs a word to look for, found {words!r}")
+        raise InputError(f"search: expected at least one word to find, found {words!r}")
     return wanted, unwanted
 
 

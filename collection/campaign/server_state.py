@@ -60,5 +60,5 @@ class ServerState:
                 part.unlink(missing_ok=True)
         secret = path.read_bytes()
         if len(secret) < SECRET_CHARACTERS:
-            raise CampaignError(f"{path} is damaged; remove it, and everybody signs in anew")
+            raise CampaignError(f"{path} is damaged; delete it, and everybody has to sign in again")
         return secret

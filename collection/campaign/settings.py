@@ -79,7 +79,7 @@ class Settings:
         """
         with self.store.transaction():
             settings = self.loop()
-            require_fields(settings, changes, "setting of the loop")
+            require_fields(settings, changes, "loop setting")
             known = self.store.corpus.topics()["query_id"].tolist()
             if topics is None and changes.get("mode") == "closed":
                 topics, rest = known, {name: value for name, value in changes.items() if name != "mode"}
@@ -88,7 +88,9 @@ class Settings:
                 return self._change_loop(settings, changes)
             elif set(changes) != {"mode"}:
                 found = ", ".join(sorted(changes))
-                raise InputError(f"a topic can have a mode of its own and nothing else, found {found}")
+                raise InputError(
+                    f"topics: expected only a mode, found {found}; the other settings apply to the whole campaign"
+                )
             if changes["mode"] is not None:
                 known_mode(changes["mode"])
             for query_id in topics:
@@ -103,7 +105,9 @@ class Settings:
     def _change_loop(self, settings: LoopSettings, changes: dict[str, Any]) -> LoopSettings:
         settings = replace(settings, **changes)
         if settings.level not in self.grades or settings.level < 1:
-            raise InputError(f"the level is a grade of this campaign above 0 ({self.grades}), found {settings.level}")
+            raise InputError(
+                f"level: expected a grade of this campaign above 0 ({self.grades}), found {settings.level}"
+            )
         self.store.settings.put("loop", asdict(settings))
         return settings
 
@@ -147,7 +151,7 @@ class Settings:
         """Set the guidelines, in Markdown; InputError if they are too long or not valid Unicode."""
         require_writable(text, "guidelines")
         if len(text) > LONGEST_GUIDELINES:
-            raise InputError(f"guidelines have at most {LONGEST_GUIDELINES:,} characters, found {len(text):,}")
+            raise InputError(f"guidelines: expected at most {LONGEST_GUIDELINES:,} characters, found {len(text):,}")
         self.store.settings.put_text("guidelines", text.strip())
 
     def topic_notes(self) -> dict[str, str]:
@@ -173,7 +177,7 @@ class Settings:
         UnknownNameError for an unknown setting or named value, InputError for a value out of range.
         """
         with self.store.transaction():
-            settings = changed(self.judging_page(), changes, "setting of the judging page")
+            settings = changed(self.judging_page(), changes, "judging-page setting")
             self.store.settings.put("card", asdict(settings))
         return settings
 
@@ -195,11 +199,19 @@ class Settings:
         """
         with self.store.transaction():
             texts = {name: text.strip() for name, text in changes.items()}
-            about = changed(self.collection(), texts, "field of a collection's card")
+            about = changed(self.collection(), texts, "collection field")
             if about.url and not is_web_address(about.url):
                 raise InputError(f"url: expected an address that begins with http:// or https://, found {about.url!r}")
             self.store.settings.put("about", asdict(about))
         return about
+
+    def tour(self) -> bool:
+        """Whether the Overview page shows the tour of the demo."""
+        return bool(self.store.settings.get("tour", False))
+
+    def set_tour(self, shown: bool) -> None:
+        """Show or hide the tour of the demo."""
+        self.store.settings.put("tour", shown)
 
     def own_modes(self) -> dict[str, str | None]:
         """Return each topic's own mode, or None where the campaign's mode applies."""
@@ -215,9 +227,9 @@ class Settings:
             text = json.dumps(dict(settings), ensure_ascii=False, allow_nan=False)
             size = len(text.encode())
         except (TypeError, ValueError, RecursionError) as error:
-            raise InputError(f"wanted the arrangement of a card as plain JSON: {error}") from None
+            raise InputError(f"card arrangement: expected plain JSON ({error})") from None
         if size > CARD_BYTES:
-            raise InputError(f"the arrangement of a card has {CARD_BYTES:,} bytes at most, found {size:,}")
+            raise InputError(f"card arrangement: expected at most {CARD_BYTES:,} bytes, found {size:,}")
         self.store.settings.keep_card_arrangement(annotator, text)
 
     def require_topic(self, query_id: str) -> None:

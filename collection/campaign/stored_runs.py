@@ -44,7 +44,9 @@ def write(frame: pd.DataFrame, place: Path) -> Path:
         file.flush()
         os.fsync(file.fileno())
     if _expanded(pq.read_metadata(place)) > _limit(len(frame)):
-        raise InputError(f"document ids have more than {BYTES_OF_A_ROW:,} characters on average; shorten them")
+        raise InputError(
+            f"expected document ids of at most {BYTES_OF_A_ROW:,} characters on average, found more; shorten them"
+        )
     return place.rename(place.with_name(f"{place.stem}-{_digest(place)}.parquet"))
 
 
@@ -93,7 +95,7 @@ def read(
 
 
 class _Foreign(Exception):
-    """A file is not the recorded one; the message says why."""
+    """A file is not the recorded one, with the difference as message."""
 
 
 def _table(
@@ -108,13 +110,13 @@ def _table(
 
     named = _DIGEST.search(place.name)
     if named and _digest(place) != named[1]:  # before Arrow looks at it, which a damaged file can abort
-        raise _Foreign("its content has another digest")
+        raise _Foreign("its checksum differs")
     rows, size = int(recorded["rows"]), place.stat().st_size
     if size > _limit(rows):
         raise _Foreign(f"it has {size:,} bytes for {rows:,} rows")
     file = pq.read_metadata(place)
     if file.num_rows != rows:
-        raise _Foreign(f"it has {file.num_rows:,} rows, and {rows:,} were imported")
+        raise _Foreign(f"it has {file.num_rows:,} rows instead of {rows:,}")
     if _expanded(file) > _limit(rows):
         raise _Foreign(f"it expands to {_expanded(file):,} bytes for {rows:,} rows")
     _check_schema(file.schema.to_arrow_schema())
@@ -147,7 +149,7 @@ def _check_schema(schema: pa.Schema) -> None:
     if sorted(schema.names) != sorted(wanted):
         raise _Foreign(f"it has the columns {', '.join(schema.names)[:100]}")
     if wrong := [name for name, fits in wanted.items() if not fits(schema.field(name).type)]:
-        raise _Foreign(f"its column {wrong[0]} is of the type {schema.field(wrong[0]).type}")
+        raise _Foreign(f"its column {wrong[0]} has the type {schema.field(wrong[0]).type}")
 
 
 def _check_lengths(column: pa.ChunkedArray, rows: int) -> None:

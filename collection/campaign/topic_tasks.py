@@ -63,10 +63,10 @@ class TopicTasks:
         self.preferences = self.store.topic_tasks.preferences
 
     def next_topics(self, annotator: str, count: int, holding: Sequence[str] = ()) -> NextTopics:
-        """Hand out up to `count` topics of the campaign's task, and renew the claims on those that the annotator holds.
+        """Give an annotator up to `count` topics of the campaign's task, and renew the claims on those they hold.
 
         In the order of import, or in random order in the mode "random". Topics that are closed, assigned to others,
-        decided or held by enough annotators, or without enough documents with a text are not handed out.
+        decided or held by enough annotators, or without enough documents with a text are left out.
         """
         at, lease = clock.seconds(), self.settings.assignment().lease * 60
         if self.settings.judging_page().task == "grades":
@@ -165,7 +165,7 @@ class TopicTasks:
             ``kind`` "chosen" has the `shown` documents and up to ``most_chosen`` of them as `chosen` (none: "none of
             these"); "cannot judge" needs a reason; "undone" undoes the annotator's current choice for the topic.
         handed_out_only
-            Refuse topics that were never handed out to the annotator, and documents outside the topic's pool. The
+            Refuse topics that were never assigned to the annotator, and documents outside the topic's pool. The
             current ``most_chosen`` does not apply, as it may have been lowered since.
         """
         return self._take(choices, lambda choice: self._choose(choice, handed_out_only))
@@ -196,7 +196,7 @@ class TopicTasks:
         logged = self.store.topic_tasks.choice_logged(c.uuid)
         if logged is not None:
             if logged != (c.annotator, c.query_id):
-                raise JudgementError(f"the uuid {c.uuid} belongs to another choice")
+                raise JudgementError(f"expected a new uuid, found {c.uuid} of another choice")
             return
         last = self.store.topic_tasks.last_choice(c.query_id, c.annotator)
         if last is None:
@@ -204,7 +204,7 @@ class TopicTasks:
         docs = self.store.corpus.doc_keys(c.shown)
         check_choice(c, docs, MOST_CHOSEN if handed_out_only else self.settings.judging_page().most_chosen)
         if c.kind == "undone" and last.entry is None:
-            raise JudgementError(f"{c.annotator} has no choice for topic {c.query_id!r} to take back")
+            raise JudgementError(f"{c.annotator} has no choice for topic {c.query_id!r} to undo")
         if handed_out_only:
             self._check_handed_out(c, last.known, last.topic, c.shown)
         self.store.topic_tasks.append_choice(c, last, [docs[doc_id] for doc_id in c.shown])
@@ -215,7 +215,7 @@ class TopicTasks:
         logged = self.store.topic_tasks.preference_logged(p.uuid)
         if logged is not None:
             if (*logged[:2], *sorted(logged[2:])) != (p.annotator, p.query_id, *sorted((p.left, p.right))):
-                raise JudgementError(f"the uuid {p.uuid} belongs to another preference")
+                raise JudgementError(f"expected a new uuid, found {p.uuid} of another preference")
             return
         docs = self.store.corpus.doc_keys([p.left, p.right])
         check_preference(p, docs)
@@ -223,7 +223,7 @@ class TopicTasks:
         if last is None:
             raise JudgementError(f"topic {p.query_id!r} is not in the campaign")
         if p.kind == "undone" and last.entry is None:
-            raise JudgementError(f"{p.annotator} has no preference between {p.left!r} and {p.right!r} to take back")
+            raise JudgementError(f"{p.annotator} has no preference between {p.left!r} and {p.right!r} to undo")
         if handed_out_only:
             known = last.known or self.store.topic_tasks.has_preferences(last.topic, p.annotator)
             self._check_handed_out(p, known, last.topic, (p.left, p.right))
@@ -232,11 +232,11 @@ class TopicTasks:
 
     def _check_handed_out(self, decision: D, known: bool, topic: int, shown: Sequence[str]) -> None:
         if not (known or self.store.topic_tasks.was_claimed(topic, decision.annotator)):
-            raise JudgementError(f"topic {decision.query_id!r} was not handed out to {decision.annotator}")
+            raise JudgementError(f"topic {decision.query_id!r} is not assigned to {decision.annotator}")
         if strange := self.store.pool.missing(decision.query_id, shown):
             raise JudgementError(f"document {strange[0]!r} is not in the pool of topic {decision.query_id!r}")
         if decision.kind != "undone" and (missing := self.store.corpus.without_text(shown)):
-            raise JudgementError(f"the text of document {min(missing)!r} is missing, so it cannot be judged yet")
+            raise JudgementError(f"document {min(missing)!r} has no text yet and cannot be judged")
 
     def _keep_in_hand(self, decision: D, last: LoggedDecision, handed_out: bool) -> None:
         """Claim the topic of an undone decision for the annotator again, if others have not taken it."""

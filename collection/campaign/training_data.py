@@ -101,13 +101,13 @@ class TrainingData:
         """
         parameters = training.NEGATIVES[negatives].parameters
         if ranks_of not in get_args(RanksOf):
-            raise UnknownNameError("choice of ranks", ranks_of, get_args(RanksOf))
+            raise UnknownNameError("source of ranks", ranks_of, get_args(RanksOf))
         if ranks is not None and "first" not in parameters:
-            raise InputError(f"the rule {negatives} for negatives does not look at ranks; leave them out")
+            raise InputError(f"rule {negatives} for negatives does not use ranks; leave them out")
         first, last = ranks or (parameters.get("first", 1), parameters.get("last", 1))
         qrels = self.qrels.from_choices() if self._chooses_from_lists() else self.qrels.build(rule)
         if qrels.empty:
-            raise CampaignError("there is no grade yet to make training data of; judge some pairs first")
+            raise CampaignError("training data needs grades, found none; judge some pairs first")
         ranked = self._ranked(ranks_of, first, last) if "first" in parameters else None
         pool = self._ids_with_text() if negatives == "unjudged-random" else []
         named = [qrels["doc_id"], *([] if ranked is None else [ranked["doc_id"]])]
@@ -142,7 +142,7 @@ class TrainingData:
     ) -> list[TrainingFile]:
         """Write training data: ``.tsv`` has ids, ``.jsonl`` texts; see :func:`collection.formats.write_training`.
 
-        FILE.rule.json beside FILE says how it was made. The text of a topic is its title, or its first text.
+        FILE.rule.json beside FILE records the settings. The text of a topic is its title, or its first text.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class TrainingData:
         runs = list(self.corpus.runs())
         if not runs:
             raise CampaignError(
-                "no run is there whose ranks would say which negatives are hard; import some with --run"
+                "hard negatives need runs, found none; import some with `cleverdon import DIR --run FILE`"
             )
         pairs = pooling.evidence(runs)
         rank = pairs["best"] if ranks_of == "any" else pairs.groupby("query_id", sort=False).cumcount() + 1

@@ -32,54 +32,37 @@ from collection.cli import (
     rules,
     simulate,
 )
-from collection.cli.options import DIRECTORY, FILE, FORMAT, SERVER_OPTIONS, expand_folders, refuse_repeated
+from collection.cli.help import Group
+from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, expand_folders
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.errors import CleverdonError
 from collection.phrases import count
 
 if TYPE_CHECKING:
     from collection.campaign.results import ImportReport
 
 
-class Group(click.Group):
-    """A command that prints library errors in one line, ends quietly at a closed pipe, and refuses repeated options."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, and refuse options that are repeated although they take one value."""
-        name, command, rest = super().resolve_command(ctx, args)
-        if command is not None:
-            refuse_repeated(command, click.Context(command, ctx, name), rest)
-        return name, command, rest
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run the command and turn errors of the library into exit statuses."""
-        try:
-            return super().invoke(ctx)
-        except CleverdonError as error:
-            echo(f"cleverdon: {one_line(str(error))}", err=True)
-            ctx.exit(2)
-        except UnicodeEncodeError as error:
-            # Python keeps bytes of an argument that are not UTF-8 as halves of surrogate pairs.
-            echo(f"cleverdon: expected text in UTF-8, found {error.object!a}", err=True)
-            ctx.exit(2)
-        except BrokenPipeError:
-            # `cleverdon evaluate ... | head` closed the pipe.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(0)
-        except OSError as error:
-            message = f"cleverdon: {error.filename or ''}: {error.strerror or error}".replace(": :", ":")
-            echo(one_line(message), err=True)
-            ctx.exit(2)
+COMPLETION = """\b
+Shell completion: add the line of your shell to its file.
+  ~/.bashrc  eval "$(_CLEVERDON_COMPLETE=bash_source cleverdon)"
+  ~/.zshrc   eval "$(_CLEVERDON_COMPLETE=zsh_source cleverdon)"
+  ~/.config/fish/completions/cleverdon.fish
+             _CLEVERDON_COMPLETE=fish_source cleverdon | source
+"""
 
 
 @click.group(
-    cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True}
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
+    help="""Cleverdon builds test collections for information retrieval.
+
+    \b
+    Try it:   cleverdon demo
+    Read on:  cleverdon docs start/demo""",
+    epilog=COMPLETION,
 )
 @click.version_option(package_name="cleverdon")
 def main() -> None:
-    """Build test collections for retrieval evaluation: pool, judge, settle, evaluate."""
+    """The `cleverdon` command."""
 
 
 for command in (
@@ -93,37 +76,47 @@ for command in (
 @main.command()
 @DIRECTORY
 @click.option(
-    "--grades", default="0-3", metavar="0-1|0-3|FILE", help="Grade scale, by name or as a JSON file {grade: sentence}."
+    "--grades", default="0-3", metavar="0-1|0-3|FILE", help="Grade scale; FILE is JSON: {grade: description}."
 )
-@click.option("--title", help="What the pages show; the directory's name if left out.")
+@click.option("--title", help="Title of the campaign; by default the name of DIR.")
 def new(directory: Path, grades: str, title: str | None) -> None:
-    """Make a new, empty campaign in DIR."""
+    """Create an empty campaign.
+
+    DIR is the directory of the campaign; it is created if needed.
+    """
     from collection.campaign import Campaign
 
     with Campaign.create(directory, grades=grades, title=title) as campaign:
-        echo(f"{directory}: a new campaign, grades {campaign.grades}. {campaign.overview.next_step().sentence}")
+        echo(f"Created the campaign {directory} with the grades {campaign.grades}.")
+        echo(f"Next: {campaign.overview.next_step().sentence}")
 
 
 @main.command("import")
 @DIRECTORY
-@click.option("--documents", multiple=True, type=FILE, help="JSONL, TSV or CSV, or a folder of them; may be repeated.")
-@click.option("--topics", type=FILE, help="TSV, JSONL, TREC SGML or XML.")
-@click.option("--run", "runs", multiple=True, type=FILE, help="A TREC run, or a folder of them; may be repeated.")
-@click.option("--qrels", type=FILE, help="Qrels in TREC form; kept as judgements of the annotator qrels:NAME.")
 @click.option(
-    "--labels", type=FILE, help="Several annotators' grades: CSV or TSV with annotator, query_id, doc_id, relevance."
+    "--documents", multiple=True, type=FILE, help="Documents (JSONL, TSV, CSV), or a folder of them; repeatable."
 )
-@click.option("--costs", type=FILE, help="What runs cost: a CSV or TSV with a column run; Compare shows it.")
-@click.option("--clicks", type=FILE, help="A log of clicks: CSV, TSV or JSONL; kept apart from judgements.")
-@click.option("--replace", is_flag=True, help="Take the new content where a name is there with other content.")
+@click.option("--topics", type=FILE, help="Topics (TSV, JSONL, TREC SGML, XML).")
+@click.option("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
+@click.option("--qrels", type=FILE, help="TREC qrels, stored as judgements of the annotator qrels:NAME.")
+@click.option("--labels", type=FILE, help="Grades by annotator (CSV, TSV): annotator, query_id, doc_id, relevance.")
+@click.option("--costs", type=FILE, help="Costs of runs (CSV, TSV) with the column run.")
+@click.option("--clicks", type=FILE, help="Click log (CSV, TSV, JSONL), stored apart from judgements.")
+@click.option("--replace", is_flag=True, help="Replace what has the same name but other content.")
 def import_(directory: Path, replace: bool, **files: Any) -> None:
-    """Import files into the campaign in DIR: all of them, or none if one is wrong."""
+    """Import documents, topics, runs, qrels and other files.
+
+    All files are imported, or none of them if one has an error. Files ending in .gz are read directly.
+
+    For example:
+      cleverdon import DIR --documents docs.jsonl --topics topics.tsv --run runs/
+    """
     from collection.campaign import Campaign
 
     if not any(files.values()):
-        raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels or another file")
+        raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
     files |= {name: expand_folders(files[name]) for name in ("documents", "runs")}
-    with Campaign(directory) as campaign, progress_line() as progress:
+    with Campaign(directory) as campaign, progress_line("importing") as progress:
         report = campaign.importer.import_files(**files, replace=replace, progress=progress)
     _print_report(report)
 
@@ -132,7 +125,10 @@ def import_(directory: Path, replace: bool, **files: Any) -> None:
 @DIRECTORY
 @SERVER_OPTIONS
 def serve(directory: Path, **options: object) -> None:
-    """Open the app on the campaign in DIR."""
+    """Open a campaign in the app.
+
+    The app runs until Ctrl+C. Its address and a sign-in link are printed.
+    """
     _serve(directory, options)
 
 
@@ -140,11 +136,11 @@ def serve(directory: Path, **options: object) -> None:
 @DIRECTORY
 @FORMAT
 def status(directory: Path, form: str) -> None:
-    """What the campaign in DIR holds, how far it is, and what to do next."""
+    """Show the contents, the progress and the next step."""
     from collection.campaign import Campaign
     from collection.stopping.table import missing_texts
 
-    with Campaign(directory) as campaign, progress_line("counting"):
+    with Campaign(directory) as campaign, progress_line("counting judgements"):
         state = campaign.overview.status()
     if form == "json":
         print_json(state)
@@ -164,13 +160,12 @@ def status(directory: Path, form: str) -> None:
         left = several if only_loops else f"{several}, {state['remaining']:,} left"
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}")
     if state["outside_pool"]:
-        outside = count(state["outside_pool"], "more pair is", "more pairs are")
-        echo(f"  {outside} judged, outside the pool")
+        echo(f"  {count(state['outside_pool'], 'judged pair')} outside the pool")
     if missing := missing_texts(t["without_text"] for t in per_topic):
-        echo(f"  {missing} `cleverdon export {directory} --missing-documents FILE` lists the ids")
+        echo(f"  {missing} List the ids with `cleverdon export {directory} --missing-documents FILE`.")
     elif state["missing_documents"]:
-        missing = count(state["missing_documents"], "document of the pool has", "documents of the pool have")
-        echo(f"  {missing} no text (export --missing-documents FILE)")
+        missing = count(state["missing_documents"], "pooled document has", "pooled documents have")
+        echo(f"  {missing} no text. List the ids with `cleverdon export {directory} --missing-documents FILE`.")
     if per_topic and not state["decisions"]:
         echo()
         columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")
@@ -181,20 +176,20 @@ def status(directory: Path, form: str) -> None:
     if state["annotators"] and not state["decisions"]:
         echo()
         rows = [[a["annotator"], a["judgements"], a["last_at"][:16].replace("T", " ")] for a in state["annotators"]]
-        print_table(["annotator", "judgements", "last (UTC)"], rows)
+        print_table(["annotator", "judgements", "last judgement (UTC)"], rows)
     echo(f"\nNext: {state['next']['sentence']}")
 
 
 @main.command()
 @DIRECTORY
-@click.option("--topic", required=True, metavar="Q", help="The topic's query_id.")
-@click.option("--doc", required=True, metavar="D", help="The document's doc_id.")
-@click.option("--annotator", required=True, metavar="A", help="Whose judgement it is.")
-@click.option("--grade", type=int, metavar="G", help="A grade of the campaign's scale.")
-@click.option("--cannot-judge", metavar="REASON", help="Instead of a grade: why none can be given.")
-@click.option("--undo", is_flag=True, help="Instead of a grade: take the annotator's judgement of the pair back.")
-@click.option("--adjudicate", is_flag=True, help="It ends what annotators differ on, beside A's own judgement, if any.")
-@click.option("--flag", is_flag=True, help="A wants the pair to be looked at again: the Annotators page lists it.")
+@click.option("--topic", required=True, metavar="Q", help="Topic, by query_id.")
+@click.option("--doc", required=True, metavar="D", help="Document, by doc_id.")
+@click.option("--annotator", required=True, metavar="A", help="Annotator who judges.")
+@click.option("--grade", type=int, metavar="G", help="Grade on the campaign's scale.")
+@click.option("--cannot-judge", metavar="REASON", help="Reason why the pair cannot be graded.")
+@click.option("--undo", is_flag=True, help="Withdraw the annotator's judgement of the pair.")
+@click.option("--adjudicate", is_flag=True, help="Record the adjudicated grade, apart from A's own judgement.")
+@click.option("--flag", is_flag=True, help="Flag the pair for review; the Annotators page lists it.")
 def judge(
     directory: Path,
     topic: str,
@@ -206,11 +201,17 @@ def judge(
     adjudicate: bool,
     flag: bool,
 ) -> None:
-    """Write one judgement, by the same path as the app's."""
+    """Record one judgement.
+
+    Give one of --grade, --cannot-judge and --undo.
+
+    For example:
+      cleverdon judge DIR --topic 301 --doc d7 --annotator ann --grade 2
+    """
     from collection.campaign import Campaign
 
     if (grade is not None) + (cannot_judge is not None) + undo != 1:
-        raise click.UsageError("give one of --grade G, --cannot-judge REASON, --undo")
+        raise click.UsageError("expected one of --grade, --cannot-judge and --undo")
     with Campaign(directory) as campaign:
         judgement = campaign.judging.judge(
             annotator, topic, doc, grade, cannot_judge=cannot_judge, undo=undo, adjudicate=adjudicate, flagged=flag
@@ -218,24 +219,27 @@ def judge(
         row = campaign.progress.topics(topic).iloc[0]
         pooled = campaign.corpus.in_pool(topic, doc)
     decision = ("adjudicated, " if adjudicate else "") + (judgement.kind if grade is None else str(grade))
-    judged = f"{row['judged_in_pool']:,} of {row['pool']:,} pairs of the topic's pool are judged"
+    judged = f"{row['judged_in_pool']:,} of {count(row['pool'], 'pair')} in the topic's pool judged"
     if outside := row["judged"] - row["judged_in_pool"]:
-        judged += f", and {outside:,} outside it"
+        judged += f", {outside:,} outside the pool"
     echo(f"{topic} {doc}: {decision} by {annotator}; {judged}")
     if not pooled:
-        print_notices(["the pair is not in the pool; its grade goes into the qrels all the same"])
+        print_notices(["the pair is not in the pool; its grade is part of the qrels"])
 
 
 @main.command()
-@click.argument("directory", metavar="[DIR]", type=FILE, default=Path("demo-campaign"))
+@click.argument("directory", metavar="[DIR]", type=DIRECTORY_PATH, default=Path("demo-campaign"))
 @SERVER_OPTIONS
-@click.option("--build-only", is_flag=True, help="Build the campaign, do not open the app.")
+@click.option("--build-only", is_flag=True, help="Build the campaign without opening the app.")
 def demo(directory: Path, build_only: bool, **options: object) -> None:
-    """Build the demo campaign in DIR (demo-campaign), unless it is there, and open the app on it."""
+    """Build a demo campaign and open it in the app.
+
+    DIR is demo-campaign by default. An existing demo campaign is opened as it is.
+    """
     from collection.demo import build, is_built
 
     if not is_built(directory):
-        with progress_line() as progress:
+        with progress_line("building the demo") as progress:
             report = build(directory, progress)
         _print_report(report)
     if not build_only:

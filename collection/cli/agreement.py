@@ -13,6 +13,7 @@ from collection.cli.evaluate import parse_one
 from collection.cli.options import FILE, FORMAT, parse_scale
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
+from collection.phrases import count
 from collection.records import sort_naturally
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from collection.campaign.agreement import Conclusion
 
 SHOWN = 30
-"""Rows of a table that are printed; JSON has all."""
+"""Printed rows per table; JSON has all."""
 
 TABLES = 3
-"""Tables of runs that are printed."""
+"""Printed tables of runs."""
 
 COLUMNS = ("observed", "cohen", "cohen-quadratic", "alpha-ordinal", "ac1")
 """Coefficients of the graded scale in the narrow tables; the overlap is the last column."""
@@ -35,21 +36,21 @@ COLUMNS = ("observed", "cohen", "cohen-quadratic", "alpha-ordinal", "ac1")
 @click.argument("source", metavar="DIR|LABELS", type=FILE)
 @FORMAT
 @click.option(
-    "--level", type=float, metavar="G", help="The grade from which on a document is relevant (the loop's; 1 of a file)."
+    "--level", type=float, metavar="G", help="Minimum relevant grade; by default the campaign's, 1 for a file."
 )
 @click.option(
     "--grades",
     metavar="SCALE",
     type=parse_scale,
-    help="All grades that there are, as 0-3 or 0,1,2,3; if left out, a campaign's own, and those that a file has.",
+    help="Grade scale of LABELS, such as 0-3 or 0,1,2,3; by default the grades in the file.",
 )
-@click.option("--topic", "topics", multiple=True, metavar="Q", help="Only this topic; may be repeated.")
-@click.option("--without", multiple=True, metavar="NAME", help="Leave an annotator out; may be repeated.")
-@click.option("--measure", metavar="M", help="Do the runs stand in the same order by each one's grades? As nDCG@10.")
-@click.option("--coefficient", default="alpha-ordinal", metavar="C", help="By which the topics are sorted.")
-@click.option("--resamples", type=click.IntRange(min=0), default=1000, help="For the intervals.")
-@click.option("--by", type=click.Choice(["pairs", "topics"]), default="pairs", help="What the intervals draw again.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the random numbers.")
+@click.option("--topic", "topics", multiple=True, metavar="Q", help="Only this topic; repeatable.")
+@click.option("--without", multiple=True, metavar="NAME", help="Leave out this annotator; repeatable.")
+@click.option("--measure", metavar="M", help="Also compare the rankings of runs by each annotator's grades.")
+@click.option("--coefficient", default="alpha-ordinal", metavar="C", help="Coefficient to sort the topics by.")
+@click.option("--resamples", type=click.IntRange(min=0), default=1000, help="Bootstrap samples; 0 = no intervals.")
+@click.option("--by", type=click.Choice(["pairs", "topics"]), default="pairs", help="Bootstrap unit.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Random seed of the bootstrap.")
 def agreement(
     source: Path,
     form: str,
@@ -61,27 +62,32 @@ def agreement(
     coefficient: str,
     **options: Any,
 ) -> None:
-    """How far annotators agree: in the campaign DIR, or in the file LABELS (CSV, TSV or JSONL).
+    """Measure inter-annotator agreement.
 
-    LABELS has the columns annotator, query_id, doc_id, relevance.
+    Reads the judgements of the campaign DIR, or the file LABELS (CSV, TSV, JSONL) with the columns annotator,
+    query_id, doc_id and relevance.
+
+    For example:
+      cleverdon agreement DIR --measure nDCG@10
+      cleverdon agreement labels.csv --by topics
     """
     from collection import annotator_agreement, formats
     from collection.annotator_agreement import COEFFICIENTS
     from collection.campaign import Campaign
 
-    label = COEFFICIENTS[coefficient].label  # an unknown name is reported before the work
+    label = COEFFICIENTS[coefficient].label  # report an unknown name before the computation
     conclusions: list[Conclusion] | None = None
     asked = None if measure is None else parse_one(measure)
     if source.is_dir():
         if grades is not None:
-            raise InputError(f"--grades is for a file of labels, and {source} is a campaign, which has its own")
+            raise InputError(f"--grades applies to a file of labels; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("computing agreement"):
             found = campaign.agreement.report(topics=topics, without=without, level=level, **options)
             if asked is not None:
                 conclusions = campaign.agreement.conclusions(asked, topics=topics, without=without)
     else:
         if measure is not None:
-            raise InputError(f"--measure needs the runs of a campaign, and {source} is not its directory")
+            raise InputError(f"--measure needs the runs of a campaign; expected its directory, found the file {source}")
         labels = annotator_agreement.select_labels(formats.read_labels(source), topics=topics, without=without)
         level = 1 if level is None else level
         if grades is not None:
@@ -99,13 +105,13 @@ def agreement(
         echo(sentence)
     echo()
     _print_values(found)
-    _print_narrow("between", found.between, ["a", "b", "pairs"])
+    _print_narrow("pairs of annotators", found.between, ["a", "b", "pairs"])
     by = found.topics[(found.topics["coefficient"] == coefficient)].drop_duplicates("query_id")
     order = sort_naturally(by).sort_values("value", kind="stable", na_position="last")["query_id"].tolist()
-    _print_narrow(f"topics, least {label} first", found.topics, ["query_id", "pairs"], order)
+    _print_narrow(f"topics, lowest {label} first", found.topics, ["query_id", "pairs"], order)
     if len(found.annotators) > 2:
-        _print_narrow("against the majority of the others", found.rest, ["annotator", "pairs", "difference"])
-    _print_narrow("as pairs were finished", found.windows, ["window", "pairs", "last_at"])
+        _print_narrow("each annotator vs. the majority of the others", found.rest, ["annotator", "pairs", "difference"])
+    _print_narrow("over time, by the last judgement of each pair", found.windows, ["window", "pairs", "last_at"])
     if conclusions is not None:
         _print_conclusions(conclusions, str(asked))
     print_notices(found.notes)
@@ -124,7 +130,7 @@ def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> 
 
 
 def _print_values(found: Agreement) -> None:
-    """Print a line for each coefficient, graded and binary side by side, with notes."""
+    """Print each coefficient on a line: graded, binary, notes."""
     from collection.annotator_agreement import COEFFICIENTS, format_with_interval
 
     rows = []
@@ -134,13 +140,15 @@ def _print_values(found: Agreement) -> None:
         cells = [rows_of.get(scale, "") for scale in ("graded", "binary")]
         notes = dict.fromkeys(note for note in of_entry["note"] if note)
         rows.append([entry.name, entry.label, *cells, "; ".join(notes)])
-    print_table(["coefficient", "name", "graded", f"binary (from {found.level:g})", "note"], rows)
+    print_table(["coefficient", "name", "graded", f"binary (grade {found.level:g}+)", "note"], rows)
     if found.resamples:
-        print_notices([f"in brackets: 95% of {found.resamples:,} bootstrap samples of {found.by}"])
+        print_notices(
+            [f"in brackets: 95% confidence intervals from {count(found.resamples, 'bootstrap sample')} of {found.by}"]
+        )
 
 
 def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[str] | None = None) -> None:
-    """Print a line for each key with some coefficients; nothing for an empty frame."""
+    """Print some coefficients of each key on a line; nothing for an empty frame."""
     if frame.empty:
         return
     graded = frame[(frame["scale"] == "graded") & frame["coefficient"].isin(COLUMNS)]
@@ -154,32 +162,35 @@ def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[
         [*(_key(key) for key in keyed), *("-" if isnan(value) else f"{value:.3f}" for value in row)]
         for keyed, row in zip(wide.index, wide.to_numpy().tolist(), strict=True)
     ]
-    print_table([*("higher by" if k == "difference" else k for k in keys), *wide.columns], rows[:SHOWN])
+    print_table([*("mean difference" if k == "difference" else k for k in keys), *wide.columns], rows[:SHOWN])
     if len(rows) > SHOWN:
-        echo(f"... {len(rows) - SHOWN:,} more; --format json has all")
+        echo(f"... {len(rows) - SHOWN:,} more rows; --format json prints all")
 
 
 def _key(key: float | int | str | datetime) -> int | str:
-    """A cell of a key column: times to the minute, differences with their sign."""
+    """Format a cell of a key column: times to the minute, differences with a sign."""
     if isinstance(key, float):
         return f"{key:+.2f}"
     return key if isinstance(key, int | str) else f"{key:%Y-%m-%d %H:%M}"
 
 
 def _print_conclusions(conclusions: list[Conclusion], measure: str) -> None:
-    echo(f"\nthe runs by {measure} under each annotator's grades")
+    echo(f"\nruns ranked by {measure} with the grades of each annotator")
     if not conclusions:
-        echo("There are no runs, or no two annotators who graded a pair in common.")
+        echo("Not available: this needs runs, and two annotators who graded the same pairs.")
         return
     rows = [
         [c.a, c.b, c.topics, c.pairs, c.runs, "-" if c.note else f"{c.tau:.3f}", c.swaps, c.note] for c in conclusions
     ]
-    print_table(["a", "b", "topics", "pairs", "runs", "Kendall's tau", "swaps", "note"], rows)
+    print_table(
+        ["annotator a", "annotator b", "topics", "pairs", "runs", "Kendall's tau", "swapped pairs of runs", "note"],
+        rows,
+    )
     for c in conclusions[:TABLES]:
         echo()
         cells = [
             [r["run"], f"{r['a']:.4f}", r["place_a"], f"{r['b']:.4f}", r["place_b"]] for r in c.table.to_dict("records")
         ]
-        print_table(["run", c.a, "place", c.b, "place"], cells)
+        print_table(["run", c.a, "rank", c.b, "rank"], cells)
     if len(conclusions) > TABLES:
-        echo(f"... {len(conclusions) - TABLES:,} more; --format json has all")
+        echo(f"... {len(conclusions) - TABLES:,} more tables; --format json prints all")

@@ -9,38 +9,41 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT
+from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, print_json, print_notices, print_table
+from collection.phrases import count, percent
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
 
 
-@click.command()
+_overlap, _topics = option_section("Overlap"), option_section("Topics")
+_calibration, _page = option_section("Calibration"), option_section("Judging page")
+
+
+@click.command(cls=SectionedCommand)
 @DIRECTORY
-@click.option("--annotators", type=COUNT, metavar="K", help="How many judge each pair; of all, or of:")
-@click.option("--share", type=float, metavar="S", help="... a share of the pairs from 0 to 1, chosen at random.")
-@click.option("--number", type=int, metavar="N", help="... N pairs of each topic's pool, chosen at random.")
-@click.option(
-    "--whole-topic", "whole", multiple=True, metavar="Q", help="... all pairs of this topic; may be repeated."
-)
-@click.option("--all-pairs", is_flag=True, help="... all pairs (as in the beginning).")
-@click.option("--topic", "topics", multiple=True, metavar="Q", help="Which topics are assigned, all if left out.")
-@click.option("--to", "people", multiple=True, metavar="NAME", help="Assign them to this account; may be repeated.")
-@click.option("--to-group", "groups", multiple=True, metavar="G", help="Assign them to this group; may be repeated.")
-@click.option("--to-everybody", is_flag=True, help="Open them to everybody (as in the beginning).")
-@click.option("--deal-to", "deal", multiple=True, metavar="NAME", help="Deal them out evenly among these; repeated.")
-@click.option("--per-topic", type=COUNT, help="With --deal-to: people a topic; as many as --annotators if left out.")
-@click.option(
+@_overlap("--annotators", type=COUNT, metavar="K", help="Annotators per overlap pair; other pairs have one.")
+@_overlap("--share", type=float, metavar="S", help="Overlap: a random share of the pairs, from 0 to 1.")
+@_overlap("--number", type=int, metavar="N", help="Overlap: N random pairs of each topic's pool.")
+@_overlap("--whole-topic", "whole", multiple=True, metavar="Q", help="Overlap: all pairs of this topic; repeatable.")
+@_overlap("--all-pairs", is_flag=True, help="Overlap: all pairs (the initial setting).")
+@_topics("--topic", "topics", multiple=True, metavar="Q", help="Topic to assign; repeatable; by default all.")
+@_topics("--to", "people", multiple=True, metavar="NAME", help="Assign to this account; repeatable.")
+@_topics("--to-group", "groups", multiple=True, metavar="G", help="Assign to this group; repeatable.")
+@_topics("--to-everybody", is_flag=True, help="Assign to everybody (the initial setting).")
+@_topics("--deal-to", "deal", multiple=True, metavar="NAME", help="Distribute evenly among these accounts; repeatable.")
+@_topics("--per-topic", type=COUNT, help="Accounts per topic with --deal-to; by default as many as --annotators.")
+@_topics("--note", metavar="TEXT", help="Note on each --topic, shown on the judging page.")
+@_calibration(
     "--calibration",
     metavar="FILE|N",
-    help="Pairs that everybody judges first: lines `query_id doc_id`, or N of each topic's pool at random; 0: none.",
+    help="Pairs that everybody judges first: a file of `query_id doc_id`, or N random pairs per topic (0 = none).",
 )
-@click.option("--feedback/--no-feedback", default=None, help="Show the settled grade after a pair of these.")
-@click.option("--lease", type=float, metavar="MIN", help="Minutes that a pair is reserved for who has it in hand.")
-@click.option("--blind/--unblind", default=None, help="Whether annotators see others' judgements, runs and ranks.")
-@click.option("--guidelines", type=FILE, help="A Markdown file: how to judge; the card shows it.")
-@click.option("--note", metavar="TEXT", help="With --topic: a note that the card shows beside the topic.")
+@_calibration("--feedback/--no-feedback", default=None, help="Show the adjudicated grade after each calibration pair.")
+@_page("--lease", type=float, metavar="MIN", help="Minutes for which a pair on screen is reserved.")
+@_page("--blind/--unblind", default=None, help="Hide others' judgements, runs and ranks from annotators.")
+@_page("--guidelines", type=FILE, help="Judging guidelines, a Markdown file.")
 @FORMAT
 def assign(
     directory: Path,
@@ -60,23 +63,30 @@ def assign(
     form: str,
     **others: Any,
 ) -> None:
-    """Show who judges what in DIR, or change it."""
+    """Show or change who judges which pairs.
+
+    Without options, shows the overlap, the work of each topic, and the results of the calibration.
+
+    For example:
+      cleverdon assign DIR --annotators 2 --share 0.1
+      cleverdon assign DIR --deal-to ann --deal-to bob
+    """
     from collection import formats
     from collection.campaign import Campaign
 
     chosen = {"share": share is not None, "number": number is not None, "topics": bool(whole), "all": all_pairs}
     if sum(chosen.values()) > 1:
-        raise click.UsageError("give one of --share, --number, --whole-topic, --all-pairs")
+        raise click.UsageError("expected only one of --share, --number, --whole-topic and --all-pairs")
     if bool(people or groups) + to_everybody + bool(deal) > 1:
-        raise click.UsageError("give one of --to (and --to-group), --to-everybody, --deal-to")
+        raise click.UsageError("expected only one of --to (with --to-group), --to-everybody and --deal-to")
     if topics and not (people or groups or to_everybody or deal or note is not None):
-        raise click.UsageError("what of these topics? give --to, --to-group, --to-everybody, --deal-to or --note")
+        raise click.UsageError("--topic needs --to, --to-group, --to-everybody, --deal-to or --note")
     if note is not None and not topics:
-        raise click.UsageError("--note is of a --topic")
+        raise click.UsageError("--note needs --topic")
     which = next((which for which, given in chosen.items() if given), None)
     changes = others | {"share": share, "number": number, "topics": whole or None, "which": which}
     changes = {name: value for name, value in changes.items() if value is not None}
-    # Read before anything is written: a file that is not there leaves the campaign as it was.
+    # Read before anything is written: a missing file leaves the campaign unchanged.
     text = None
     if guidelines is not None:
         text = "\n".join(line for _, line in formats.source.lines(guidelines, "guidelines in Markdown"))
@@ -100,7 +110,7 @@ def assign(
 
 
 def _deal(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: list[str]) -> dict[str, list[str]]:
-    """The people of each topic: by default as many as judge each pair, if there are as many."""
+    """The accounts of each topic: by default as many as judge each pair, at most all."""
     if not people:
         return {}
     usual = min(campaign.settings.assignment().annotators, len(set(people)))
@@ -108,7 +118,7 @@ def _deal(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: 
 
 
 def _pairs(campaign: Campaign, calibration: str) -> list[tuple[str, str]]:
-    """So many random pairs of each topic, or the pairs of a file."""
+    """Draw random pairs of each topic, or read the pairs of a file."""
     from collection import formats
     from collection.errors import FormatError
 
@@ -135,24 +145,38 @@ def _show(campaign: Campaign, form: str) -> None:
             {"settings": settings, "workload": work, "topics": topics, "notices": notices, "calibration": calibration}
         )
         return
-    several = "one annotator judges each pair"
+    looping, made = int(table["wanted"].isna().sum()), f"{work.made:,} of {count(work.judgements, 'judgement')} made"
+    if looping == len(table) > 0:
+        made = (
+            f"{count(campaign.progress.counts()['judgements'], 'judgement')} made; a loop has no fixed number of them"
+        )
+    elif looping:
+        made += f" (not counting {count(looping, 'topic')} in a loop)"
+    several = "1 annotator per pair"
     if settings.annotators > 1:
         which = {
             "all": "all pairs",
-            "share": f"{settings.share:.0%} of the pairs",
-            "number": f"{settings.number:,} pairs of each topic",
-            "topics": f"the pairs of {', '.join(settings.topics) or 'no topic'}",
+            "share": f"{percent(settings.share)} of the pairs",
+            "number": f"{count(settings.number, 'pair')} of each topic",
+            "topics": f"the pairs of {count(len(settings.topics), 'topic')} ({', '.join(settings.topics) or 'none'})",
         }[settings.which]
-        others = "" if settings.which == "all" else ", one judges each of the others"
-        several = f"{settings.annotators} annotators judge each of {which}{others}"
-    echo(f"{several}: {work.pairs:,} pairs of the pool, {work.judgements:,} judgements, {work.made:,} made")
-    echo(f"a pair is reserved for {settings.lease:g} minutes; judging is {'blind' if settings.blind else 'not blind'}")
-    if size:
-        feedback = "; the settled grade is shown after each" if settings.feedback else ""
-        echo(f"everybody judges {size:,} pairs first, beyond these{feedback}")
-    guidelines, notes = len(campaign.settings.guidelines()), len(campaign.settings.topic_notes())
-    if guidelines or notes:
-        echo(f"guidelines of {guidelines:,} characters, notes for {notes:,} topics")
+        others = "" if settings.which == "all" else ", 1 for the others"
+        several = f"{settings.annotators} annotators for {which}{others}"
+    print_table(
+        ["setting", "value"],
+        [
+            ["overlap", several],
+            [
+                "work",
+                f"{count(work.pairs, 'pooled pair')}, {made}",
+            ],
+            ["lease", f"{settings.lease:g} minutes"],
+            ["blind", "yes" if settings.blind else "no"],
+            ["calibration", f"{count(size, 'pair')}" + (", with feedback" if size and settings.feedback else "")],
+            ["guidelines", count(len(campaign.settings.guidelines()), "character")],
+            ["topic notes", str(len(campaign.settings.topic_notes()))],
+        ],
+    )
     print_notices(campaign.assignments.notices())
     if len(table):
         echo()
@@ -166,13 +190,13 @@ def _show(campaign: Campaign, form: str) -> None:
             ]
             for row in topics
         ]
-        print_table(["topic", "who", "pairs", "judgements", "made", "title"], rows)
+        print_table(["topic", "assigned to", "pairs", "judgements needed", "made", "title"], rows)
     if size and len(calibrated):
         echo()
         rows = [
-            [row["annotator"], f"{row['judged']} of {row['of']}", "-" if isnan(row["agree"]) else f"{row['agree']:.0%}"]
+            [row["annotator"], f"{row['judged']} of {row['of']}", "-" if isnan(row["agree"]) else percent(row["agree"])]
             for row in calibrated.to_dict("records")
         ]
-        print_table(["annotator", "calibration", "as settled"], rows)
+        print_table(["annotator", "calibration pairs", "same as adjudicated"], rows)
         if not campaign.calibration.pairs()["settled"].notna().any():
-            print_notices(["no pair of the calibration set is settled yet: adjudicate them, or import qrels"])
+            print_notices(["no calibration pair has an adjudicated grade yet: adjudicate them, or import qrels"])

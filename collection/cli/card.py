@@ -7,33 +7,43 @@ from typing import Any
 
 import click
 
+from collection.cli.names import Names
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import print_json, print_table
 
 
 @click.command()
 @DIRECTORY
-@click.option("--task", help="grades, list or preference: what annotators are asked.")
-@click.option("--list-size", type=int, metavar="N", help="For lists: documents of a list.")
-@click.option("--most-chosen", type=int, metavar="N", help="For lists: documents that can be chosen at most.")
-@click.option("--preference-size", type=int, metavar="N", help="For preferences: documents of a topic to compare.")
-@click.option("--form", "text_form", metavar="F", help="How texts are read: auto, plain, preformatted, markdown, html.")
-@click.option("--long", metavar="L", help="Long documents come whole, or folded to the passages that match.")
-@click.option("--long-from", type=int, metavar="N", help="Characters from which on a document is long.")
-@click.option("--marking/--no-marking", default=None, help="Whether annotators can mark passages.")
-@click.option("--near/--no-near", default=None, help="Whether a document says that one nearly the same was judged.")
+@click.option("--task", type=Names("grades", "list", "preference"), help="Task of the annotators.")
+@click.option("--list-size", type=int, metavar="N", help="Documents per list, for lists.")
+@click.option("--most-chosen", type=int, metavar="N", help="Maximum number of chosen documents, for lists.")
+@click.option("--preference-size", type=int, metavar="N", help="Documents to compare per topic, for preferences.")
 @click.option(
-    "--image-host", "hosts", multiple=True, metavar="HOST", help="Show linked images of this host; repeatable."
+    "--form",
+    "text_form",
+    type=Names("auto", "plain", "preformatted", "markdown", "html"),
+    help="Format of the documents' texts.",
 )
-@click.option("--no-image-hosts", is_flag=True, help="Show no linked images, but those of each --image-host.")
-@click.option("--rest-after", type=int, metavar="MIN", help="Minutes without a break after which it says so; 0: never.")
+@click.option(
+    "--long", type=Names("whole", "passages"), help="Show long documents whole, or folded to matching passages."
+)
+@click.option("--long-from", type=int, metavar="N", help="Minimum length of a long document in characters.")
+@click.option("--marking/--no-marking", default=None, help="Let annotators mark passages.")
+@click.option("--near/--no-near", default=None, help="Show when a near-duplicate was judged.")
+@click.option(
+    "--image-host", "hosts", multiple=True, metavar="HOST", help="Show linked images from this host; repeatable."
+)
+@click.option("--no-image-hosts", is_flag=True, help="Remove all image hosts except each --image-host.")
+@click.option(
+    "--rest-after", type=int, metavar="MIN", help="Minutes of judging before a break is suggested (0 = never)."
+)
 @FORMAT
 def card(
     directory: Path, text_form: str | None, hosts: tuple[str, ...], no_image_hosts: bool, form: str, **changes: Any
 ) -> None:
-    """Show what the judging page in DIR asks and how it shows documents, or change it.
+    """Show or change what the judging page asks and displays.
 
-    An open card takes it over when its page is loaded again.
+    Without options, shows the settings. Pages that are open use new settings once they are reloaded.
     """
     from dataclasses import asdict
 
@@ -48,7 +58,7 @@ def card(
     if form == "json":
         print_json(settings)
         return
-    print_table(["setting", "value"], [[name, _words(value)] for name, value in settings.items()])
+    print_table(["setting", "value"], [[name.replace("_", "-"), _words(value)] for name, value in settings.items()])
 
 
 def _words(value: object) -> str:

@@ -1,4 +1,4 @@
-"""`cleverdon compare`: which system is better than which, from files."""
+"""`cleverdon compare`: leaderboard and significance tests of run files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
-from collection.cli.options import COMPAT, FILE, QRELS_FORM, form_option, grade, measures_option, runs_argument
+from collection.cli.names import Names
+from collection.cli.options import (
+    COMPAT,
+    FILE,
+    QRELS_FORM,
+    SectionedCommand,
+    form_option,
+    grade,
+    measures_option,
+    option_section,
+    runs_argument,
+)
 from collection.cli.output import echo, echo_data, print_json, print_notices, print_table, progress_line
-from collection.phrases import count
+from collection.phrases import count, join
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,33 +38,42 @@ WRITTEN = ("baseline", "test", "correction", "alpha", "seed", "topics", "leaderb
 MARKS = {"better": "+", "worse": "-", "": " "}
 
 
-@click.command()
+_tests, _views = option_section("Significance tests"), option_section("Other tables")
+
+
+@click.command(cls=SectionedCommand)
 @click.argument("qrels", type=FILE)
 @runs_argument("RUN...", required=True)
-@measures_option("As nDCG@10, AP, map; may be repeated.")
-@click.option("--baseline", metavar="B", help="The system that all others are tested against; if left out, the best.")
-@click.option("--test", metavar="T", help="paired-t (if left out), permutation, bootstrap, wilcoxon or sign.")
-@click.option(
-    "--correction", metavar="C", help="holm (if left out), bonferroni, benjamini-hochberg, holm-sidak, hommel or none."
-)
-@click.option("--alpha", default=0.05, help="The level that p is held against.")
-@click.option("--all-pairs", is_flag=True, help="Test all pairs of systems, by the randomised Tukey HSD test.")
-@click.option("--seed", default=0, help="Of what is drawn at random: the same seed, the same p.")
+@measures_option()
+@click.option("--relevance-level", metavar="G", type=grade, help="Minimum relevant grade of binary measures.")
 @click.option(
     "--separate-seeds",
     is_flag=True,
-    help="Compare runs called NAME#1, NAME#2 one by one, not as their mean, the system NAME.",
+    help="Compare runs NAME#1, NAME#2 separately, not their mean as NAME.",
 )
-@click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run.")
-@click.option("--frontier", metavar="COST", help="Which systems are dominated: no better, and no cheaper by this cost.")
-@click.option("--systems", nargs=2, metavar="A B", help="The topics of these two runs, where they differ most first.")
-@click.option("--topic", metavar="Q", help="The two runs of --systems in this topic: values, and rank by rank.")
-@click.option("--depth", default=10, help="So many ranks of --topic.")
-@click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
-@click.option("--relevance-level", type=grade, help="Lowest grade that counts as relevant.")
 @COMPAT
 @QRELS_FORM
 @form_option("table", "tsv", "json", "latex", "markdown")
+@_tests("--baseline", metavar="RUN", help="System to test all others against; by default the best.")
+@_tests(
+    "--test",
+    type=Names("paired-t", "permutation", "bootstrap", "wilcoxon", "sign"),
+    help="Paired test; by default paired-t.",
+)
+@_tests(
+    "--correction",
+    type=Names("holm", "bonferroni", "benjamini-hochberg", "holm-sidak", "hommel", "none"),
+    help="Correction for multiple testing; by default holm.",
+)
+@_tests("--alpha", default=0.05, help="Significance level.")
+@_tests("--all-pairs", is_flag=True, help="Test all pairs of systems with the randomised Tukey HSD test.")
+@_tests("--seed", default=0, help="Random seed for reproducible p-values.")
+@_views("--systems", nargs=2, metavar="A B", help="Values of two runs by topic, largest difference first.")
+@_views("--topic", metavar="Q", help="With --systems: values and rankings of both runs for this topic.")
+@_views("--depth", default=10, help="Ranks to show with --topic.")
+@_views("--costs", type=FILE, help="Costs of the runs (CSV, TSV) with the column run, for --frontier.")
+@_views("--frontier", metavar="COST", help="Column of --costs; shows which systems are dominated in value and cost.")
+@_views("--power", metavar="D", type=float, help="Number of topics needed to detect a difference of D.")
 def compare(
     qrels: Path,
     runs: tuple[Path, ...],
@@ -72,37 +92,45 @@ def compare(
     form: str,
     **settings: Any,
 ) -> None:
-    """Compare RUNs by QRELS: a leaderboard, and which differences are more than chance over topics."""
+    """Compare systems: leaderboard, significance tests, costs.
+
+    Runs NAME#1, NAME#2 are seeds of the system NAME and are compared by their mean. A folder stands for the run files
+    in it.
+
+    For example:
+      cleverdon compare qrels.txt runs/ -m nDCG@10 --baseline bm25
+      cleverdon compare qrels.txt runs/ -m AP --systems bm25 dense
+    """
     from collection import comparison, formats, statistics
 
     views = [name for name, asked in (("--frontier", frontier), ("--systems", systems), ("--power", power)) if asked]
     if systems is not None and systems[0] == systems[1]:
-        raise click.UsageError(f"--systems needs two runs, found {systems[0]} twice")
+        raise click.UsageError(f"expected two different runs after --systems, found {systems[0]} twice")
     if len(views) > 1:
-        raise click.UsageError(f"{' and '.join(views)} are different tables: ask for one")
+        raise click.UsageError(f"expected only one of {join(views)}")
     if views and form in ("latex", "markdown"):
-        raise click.UsageError(f"{views[0]} has the formats table, tsv and json")
+        raise click.UsageError(f"expected --format table, tsv or json with {views[0]}, found {form}")
     if (costs is None) != (frontier is None):
-        raise click.UsageError("--costs FILE and --frontier COST go together")
+        raise click.UsageError("expected both --costs and --frontier, found one")
     if topic is not None and systems is None:
         raise click.UsageError("--topic needs --systems A B")
     tester = statistics.TESTS[test or statistics.DEFAULT_TEST].name
     corrector = statistics.CORRECTIONS[correction or statistics.DEFAULT_CORRECTION].name
-    # The table shows the unjudged share beside every value, so the default measures of it are left out.
+    # The table shows the share of unjudged documents beside every value, so the default measures of it are left out.
     asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level)
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if systems is not None and topic is not None:
         named = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
         if missing := [name for name in systems if name not in named]:
-            raise click.UsageError(f"no run is called {missing[0]}")
+            raise click.UsageError(f"there is no run {missing[0]}")
         a, b = (named[name] for name in systems)
         print_notices(comparison.out_of_reach(parsed, judged))
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=compat), ranks, systems, form)
         return
     evaluation = evaluate_files(runs, judged, parsed, costs, version=compat)
-    print_notices(evaluation.notes if views else ())  # a comparison has them among its own
+    print_notices(evaluation.notes if views else ())  # the notes of a comparison include them
     if systems is not None:
         _print_frame(_topics(evaluation, systems), form)
         return
@@ -118,7 +146,7 @@ def compare(
 
 
 def _columns_for(a: str, b: str) -> dict[str, str]:
-    """New names for the columns of `side_by_side` and `differences`, with the runs' names for the letters."""
+    """New names for the columns of `side_by_side` and `differences`: the runs' names in place of the letters."""
     names = {f"{what}_{letter}": f"{what} {name}" for letter, name in (("a", a), ("b", b)) for what in ("doc", "grade")}
     values = {"value_a": f"value {a}", "value_b": f"value {b}"}  # a run may be called as a column is
     return names | values | {"rank_in_a": f"rank in {a}", "rank_in_b": f"rank in {b}"}
@@ -137,7 +165,7 @@ def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
 
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
-    """Print a topic's values of two runs, and their rankings; TSV has the rankings alone, with the topic."""
+    """Print the values and rankings of two runs for a topic; TSV has the rankings only."""
     ranks = ranks.rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
@@ -148,7 +176,7 @@ def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, system
     else:
         echo(f"topic {topic}\n")
         if values.empty:
-            echo("no values: the qrels do not have it")
+            echo("no values: the topic is not in the qrels")
         else:
             _print_frame(values, form)
         echo()
@@ -170,11 +198,11 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
     _print_frame(table, form)
     unknown = means.index[costs[cost].isna()].tolist()
     if unknown:
-        print_notices([f"nothing is known of the {cost} of {', '.join(unknown[:5])}"])
+        print_notices([f"no value of {cost} for {', '.join(unknown[:5])}" + (", ..." if unknown[5:] else "")])
 
 
 def _shorten_names(names: str) -> str:
-    """The first two of several names joined by commas, and how many more there are.
+    """Shorten names joined by commas to the first two and a number.
 
     >>> _shorten_names("a, b"), _shorten_names("a, b, c, d")
     ('a, b', 'a, b and 2 more')
@@ -184,7 +212,7 @@ def _shorten_names(names: str) -> str:
 
 
 def _print_power(compared: Comparison, difference: float, form: str) -> None:
-    """Print the topics needed, for the median and the largest spread of differences."""
+    """Print the number of topics needed, for the median and the largest spread of differences."""
     import pandas as pd
 
     from collection.statistics import compute_detectable, compute_topics_needed
@@ -199,10 +227,15 @@ def _print_power(compared: Comparison, difference: float, form: str) -> None:
                 seen = compute_detectable(spread, topics, alpha=compared.alpha)
                 rows.append([str(measure), which, spread, needed, topics, seen])
     if not rows:
-        raise click.UsageError("there is nothing to take the spread of differences from: name two runs that differ")
+        raise click.UsageError("--power needs at least two runs with different values")
     columns = ["measure", "comparison", "spread", "topics needed", "topics here", "detectable here"]
     _print_frame(pd.DataFrame(rows, columns=columns), form)
-    print_notices([f"with 80% power, by a paired t test at {compared.alpha:g} of one comparison"])
+    print_notices(
+        [
+            f"for 80% power with one paired t-test at significance level {compared.alpha:g}; spread: standard "
+            "deviation of the differences over topics"
+        ]
+    )
 
 
 def _print_comparison(compared: Comparison, form: str) -> None:
@@ -243,7 +276,9 @@ def _print_leaderboard(compared: Comparison) -> None:
     header: list[str] = ["system"]
     columns: list[list[str]] = []
     for measure in values:
-        header += [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", confidence(compared.alpha)]
+        header += (
+            [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", f"{confidence(compared.alpha)} CI"]
+        )
         deviations = ["" if math.isnan(sd) else f" ±{number(sd)}" for sd in spread[measure]]
         columns.append([number(value) + sd for value, sd in zip(values[measure], deviations, strict=True)])
         signs = [MARKS[sign] if compared.baseline is not None else "" for sign in mark[measure]]
@@ -259,9 +294,9 @@ def _print_leaderboard(compared: Comparison) -> None:
             columns.append([f"{share:.1%}" for share in unjudged[measure]])
     rows = {str(system): [str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)}
     print_table(header, [rows[system] for system in order_systems(compared)], numbers=True)
-    legend = "* best, ~ not distinguishable from it"
+    legend = "* best, ~ not significantly different from the best"
     if compared.baseline is not None:
-        legend += f", + significantly better and - significantly worse than {compared.baseline}"
+        legend += f", + significantly better than {compared.baseline}, - significantly worse"
     echo(f"\n{legend}; {count(compared.topics, 'topic')}")
     for measure in values:
         echo(compared.sentence(str(measure)))
@@ -273,14 +308,22 @@ def _print_tests(compared: Comparison) -> None:
 
     for measure, tests in compared.tests.groupby("measure", sort=False):
         test, correction = TESTS[compared.test].label, CORRECTIONS[compared.correction].label
-        echo(f"\n{measure} against {compared.baseline}: {test}, {correction}")
+        echo(f"\n{measure} vs. {compared.baseline}: {test}, {correction}")
         of = tests["interval_of"].iloc[0]
-        header = ["system", "difference", confidence(compared.alpha) + ("" if of == "mean" else f" of the {of}")]
+        header = [
+            "system",
+            "difference",
+            f"{confidence(compared.alpha)} CI" + ("" if of == "mean" else f" of the {of}"),
+        ]
         rows = []
         for row in tests.to_dict("records"):
             more = [probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}"]
             rows.append([row["system"], *_test_cells(row), *more, "*" if row["significant"] else ""])
-        print_table([*header, "d_z", "p", "adjusted", "better/equal/worse", "significant"], rows, numbers=True)
+        print_table(
+            [*header, "effect size d_z", "p", "adjusted p", "better/equal/worse topics", "significant"],
+            rows,
+            numbers=True,
+        )
 
 
 def _print_pairs(compared: Comparison) -> None:
@@ -289,12 +332,16 @@ def _print_pairs(compared: Comparison) -> None:
     assert compared.pairs is not None  # asked for
     for measure, pairs in compared.pairs.groupby("measure", sort=False):
         found = int(pairs["significant"].sum())
-        echo(f"\n{measure}: {found:,} of {len(pairs):,} pairs differ (randomised Tukey HSD)")
+        echo(f"\n{measure}: {found:,} of {count(len(pairs), 'pair')} significantly different (randomised Tukey HSD)")
         rows = [
             [f"{row['system_a']} - {row['system_b']}", *_test_cells(row), "*" if row["significant"] else ""]
             for row in pairs.to_dict("records")
         ]
-        print_table(["pair", "difference", confidence(compared.alpha), "d_z", "p", "significant"], rows, numbers=True)
+        print_table(
+            ["pair", "difference", f"{confidence(compared.alpha)} CI", "effect size d_z", "p", "significant"],
+            rows,
+            numbers=True,
+        )
 
 
 def _test_cells(row: Mapping[Hashable, Any]) -> list[str]:
@@ -309,7 +356,7 @@ def _interval(low: float, high: float) -> str:
 
 
 def _print_frame(frame: pd.DataFrame, form: str) -> None:
-    """A frame as a table, as tab-separated values with a header, or as JSON records."""
+    """Print a frame as a table, as tab-separated values with a header, or as JSON records."""
     import pandas as pd
 
     from collection.formats.spreadsheet import to_tsv

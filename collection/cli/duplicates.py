@@ -1,4 +1,4 @@
-"""`cleverdon duplicates`: documents of a campaign that are nearly the same."""
+"""`cleverdon duplicates`: near-duplicate documents of a campaign."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from collection.cli.output import echo, print_json, print_notices, print_table, 
 from collection.phrases import count
 
 SHOWN = 30
-"""Groups in the table; JSON has all."""
+"""Printed groups; JSON has all."""
 
 NAMED = 6
-"""Documents named for each group."""
+"""Printed ids per group."""
 
 
 @click.command()
@@ -23,17 +23,20 @@ NAMED = 6
     "--of",
     type=click.Choice(["pool", "all"]),
     default="pool",
-    help="Compare the documents of the pool, or all of the campaign.",
+    help="Documents to compare.",
 )
 @click.option(
     "--threshold",
     type=float,
     default=0.8,
-    help="Share of four-word shingles in common from which on two are near-duplicates, .3 to 1.",
+    help="Minimum share of common 4-word shingles, from 0.3 to 1.",
 )
 @FORMAT
 def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
-    """List groups of near-duplicates among the documents of the campaign in DIR."""
+    """List near-duplicate documents.
+
+    Documents are grouped by the share of 4-word shingles that they have in common.
+    """
     from collection.campaign import Campaign
 
     with Campaign(directory) as campaign, progress_line("comparing documents"):
@@ -44,12 +47,12 @@ def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
         return
     grouped, groups = sum(len(group.doc_ids) for group in found.groups), count(len(found.groups), "group")
     echo(
-        f"{grouped:,} of {found.documents:,} documents are in {groups} of near-duplicates"
+        f"{grouped:,} of {count(found.documents, 'document')} are near-duplicates, in {groups}."
         if found.groups
-        else f"None of {found.documents:,} documents is nearly the same as another one."
+        else f"{count(found.documents, 'document')}, no near-duplicates."
     )
     if found.pairs:
-        echo(f"{found.pairs:,} of {found.pool:,} pairs of the pool have one before them in their topic's pool")
+        echo(f"{found.pairs:,} of {count(found.pool, 'pooled pair')} follow a near-duplicate in the same topic's pool.")
     largest = sorted(found.groups, key=lambda group: -len(group.doc_ids))[:SHOWN]
     rows = []
     for group in largest:
@@ -57,6 +60,6 @@ def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
         rows.append([len(group.doc_ids), f"{min(group.similarity):.2f}", ", ".join(group.doc_ids[:NAMED]) + more])
     if rows:
         echo()
-        print_table(["documents", "least similar to the first", "ids"], rows)
+        print_table(["documents", "lowest similarity to the first", "ids"], rows)
     if len(found.groups) > SHOWN:
-        print_notices([f"{len(found.groups) - SHOWN:,} more groups; --format json has all"])
+        print_notices([f"{len(found.groups) - SHOWN:,} more groups; --format json prints all"])

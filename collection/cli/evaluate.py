@@ -1,4 +1,4 @@
-"""`cleverdon evaluate` and `cleverdon measures`: commands that need no campaign."""
+"""`cleverdon evaluate` and `cleverdon measures`, which need no campaign."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from collection.cli.options import (
 )
 from collection.cli.output import echo, echo_data, print_evaluation, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
+from collection.phrases import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
 def parse_measures(
     asked: Sequence[str], relevance_level: float | None, judged_only: bool = False
 ) -> dict[Measure, str]:
-    """The measures of a command line, with their names there; none may be repeated.
+    """Parse measures, and keep their names as typed; none may be repeated.
 
-    A notice says which measures stand for the names of other tools.
+    A notice lists the measures that were given by their names in other tools.
     """
     from collection.measures import read
 
@@ -48,26 +49,26 @@ def parse_measures(
         for plain, label in zip(found.measures, found.labels, strict=True):
             measure = plain(judged_only=True) if judged_only else plain
             if measure in labels:
-                raise click.UsageError(f"the measure {label} is asked for twice")
+                raise click.UsageError(f"the measure {label} is given twice")
             labels[measure] = label
     print_notices(["; ".join(notes)] if notes else [])
     return labels
 
 
 def parse_one(asked: str) -> Measure:
-    """The measure of an option that takes one."""
+    """Parse the measure of an option that takes one."""
     measure, *others = parse_measures([asked], None)
     if others:
-        raise click.UsageError(f"{asked} names {1 + len(others)} measures, and one is wanted here: name it alone")
+        raise click.UsageError(f"expected one measure, found {1 + len(others)} in {asked}")
     return measure
 
 
 def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
-    """Qrels with the columns that the measures need, or in the given form."""
+    """Read qrels with the columns that the measures need, or in the given form."""
     qrels = _read_qrels(measures, path, form)
     topics = qrels["relevance"].groupby(qrels["query_id"], observed=True).max()
     if ungraded := int((topics < 0).sum()):
-        print_notices([f"{path}: {ungraded} of {len(topics)} topics have no judged document and count as 0"])
+        print_notices([f"{path}: {ungraded:,} of {count(len(topics), 'topic')} without judged documents count as 0"])
     return qrels
 
 
@@ -88,11 +89,11 @@ def evaluate_files(
         )
     if costs is None or table is None:
         return evaluation
-    place = f"{costs}:{formats.find_run_line(costs, table['run'].iloc[0])}"
+    place = f"{costs}, line {formats.find_run_line(costs, table['run'].iloc[0])}"
     evaluation = comparison.with_costs(evaluation, table, place)
     if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
         names = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
-        print_notices([f"{costs}: no run or system is called {names}"])
+        print_notices([f"{costs}: there is no run or system {names}"])
     return evaluation
 
 
@@ -109,58 +110,64 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
         except FormatError as error:
             if "found a run" in str(error):
                 command = f"cleverdon {click.get_current_context().info_name}"
-                raise InputError(f"{error}; the qrels come first: {command} QRELS RUN...") from None
+                raise InputError(f"{error}; give the qrels first: {command} QRELS RUN...") from None
             raise
     (need, measure), *others = needs.items()
     if others:
-        raise InputError(f"{measure} needs {need} and {others[0][1]} {others[0][0]}: no qrels have both, ask apart")
+        raise InputError(
+            f"{measure} needs qrels with {need}, {others[0][1]} qrels with {others[0][0]}: evaluate them separately"
+        )
     try:
         qrels = formats.read_qrels(path, form=need)
     except FormatError as error:
         raise InputError(f"{measure} needs qrels with {need}: {error}") from None
     if need == "strata" and qrels["relevance"].dtype.kind == "f":
         raise InputError(
-            f"{path}: column 5 has fractions where {measure} looks for grades, with strata in column 4; "
-            "if they are probabilities, say --qrels-form probabilities"
+            f"{path}: expected strata in column 4 and grades in column 5 for {measure}, found fractions in column 5; "
+            "if they are probabilities, add --qrels-form probabilities"
         )
     if need == "subtopics" and qrels["subtopic"].nunique() < 2:
-        print_notices([f"{path}: column 2 is {qrels['subtopic'].iloc[0]!r} throughout, one subtopic for {measure}"])
+        print_notices(
+            [f"{path}: column 2 is always {qrels['subtopic'].iloc[0]!r}, so {measure} is computed with 1 subtopic"]
+        )
     return qrels
 
 
 def _refuse_fifth_column(path: Path) -> None:
-    """Refuse qrels with a number behind the grade: the number may be the grade itself, behind a stratum."""
+    """Refuse qrels with a number in column 5, which may be the grade itself, after a stratum."""
     from collection.formats.tables.lines import data_lines, parse_score
 
     _, line, columns = next(data_lines(path, "qrels"), (0, "", []))
     if len(columns) == 5 and parse_score(columns[4]) is not None:
         raise InputError(
-            f"{path}: the lines have a number in column 5 ({line.strip()!r}); say what it is: --qrels-form strata "
-            "(the grade, behind a stratum), probabilities (of being judged), or judged (to pass it over)"
+            f"{path}: expected 4 columns, found a number in column 5 ({line.strip()!r}); add --qrels-form strata "
+            "(column 4 is the stratum, 5 the grade), probabilities (column 5 is the sampling probability) or "
+            "judged (ignore column 5)"
         )
 
 
 @click.command()
 @click.argument("qrels", type=FILE)
 @runs_argument("RUN...", required=True)
-@measures_option("As nDCG@10, AP, P@5, AP(rel=2)@100, or as other tools call it: map, P_5; may be repeated.")
-@click.option("--per-topic", is_flag=True, help="The value of every topic, not only the mean.")
+@measures_option("Measure, such as nDCG@10, AP(rel=2)@100 or P_5; repeatable.")
+@click.option("--per-topic", is_flag=True, help="Show the values of every topic, not only means.")
 @click.option(
     "--relevance-level",
     type=grade,
-    help="Lowest grade that counts as relevant, as 1 or 0.5 (1 if left out); measures of grades look at all of them.",
+    metavar="G",
+    help="Minimum relevant grade of binary measures; by default 1.",
 )
-@click.option("--judged-only", is_flag=True, help="Take unjudged documents out of every ranking first.")
+@click.option("--judged-only", is_flag=True, help="Remove unjudged documents from every ranking first.")
 @BOUNDS
 @click.option(
-    "--grades", metavar="G", type=parse_scale, help="The scale, for --bounds: 0-3 or 0,1,2,3 (those of the qrels)."
+    "--grades", metavar="SCALE", type=parse_scale, help="Grade scale for --bounds, such as 0-3; by default from QRELS."
 )
 @click.option("--explain", metavar="TOPIC", help="Show the calculation for this topic, rank by rank.")
-@click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run; shown beside the values.")
+@click.option("--costs", type=FILE, help="Costs to show next to the values (CSV, TSV) with the column run.")
 @click.option(
     "--separate-seeds",
     is_flag=True,
-    help="Show runs called NAME#1, NAME#2 one by one, not as their mean, the system NAME.",
+    help="Show runs NAME#1, NAME#2 separately, not their mean as NAME.",
 )
 @COMPAT
 @QRELS_FORM
@@ -181,20 +188,25 @@ def evaluate(
     qrels_form: QrelsForm | None,
     form: str,
 ) -> None:
-    """Evaluate RUNs by QRELS: means over all topics of the qrels; one that a run lacks is an empty ranking.
+    """Evaluate runs against qrels.
 
-    Runs called NAME#1, NAME#2 are seeds of the system NAME and are shown as their mean, as `cleverdon compare` does.
+    Means are over all topics of QRELS; a topic missing from a run counts as an empty ranking. Runs NAME#1, NAME#2 are
+    seeds of the system NAME and are shown as their mean. A folder stands for the run files in it.
+
+    For example:
+      cleverdon evaluate qrels.txt bm25.run -m nDCG@10 -m AP
+      cleverdon evaluate qrels.txt runs/ --per-topic --format tsv
     """
     from collection import comparison, formats
 
     labels = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, judged_only)
     parsed = list(labels)
     if grades is not None and not bounds:
-        raise click.UsageError("--grades is for --bounds")
+        raise click.UsageError("--grades needs --bounds")
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if explain is not None:
         if bounds or per_topic or costs is not None or form != "table":
-            raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")
+            raise click.UsageError("--explain cannot be combined with --bounds, --per-topic, --costs or --format")
         print_notices(comparison.out_of_reach(parsed, judged))
         for run in formats.read_runs(runs):
             for measure in parsed:
@@ -204,12 +216,12 @@ def evaluate(
     names = [c.run for c in evaluation.coverage]
     if not separate_seeds:
         evaluation, _ = comparison.merge_seeds(evaluation)
-    # Scripts find the measures under the names that they asked for.
+    # Measures keep the names that the command line gave them.
     evaluation.values["measure"] = evaluation.values["measure"].map({str(m): label for m, label in labels.items()})
     print_evaluation(evaluation, per_topic, form, judged_only)
     if not separate_seeds:
         print_notices(
-            f"{system} is the mean of {len(members)} runs, {system}#...; --separate-seeds shows each"
+            f"{system} is the mean of {len(members)} runs {system}#...; --separate-seeds shows each"
             for system, members in comparison.group_seeds(names).items()
             if len(members) > 1
         )
@@ -219,7 +231,11 @@ def evaluate(
 @click.argument("name", required=False)
 @form_option("table", "markdown")
 def measures(name: str | None, form: str) -> None:
-    """List all measures, or say everything about the one called NAME."""
+    """List the measures, or describe the measure NAME.
+
+    For example:
+      cleverdon measures nDCG
+    """
     from collection.measures import parse_name
     from collection.measures.catalogue import describe, families, markdown, written
 
@@ -232,4 +248,4 @@ def measures(name: str | None, form: str) -> None:
             echo(headline)
             print_table(["", ""], [["  " + written(e), e.description] for e in entries], with_header=False)
             echo()
-        echo("cleverdon measures NAME says more: formula, parameters, source.")
+        echo("`cleverdon measures NAME` shows the formula, the parameters and the source.")

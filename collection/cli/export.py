@@ -1,4 +1,4 @@
-"""`cleverdon export`: files out of a campaign, one by one or as a collection that others load."""
+"""`cleverdon export`: single files of a campaign, or a whole collection that other tools load."""
 
 from __future__ import annotations
 
@@ -10,60 +10,67 @@ import click
 
 from collection import layout
 from collection.cli import preferences, training_data
-from collection.cli.options import DIRECTORY, WRITTEN, combine_options
+from collection.cli.names import Names
+from collection.cli.options import (
+    DIRECTORY,
+    WRITTEN,
+    SectionedCommand,
+    combine_options,
+    option_section,
+)
 from collection.cli.output import echo, print_notices, progress_line
 from collection.phrases import count
 
 ABOUT = ("description", "licence", "citation", "url")
 """Texts of the card that the manager writes."""
 
+_qrels, _grades, _logs = option_section("Qrels"), option_section("Adjudication"), option_section("Logs and lists")
+_collection = option_section("Collection")
 
 COLLECTION_OPTIONS = combine_options(
-    click.option("--collection", type=WRITTEN, metavar="OUT",
-                 help="A directory with everything: BEIR's layout, TREC files, load.py for ir_datasets, the card."),
-    click.option("--name", help="Of the collection: what ir_datasets calls it; made of the title if left out."),
-    click.option("--corpus", type=click.Choice(["all", "judged", "none"]), default="all",
-                 help="Of the collection: which documents are in it."),
-    click.option("--query-text", type=click.Choice(["title", "description", "title-description"]), default="title",
-                 help="Of the collection: what the text of its queries is."),
-    click.option("--with-runs", is_flag=True, help="Of the collection: the imported runs, too."),
-    click.option("--name-annotators", is_flag=True,
-                 help="Of the collection: annotators by their names, not as a1, a2 ..."),
-    click.option("--replace", is_flag=True, help="Of the collection: take the place of one that is there."),
-    click.option("--description", help="Of the collection, for its card; kept in the campaign, as are the next."),
-    click.option("--licence", help="Under which it is handed on."),
-    click.option("--citation", help="How it is to be cited."),
-    click.option("--url", help="Where it is to be found."),
+    _collection("--collection", type=WRITTEN, metavar="OUT",
+                help="Directory to write: BEIR layout, TREC files, load.py for ir_datasets, card."),
+    _collection("--name", help="Name for ir_datasets; by default from the title."),
+    _collection("--corpus", type=click.Choice(["all", "judged", "none"]), default="all", help="Documents to include."),
+    _collection("--query-text", type=click.Choice(["title", "description", "title-description"]), default="title",
+                help="Text of the queries."),
+    _collection("--with-runs", is_flag=True, help="Include the imported runs."),
+    _collection("--name-annotators", is_flag=True, help="Include the names of annotators instead of a1, a2, ..."),
+    _collection("--replace", is_flag=True, help="Replace an existing collection in OUT."),
+    _collection("--description", help="Description for the card; stored in the campaign."),
+    _collection("--licence", help="Licence of the published collection; stored."),
+    _collection("--citation", help="How to cite the collection; stored."),
+    _collection("--url", help="Web address of the collection; stored."),
 )  # fmt: skip
 """The options of `cleverdon export` for a whole collection."""
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @DIRECTORY
-@click.option("--qrels", type=WRITTEN, help="Settled grades in TREC form.")
-@click.option("--unjudged", is_flag=True, help="Of the qrels: pairs of the pool without a grade, too, as -1.")
-@click.option(
+@_qrels("--qrels", type=WRITTEN, help="Adjudicated grades as TREC qrels.")
+@_qrels("--unjudged", is_flag=True, help="Include unjudged pairs of the pool, with grade -1.")
+@_qrels(
     "--include-unjudged-topics",
     is_flag=True,
-    help="With --unjudged or --qrels-form: topics without a grade, too. every system has 0 there.",
+    help="Include topics without a grade, where every system scores 0; with --unjudged or --qrels-form.",
 )
-@click.option(
+@_qrels(
     "--qrels-form",
     type=click.Choice(["judged", "strata", "probabilities"]),
     default="judged",
-    help="Of the qrels of a sampled pool: with each pair's stratum, or its probability of being drawn.",
+    help="Add the stratum or the sampling probability of each pair of a sampled pool.",
 )
-@click.option("--judgements", type=WRITTEN, help="The whole log, FILE.jsonl, FILE.csv or FILE.parquet.")
-@click.option("--labels", type=WRITTEN, help="Every annotator's current grades, FILE.csv or FILE.tsv.")
-@click.option("--passages", type=WRITTEN, help="What annotators marked, FILE.jsonl: a line for each passage.")
-@click.option("--pool", type=WRITTEN, help="The pool as TSV.")
-@click.option("--missing-documents", type=WRITTEN, help="Ids in the pool whose text is not here, one a line.")
+@_grades("--rule", type=Names(family="rules"), metavar="RULE", help="Adjudication rule (`cleverdon rules` lists them).")
+@_grades("--ties", type=Names("lower", "higher", "adjudicate"), help="What the rule does with tied grades.")
+@_grades("--annotator", metavar="A", help="Annotator whose grades to export, for the rule annotator.")
+@_logs("--judgements", type=WRITTEN, help="Log of all judgements, FILE.jsonl, FILE.csv or FILE.parquet.")
+@_logs("--labels", type=WRITTEN, help="Current grades of each annotator, FILE.csv or FILE.tsv.")
+@_logs("--passages", type=WRITTEN, help="Marked passages, FILE.jsonl, one per line.")
+@_logs("--pool", type=WRITTEN, help="Pool, FILE.tsv.")
+@_logs("--missing-documents", type=WRITTEN, help="Ids of pooled documents without text, one per line.")
 @preferences.DECISION_OPTIONS
-@training_data.TRAINING_OPTIONS
-@click.option("--rule", help="How several grades become one; `cleverdon rules` lists the ways.")
-@click.option("--ties", help="Of the rule: what becomes of grades given equally often (lower, higher, adjudicate).")
-@click.option("--annotator", metavar="A", help="Of the rule annotator: whose grades are wanted.")
 @COLLECTION_OPTIONS
+@training_data.TRAINING_OPTIONS
 def export(
     directory: Path,
     rule: str | None,
@@ -75,7 +82,15 @@ def export(
     collection: Path | None,
     **options: Any,
 ) -> None:
-    """Write qrels, logs, the pool, or a whole collection with its card."""
+    """Export qrels, logs, training data or a whole collection.
+
+    Each option that takes a FILE writes that file.
+
+    For example:
+      cleverdon export DIR --qrels qrels.txt --judgements log.jsonl
+      cleverdon export DIR --collection out --licence CC-BY-4.0
+      cleverdon export DIR --triples triples.tsv --negatives hard
+    """
     from collection.adjudication import ADJUDICATION_RULES, parse_rule
     from collection.campaign import Campaign
 
@@ -86,7 +101,7 @@ def export(
     if not (
         any(plain.values()) or decided or about or collection or any(options[name] for name in training_data.FILES)
     ):
-        raise click.UsageError("nothing to export: give --qrels, --judgements, --pool, --collection or another file")
+        raise click.UsageError("expected a file to export, such as --qrels, --judgements, --pool or --collection")
     _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
@@ -118,24 +133,24 @@ def export(
         echo(f"{path}: {count(rows, 'line')}")
     if collection:
         size = sum(file.bytes for file in report.files)
-        echo(f"{collection}: the collection {report.facts['name']}, {len(report.files)} files, {size:,} bytes")
+        echo(f"{collection}: collection {report.facts['name']}, {len(report.files):,} files, {size:,} bytes")
         if not report.facts["licence"]:
-            print_notices(["its card states no licence: say it with --licence"])
+            print_notices(["the collection has no licence; add one with --licence"])
     if qrels is not None and not written[str(qrels)]:
-        print_notices([f"{qrels} is empty: by this rule no pair of the campaign has a grade"])
+        print_notices([f"{qrels} is empty: no pair has a grade by this adjudication rule"])
     if left_out:
         topics = count(len(left_out), "topic")
-        print_notices([f"{qrels}: {topics} without a grade left out; --include-unjudged-topics adds them"])
+        print_notices([f"{qrels}: left out {topics} without a grade; --include-unjudged-topics includes them"])
     if caution:
         print_notices([caution])
     print_notices(training.notices)
 
 
 def _require_different(paths: Iterable[Path]) -> None:
-    """Refuse two outputs in one file: the second would replace the first."""
+    """Refuse to write two outputs to one file."""
     seen = set[Path]()
     for path in paths:
         target = layout.resolved(path)
         if target in seen and (path.is_file() or not path.exists()):
-            raise click.UsageError(f"{path} is named for two outputs, and the second would replace the first")
+            raise click.UsageError(f"expected a different file for each output, found {path} twice")
         seen.add(target)

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT
+from collection.cli.names import Names
+from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 from collection.phrases import count, percent_down, percent_up
 
 NAMED = 10
-"""Topics of a mode in the table."""
+"""Printed topics per mode."""
 
 
 @click.command()
@@ -22,54 +23,77 @@ NAMED = 10
     "blocks",
     multiple=True,
     type=click.Choice(["words", "chars", "dense"]),
-    help="What the model reads: words, characters (4-grams), your own embeddings; may be repeated.",
+    help="Features: words, characters (4-grams), your own embeddings; repeatable.",
 )
-@click.option("--bigrams/--no-bigrams", default=None, help="Pairs of words as well as words.")
-@click.option("--vectors", "dense", type=FILE, metavar="FILE.npy", help="Your own embeddings: one row a document.")
-@click.option("--processes", type=COUNT, help="As many as there are cores if left out.")
+@click.option("--bigrams/--no-bigrams", default=None, help="Include pairs of adjacent words.")
+@click.option(
+    "--vectors",
+    "dense",
+    type=FILE,
+    metavar="FILE.npy",
+    help="Your own embeddings, one row per document in the order of import.",
+)
+@click.option("--processes", type=COUNT, help="Number of processes; by default one per core.")
 def vectors(
     directory: Path, blocks: tuple[str, ...], bigrams: bool | None, dense: Path | None, processes: int | None
 ) -> None:
-    """Make the vectors of the documents in DIR, or bring them up to date: only what is new is read.
+    """Build the document vectors that the model reads.
 
-    The app does so by itself when the loop begins. Rows of FILE.npy are in the order of import.
+    Only new documents are processed. The app does this when the loop starts; for large collections, do it before.
     """
     from collection.campaign import Campaign
 
-    with Campaign(directory) as campaign, progress_line() as progress:
+    with Campaign(directory) as campaign, progress_line("building vectors") as progress:
         report = campaign.features.update(
             blocks=blocks or None, bigrams=bigrams, dense=dense, progress=progress, processes=processes
         )
         used = ", ".join(campaign.features.state().blocks)
-    read = f"{report.tokenised:,} texts read" if report.tokenised else "no text had to be read"
+    read = f"{count(report.tokenised, 'new text')} processed" if report.tokenised else "already up to date"
     taken = f"; embeddings from {dense}" if dense is not None else ""
-    echo(f"{directory / 'vectors'}: {report.documents:,} documents by {used}; {read}{taken}; {report.seconds:.1f} s")
+    echo(
+        f"{directory / 'vectors'}: {count(report.documents, 'document')}, features {used}; {read}{taken}; "
+        f"{report.seconds:.1f} s"
+    )
 
 
-@click.command()
+_model, _stopping = option_section("Model"), option_section("Random sample and stopping")
+
+
+@click.command(cls=SectionedCommand)
 @DIRECTORY
 @click.option(
-    "--mode", help="pool, random, pool-then-loop, loop, loop-in-pool, closed; campaign: a topic's own no more."
+    "--mode",
+    type=Names("pool", "random", "pool-then-loop", "loop", "loop-in-pool", "closed", "campaign"),
+    help="How documents are chosen; campaign removes a topic's own mode.",
 )
-@click.option("--topic", "topics", multiple=True, metavar="Q", help="Give only this topic the mode; may be repeated.")
-@click.option("--by", metavar="S", help="What ranks: model, or an adaptive strategy (`cleverdon methods strategies`).")
-@click.option("--level", type=int, metavar="G", help="The grade from which on a document is relevant.")
-@click.option("--learner", metavar="L", help="What the model learns by (`cleverdon methods learners`).")
-@click.option("--evidence", help="What the runs do for the model: prior, columns or none.")
-@click.option("--grades", help="What grades do for the model: weights or threshold.")
-@click.option("--presumed", type=int, help="Random documents that are presumed irrelevant in each round.")
-@click.option("--row", "run", metavar="N|auto", help="Random draws begin after N irrelevant in a row; 0: never.")
-@click.option("--control", type=float, metavar="SHARE", help="Least share of random draws from the beginning.")
-@click.option("--target", type=float, metavar="SHARE", help="The recall that the stop advice is to promise.")
-@click.option("--confidence", type=float, metavar="SHARE", help="With how much confidence.")
-@click.option("--budget", type=int, metavar="N", help="Documents to judge in all topics together (0: unlimited).")
-@click.option("--topic-budget", type=int, metavar="N", help="Documents to judge in each topic (0: unlimited).")
-@click.option("--explain", help="What annotators see who ask why: terms, 'terms and runs' or nothing.")
+@click.option("--topic", "topics", multiple=True, metavar="Q", help="Apply --mode to this topic only; repeatable.")
+@click.option("--budget", type=int, help="Judgement budget, all topics (0 = unlimited).")
+@click.option("--topic-budget", type=int, help="Judgement budget per topic (0 = unlimited).")
+@click.option("--level", type=int, metavar="G", help="Minimum relevant grade.")
+@click.option("--explain", type=Names("terms", "terms and runs", "nothing"), help="Explanation shown to annotators.")
+@_model(
+    "--by",
+    type=Names("model", family="strategies"),
+    metavar="S",
+    help="What ranks documents: model or an adaptive strategy (`cleverdon methods strategies`).",
+)
+@_model("--learner", type=Names(family="learners"), metavar="L", help="Learner (`cleverdon methods learners`).")
+@_model("--evidence", type=Names("prior", "columns", "none"), help="How the model uses the runs.")
+@_model("--grades", type=Names("weights", "threshold"), help="How the model uses grades.")
+@_model("--presumed", type=int, help="Random unjudged documents per round taken as irrelevant examples.")
+@_stopping("--row", "run", metavar="N|auto", help="Irrelevant documents in a row before random sampling (0 = never).")
+@_stopping("--control", type=float, metavar="SHARE", help="Minimum share of random documents from the start.")
+@_stopping("--target", type=float, metavar="SHARE", help="Target recall of the stop advice, from 0.01 to 1.")
+@_stopping("--confidence", type=float, metavar="SHARE", help="Confidence of the stop advice, from 0.5 to 0.999.")
 def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
-    """Show how documents are chosen in DIR, or change it.
+    """Show or change how the next document is chosen.
 
-    The topics in their loop share --budget equally: each may come to the same number of judged documents, and what a
-    topic cannot use (closed, nothing left, --topic-budget reached) goes to the others.
+    Without options, shows the settings and the mode of each topic. Topics in the loop share --budget equally; what a
+    topic cannot use goes to the others.
+
+    For example:
+      cleverdon loop DIR --mode pool-then-loop --target 0.9
+      cleverdon loop DIR --topic 301 --topic 302 --mode closed
     """
     from dataclasses import asdict
 
@@ -79,7 +103,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     given = {name: value for name, value in changes.items() if value is not None}
     if "run" in given:
         if not (given["run"] == "auto" or given["run"].isdecimal()):
-            raise click.BadParameter(f"wanted a whole number or auto, found {given['run']!r}", param_hint="--row")
+            raise click.BadParameter(f"expected a whole number or auto, found {given['run']!r}", param_hint="--row")
         given["run"] = None if given["run"] == "auto" else int(given["run"])
     if topics and given.get("mode") == "campaign":
         given["mode"] = None
@@ -87,11 +111,12 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         if given:
             campaign.settings.set_loop(topics=list(topics) or None, **given)
         elif topics:
-            raise click.UsageError("what of these topics? give --mode")
+            raise click.UsageError("--topic needs --mode")
         settings = asdict(campaign.settings.loop())
         modes = campaign.settings.modes()
         used_up = campaign.budget.state().words
-    rows = [[name.replace("_", "-"), "automatic" if value is None else str(value)] for name, value in settings.items()]
+    settings["row"] = settings.pop("run")
+    rows = [[name.replace("_", "-"), "auto" if value is None else str(value)] for name, value in settings.items()]
     print_table(["setting", "value"], rows)
     echo()
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
@@ -100,18 +125,21 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         for mode, some in of_mode.items()
         if some
     ]
-    print_table(["topics", "mode", "which"], named)
+    print_table(["topics", "mode", "ids"], named)
     if used_up:
         echo(f"\n{used_up}")
     elif (settings["budget"] or settings["topic_budget"]) and not LOOPING & set(modes.values()):
-        print_notices(["no topic is in a loop: budgets take effect with --mode loop, loop-in-pool or pool-then-loop"])
+        print_notices(["no topic is in the loop: budgets need --mode loop, loop-in-pool or pool-then-loop"])
 
 
 @click.command()
 @DIRECTORY
 @FORMAT
 def recall(directory: Path, form: str) -> None:
-    """How much of what is relevant has been found in DIR: every topic, worst first."""
+    """Show the estimated recall of each topic and when to stop.
+
+    Topics with the lowest recall come first.
+    """
     from collection.campaign import Campaign
     from collection.stopping.table import missing_texts
 
@@ -126,19 +154,23 @@ def recall(directory: Path, form: str) -> None:
     for row in table.to_dict("records"):
         relevant = share = "-"
         if row["judged"]:
-            relevant = f"{row['low']:,} to {row['high']:,}"
-            share = f"{percent_down(row['recall_low'])} to {percent_up(row['recall_high'])}"
+            relevant = _range(f"{row['low']:,}", f"{row['high']:,}")
+            share = _range(percent_down(row["recall_low"]), percent_up(row["recall_high"]))
         known = [row[name] for name in ("query_id", "mode", "judged", "found", "without_text")]
         rows.append([*known, relevant, share, row["of"], row["advice"]])
-    header = ["topic", "mode", "judged", "found", "no text", "relevant", "recall", "scope", "advice"]
+    header = ["topic", "mode", "judged", "found", "no text", "relevant (estimate)", "recall", "scope", "advice"]
     print_table(header, rows)
     ready = int(table["stop"].sum())
     echo(f"\n{ready:,} of {count(len(table), 'topic is', 'topics are')} ready to stop")
     if used_up:
         echo(used_up)
     if missing := missing_texts(table["without_text"]):
-        echo(f"{missing} `cleverdon export {directory} --missing-documents FILE` lists the ids")
+        echo(f"{missing} List the ids with `cleverdon export {directory} --missing-documents FILE`.")
     echo(
-        f"relevant is from grade {settings.level} on; intervals with {percent_down(settings.confidence)} confidence; "
-        f"the advice is to promise {percent_down(settings.target)} recall"
+        f"relevant: grade {settings.level}+; intervals: {percent_down(settings.confidence)} confidence; "
+        f"target of the advice: {percent_down(settings.target)} recall"
     )
+
+
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"

@@ -1,4 +1,4 @@
-"""`cleverdon methods`: the members of the registries, with their parameters and traits."""
+"""`cleverdon methods`: the entries of the registries with their parameters and traits."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ if TYPE_CHECKING:
     from collection.registry import Entry
 
 CODE = ("name", "parameters")
-"""Columns that Markdown sets as code."""
+"""Columns that Markdown prints as code."""
 
 
 @click.command()
 @click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "rules"]))
 @form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
-    """List pooling strategies, learners, stopping rules or adjudication rules with their parameters."""
+    """List pooling strategies, learners and rules.
+
+    `stopping` are stopping rules, `rules` adjudication rules. Shows the parameters of each with their defaults.
+    """
     print_entries(list_entries(family), form)
 
 
@@ -50,7 +53,7 @@ def _written(entry: Entry[Any]) -> str:
 
 
 def list_entries(family: str) -> Iterable[Entry[Any]]:
-    """The entries of a family, whose package is only imported here."""
+    """Return the entries of a family, whose package is only imported here."""
     if family == "strategies":
         from collection.pooling import strategies
 

@@ -4,26 +4,65 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from collection import layout
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-DIRECTORY = click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+
+class _Directory(click.Path):
+    """A campaign's directory, for which the shell completes directories only."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="dir")]
+
+
+class SectionedOption(click.Option):
+    """An option that the help lists under a heading."""
+
+    def __init__(self, *args: Any, section: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.section = section
+
+
+class SectionedCommand(click.Command):
+    """A command whose help lists each :class:`SectionedOption` under its heading."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options of each section."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record is not None and isinstance(option, click.Option):
+                sections.setdefault(getattr(option, "section", "Options"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def option_section(title: str) -> Callable[..., Callable[[F], F]]:
+    """:func:`click.option` for options under one heading."""
+    return partial(click.option, cls=SectionedOption, section=title)
+
+
+DIRECTORY_PATH = _Directory(path_type=Path)
+DIRECTORY = click.argument("directory", metavar="DIR", type=DIRECTORY_PATH)
 FILE = click.Path(path_type=Path)
 COUNT = click.IntRange(min=1)
 
 
 class _Written(click.Path):
-    """A file to write, neither a campaign's own file nor ``-``, since standard output has the report."""
+    """A file to write: neither a campaign's own file nor ``-``, since the report goes to standard output."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "-":
-            self.fail("'-' is no file to write to, and standard output says what was written; name a file", param, ctx)
+            self.fail("expected the name of a file to write, found '-'", param, ctx)
         layout.require_output(value)
         return super().convert(value, param, ctx)
 
@@ -32,35 +71,35 @@ WRITTEN = _Written(path_type=Path)
 
 
 def grade(value: str) -> float:
-    """A grade above 0, perhaps with a fraction, as labels from clicks have."""
+    """A grade above 0, with a fraction for labels from clicks."""
     try:
         level = float(value)
     except ValueError:
         level = 0.0
     if not 0 < level < 2**31:
-        raise click.BadParameter(f"{value!r} is not a grade above 0")
+        raise click.BadParameter(f"expected a grade above 0, found {value!r}")
     return int(level) if level.is_integer() else level
 
 
 def parse_scale(value: str) -> list[float]:
-    """All grades of a scale, as ``0-3`` or ``0,1,2,3``."""
+    """All grades of a scale, such as ``0-3`` or ``0,1,2,3``."""
     from collection.formats.in_memory import as_scale
 
     return as_scale(value, "--grades") or []
 
 
 def form_option(*forms: str, help_text: str = "Output format.") -> Callable[[F], F]:
-    """``--format``: one of `forms`, the first of them if left out."""
+    """``--format``: one of `forms`, by default the first."""
     return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help=help_text)
 
 
-def measures_option(help_text: str) -> Callable[[F], F]:
+def measures_option(help_text: str = "Measure, such as nDCG@10, AP or P_5; repeatable.") -> Callable[[F], F]:
     """``--measure``, which may be repeated."""
     return click.option("-m", "--measure", "measures", multiple=True, metavar="M", help=help_text)
 
 
 def combine_options(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator, in this order in the help."""
+    """Combine options into one decorator; the help lists them in this order."""
 
     def decorate(command: F) -> F:
         for option in reversed(options):
@@ -72,24 +111,23 @@ def combine_options(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 FORMAT = form_option("table", "json")
 BOUNDS = click.option(
-    "--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged."
+    "--bounds", is_flag=True, help="Add the lowest and highest value that the unjudged documents allow."
 )
 COMPAT = click.option(
     "--compat",
     type=click.Choice([9, 10]),
     default=10,
-    help="The trec_eval to equal: 9 compares scores as 32-bit floats and cuts recall levels otherwise.",
+    help="trec_eval version to match; they differ in ties (9: 32-bit scores) and recall levels.",
 )
 QRELS_FORM = click.option(
     "--qrels-form",
     type=click.Choice(["judged", "strata", "probabilities", "subtopics"]),
-    help="What the qrels' columns are, if not what the measures need: strata in column 4, probabilities in"
-    " column 5, subtopics in column 2.",
+    help="Column of strata (4), probabilities (5) or subtopics (2); by default what the measures need.",
 )
 
 
 def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
-    """Refuse a repeated option that takes one value or switches between two: click would keep the last silently."""
+    """Refuse a repeated option that takes one value or switches between two: click would silently keep the last."""
     _, _, order = command.make_parser(ctx).parse_args(args=list(args))
     for option, times in Counter(order).items():
         if times == 1 or not isinstance(option, click.Option) or option.multiple or option.count:
@@ -100,7 +138,7 @@ def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str])
 
 
 def expand_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Each folder replaced by the files in it, by name, without hidden ones."""
+    """Replace each folder by its files, sorted by name and without hidden ones."""
     expanded: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -111,12 +149,12 @@ def expand_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 def runs_argument(metavar: str, *, required: bool = False) -> Callable[[F], F]:
-    """Run files, and folders of them."""
+    """An argument of run files and folders of run files."""
 
     def expand(ctx: click.Context, param: click.Parameter, paths: tuple[Path, ...]) -> tuple[Path, ...]:
         runs = expand_folders(paths)
         if required and not runs:
-            raise click.UsageError("there is no file in the folder: name a run")
+            raise click.UsageError("expected at least one run, found an empty folder")
         return runs
 
     return click.argument("runs", metavar=metavar, nargs=-1, required=required, type=FILE, callback=expand)
@@ -126,31 +164,31 @@ SERVER_OPTIONS = combine_options(
     click.option(
         "--port",
         type=click.IntRange(1, 65535),
-        help="Port to listen on; if left out, the one of last time or the first free one from 8501.",
+        help="Port to listen on; by default the last one used, or the first free one from 8501.",
     ),
-    click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 for all."),
+    click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 for all interfaces."),
     click.option(
         "--as",
         metavar="NAME",
-        help="Whose sign-in link is printed; your login name if left out. The first start makes this account.",
+        help="Account to sign in as, created at the first start; by default your login name.",
     ),
-    click.option("--no-browser", is_flag=True, help="Print the sign-in link, open no browser."),
+    click.option("--no-browser", is_flag=True, help="Print the sign-in link without opening a browser."),
     click.option(
         "--public-address",
         metavar="URL",
-        help="Address of the app behind a proxy, such as https://judging.example.org.",
+        help="Address of the app behind a proxy, e.g. https://judging.example.org.",
     ),
     click.option(
         "--trusted-proxy",
         metavar="ADDRESS",
         multiple=True,
-        help="IP address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto are trusted.",
+        help="IP address or network of a proxy whose X-Forwarded-* headers are trusted; repeatable.",
     ),
     click.option(
         "--max-upload",
         type=click.IntRange(1, 100_000),
         metavar="MB",
-        help="Size of all files that one session may upload on the Import page; 500 if left out.",
+        help="Upload limit per session on the Import page in MB; by default 500.",
     ),
 )
 """The options of every command that opens the app."""

@@ -45,11 +45,11 @@ def print_notices(notices: Iterable[str]) -> None:
 
 
 SOON, SELDOM = 2.0, 10.0
-"""Seconds without output after which a line reports progress: on a terminal, and in a log."""
+"""Seconds without output before a line reports progress: on a terminal, and in a log."""
 
 
 @contextmanager
-def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | None], None]]:
+def progress_line(work: str) -> Iterator[Callable[[str, int, int | None], None]]:
     """Progress on stderr: one line that is rewritten on a terminal, elsewhere a plain line every SELDOM seconds.
 
     Yields a function of the current task, how much of it is done, and the total or None. Until its first call, `work`
@@ -101,14 +101,21 @@ def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | N
 def print_table(
     header: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: bool = False, with_header: bool = True
 ) -> None:
-    """Print columns of text, integers to the right; with `numbers` all columns but the first to the right."""
+    """Print columns of text, integers right-aligned; with `numbers`, all columns without words but the first."""
     header = [_cell(name) for name in header]
     cells = [[f"{c:,}" if isinstance(c, int) else _cell(c) for c in row] for row in rows]
     widths = [max(len(r[i]) for r in [header, *cells]) for i in range(len(header))]
-    right = [all(isinstance(row[i], int) for row in rows) or (numbers and i > 0) for i in range(len(header))]
+    right = [
+        all(isinstance(row[i], int) for row in rows) or (numbers and i > 0 and not any(_is_word(r[i]) for r in cells))
+        for i in range(len(header))
+    ]
     for line in [header, *cells] if with_header else cells:
         padded = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)]
         echo("  ".join(padded).rstrip())
+
+
+def _is_word(cell: str) -> bool:
+    return cell[:1].isalpha() and cell != "nan"
 
 
 def _cell(value: object) -> str:
@@ -148,10 +155,10 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
             _print_values("run", values, "run", order.columns, evaluation.costs)
     if evaluation.costs is not None:
         if form in ("tsv", "csv") or (form == "table" and per_topic):
-            print_notices(["costs stand only in the table of means and in --format json"])
+            print_notices(["costs are shown only in the table of means and with --format json"])
         unknown = evaluation.costs.index[evaluation.costs.isna().all(axis=1)].tolist()
         if unknown:
-            print_notices([f"nothing is known of the costs of {', '.join(unknown[:5])}"])
+            print_notices([f"no costs for {', '.join(unknown[:5])}" + (", ..." if unknown[5:] else "")])
     print_notices(evaluation.notes)
     fate = "are left out" if judged_only else "count as not relevant"
     print_notices(describe_coverage(evaluation.coverage, fate))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from collection.cli.names import Names
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_table
 
@@ -23,28 +24,28 @@ if TYPE_CHECKING:
     "invited",
     multiple=True,
     metavar="NAME",
-    help="Make an account, and print the link with which a password is chosen; may be repeated.",
+    help="Create an account and print its invitation link; repeatable.",
 )
 @click.option(
     "--link",
     "linked",
     multiple=True,
     metavar="NAME",
-    help="Print a new such link for somebody who has an account; may be repeated.",
+    help="Print a new link for an existing account; repeatable.",
 )
-@click.option("--role", help="With --invite: manager, annotator (if left out) or reader.")
-@click.option("--group", "groups", multiple=True, metavar="G", help="With --invite or --set-groups; may be repeated.")
-@click.option("--email", metavar="E", help="With --invite: the address by which a provider knows the person.")
-@click.option("--set-role", nargs=2, metavar="NAME ROLE", help="Give an account another role.")
-@click.option("--set-groups", metavar="NAME", help="Make somebody a member of each --group, and of no others.")
-@click.option("--set-email", nargs=2, metavar="NAME E", help="Give an account another address; '' for none.")
+@click.option("--role", type=Names("manager", "annotator", "reader"), help="Role with --invite; by default annotator.")
+@click.option("--group", "groups", multiple=True, metavar="G", help="Group with --invite or --set-groups; repeatable.")
+@click.option("--email", metavar="E", help="E-mail address for single sign-on, with --invite.")
+@click.option("--set-role", nargs=2, metavar="NAME ROLE", help="Change the role of an account.")
+@click.option("--set-groups", metavar="NAME", help="Replace the groups of an account by each --group.")
+@click.option("--set-email", nargs=2, metavar="NAME E", help="Change the e-mail address of an account ('' = none).")
 @click.option(
     "--lock",
     multiple=True,
     metavar="NAME",
-    help="Lock an account: nobody signs in with it, its sessions end at once; may be repeated.",
+    help="Lock an account and end its sessions; repeatable.",
 )
-@click.option("--unlock", multiple=True, metavar="NAME", help="Open a locked account again; may be repeated.")
+@click.option("--unlock", multiple=True, metavar="NAME", help="Unlock an account; repeatable.")
 @FORMAT
 def people(
     directory: Path,
@@ -60,21 +61,28 @@ def people(
     unlock: tuple[str, ...],
     form: str,
 ) -> None:
-    """Show who has an account in DIR, or change it: invite, lock, give a role or groups."""
+    """Show or change accounts, roles and groups.
+
+    Without options, lists the accounts. Give one kind of change at a time.
+
+    For example:
+      cleverdon people DIR --invite ann --invite bob --group students
+      cleverdon people DIR --set-role ann manager
+    """
     from collection.campaign import Campaign
 
-    invited = tuple(dict.fromkeys(invited))  # a name given twice means one person
+    invited = tuple(dict.fromkeys(invited))  # a name given twice is one person
     changes = [invited or None, linked or None, set_role, set_groups, set_email, lock or None, unlock or None]
     if sum(change is not None for change in changes) > 1:
         raise click.UsageError(
-            "give one of --invite, --link, --set-role, --set-groups, --set-email, --lock, --unlock at a time"
+            "expected only one of --invite, --link, --set-role, --set-groups, --set-email, --lock and --unlock"
         )
     if (role is not None or email is not None) and not invited:
-        raise click.UsageError("--role and --email go with --invite; --set-role and --set-email change an account")
+        raise click.UsageError("--role and --email need --invite; change an account with --set-role or --set-email")
     if email is not None and len(invited) > 1:
-        raise click.UsageError("--email is the address of one person: invite each person with an address separately")
+        raise click.UsageError("--email needs exactly one --invite")
     if groups and not invited and set_groups is None:
-        raise click.UsageError("--group goes with --invite or --set-groups")
+        raise click.UsageError("--group needs --invite or --set-groups")
     with Campaign(directory) as campaign:
         if invited or linked:
             with campaign.transaction():
@@ -117,12 +125,12 @@ def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
 
     address = campaign.server_state.address()
     for name, token in tokens.items():
-        echo(f"Send this link to {name.strip()}, who chooses a password with it. It works once, for {LINK_DAYS} days:")
+        echo(f"Send this link to {name.strip()}, to choose a password. It works once, within {LINK_DAYS} days:")
         echo(f"\n    {address or ''}/invitation?token={token}\n")
     if address is None:
-        echo("Put the address of the app before it: `cleverdon serve` has not yet told one.")
+        echo("Put the address of the app before it; `cleverdon serve` prints the address.")
     elif "://127.0.0.1" in address or "://[::1]" in address:
-        echo(f"On another machine, put the address by which it reaches this one in the place of {address}.")
+        echo(f"On other machines, replace {address} by the address of this machine.")
 
 
 def _print_people(campaign: Campaign, form: str) -> None:
@@ -131,7 +139,7 @@ def _print_people(campaign: Campaign, form: str) -> None:
         print_json(table)
         return
     if table.empty:
-        echo("Nobody has an account yet: the first `cleverdon serve` makes one, or --invite does.")
+        echo("No accounts yet. The first `cleverdon serve` creates one, or use --invite.")
         return
     rows = []
     for account in table.to_dict("records"):

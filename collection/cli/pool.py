@@ -9,10 +9,19 @@ import click
 from click.core import ParameterSource
 
 from collection.cli.methods import list_entries, print_entries
-from collection.cli.options import COUNT, FILE, expand_folders, form_option
+from collection.cli.names import Names
+from collection.cli.options import (
+    COUNT,
+    DIRECTORY_PATH,
+    FILE,
+    SectionedCommand,
+    expand_folders,
+    form_option,
+    option_section,
+)
 from collection.cli.output import echo, print_notices, progress_line
 from collection.errors import InputError
-from collection.phrases import count
+from collection.phrases import count, duration_range
 
 if TYPE_CHECKING:
     from collection.annotator_agreement.judging_time import Estimate
@@ -22,43 +31,52 @@ OF_ONE_STRATEGY = ("strategy", "settings", "names", "near_duplicates", "dry_run"
 """Options that --compare does not take."""
 
 AT = ("10%", "25%", "50%")
-"""Default shares of the full pool at which strategies are compared."""
+"""Default shares of the full pool for comparing strategies."""
 
 
-@click.command()
-@click.argument("directory", metavar="[DIR]", required=False, type=FILE)
-@click.option("--strategy", default="depth", help="Pooling strategy; --list shows all.")
+_comparison = option_section("Comparison of strategies")
+
+
+@click.command(cls=SectionedCommand)
+@click.argument("directory", metavar="[DIR]", required=False, type=DIRECTORY_PATH)
+@click.option("--strategy", type=Names(family="strategies"), metavar="S", default="depth", help="Pooling strategy.")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A parameter of the strategy, as --list names it; may be repeated.",
+    help="Parameter of the strategy; repeatable.",
 )
-@click.option("--depth", type=COUNT, help="Short for --set depth=N: ranks of each run that are taken.")
-@click.option("--ties", help="Short for --set ties=listed or both: equal scores as the run's file lists them, or also.")
-@click.option("--budget", type=COUNT, help="Short for --set budget=N: pairs of each topic.")
-@click.option("--k", type=click.IntRange(min=0), help="Short for --set k=N: the constant of reciprocal rank fusion.")
-@click.option("--from-run", "names", multiple=True, metavar="NAME", help="Only this run contributes; may be repeated.")
+@click.option("--depth", type=COUNT, help="Pool depth: ranks per run (--set depth=N).")
+@click.option(
+    "--ties",
+    type=Names("listed", "both"),
+    help="Order of tied scores: as listed in the run, or also as measures order them.",
+)
+@click.option("--budget", type=COUNT, help="Pairs per topic (--set budget=N).")
+@click.option("--k", type=click.IntRange(min=0), help="Constant of reciprocal rank fusion (--set k=N).")
+@click.option("--from-run", "names", multiple=True, metavar="NAME", help="Pool this run only; repeatable.")
 @click.option(
     "--near-duplicates",
     type=click.Choice(["keep", "skip"]),
     default="keep",
-    help="skip: of nearly equal documents a topic gets one.",
+    help="Keep or skip near-duplicates within a topic.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what it would cost.")
-@click.option("--list", "listing", is_flag=True, help="List the pooling strategies with their parameters, and end.")
-@click.option(
-    "--compare",
-    "qrels",
-    type=FILE,
-    metavar="QRELS",
-    help="Add nothing: show what each strategy would have found at a part of the cost, by known grades.",
+@click.option("--dry-run", is_flag=True, help="Show the cost without adding pairs.")
+@click.option("--list", "listing", is_flag=True, help="List the strategies with their parameters.")
+@_comparison(
+    "--compare", "qrels", type=FILE, metavar="QRELS", help="Compare all strategies by known qrels; adds nothing."
 )
-@click.option("--run", "files", multiple=True, type=FILE, help="With --compare: a run, or a folder; in place of DIR.")
-@click.option("--at", "budgets", multiple=True, metavar="SHARE", help=f"With --compare: {', '.join(AT)} if left out.")
-@click.option("-m", "--measure", default="nDCG@10", metavar="M", help="With --compare: what ranks systems.")
-@form_option("table", "tsv", "json", help_text="With --compare.")
+@_comparison("--run", "files", multiple=True, type=FILE, help="Run, or folder of runs, instead of DIR; repeatable.")
+@_comparison(
+    "--at",
+    "budgets",
+    multiple=True,
+    metavar="SHARE",
+    help=f"Share of the full pool; repeatable; by default {', '.join(AT)}.",
+)
+@_comparison("-m", "--measure", default="nDCG@10", metavar="M", help="Measure to rank systems by.")
+@form_option("table", "tsv", "json", help_text="Output format with --compare.")
 def pool(
     directory: Path | None,
     strategy: str,
@@ -74,35 +92,44 @@ def pool(
     form: str,
     **short: Any,
 ) -> None:
-    """Choose the pairs to judge in DIR from the runs; only what is new is added."""
+    """Choose the pairs to judge, or compare pooling strategies.
+
+    Adds pairs from the imported runs to the pool of the campaign DIR. Pairs already in the pool stay.
+
+    For example:
+      cleverdon pool DIR --depth 20 --dry-run
+      cleverdon pool --compare qrels.txt --run runs/
+    """
     if listing:
         print_entries(list_entries("strategies"))
         return
     if qrels is not None:
         if directory is None and not files:
-            raise click.UsageError("strategies are compared on runs: give DIR or --run")
+            raise click.UsageError("--compare needs runs: add DIR or --run")
         used = {click.get_current_context().get_parameter_source(option) for option in OF_ONE_STRATEGY}
         if ParameterSource.COMMANDLINE in used:
-            raise click.UsageError("--compare plays every strategy on all runs: leave out what belongs to one of them")
+            raise click.UsageError(
+                "--compare runs every strategy on all runs: leave out the options of a single strategy"
+            )
         from collection.cli.pool_comparison import compare_pools
 
         compare_pools(list(expand_folders(files)), qrels, directory, measure, list(budgets or AT), form)
         return
     if directory is None:
-        raise click.UsageError("a pool is a campaign's: give its DIR, or --list, or --compare QRELS with --run")
+        raise click.UsageError("expected DIR, --list, or --compare QRELS with --run")
     if files or budgets:
-        raise click.UsageError("--run and --at belong to --compare; --from-run says which runs contribute")
+        raise click.UsageError("--run and --at need --compare; choose the runs to pool with --from-run")
     from collection.campaign import Campaign
     from collection.pooling import STRATEGIES, read_parameters
 
     entry = STRATEGIES[strategy]
     if entry.adaptive:
-        # Parameters such as --budget belong to the loop.
+        # Parameters such as --budget are settings of the loop.
         budget = f" --topic-budget {short['budget']}" if short.get("budget") else ""
         raise InputError(
-            f"{strategy} chooses each document after the judgement of the one before, so it makes no pool in advance: "
-            f"`cleverdon loop {directory} --mode loop --by {strategy}{budget}` has it choose what is judged next, and "
-            "`cleverdon simulate` tries it out"
+            f"{strategy} is adaptive: it chooses each document by the judgements so far and cannot pool in advance. "
+            f"Judge with it: `cleverdon loop {directory} --mode loop --by {strategy}{budget}`. "
+            "Try it first: `cleverdon simulate`"
         )
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     parameters = read_parameters(entry, [*given, *settings])
@@ -123,25 +150,25 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
 
     pairs = report.per_topic["pairs"]
     scope = f"{count(report.runs, 'run')}, {count(len(pairs), 'topic')}"
-    echo(f"{report.strategy} ({format_parameters(report.parameters)}) over {scope}")
-    drawn = "" if report.sampled_from is None else f", drawn from {report.sampled_from:,}"
+    echo(f"{report.strategy} ({format_parameters(report.parameters)}): {scope}")
+    drawn = "" if report.sampled_from is None else f", sampled from {report.sampled_from:,}"
     echo(f"pairs      {report.pairs:,}{drawn}")
     echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")
     if report.near_duplicates:
-        echo(f"left out   {report.near_duplicates:,} as near-duplicates")
+        echo(f"left out   {count(report.near_duplicates, 'near-duplicate')}")
     echo(f"new        {report.new:,}" + (" (dry run: nothing was added)" if dry_run else ""))
     if time is not None and report.new:
-        hours = f"{time.low / 3600:.1f} to {time.high / 3600:.1f}"
-        echo(f"hours      {hours} at the pace so far, with one judgement a pair")
+        echo(f"time       {duration_range(time.low, time.high)} at the pace so far, 1 judgement per pair")
     empty = report.per_topic.loc[pairs == 0, "query_id"].tolist()
     notices = []
     if empty:
-        # With a total over all topics a strategy may leave out topics that runs do have.
-        why = "" if report.parameters.get("total") else ", because no run has them"
-        notices.append(f"{count(len(empty), 'topic has', 'topics have')} no pair{why}: {', '.join(empty[:5])}")
+        # With a total over all topics, a strategy may leave out topics that runs have.
+        why = "" if report.parameters.get("total") else ", since no run has them"
+        more = ", ..." if empty[5:] else ""
+        notices.append(f"{count(len(empty), 'topic has', 'topics have')} no pairs{why}: {', '.join(empty[:5])}{more}")
     if report.without_text:
         notices.append(
-            f"{report.without_text:,} documents of these pairs have no text here; "
-            "`cleverdon export DIR --missing-documents FILE` lists them" + (" once they are pooled" if dry_run else "")
+            f"{count(report.without_text, 'document of these pairs has', 'documents of these pairs have')} no text; "
+            "list them with `cleverdon export DIR --missing-documents FILE`" + (" after pooling" if dry_run else "")
         )
     print_notices(notices)

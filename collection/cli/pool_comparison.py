@@ -1,4 +1,4 @@
-"""`cleverdon pool --compare`: what each pooling strategy would have found at a part of the cost."""
+"""`cleverdon pool --compare`: results of each pooling strategy at several shares of the full pool."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from collection.cli.evaluate import parse_one
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import InputError
+from collection.phrases import join
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,9 +25,9 @@ DEEPEST = 10
 def compare_pools(
     runs: list[Path], qrels: Path, directory: Path | None, measure: str, budgets: list[str], form: str
 ) -> None:
-    """Print how well strategies and estimates keep the systems' ranking at each budget.
+    """Print how well each strategy and estimate preserves the ranking of systems at each budget.
 
-    `runs` are files; the campaign's runs where there are none. `directory` is a campaign with documents and topics, or
+    `runs` are files; if empty, the campaign's runs are used. `directory` is a campaign with documents and topics, or
     None for runs only. `budgets` are shares of the full pool: ``10%`` or ``0.1``.
     """
     from collection import formats
@@ -44,7 +45,7 @@ def compare_pools(
             found = campaign.corpus.documents(sorted({str(doc_id) for ids in listed for doc_id in ids}))
             if any(document.text is not None for document in found.values()):
                 documents, topics = list(found.values()), campaign.corpus.topics()
-    with progress_line() as line:
+    with progress_line("comparing strategies") as line:
         table = compare(
             ranked, known, budgets=shares, measure=asked, depth=DEEPEST, documents=documents, topics=topics,
             progress=line if sys.stderr.isatty() else print_finished(),
@@ -53,34 +54,32 @@ def compare_pools(
 
 
 def sort_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows by strategy, then estimate ("expected gains" last), then share."""
+    """Sort the rows by strategy, estimate ("expected gains" last) and share."""
     return table.sort_values(
         ["strategy", "estimate", "share"], key=lambda of: of == "expected gains" if of.name == "estimate" else of
     ).reset_index(drop=True)
 
 
 def describe_best(table: pd.DataFrame) -> str:
-    """A sentence that names the best tau at each share; "" where no ranking could be compared.
+    """Name the best tau at each share in a sentence; "" if no ranking could be compared.
 
     >>> import pandas as pd
     >>> rows = [("rrf", "judged only", 0.1, 0.5), ("mtf", "expected gains", 0.1, 0.8), ("mtf", "judged only", 0.2, 1)]
     >>> describe_best(pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"]))
-    'the best tau is 0.800 at 10% (mtf, expected gains) and 1.000 at 20% (mtf, judged only)'
+    'highest tau: 0.800 at 10% (mtf, expected gains) and 1.000 at 20% (mtf, judged only)'
     """
     parts = []
     for share, rows in table.dropna(subset="tau").groupby("share"):
-        # Values that are printed alike are equally good.
+        # Values that print the same are ties.
         first = rows[rows["tau"].round(3) == rows["tau"].round(3).max()]
         names = [f"{row.strategy}, {row.estimate}" for row in first.head(3).itertuples()]
         more = [f"{len(first) - 3:,} more"] if len(first) > 3 else []
         parts.append(f"{first['tau'].max():.3f} at {100 * float(str(share)):.4g}% ({'; '.join(names + more)})")
-    if not parts:
-        return ""
-    return "the best tau is " + " and ".join([*([", ".join(parts[:-1])] if parts[1:] else []), parts[-1]])
+    return f"highest tau: {join(parts)}" if parts else ""
 
 
 def read_share(text: str) -> float:
-    """A share of the full pool.
+    """Read a share of the full pool.
 
     >>> read_share("25%"), read_share(".5")
     (0.25, 0.5)
@@ -90,18 +89,20 @@ def read_share(text: str) -> float:
     except ValueError:
         share = math.nan
     if not 0 < share <= 1:
-        raise InputError(f"a budget is a share of the full pool, as 25% or 0.25, above 0 and at most 1; found {text!r}")
+        raise InputError(
+            f"--at: expected a share of the full pool above 0 and up to 1, such as 25% or 0.25, found {text!r}"
+        )
     return share
 
 
 def print_finished() -> Callable[[str, int, int], None]:
-    """A progress callback that prints a plain line for every finished strategy, for logs."""
+    """Return a progress callback that prints a line for every finished strategy, for logs."""
     current = ""
 
     def tell(name: str, done: int, total: int) -> None:
         nonlocal current
         if done:
-            echo(f"{current}: played, {done:,} of {total:,}", err=True)
+            echo(f"{current}: done, {done:,} of {total:,}", err=True)
         current = name
 
     return tell
@@ -113,7 +114,7 @@ def _print(table: pd.DataFrame, form: str) -> None:
     elif form == "tsv":
         echo_data(table.to_csv(sep="\t", index=False, lineterminator="\n"), nl=False)
     else:
-        header = ["strategy", "of the rest", "cost", "judgements", "recall", "tau", "tau_AP"]
+        header = ["strategy", "estimate", "share of full pool", "judgements", "recall", "tau", "tau_AP"]
         rows = [
             [name, estimate, f"{100 * share:.4g}%", f"{judgements:,.0f}", *map(_format_value, figures)]
             for name, estimate, share, judgements, *figures in table.itertuples(index=False, name=None)
@@ -121,8 +122,8 @@ def _print(table: pd.DataFrame, form: str) -> None:
         print_table(header, rows, numbers=True)
     print_notices(
         [
-            f"the full pool is the first {DEEPEST} documents of every run; tau and tau_AP compare the ranking of the "
-            "systems with that by all of the qrels",
+            f"the full pool is the top {DEEPEST} documents of every run; tau and tau_AP compare the ranking of systems "
+            "with their ranking by all qrels",
             *([sentence] if (sentence := describe_best(table)) else []),
         ]
     )

@@ -1,4 +1,4 @@
-"""`cleverdon preferences`: rankings evaluated by preferences; options and output of topic tasks for other commands."""
+"""`cleverdon preferences`: evaluation by preferences; options and output of topic tasks for other commands."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combine_options, runs_argument
+from collection.cli.names import Names
+from collection.cli.options import (
+    COUNT,
+    FILE,
+    FORMAT,
+    WRITTEN,
+    combine_options,
+    option_section,
+    runs_argument,
+)
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import count
+from collection.phrases import count, percent
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
@@ -20,27 +29,36 @@ DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
 """Options of `cleverdon export` for files of choices and preferences."""
 
 
+_decisions = option_section("Lists and preferences")
+
 DECISION_OPTIONS = combine_options(
-    click.option("--sparse-qrels", type=WRITTEN, help="What was chosen from lists, in TREC form; nothing else."),
-    click.option("--choices", type=WRITTEN, help="The whole log of choices, FILE.jsonl: lists as they were shown."),
-    click.option("--choice-rule", default="majority", metavar="majority|any|all",
-                 help="What is relevant where several annotators chose."),
-    click.option("--preferences", type=WRITTEN, help="The whole log of preferences, FILE.jsonl or FILE.csv."),
-    click.option("--preference-qrels", type=WRITTEN, help="Grades made of preferences, in TREC form."),
+    _decisions("--sparse-qrels", type=WRITTEN, help="Documents chosen from lists as TREC qrels."),
+    _decisions("--choices", type=WRITTEN, help="Log of all choices with the lists shown, FILE.jsonl."),
+    _decisions("--choice-rule", default="majority", type=Names("majority", "any", "all"),
+               help="Annotators who must choose a document to make it relevant."),
+    _decisions("--preferences", type=WRITTEN, help="Log of all preferences, FILE.jsonl or FILE.csv."),
+    _decisions("--preference-qrels", type=WRITTEN, help="Grades derived from preferences as TREC qrels."),
 )  # fmt: skip
 """The options of `cleverdon export` for choices and preferences."""
+
+HEADERS = {"query_id": "topic", "counted": "topics counted", "pairs": "pairs counted", "of": "pairs"}
+"""Printed names of columns."""
 
 
 @click.command()
 @click.argument("source", metavar="DIR|FILE", type=FILE)
 @runs_argument("[RUN...]")
-@click.option("--depth", type=COUNT, metavar="K", help="Look at the first K ranks of each topic only.")
-@click.option("--per-topic", is_flag=True, help="The values of every topic, not only the means.")
+@click.option("--depth", type=COUNT, metavar="K", help="Evaluate the first K ranks only.")
+@click.option("--per-topic", is_flag=True, help="Show the values of every topic, not only means.")
 @FORMAT
 def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_topic: bool, form: str) -> None:
-    """The share of pairs that rankings order as people did: of the campaign in DIR, or of the preferences in FILE.
+    """Evaluate runs against preference judgements.
 
-    Without RUN, the runs of the campaign.
+    Reads the preferences of the campaign DIR, or FILE (JSONL, CSV). Without RUN, evaluates the runs of the campaign.
+
+    For example:
+      cleverdon preferences DIR
+      cleverdon preferences preferences.csv bm25.run
     """
     from collection import formats
     from collection.campaign import Campaign
@@ -52,7 +70,7 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
             values = None if runs else campaign.evaluation.by_preferences(depth=depth)
     else:
         if not runs:
-            raise click.UsageError("a file of preferences has no runs: name them after it")
+            raise click.UsageError("expected at least one RUN after the file of preferences")
         found, values = latest_preferences(formats.read_preferences(source)), None
     if values is None:
         values = evaluate(formats.read_runs(runs), found, depth)
@@ -71,18 +89,19 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
         [("-" if isnan(cell) else f"{cell:.4f}") if isinstance(cell, float) else cell for cell in row]
         for row in table.astype(object).itertuples(index=False, name=None)
     ]
-    print_table([str(column) for column in table.columns], rows, numbers=True)
+    print_table([HEADERS.get(str(column), str(column)) for column in table.columns], rows, numbers=True)
     print_notices([f"{name}: {meaning}" for name, meaning in PREFERENCE_MEASURES.items()])
     print_notices(
-        f"{run}: ppref and wpref are means over {used} of {topics} topics; in the others the ranking has neither "
+        f"{run}: ppref and wpref are means over {used} of {count(topics, 'topic')}; in the others the run has neither "
         "document of any pair, which rpref counts as 0"
         for run, topics, used in values.means()[["run", "topics", "counted"]].itertuples(index=False)
         if used < topics
     )
     if values.undecided:
         topics, more = ", ".join(values.undecided[:5]), ", ..." if len(values.undecided) > 5 else ""
-        left_out = f"{count(len(values.undecided), 'topic')}, left out: {topics}{more}"
-        print_notices([f"no document is better than another in {left_out}"])
+        print_notices(
+            [f"left out {count(len(values.undecided), 'topic')} where all documents are tied: {topics}{more}"]
+        )
     print_notices(agreement_lines({**agreement._asdict(), "task": "preference"}))
 
 
@@ -92,7 +111,7 @@ def print_decisions(decisions: dict[str, Any]) -> None:
 
     goal = decisions["made"] + decisions["remaining"]
     what = "lists" if decisions["task"] == "list" else "topics compared"
-    several = f", {decisions['made']:,} of {goal:,} decisions made" if goal > decisions["topics"] else ""
+    several = f", {decisions['made']:,} of {count(goal, 'decision')} made" if goal > decisions["topics"] else ""
     echo(
         f"  {what:<15}{decisions['topics']:>7,}, {decisions['decided']:,} decided{several}, "
         f"{decisions['remaining']:,} left"
@@ -103,19 +122,20 @@ def print_decisions(decisions: dict[str, Any]) -> None:
         echo(f"  {line}")
     if decisions["annotators"]:
         echo()
-        print_table(["annotator", "topics"], [list(row.values()) for row in decisions["annotators"]])
+        print_table(["annotator", "topics decided"], [list(row.values()) for row in decisions["annotators"]])
 
 
 def agreement_lines(found: dict[str, Any]) -> list[str]:
-    """Sentences on the agreement on choices or preferences; empty where no decision was made twice."""
+    """Write sentences on the agreement on choices or preferences; empty if no decision was made twice."""
     lines = []
     if found.get("comparisons"):
-        times, same = f"of {found['comparisons']:,} times that two annotators", f"{found['same']:.0%}"
+        same, times = percent(found["same"]), found["comparisons"]
         lines.append(
-            f"{times} chose from the same topic's list, {same} chose the same documents; overlap {found['overlap']:.2f}"
+            f"agreement: same choice in {same} of {count(times, 'comparison')} of two annotators, "
+            f"overlap {found['overlap']:.2f}"
             if found["task"] == "list"
-            else f"{times} compared the same documents, {same} said the same"
+            else f"agreement: same preference in {same} of {count(times, 'comparison')} of two annotators"
         )
     if found.get("triads"):
-        lines.append(f"of {found['triads']:,} triads of documents {found['circular']:.1%} are circular by majority")
+        lines.append(f"circular triads by majority: {percent(found['circular'], 1)} of {found['triads']:,}")
     return lines

@@ -1,4 +1,4 @@
-"""`cleverdon reusability`: whether systems that were not pooled can be compared."""
+"""`cleverdon reusability`: whether unpooled systems can be compared fairly."""
 
 from __future__ import annotations
 
@@ -9,20 +9,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_measures
-from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, grade, measures_option, parse_scale, runs_argument
+from collection.cli.names import Names
+from collection.cli.options import (
+    BOUNDS,
+    COUNT,
+    FILE,
+    FORMAT,
+    grade,
+    measures_option,
+    parse_scale,
+    runs_argument,
+)
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
+from collection.phrases import count
 from collection.records import sort_naturally
 
 if TYPE_CHECKING:
     from collection.reusability import Groups, Reusability
 
 SHOWN = 10
-"""Topics that are printed; JSON has all."""
+"""Printed topics; JSON has all."""
 
 
 def read_groups(path: Path) -> dict[str, str]:
-    """The group of each run, from a TSV without a header, ``run<TAB>group``; each run may be named once."""
+    """Read the group of each run from a TSV without a header, ``run<TAB>group``; each run may occur once."""
     from collection.formats.delimited import records
 
     wanted = "run<TAB>group"
@@ -42,24 +53,26 @@ def read_groups(path: Path) -> dict[str, str]:
 @click.command()
 @click.argument("source", metavar="DIR|QRELS", type=FILE)
 @runs_argument("[RUN]...")
-@measures_option("As nDCG@10; may be repeated (nDCG@10, AP and P@10 if left out). The first decides.")
+@measures_option("Measure; repeatable; the first decides the verdict; by default nDCG@10, AP, P@10.")
 @click.option(
     "--group",
     "grouping",
     default="names",
     metavar="names|none|FILE",
-    help="Which runs belong together: those whose names begin alike, none, or as FILE says (run<TAB>group).",
+    help="Groups of runs to leave out together: by name prefix, none, or FILE (run<TAB>group).",
 )
-@click.option("--depth", type=COUNT, help="To which the runs were pooled; seen from what is judged if left out.")
-@click.option("--relevance-level", type=grade, help="Lowest grade that counts as relevant (a campaign's own, else 1).")
-@click.option("--rule", help="Of a campaign: how several grades become one; `cleverdon rules` lists the ways.")
+@click.option("--depth", type=COUNT, help="Pool depth; by default derived from the judged documents.")
+@click.option(
+    "--relevance-level", metavar="G", type=grade, help="Minimum relevant grade; by default the campaign's, 1 for QRELS."
+)
+@click.option("--rule", type=Names(family="rules"), metavar="RULE", help="Adjudication rule, for DIR.")
 @click.option(
     "--topics",
     type=click.Choice(["all", "finished"]),
-    help="Of a campaign: all topics with a grade, or those judged to the end (taken once half are).",
+    help="Topics of DIR: all with a grade, or finished ones; by default finished once half of them are.",
 )
 @BOUNDS
-@click.option("--grades", metavar="G", type=parse_scale, help="The scale, for --bounds of QRELS: 0-3 or 0,1,2,3.")
+@click.option("--grades", metavar="SCALE", type=parse_scale, help="Grade scale of QRELS for --bounds, such as 0-3.")
 @FORMAT
 def reusability(
     source: Path,
@@ -74,7 +87,15 @@ def reusability(
     grades: list[float] | None,
     form: str,
 ) -> None:
-    """Whether a new system can be compared fairly: by the campaign in DIR, or by QRELS and the RUNs pooled for them."""
+    """Check whether unpooled systems can be compared fairly.
+
+    Leaves each run, or group of runs, out of the pool and compares the values and rankings before and after. Reads
+    the campaign DIR, or QRELS and the RUNs that were pooled for them.
+
+    For example:
+      cleverdon reusability DIR
+      cleverdon reusability qrels.txt runs/ -m nDCG@10
+    """
     from collection import formats
     from collection.campaign import Campaign
     from collection.comparison import assumed_grades, out_of_reach
@@ -88,34 +109,32 @@ def reusability(
     if source.is_dir():
         if runs:
             raise InputError(
-                f"{source} is a directory, so a campaign, which has its runs; name only it, or QRELS and RUNs"
+                f"expected DIR alone, or QRELS and RUNs; {source} is a directory and its campaign has runs"
             )
         if grades is not None:
-            raise InputError(f"--grades is for QRELS, and {source} is a campaign, which has its own")
+            raise InputError(f"--grades needs QRELS; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("leaving runs out"):
             rel = relevance_level or campaign.settings.loop().level
             there = campaign.evaluation.topics_with_grades(rule)
             if topics == "finished" and not there.finished:
                 raise InputError(
-                    f"none of the {len(there.graded):,} topics with a grade is judged to the end; take --topics all"
+                    f"none of {count(len(there.graded), 'topic')} with a grade is finished; use --topics all"
                 )
             taken = there.usual if topics is None else there.finished if topics == "finished" else None
             report = campaign.evaluation.reusability(
                 list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options
             )
         if taken is not None:
-            graded = f"{len(there.graded):,} with a grade"
-            print_notices(
-                [f"by the {len(taken):,} topics that are judged to the end of {graded}; --topics all takes every one"]
-            )
+            graded = f"{count(len(there.graded), 'topic')} with a grade"
+            print_notices([f"using the {len(taken):,} finished of {graded}; --topics all uses all of them"])
     else:
         if rule is not None:
-            raise InputError(f"--rule is for a campaign's judgements, and {source} is no directory")
+            raise InputError(f"--rule needs a campaign; {source} is not a directory")
         if topics is not None:
-            raise InputError(f"--topics is for a campaign, which knows what is finished, and {source} is no directory")
+            raise InputError(f"--topics needs a campaign; {source} is not a directory")
         qrels = formats.read_qrels(source)
         if not runs:
-            raise click.UsageError("name the runs behind the qrels: cleverdon reusability QRELS RUN...")
+            raise click.UsageError("expected at least one RUN after QRELS")
         rel = relevance_level or 1
         chosen = list(parse_measures(asked, rel))
         print_notices(out_of_reach(chosen, qrels))
@@ -131,35 +150,44 @@ def reusability(
 
 
 def _print(report: Reusability) -> None:
-    """Print the verdict, then the tables."""
+    """Print the verdict and the tables."""
     for sentence in report.verdict:
         echo(sentence)
     if report.ladder:
-        echo("\nleft out, at each depth")
+        echo("\nleave-one-out at each depth")
         rows = []
         for r in report.ladder:
             breaking, shares = f"{len(r.breaking):,} of {r.others + 1:,}", [f"{r.judged:.3f}", f"{r.known:.3f}"]
             rows.append([r.measure, r.verdict, f"{r.change:.4f}", f"{r.worst:.4f}", r.moved, breaking, *shares])
-        header = ["measure", "verdict", "mean change", "worst", "places", "runs over", "judged", "judged if pooled"]
+        header = [
+            "measure",
+            "verdict",
+            "mean change",
+            "worst change",
+            "ranks changed",
+            "runs above limit",
+            "judged",
+            "judged if pooled",
+        ]
         print_table(header, rows)
     for measure, left_out in report.left_out.groupby("measure", sort=False):
-        echo(f"\n{measure}, each run with its group left out")
+        echo(f"\n{measure} of each run, leaving out its group")
         rows = []
         for row in left_out.itertuples():
             change = [f"{row.before:.4f}", f"{row.after:.4f}", f"{row.change:+.4f}"]
             rows.append([row.run, row.group, row.unique, row.relevant, *change, row.place_before, row.place_after])
-        header = ["run", "group", "unique", "relevant", "before", "after", "change", "place", "then"]
+        header = ["run", "group", "unique", "unique relevant", "before", "after", "change", "rank before", "rank after"]
         print_table(header, rows)
     if report.bounds is not None:
-        echo("\nbounds over the unjudged")
+        echo("\nbounds over all grades of the unjudged documents")
         values = ["lowest", "value", "highest"]
         bounds = report.bounds[["run", "measure", *values]]
         bounds = bounds.assign(**{name: bounds[name].map("{:.4f}".format) for name in values})
         print_table(bounds.columns.tolist(), bounds.to_numpy().tolist())
-    echo("\ntopics that decide most")
+    echo("\ntopics with the most influence")
     topics = sort_naturally(report.topics).sort_values("without", kind="stable").head(SHOWN)
     print_table(
-        ["topic", "judged", "relevant", "mean", "median", "spread", "tau alone", "tau without"],
+        ["topic", "judged", "relevant", "mean", "median", "SD", "tau of the topic alone", "tau without the topic"],
         [
             [
                 *row[:3],

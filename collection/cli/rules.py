@@ -1,4 +1,4 @@
-"""`cleverdon rules`: adjudication rules, listed or compared on a campaign."""
+"""`cleverdon rules`: list adjudication rules, or compare two on a campaign."""
 
 from __future__ import annotations
 
@@ -10,34 +10,41 @@ import click
 
 from collection.cli.evaluate import parse_one
 from collection.cli.methods import list_entries, print_entries
-from collection.cli.options import FORMAT
+from collection.cli.names import Names
+from collection.cli.options import DIRECTORY_PATH, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
+from collection.phrases import count, percent
 
 if TYPE_CHECKING:
     from collection.campaign.evaluation import RuleComparison
 
 
 @click.command()
-@click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-@click.option("--rule", metavar="RULE", help="The first rule; adjudicated-or-majority if left out.")
-@click.option("--against", metavar="RULE", help="The rule that it is compared with.")
-@click.option("-m", "--measure", metavar="M", help="Also whether a run changes place by this measure, as nDCG@10.")
+@click.argument("directory", metavar="[DIR]", required=False, type=DIRECTORY_PATH)
+@click.option(
+    "--rule", type=Names(family="rules"), metavar="RULE", help="First rule; by default adjudicated-or-majority."
+)
+@click.option("--against", type=Names(family="rules"), metavar="RULE", help="Second rule.")
+@click.option("-m", "--measure", metavar="M", help="Also compare the rankings of runs by this measure.")
 @FORMAT
 def rules(directory: Path | None, rule: str | None, against: str | None, measure: str | None, form: str) -> None:
-    """List the rules by which judgements become qrels, or compare two of them on the campaign in DIR.
+    """List the adjudication rules, or compare two on a campaign.
 
-    A rule is written with its parameters in brackets: majority(ties=higher).
+    Without DIR, lists the rules that turn judgements into qrels. Parameters follow in brackets: majority(ties=higher).
+
+    For example:
+      cleverdon rules DIR --against "majority(ties=higher)" -m nDCG@10
     """
     if directory is None:
         if rule or against or measure:
-            raise click.UsageError("two rules are compared on a campaign: give its DIR")
+            raise click.UsageError("--rule, --against and --measure need DIR")
         print_entries(list_entries("rules"), form)
         return
     from collection.adjudication import DEFAULT_RULE
     from collection.campaign import Campaign
 
     if against is None:
-        raise click.UsageError("give --against RULE: the rule to compare with")
+        raise click.UsageError("expected --against RULE, the rule to compare with")
     asked = None if measure is None else parse_one(measure)
     with Campaign(directory) as campaign, progress_line("comparing rules"):
         found = campaign.evaluation.compare_rules(rule or DEFAULT_RULE, against, asked)
@@ -47,33 +54,37 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
     _print(found)
     print_notices(found.cautions)
     if measure is not None and found.places is None:
-        print_notices(["one of the rules settles no pair, so nothing can be evaluated by it"])
+        print_notices(["runs are not compared: one of the rules gives no pair a grade"])
 
 
 def _print(found: RuleComparison) -> None:
     grades = found.grades
-    echo(f"{found.first} against {found.second}")
-    share = f" ({grades.differ / grades.pairs:.1%})" if grades.pairs else ""
-    echo(f"{grades.pairs:,} pairs have a grade by both; it differs on {grades.differ:,}{share}")
+    echo(f"{found.first} vs. {found.second}")
+    share = f" ({percent(grades.differ / grades.pairs, 1)})" if grades.pairs else ""
+    echo(f"{count(grades.pairs, 'pair')} with a grade by both rules; {grades.differ:,} different{share}")
     for rule, pairs in ((found.first, grades.only_first), (found.second, grades.only_second)):
         if pairs:
-            echo(f"{pairs:,} pairs have a grade only by {rule}")
+            echo(f"{count(pairs, 'pair')} with a grade only by {rule}")
     if grades.differ:
-        echo(f"\nGrades by {found.first} (rows) and by {found.second} (columns):")
+        echo(f"\npairs by their grades: {found.first} (rows), {found.second} (columns)")
         table = grades.confusion
         body = [[f"{grade:g}", *map(int, row)] for grade, row in zip(table.index, table.to_numpy(), strict=True)]
         print_table(["grade", *(f"{grade:g}" for grade in table.columns)], body, numbers=True)
     if found.places is None:
         return
-    echo(f"\n{found.places.measure} of each run by both, and its place:")
+    echo(f"\n{found.places.measure} and rank of each run by both rules")
     rows = [
         [r["run"], f"{r['first']:.4f}", f"{r['second']:.4f}", str(r["first_place"]), str(r["second_place"])]
         for r in found.places.table.to_dict("records")
     ]
-    print_table(["run", "first", "second", "place", "place"], rows, numbers=True)
+    print_table(["run", "first rule", "second rule", "first rank", "second rank"], rows, numbers=True)
     moved = found.places.moved
     echo(
-        (f"{len(moved)} of {len(rows)} runs change place: {', '.join(moved)}" if moved else "no run changes place")
+        (
+            f"{len(moved)} of {count(len(rows), 'run')} change rank: {', '.join(moved)}"
+            if moved
+            else "no run changes rank"
+        )
         + ("" if isnan(found.places.tau) else f"; Kendall's tau {found.places.tau:.3f}")
     )
 

@@ -1,4 +1,4 @@
-"""`cleverdon simulate`: the cost of judging, replayed on known qrels."""
+"""`cleverdon simulate`: judging replayed on known qrels."""
 
 from __future__ import annotations
 
@@ -8,49 +8,73 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import COUNT, FILE, WRITTEN, expand_folders, form_option, grade
+from collection.cli.names import Names
+from collection.cli.options import (
+    COUNT,
+    FILE,
+    WRITTEN,
+    SectionedCommand,
+    expand_folders,
+    form_option,
+    grade,
+    option_section,
+)
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
-from collection.phrases import count
+from collection.phrases import count, join, plural
 
 if TYPE_CHECKING:
     from collection.simulation import Results
     from collection.simulation.experiment import Priors
 
 
-@click.command()
-@click.option("--documents", multiple=True, required=True, type=FILE, help="JSONL, TSV or CSV, or a folder of them.")
-@click.option("--topics", required=True, type=FILE, help="TSV, JSONL, TREC SGML or XML.")
-@click.option("--qrels", "qrels_file", required=True, type=FILE, help="The known grades, in TREC form.")
-@click.option("--run", "runs", multiple=True, type=FILE, help="A TREC run, or a folder of them; may be repeated.")
-@click.option(
-    "--strategy",
-    "strategies",
-    multiple=True,
-    metavar="S",
-    help="loop (default), loop-text, or a pooling strategy (`cleverdon methods strategies`); may be repeated.",
+_input, _replay = option_section("Input"), option_section("Replay")
+
+
+@click.command(cls=SectionedCommand)
+@_input(
+    "--documents", multiple=True, required=True, type=FILE, help="Documents (JSONL, TSV, CSV), or a folder of them."
 )
-@click.option("--learner", "learners", multiple=True, metavar="L", help="A learner (`cleverdon methods learners`).")
-@click.option("--stop", "stops", multiple=True, metavar="R", help="A stopping rule (`cleverdon methods stopping`).")
-@click.option(
-    "--batch", "schedule", metavar="twentieth|1|10|bmi", default="twentieth", help="Judgements between models."
-)
-@click.option("--seeds", type=COUNT, default=1, help="How often all is replayed.")
-@click.option(
-    "--priors",
-    default="none",
-    metavar="1,1|none|FILE",
-    help="Grades known beforehand: so many relevant, irrelevant drawn at random, or lines `query_id doc_id [seed]`.",
-)
-@click.option("--relevance-level", type=grade, default=1, help="Relevant from here.")
-@click.option("--min-relevant", type=COUNT, default=1, help="Leave topics with fewer out.")
-@click.option(
+@_input("--topics", required=True, type=FILE, help="Topics (TSV, JSONL, TREC SGML, XML).")
+@_input("--qrels", "qrels_file", required=True, type=FILE, help="Known grades as TREC qrels.")
+@_input("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
+@_input("--relevance-level", metavar="G", type=grade, default=1, help="Minimum relevant grade.")
+@_input("--min-relevant", type=COUNT, default=1, help="Minimum number of relevant documents per topic.")
+@_input(
     "--scope",
     type=click.Choice(["all", "prefix"]),
     default="all",
-    help="prefix: a topic has only documents whose id starts with QUERY_ID- (systematic reviews).",
+    help="Documents of a topic; prefix: ids that start with QUERY_ID- (systematic reviews).",
+)
+@_replay(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    type=Names("loop", "loop-text", family="strategies"),
+    metavar="S",
+    help="loop (default), loop-text (no runs), or a pooling strategy; repeatable.",
+)
+@_replay(
+    "--learner", "learners", multiple=True, type=Names(family="learners"), metavar="L", help="Learner; repeatable."
+)
+@_replay(
+    "--stop", "stops", multiple=True, type=Names(family="stopping"), metavar="R", help="Stopping rule; repeatable."
+)
+@_replay(
+    "--batch",
+    "schedule",
+    type=Names("twentieth", "1", "10", "bmi"),
+    default="twentieth",
+    help="Judgements between training rounds.",
+)
+@_replay("--seeds", type=COUNT, default=1, help="Number of replays, with seeds 0, 1, ...")
+@_replay(
+    "--priors",
+    default="none",
+    metavar="N,M|none|FILE",
+    help="Known grades: N relevant and M irrelevant documents at random, or a file of `query_id doc_id [seed]`.",
 )
 @form_option("table", "tsv")
-@click.option("--curves", type=WRITTEN, help="Write gain curves there, as TSV.")
+@click.option("--curves", type=WRITTEN, help="File to write gain curves to, as TSV.")
 def simulate(
     documents: tuple[Path, ...],
     topics: Path,
@@ -66,9 +90,12 @@ def simulate(
     curves: Path | None,
     **settings: Any,
 ) -> None:
-    """Replay judging against known qrels: judgements to each recall, work saved, what stopping rules would do.
+    """Replay judging on known qrels to compare strategies.
 
-    Pooling strategies and learners stand side by side, so that the choice can be made before anybody judges.
+    Shows the judgements needed for each recall, the work saved, and where stopping rules would stop.
+
+    For example:
+      cleverdon simulate --documents d.jsonl --topics t.tsv --qrels q.txt
     """
     from collection import formats, pooling
     from collection.active_learning.training_round import Recipe
@@ -79,8 +106,7 @@ def simulate(
     wanted = strategies or ("loop",)
     pooled = [s for s in wanted if s in pooling.STRATEGIES]
     if pooled and not ranked:
-        verb = "chooses" if len(pooled) == 1 else "choose"
-        raise click.UsageError(f"{', '.join(pooled)} {verb} from runs: give some with --run")
+        raise click.UsageError(f"{join(pooled)} {plural(len(pooled), 'needs', 'need')} runs: add --run")
     frame = formats.read_qrels(qrels_file)
     all_topics = formats.read_topics(topics)
     notices: list[str] = []
@@ -96,7 +122,7 @@ def simulate(
             least=min_relevant,
             notice=notices.append,
         )
-        # Known grades replace the topic's words and presumed examples.
+        # Known grades replace the topic's text and the presumed examples.
         recipe = (Recipe if priors == "none" else Recipe.with_priors)(level=relevance_level)
         results = replay(
             ready,
@@ -124,7 +150,7 @@ def _print_means(results: Results, notices: list[str]) -> None:
     means = results.means()
     topics, seeds = results.values["query_id"].nunique(), results.values["seed"].nunique()
     scope = count(topics, "topic") + (f" and {seeds} seeds" if seeds > 1 else "")
-    echo(f"means over {scope}; {means['documents'].iloc[0]:,.0f} documents each")
+    echo(f"means over {scope}; {means['documents'].iloc[0]:,.0f} documents per topic")
     plain = [name for name in means.columns if ":" not in str(name) and name != "documents"]
     rows = [
         [*key, *map(_format_value, plain, values)]
@@ -134,15 +160,21 @@ def _print_means(results: Results, notices: list[str]) -> None:
     stops = list(dict.fromkeys(str(name).partition(":")[2] for name in means.columns if ":" in str(name)))
     if stops:
         echo()
-        columns = ["judgements", "recall", "reached", "cost"]
+        columns = {"judgements": "judgements", "recall": "recall", "reached": "90% recall reached", "cost": "cost"}
         body = [
             [*key, rule, *(_format_value(name, means.loc[key, f"{name}:{rule}"]) for name in columns)]
             for key in means.index.tolist()
             for rule in stops
         ]
-        print_table(["strategy", "learner", "stopped by", *columns], body, numbers=True)
+        print_table(["strategy", "learner", "stopped by", *columns.values()], body, numbers=True)
+    notices.append(
+        "judgements@80: judgements needed for 80% recall; WSS@95: work saved at 95% recall; ATD: mean number of "
+        "judgements until a relevant document is found; R@R: recall after as many judgements as relevant documents"
+    )
+    if stops:
+        notices.append("cost: judgements until the stop, or until 90% recall if the rule stops before")
     if any(strategy not in LOOPS for strategy, _ in means.index):
-        notices.append("documents that no run has come behind a pooling strategy's own, in an order drawn at random")
+        notices.append("after its own documents, a pooling strategy continues with the others in random order")
     print_notices(notices)
 
 
@@ -153,7 +185,7 @@ def _format_value(measure: object, value: float) -> str:
 
 
 def _read_priors(text: str, level: float) -> Priors:
-    """The value of `--priors`: none, numbers of random documents, or a file."""
+    """Read the value of `--priors`: none, numbers of random documents, or a file."""
     from collection.errors import FormatError, InputError
     from collection.simulation.experiment import draw_priors, list_priors
 
@@ -162,17 +194,17 @@ def _read_priors(text: str, level: float) -> Priors:
     numbers = text.split(",")
     if len(numbers) == 2 and all(n.strip().lstrip("-").isdecimal() for n in numbers):
         if "-" in text:
-            raise InputError(f"priors are two numbers from 0 on, such as 1,1; found {text!r}")
+            raise InputError(f"--priors: expected two numbers, 0 or more, such as 1,1; found {text!r}")
         return draw_priors(int(numbers[0]), int(numbers[1]), level)
     path = Path(text)
     if not path.is_file():
-        raise InputError(f"priors are none, two numbers such as 1,1, or a file; there is no file {text!r}")
+        raise InputError(f"--priors: expected none, two numbers such as 1,1, or an existing file; found {text!r}")
     listed: dict[tuple[str, int | None], list[str]] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
         cells = line.split()
         if not cells or cells[0] == "query_id":
             continue
         if len(cells) not in (2, 3) or (len(cells) == 3 and not cells[2].isdecimal()):
-            raise FormatError(path, number, "query_id doc_id, and perhaps a seed", line)
+            raise FormatError(path, number, "query_id doc_id [seed]", line)
         listed.setdefault((cells[0], int(cells[2]) if len(cells) == 3 else None), []).append(cells[1])
     return list_priors(listed)

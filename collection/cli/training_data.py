@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from collection.cli.options import COUNT, WRITTEN, combine_options
+from collection.cli.names import Names
+from collection.cli.options import COUNT, WRITTEN, combine_options, option_section
 from collection.phrases import count
 
 if TYPE_CHECKING:
@@ -23,31 +24,30 @@ FILES = ("triples", "tuples", "clicks", "click_qrels")
 def _ranks(value: str) -> tuple[int, int]:
     first, _, last = value.partition("-")
     if not (first.isdecimal() and last.isdecimal()):
-        raise click.BadParameter(f"{value!r} is no first and last rank, as 1-100")
+        raise click.BadParameter(f"expected a first and a last rank such as 1-100, found {value!r}")
     return int(first), int(last)
 
 
+_training, _clicks = option_section("Training data"), option_section("Clicks")
+
 TRAINING_OPTIONS = combine_options(
-    click.option("--triples", type=WRITTEN, help="Training triples, FILE.tsv (ids) or FILE.jsonl (texts)."),
-    click.option("--tuples", type=WRITTEN, help="Training tuples: a positive and all its negatives in one line."),
-    click.option("--negatives", default="judged", metavar="judged|hard|unjudged-hard|unjudged-random",
-                 help="What a negative is."),
-    click.option("--negatives-each", "count", type=COUNT, default=1, help="Negatives for each positive."),
-    click.option("--ranks", type=_ranks, metavar="A-B",
-                 help="Of hard negatives: first and last rank; 1-100 if left out."),
-    click.option("--ranks-of", type=click.Choice(["fusion", "any"]), default="fusion",
-                 help="Whose ranks: of a fusion of all runs, or the best of any run."),
-    click.option("--level", type=COUNT, help="The lowest grade of a positive; the loop's level if left out."),
-    click.option("--margin", type=COUNT, help="Negatives are those at least so many grades below the positive."),
-    click.option("--positives", type=COUNT, help="At most so many of each topic, at random."),
-    click.option("--apart", is_flag=True, help="No negative is a near-duplicate of a positive of its topic."),
-    click.option("--seed", type=int, default=0, help="Of the draws of training data."),
-    click.option("--clicks", type=WRITTEN, help="What click logs say of documents, FILE.tsv."),
-    click.option("--click-qrels", type=WRITTEN, help="The same as labels with fractions, in TREC form."),
-    click.option("--click-log", "sources", multiple=True, metavar="NAME",
-                 help="Only this log of clicks; may be repeated."),
-    click.option("--smoothing", type=click.FloatRange(min=0), default=1.0,
-                 help="Impressions that each pair is given beside its own."),
+    _training("--triples", type=WRITTEN, help="Training triples, FILE.tsv (ids) or FILE.jsonl (texts)."),
+    _training("--tuples", type=WRITTEN, help="Training tuples: a positive and its negatives per line."),
+    _training("--negatives", default="judged", type=Names("judged", "hard", "unjudged-hard", "unjudged-random"),
+              help="Kind of negatives."),
+    _training("--negatives-each", "count", type=COUNT, default=1, help="Negatives per positive."),
+    _training("--ranks", type=_ranks, metavar="A-B", help="First and last rank of hard negatives; by default 1-100."),
+    _training("--ranks-of", type=click.Choice(["fusion", "any"]), default="fusion",
+              help="Ranks in the fusion of all runs, or the best rank in any run."),
+    _training("--level", type=COUNT, metavar="G", help="Minimum grade of a positive; by default the campaign's."),
+    _training("--margin", type=COUNT, help="Minimum difference in grade between positive and negative."),
+    _training("--positives", type=COUNT, help="Maximum number of positives per topic, drawn at random."),
+    _training("--apart", is_flag=True, help="Leave out negatives that are near-duplicates of a positive."),
+    _training("--seed", type=int, default=0, help="Random seed."),
+    _clicks("--clicks", type=WRITTEN, help="Click statistics of each pair, FILE.tsv."),
+    _clicks("--click-qrels", type=WRITTEN, help="Labels from clicks, with fractions, as TREC qrels."),
+    _clicks("--click-log", "sources", multiple=True, metavar="NAME", help="Only this click log; repeatable."),
+    _clicks("--smoothing", type=click.FloatRange(min=0), default=1.0, help="Impressions added to each pair."),
 )  # fmt: skip
 """The options of `cleverdon export` for training data and clicks."""
 
@@ -86,19 +86,19 @@ def write(campaign: Campaign, given: Mapping[str, Any], rule: ChosenRule | None)
 def _notices_of(file: TrainingFile) -> list[str]:
     counts, name = file.report["counts"], Path(file.path).name
     if not counts["positives"]:
-        return [f"{name} is empty: nothing is relevant ({file.report['positives']})"]
+        return [f"{name} is empty: no document is a positive ({file.report['positives']})"]
     if not file.lines:
         wanted = count(file.report["negatives_each"] if file.report["form"] == "tuples" else 1, "negative")
-        return [f"{name} is empty: no positive has {wanted} by the rule {file.report['negatives']}"]
+        return [f"{name} is empty: no positive has {wanted} of the kind {file.report['negatives']}"]
     positives, topics = count(counts["positives_used"], "positive"), count(counts["topics_used"], "topic")
     notices = [f"{name}: {positives} of {topics} with {count(counts['negatives'], 'different negative')}"]
     if counts["negatives_unjudged"]:
-        notices.append(f"{name}: {counts['negatives_unjudged']:,} of the negatives were judged by nobody")
+        notices.append(f"{name}: {counts['negatives_unjudged']:,} of the negatives are unjudged")
     if counts["positives_short"]:
-        fate = "are left out" if file.report["form"] == "tuples" else "have fewer negatives, or none"
+        fate = "left out" if file.report["form"] == "tuples" else "with fewer negatives or none"
         notices.append(
             f"{name}: {count(counts['topics_short'], 'topic has', 'topics have')} fewer than "
-            f"{file.report['negatives_each']:,} negatives by this rule: {counts['positives_short']:,} of "
-            f"{counts['positives_drawn']:,} positives {fate}"
+            f"{count(file.report['negatives_each'], 'negative')} of this kind: {counts['positives_short']:,} of "
+            f"{count(counts['positives_drawn'], 'positive')} {fate}"
         )
     return notices

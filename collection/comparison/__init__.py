@@ -1,4 +1,4 @@
-"""Runs + qrels -> values per topic and means, and what may be concluded from them: which system is better than which.
+"""Evaluation and comparison of runs: values per topic, means, significance tests and conclusions.
 
 runs, qrels -evaluate-> Evaluation -compare-> Comparison: leaderboard, tests, pairs, notes -> a table for a paper
 """

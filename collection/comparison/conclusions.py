@@ -1,4 +1,4 @@
-"""A comparison in words: conclusions and caveats."""
+"""Sentences on a comparison: conclusions and caveats."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from collection.comparison.evaluation import Evaluation, direction
 from collection.comparison.system_names import SEED_MARK, find_mistaken_seeds
 from collection.errors import UnknownNameError
 from collection.measures import parse
+from collection.phrases import count, join, percent, plural
 from collection.statistics import CORRECTIONS
 
 UNJUDGED_TO_SAY = 0.05
-"""The share of unjudged documents from which on a note gives it."""
+"""Smallest share of unjudged documents that is reported."""
 
 
 def find_directions(tests: pd.DataFrame) -> pd.Series:
-    """The sign of each row of a comparison's tests, system less baseline: -1, 0 or 1.
+    """The sign of each row of a comparison's tests, system minus baseline: -1, 0 or 1.
 
-    It is that of what is tested: a median, as of ranks or signs, may have another sign than the mean.
+    It is the sign of the tested statistic: the median of ranks or signs may have another sign than the mean.
 
     Examples
     --------
@@ -34,14 +35,14 @@ def find_directions(tests: pd.DataFrame) -> pd.Series:
 
 
 class Notes:
-    """Sentences with the measures that they are about; a sentence about all of them names none."""
+    """Sentences with the measures that they concern; a sentence on all measures names none."""
 
     def __init__(self, measures: Iterable[str]) -> None:
         self.measures = list(measures)
         self._measures_of: dict[str, list[str]] = {}
 
     def add(self, sentence: str, measure: str | None = None) -> None:
-        """Add a sentence about one measure, or about all."""
+        """Add a sentence on one measure, or on all."""
         self._measures_of.setdefault(sentence, []).extend(self.measures if measure is None else [measure])
 
     def sentences(self) -> tuple[str, ...]:
@@ -60,67 +61,66 @@ def add_notes(
     baseline: str | None,
     tests: list[pd.DataFrame],
 ) -> None:
-    """Add the caveats besides those that the tests themselves raise."""
+    """Add the caveats that do not come from the tests themselves."""
     if baseline is None and any(map(len, tests)):
         notes.add(
-            "the systems are tested against the best by these same topics, which chance has helped; name a baseline "
-            "where there is one"
+            "the baseline is the best system on these same topics, so chance may favour it; choose a baseline in "
+            "advance if you have one"
         )
     if len(notes.measures) > 1 and any(map(len, tests)):
-        notes.add("p is adjusted within each measure, not for there being several")
+        notes.add("p-values are corrected within each measure, not across measures")
     for c in evaluation.coverage:
         if c.missing_topics:
-            notes.add(f"{c.run} lacks {len(c.missing_topics):,} of {c.topics:,} topics, which count as empty rankings")
+            lacks = f"{c.run} lacks {len(c.missing_topics):,} of {count(c.topics, 'topic')}"
+            notes.add(f"{lacks}; missing topics count as empty rankings")
     if evaluation.unjudged is not None:
         for name, rows in evaluation.unjudged.groupby("measure", sort=False):
             most = rows.iloc[int(rows["unjudged"].argmax())]
             # Whole rankings always have unjudged documents, mostly far down: their share is in the table.
             if most["unjudged"] >= UNJUDGED_TO_SAY and not pd.isna(most["cutoff"]):
                 notes.add(
-                    f"of the first {most['cutoff']:,} of {most['run']} {most['unjudged']:.0%} are unjudged, which is "
-                    f"the most (the least: {rows['unjudged'].min():.0%}); the measure decides what they count as",
+                    f"{percent(most['unjudged'])} of the first {most['cutoff']:,} documents of {most['run']} are "
+                    f"unjudged, the largest share (smallest: {percent(rows['unjudged'].min())}); the measure decides "
+                    "how they count",
                     str(name),
                 )
     several = of_seeds[of_seeds["seeds"] > 1].drop_duplicates("system")
-    for system, count in zip(several["system"], several["seeds"], strict=True):
-        notes.add(
-            f"{system} is the mean of {count} seeds ({system}{SEED_MARK}...), and its topics have the mean over them"
-        )
+    for system, seeds in zip(several["system"], several["seeds"], strict=True):
+        notes.add(f"{system} is the mean of {seeds:,} seeds ({system}{SEED_MARK}...), topic by topic")
     for name in find_mistaken_seeds(runs):
-        notes.add(f"runs that begin with {name}{SEED_MARK} are not taken for seeds, since a run is called {name}")
+        notes.add(f"runs named {name}{SEED_MARK}... are not treated as seeds, because there is a run {name}")
 
 
 def describe_best(rows: pd.DataFrame, topics: int) -> str:
-    """Write which system is best by one measure (rows of its leaderboard), and which are not distinguishable."""
+    """Write which system is best by one measure (rows of its leaderboard), and which are not significantly worse."""
     measure = str(rows["measure"].iloc[0])
-    over = f"{topics:,} {'topic' if topics == 1 else 'topics'}"
+    over = count(topics, "topic")
     best = rows[rows["best"]]
     if best.empty:
-        return f"More {measure} is neither better nor worse ({over})."
+        return f"{measure} has no preferred direction; choose a baseline ({over})."
     word = "highest" if direction(parse(measure)) > 0 else "lowest"
-    names = " and ".join(best["system"])
-    have, them = ("has", "it") if len(best) == 1 else ("have", "them")
-    start = f"{names} {have} the {word} {measure}, {best['value'].iloc[0]:.4f} over {over}"
+    names = join(best["system"])
+    start = f"{names} {plural(len(best), 'has', 'have')} the {word} {measure}, {best['value'].iloc[0]:.4f} over {over}"
     others = rows[~rows["best"]]
     if others.empty:
         return f"{start}."
     alike = others.loc[others["like_best"], "system"].tolist()
     if not alike:
         return f"{start}; every other system is significantly worse."
-    rest = f", and {len(alike) - 5:,} more" if len(alike) > 5 else ""
-    return f"{start}; not distinguishable from {them}: {', '.join(alike[:5])}{rest}."
+    rest = [f"{len(alike) - 5:,} more"] if len(alike) > 5 else []
+    return f"{start}; not significantly different: {join([*alike[:5], *rest])}."
 
 
 def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
-    """Write how a system differs from its baseline by one measure, and what difference could be seen."""
+    """Write how a system differs from its baseline by one measure, and which difference is detectable."""
     rows = tests[tests["measure"] == measure]
     if system not in set(rows["system"]):
         raise UnknownNameError("tested system", system, rows["system"])
     row = rows[rows["system"] == system].iloc[0]
-    corrected = "" if correction == "none" else f" after {CORRECTIONS[correction].label}"
-    each = "" if parse(measure).entry.summary == "mean" else " a topic, on average,"
+    corrected = "" if correction == "none" else f" after {CORRECTIONS[correction].label} correction"
+    each = "" if parse(measure).entry.summary == "mean" else " per topic on average"
     by = f"{abs(row['difference']):.4f} {measure}{each}"
-    less = ", where less is better" if direction(parse(measure)) < 0 else ""
+    less = ", where lower is better" if direction(parse(measure)) < 0 else ""
     of = "" if row["interval_of"] == "mean" else f" of the {row['interval_of']}"
     verdict = "significant" if row["significant"] else "not significant"
     start = (
@@ -132,16 +132,16 @@ def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction:
         row["significant"] and float(find_directions(rows[rows["system"] == system]).iloc[0]) * row["difference"] < 0
     )
     side = "below" if row["difference"] > 0 else "above"
-    contrary = f", but the other way round: by the {row['interval_of']} it is {side}" if other_way else ""
-    # If every topic has the same difference, its spread does not show what could be seen.
+    contrary = f", but in the opposite direction: by the {row['interval_of']} it is {side}" if other_way else ""
+    # If every topic has the same difference, the spread of 0 does not show which difference is detectable.
     power = (
-        f" Between these two a difference of {row['detectable']:.4f} could be seen with 80% power ({row['topics']:,} "
-        "topics, paired t test, uncorrected)."
+        f" The smallest difference detectable with 80% power is {row['detectable']:.4f} "
+        f"({count(row['topics'], 'topic')}, paired t-test, uncorrected)."
         if row["detectable"] > 0
         else ""
     )
     return (
-        f"{start} ({confidence(alpha)} interval{of} {row['low']:+.4f} to {row['high']:+.4f}, "
+        f"{start} ({confidence(alpha)} CI{of} {row['low']:+.4f} to {row['high']:+.4f}, "
         f"p {probability(row['p_adjusted'], equals='= ')}{corrected}): {verdict}{contrary}.{power}"
     )
 

@@ -28,16 +28,17 @@ from collection.measures import (
     rank_as,
     read,
 )
+from collection.phrases import count, plural
 from collection.records import ALL_TOPICS, Run
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
 
 class Coverage(NamedTuple):
-    """What a run's values do not rest on.
+    """Missing topics and unjudged documents of a run.
 
-    `retrieved` counts the run's documents in topics of the qrels, `unjudged` those that nobody judged;
-    `unjudged_at_10` is the mean number of unjudged documents among the first 10 of a topic.
+    `retrieved` counts the run's documents in topics of the qrels, `unjudged` the unjudged ones among them;
+    `unjudged_at_10` is the mean number of unjudged documents in the first 10 of a topic.
     """
 
     run: str
@@ -60,13 +61,13 @@ class Evaluation:
         the query_id ``all``: the mean over these topics (a sum for counts, a geometric mean for GMAP). A topic that a
         run lacks is an empty ranking, 0 for nearly every measure. With bounds also ``lowest`` and ``highest``.
     costs
-        Runs x costs (latency, price, ...), as far as known; None where not asked for.
+        Runs x costs (latency, price, ...), as far as known; None if not requested.
     unjudged
-        ``run``, ``measure``, ``cutoff`` (Int64; missing where the measure looks at the whole ranking), ``unjudged``:
-        the share of the run's documents up to the measure's own cut-off that nobody judged.
+        ``run``, ``measure``, ``cutoff`` (Int64; missing if the measure reads the whole ranking), ``unjudged``: the
+        share of unjudged documents in the run up to the measure's own cut-off.
     notes
-        What to know about all values: which measures stand for names of other tools, that no grade reaches the
-        relevance level, which grades the bounds assume.
+        Notes on all values: measures that stand for names of other tools, relevance levels that no grade reaches, and
+        the grades that the bounds assume.
     """
 
     values: pd.DataFrame
@@ -80,7 +81,7 @@ class Evaluation:
         return self._pivot("value")
 
     def bounds(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Runs x measures, twice: lowest and highest mean over the grades that unjudged documents could have."""
+        """Lowest and highest mean over the possible grades of unjudged documents; each runs x measures."""
         return self._pivot("lowest"), self._pivot("highest")
 
     def _pivot(self, column: str) -> pd.DataFrame:
@@ -125,31 +126,31 @@ def evaluate(
     progress
         Called with the run's name when it is done.
     strangers
-        Accept runs that share no topic with the qrels, as 0 everywhere. Otherwise they are an error, since the usual
-        reason is a wrong file.
+        Accept runs that share no topic with the qrels, with the value 0 everywhere. Otherwise they are an error, since
+        the usual reason is a wrong file.
     version
         9 has trec_eval 9's order of scores and recall levels; 10 is the default.
     with_bounds
-        Also compute :func:`collection.measures.bounds` of each value; it takes a while on long rankings.
+        Also compute :func:`collection.measures.bounds` of each value; slow for long rankings.
     grades
-        The scale, for bounds: the grades that an unjudged document may have. Those of the qrels if left out.
+        The scale, for bounds: the possible grades of an unjudged document. The grades of the qrels if left out.
 
     Raises
     ------
     InputError
-        The qrels have no judgement or a topic called "all", two runs have the same name, a run shares no topic with
-        the qrels, or a measure is given twice.
+        The qrels have no judgement or a topic named "all", two runs have the same name, a run shares no topic with the
+        qrels, or a measure is given twice.
     """
     listed = list_measures(measures)
     measures = as_measures(listed)
     scale = None if grades is None else tuple(grades)
     if not len(qrels):
-        raise InputError("the qrels hold no judgement; judge some pairs first")
+        raise InputError("the qrels have no judgements; judge some pairs first")
     if (qrels["query_id"] == ALL_TOPICS).any():
-        raise InputError(f"no topic can be called {ALL_TOPICS!r}, which stands for the mean over topics")
+        raise InputError(f"the qrels have a topic named {ALL_TOPICS!r}, a name reserved for the mean over topics")
     for measure in measures:
         if measures.count(measure) > 1:
-            raise InputError(f"the measure {measure} is given twice; name it once")
+            raise InputError(f"measure {measure} is given twice; name it once")
     index = index_qrels(qrels)
     numbers: dict[str, list[Floats]] = {"value": [], "lowest": [], "highest": []}
     coverage: list[Coverage] = []
@@ -157,12 +158,12 @@ def evaluate(
     unjudged: list[float] = []
     for run in runs:
         if run.name in {c.run for c in coverage}:
-            raise InputError(f"two runs carry the name {run.name!r}; give one of them another")
+            raise InputError(f"two runs have the name {run.name!r}; rename one of them")
         aligned = align(run.frame, index, version=version)
         if len(aligned.missing_topics) == len(aligned.topics) and not strangers:
             raise InputError(
-                f"run {run.name!r} has no topic of the qrels: its topics begin with "
-                f"{aligned.ignored_topics[:3]}, those of the qrels with {aligned.topics[:3]}"
+                f"run {run.name!r} has no topic of the qrels: the first topics of the run are "
+                f"{aligned.ignored_topics[:3]}, those of the qrels {aligned.topics[:3]}"
             )
         for measure in measures:
             values = measure(aligned)
@@ -210,42 +211,43 @@ def evaluate(
 
 
 def describe_coverage(coverage: Iterable[Coverage], fate: str = "count as not relevant") -> list[str]:
-    """Sentences on topics that only a run or only the qrels have, and on unjudged documents, whose `fate` is this."""
+    """Report topics that only a run or only the qrels have, and unjudged documents; `fate` is how these count."""
     given, notes = list(coverage), []
     for c in given:
         if c.missing_topics:
-            missing = f"{len(c.missing_topics)} of {c.topics} topics are not in the run"
-            notes.append(f"{c.run}: {missing} and count as empty rankings")
+            missing = f"{len(c.missing_topics):,} of {count(c.topics, 'topic')} missing"
+            notes.append(f"{c.run}: {missing}; missing topics count as empty rankings")
         if c.ignored_topics:
-            notes.append(f"{c.run}: {len(c.ignored_topics)} of its topics are not in the qrels and are ignored")
+            are = plural(len(c.ignored_topics), "is", "are")
+            notes.append(f"{c.run}: {count(len(c.ignored_topics), 'topic')} {are} not in the qrels and {are} ignored")
     unjudged = sorted((c.unjudged_at_10, c.run) for c in given)
     if unjudged and f"{unjudged[-1][0]:.1f}" != "0.0":
         (least, _), (most, name) = unjudged[0], unjudged[-1]
         span = f"{most:.1f}" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} ({name})"
-        notes.append(f"of a topic's first 10 documents {span} are unjudged on average, and {fate}")
+        notes.append(f"on average {span} of a topic's first 10 documents are unjudged and {fate}")
     return notes
 
 
 def assumed_grades(scale: Iterable[float] | None, levels: Iterable[float]) -> str:
-    """Write which grades bounds assume: those of the scale or, if it is unknown, the levels of the qrels."""
-    of = "of the qrels, since the scale is not known" if scale is None else "of the scale"
+    """Write which grades bounds assume: those of the scale or, if it is unknown, those of the qrels."""
+    of = "the qrels, since the scale is unknown" if scale is None else "the scale"
     shown = ", ".join(f"{grade:g}" for grade in sorted({0, *(levels if scale is None else scale)}))
-    return f"bounds: an unjudged document may have the grades {of} ({shown})"
+    return f"bounds assume that an unjudged document may have any grade of {of} ({shown})"
 
 
 def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame) -> list[str]:
-    """Write a note for each relevance level that no grade of the qrels reaches, which makes a measure 0 for any run.
+    """Report each relevance level that no grade of the qrels reaches, where a measure is 0 for every run.
 
     Examples
     --------
     >>> from collection.measures import parse
     >>> qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "relevance": [0.62, 0.1]})
     >>> out_of_reach([parse("AP"), parse("AP(rel=0.5)")], qrels)
-    ['no label reaches relevance level 1 (AP); the highest is 0.62. Try --relevance-level 0.5, or AP(rel=0.5)']
+    ['no grade reaches relevance level 1 (AP); the highest is 0.62. Try --relevance-level 0.5, or AP(rel=0.5)']
     """
     highest = float(qrels["relevance"].max())
     if highest < 0:
-        return [f"no label is 0 or more: nothing counts as judged; the highest is {highest:g}"]
+        return [f"no grade is 0 or more, so nothing counts as judged; the highest is {highest:g}"]
     out: dict[float, list[Measure]] = {}
     for measure in measures:
         level = measure.parameters.get("rel", measure.entry.parameters.get("rel"))
@@ -254,7 +256,7 @@ def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame) -> list[str]:
     notes = []
     for level, those in out.items():
         names = ", ".join(map(str, those))
-        note = f"no label reaches relevance level {level:g} ({names}); the highest is {highest:g}"
+        note = f"no grade reaches relevance level {level:g} ({names}); the highest is {highest:g}"
         if highest > 0:
             lower = 0.5 if 0.5 <= highest < 1 else highest
             note += f". Try --relevance-level {lower:g}, or {those[0](rel=lower)}"
@@ -301,7 +303,7 @@ def with_costs(evaluation: Evaluation, costs: pd.DataFrame, place: str = "costs"
     runs, known = [c.run for c in evaluation.coverage], costs.set_index("run")
     if len(unknown_costs(runs, costs)) == len(known):
         raise InputError(
-            f"{place}: wanted costs of one of the runs ({', '.join(runs[:3])}), "
+            f"{place}: expected costs of one of the runs ({', '.join(runs[:3])}), "
             f"found those of {', '.join(map(str, known.index[:3]))}"
         )
     system_of = {run: system for system, members in group_seeds(runs).items() for run in members}

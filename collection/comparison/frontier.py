@@ -1,4 +1,4 @@
-"""The cost-effectiveness frontier: the systems that no other one beats in a measure and a cost."""
+"""The cost-effectiveness frontier: the systems that no other system beats in both a measure and a cost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collection.errors import InputError, UnknownNameError
 from collection.measures import parse
 
 MORE_IS_BETTER_COSTS = ("throughput_qps",)
-"""Columns of costs where more is better; less is better in every other column."""
+"""Columns of costs in which more is better; in every other column less is better."""
 
 
 def number_costs(costs: pd.DataFrame) -> list[str]:
@@ -19,7 +19,7 @@ def number_costs(costs: pd.DataFrame) -> list[str]:
 
 
 def frontier(means: pd.DataFrame, costs: pd.DataFrame, measure: str, cost: str) -> pd.DataFrame:
-    """Find the dominated systems: another one is no worse in the measure and the cost, and better in one of them.
+    """Find the dominated systems: another system is no worse in measure and cost, and better in one of them.
 
     The other systems are the frontier: each is the best for some budget. `means` are systems x measures
     (:meth:`Evaluation.means`), `costs` systems x costs (:attr:`Evaluation.costs`).
@@ -35,7 +35,7 @@ def frontier(means: pd.DataFrame, costs: pd.DataFrame, measure: str, cost: str) 
     UnknownNameError
         There is no such measure or cost.
     InputError
-        The cost is no number, or more of the measure is neither better nor worse.
+        The cost is not a number, or the measure has no preferred direction.
 
     Examples
     --------
@@ -50,10 +50,10 @@ def frontier(means: pd.DataFrame, costs: pd.DataFrame, measure: str, cost: str) 
         raise UnknownNameError("cost", cost, map(str, costs.columns))
     if not pd.api.types.is_numeric_dtype(costs[cost]):
         known = [repr(value) for value in costs[cost].dropna()[:1]] or ["nothing for these systems"]
-        raise InputError(f"the frontier needs a cost that is a number; {cost} has {known[0]}")
+        raise InputError(f"cost {cost}: the frontier needs numbers, found {known[0]}")
     way = direction(parse(measure))
     if not way:
-        raise InputError(f"the frontier needs a measure of which more is better or worse; {measure} is neither")
+        raise InputError(f"the frontier needs a measure with a preferred direction; {measure} has none")
     table = pd.DataFrame({"value": means[measure], "cost": costs[cost].reindex(means.index)}).dropna()
     worth = (way * table["value"].to_numpy(dtype=np.float64)).round(12)  # equal means may differ by rounding
     order = np.argsort(-worth, kind="stable")

@@ -1,4 +1,4 @@
-"""The leaderboard: the best system by each measure, and those that are not distinguishable from it."""
+"""The leaderboard: the best system by each measure, and those that are not significantly different."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from collection.comparison.evaluation import Evaluation, as_html, direction, eva
 from collection.comparison.seed_groups import merge_seeds
 from collection.errors import InputError, UnknownNameError
 from collection.measures import Floats, Measure, parse
+from collection.phrases import count, plural
 from collection.records import Run
 from collection.statistics import (
     CORRECTIONS,
@@ -46,20 +47,20 @@ class Comparison:
         Its runs are systems: seeds (``name#1``, ``name#2``) are one, see :mod:`collection.comparison.seed_groups`.
     leaderboard
         A row per measure and system: ``system``, ``measure``, ``value``; ``low``, ``high``: the t interval of the mean
-        over topics (nan where the value is no mean); ``place`` (Int64, from 1; missing where more is neither better nor
-        worse), ``best``, ``like_best`` (bool: the best, or not distinguishable from it), ``unjudged`` (share of the
-        first ``cutoff`` documents, or of all), ``cutoff`` (Int64), ``missing_topics``; ``seeds`` (1 where there are
-        none), ``spread`` (their standard deviation), ``lowest_seed``, ``highest_seed``.
+        over topics (nan if the value is not a mean); ``place`` (Int64, from 1; missing if the measure has no preferred
+        direction), ``best``, ``like_best`` (bool: the best, or not significantly different from it), ``unjudged``
+        (share of the first ``cutoff`` documents, or of all), ``cutoff`` (Int64), ``missing_topics``; ``seeds`` (1 for a
+        single run), ``spread`` (their standard deviation), ``lowest_seed``, ``highest_seed``.
     tests
         A row per measure and system other than the baseline: ``system``, ``baseline``, ``measure``, ``topics``,
-        ``difference`` (of the mean over topics, system less baseline), ``low``, ``high``: the test's interval, of what
-        ``interval_of`` names ("mean", "pseudo-median", "median"), for this comparison alone; ``effect`` (Cohen's d_z),
-        ``statistic``, ``p``, ``p_adjusted``, ``wins``, ``ties``, ``losses`` (topics in which the system is better,
-        equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t test sees with 80% power
-        over these topics.
+        ``difference`` (of the mean over topics, system minus baseline), ``low``, ``high``: the test's interval of the
+        statistic in ``interval_of`` ("mean", "pseudo-median", "median"), for this comparison alone; ``effect`` (Cohen's
+        d_z), ``statistic``, ``p``, ``p_adjusted``, ``wins``, ``ties``, ``losses`` (topics in which the system is
+        better, equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t-test detects with
+        80% power over these topics.
     pairs
-        None unless asked for. A row per measure and pair of systems, by the randomised Tukey HSD test: ``system_a``,
-        ``system_b``, ``measure``, ``topics``, ``difference`` (a less b), ``low``, ``high`` (simultaneous), ``effect``,
+        None unless requested. A row per measure and pair of systems, by the randomised Tukey HSD test: ``system_a``,
+        ``system_b``, ``measure``, ``topics``, ``difference`` (a minus b), ``low``, ``high`` (simultaneous), ``effect``,
         ``p`` (for all pairs together), ``wins``, ``ties``, ``losses`` (of a), ``significant``.
     notes
         Caveats in sentences.
@@ -91,7 +92,7 @@ class Comparison:
         return as_html(self.table(), self.notes)
 
     def sentence(self, measure: str, system: str | None = None) -> str:
-        """Write a conclusion: about the best by `measure`, or about `system` against its baseline.
+        """Write a conclusion on the best system by `measure`, or on `system` against its baseline.
 
         Raises
         ------
@@ -129,33 +130,33 @@ def compare(
         The system that all others are tested against; None: the best of each measure.
     test, correction
         Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`; the comparisons
-        within one measure are corrected together. Holm is the default since it is never weaker than Bonferroni and
-        assumes as little.
+        within one measure are corrected together. Holm is the default because it is never less powerful than
+        Bonferroni and assumes as little.
     alpha
-        The level, between 0 and 1; intervals have 1 - alpha.
+        Significance level, between 0 and 1; intervals have the confidence 1 - alpha.
     seed
         Random seed of the tests.
     all_pairs
-        Also the randomised Tukey HSD test of all pairs, on which `like_best` then rests.
+        Also run the randomised Tukey HSD test of all pairs, which then decides `like_best`.
     separate_seeds
-        Take runs called ``name#1``, ``name#2`` for systems of their own, not for seeds of one.
+        Treat runs named ``name#1``, ``name#2`` as separate systems, not as seeds of one.
 
     Raises
     ------
     UnknownNameError
         There is no such baseline, test or correction.
     InputError
-        `alpha` is no level, `seed` is below 0, or there is nothing to compare by.
+        `alpha` or `seed` is out of range, or there is no qrels or measure.
     """
     tester, corrector = TESTS[test], CORRECTIONS[correction]
     if not 0 < alpha < 1:
-        raise InputError(f"alpha is a level between 0 and 1, found {alpha:g}")
+        raise InputError(f"alpha: expected a significance level between 0 and 1, found {alpha:g}")
     if seed < 0:
-        raise InputError(f"a seed is 0 or more, found {seed}")
+        raise InputError(f"seed: expected 0 or more, found {seed}")
     if isinstance(runs, Evaluation):
         evaluation = runs
     elif qrels is None or not measures:
-        raise InputError("runs are compared by qrels and one measure or more; give both, or an evaluation")
+        raise InputError("comparing runs needs qrels and at least one measure, or an Evaluation")
     else:
         evaluation = evaluate(runs, qrels, measures)
     named = [c.run for c in evaluation.coverage]
@@ -190,7 +191,11 @@ def compare(
     for name, values, left_out in _by_measure(evaluation, systems):
         measure = parse(name)
         if left_out:
-            notes.add(f"{left_out:,} topics without a value for every system are left out of tests and intervals", name)
+            are = plural(left_out, "is", "are")
+            notes.add(
+                f"{count(left_out, 'topic')} without a value for every system {are} left out of tests and intervals",
+                name,
+            )
         board = _leaderboard(evaluation, name, means[name].to_numpy(dtype=np.float64), values, alpha)
         best = int(np.argmax(board["best"])) if board["best"].any() else None
         reference = best if baseline is None else systems.index(baseline)
@@ -229,7 +234,7 @@ def _test_notes(d: Floats, measure: Measure, test: str, correction: str, alpha: 
     if len(d) < 2 or not d.shape[1]:
         return []
     summary = measure.entry.summary
-    of_mean = [f"the tests are of the mean over topics, while its value is the {summary}"] if summary != "mean" else []
+    of_mean = [f"the tests compare means over topics, while the value is the {summary}"] if summary != "mean" else []
     return of_mean + check_suitability(d, test, alpha=alpha, correction=correction)
 
 
@@ -238,9 +243,9 @@ def _without(count: int, left_out: int) -> list[int]:
 
 
 def _by_measure(evaluation: Evaluation, systems: list[str]) -> Iterable[tuple[str, Floats, int]]:
-    """Measure, (topics x systems), and the number of topics left out since a system has no value."""
+    """Measure, (topics x systems), and the number of topics left out because a system has no value."""
     if evaluation.values.empty:
-        raise InputError("there is nothing to compare: name a run and a measure")
+        raise InputError("there is nothing to compare; name at least one run and one measure")
     per_topic = evaluation.per_topic()
     for name, rows in per_topic.groupby("measure", sort=False):
         values = rows.pivot(index="query_id", columns="run", values="value")[systems].to_numpy(dtype=np.float64)
@@ -309,7 +314,7 @@ def _leaderboard(evaluation: Evaluation, name: str, means: Floats, values: Float
 
 
 def _like_best(board: pd.DataFrame, tests: pd.DataFrame | None) -> pd.Series[bool]:
-    """The best systems, and those not distinguishable from the first of them by the tests."""
+    """The best systems, and those not significantly different from the first of them."""
     if tests is None or not board["best"].any():
         return board["best"]
     if tests.empty:  # nothing was tested, so nothing is known to be worse
@@ -317,7 +322,7 @@ def _like_best(board: pd.DataFrame, tests: pd.DataFrame | None) -> pd.Series[boo
     first = board.loc[board["best"], "system"].iloc[0]
     worse = tests["significant"].astype("bool")
     if "baseline" in tests:
-        # Neither of two is known to be better where a test of medians contradicts the means.
+        # Neither of two is known to be better if a test of medians contradicts the means.
         worse &= find_directions(tests) * tests["difference"] > 0
     alike = tests[~worse]
     if "baseline" in tests:

@@ -1,4 +1,4 @@
-"""Seeds of one system: runs named ``name#1``, ``name#2`` are the system ``name``, at its mean, never at its best."""
+"""Seeds of one system: runs named ``name#1``, ``name#2`` become the system ``name`` with the mean of their values."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from collection.records import ALL_TOPICS
 
 
 def merge_seeds(evaluation: Evaluation, *, separate_seeds: bool = False) -> tuple[Evaluation, pd.DataFrame]:
-    """Merge the runs of each system, and describe how far its seeds are apart.
+    """Merge the runs of each system, and describe the spread of its seeds.
 
     With `separate_seeds` every run is a system, whatever its name.
 
     Returns
     -------
     Evaluation
-        Every number is the mean over a system's seeds; a topic is missing if one of them lacks it. Costs that are no
-        numbers stay where all seeds have the same.
+        Every number is the mean over a system's seeds; a topic is missing if one of them lacks it. Costs that are not
+        numbers stay if all seeds have the same.
     DataFrame
         ``system``, ``measure``, ``seeds`` (how many), ``spread`` (standard deviation of the seeds' values over all
         topics; nan for one), ``lowest_seed``, ``highest_seed``.
@@ -72,7 +72,7 @@ def _merge_coverage(system: str, parts: list[Coverage]) -> Coverage:
 
 
 def _merge_costs(costs: pd.DataFrame, groups: dict[str, list[str]]) -> pd.DataFrame:
-    """The mean of known numbers; other costs where all seeds have the same."""
+    """The mean of known numbers; other costs if all seeds have the same."""
 
     def merge(name: Hashable, runs: list[str]) -> object:
         column = costs[name].loc[runs]

@@ -1,4 +1,4 @@
-"""Which runs are seeds of one system, by their names: ``name#1``, ``name#2``."""
+"""Grouping of runs into seeds of one system by their names: ``name#1``, ``name#2``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SEED_MARK = "#"
 def group_seeds(names: Iterable[str]) -> dict[str, list[str]]:
     """System -> its runs, in the order of `names`.
 
-    Runs are seeds of a system where two or more have the same name before the last ``#``, and no run is called so.
+    Runs are seeds of a system if two or more have the same name before the last ``#`` and no run has that name itself.
     Any other run is a system by itself.
 
     Examples
@@ -30,7 +30,7 @@ def group_seeds(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def find_mistaken_seeds(names: Iterable[str]) -> list[str]:
-    """Names of runs that are also what several others are called before the ``#``."""
+    """Names of runs that several other runs have before their ``#``."""
     runs = list(names)
     before = [run.rpartition(SEED_MARK)[0] for run in runs]
     return [run for run in runs if before.count(run) > 1]

@@ -11,13 +11,14 @@ from collection.comparison.conclusions import find_directions
 from collection.comparison.evaluation import direction
 from collection.comparison.leaderboard import Comparison
 from collection.measures import parse
+from collection.phrases import count
 from collection.statistics import CORRECTIONS, TESTS
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
-# Behind the end of a row these two would be its options.
+# After the end of a row LaTeX would read these two as its options.
 _LATEX |= {"[": "{[}", "*": "{*}"}
-# Between dollar signs these would be relations; outside, old font encodings print others in their place.
+# Outside math mode, old font encodings print other characters for these.
 _LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 
 BETTER, WORSE = "better", "worse"
@@ -35,10 +36,10 @@ def escaped_latex(text: str) -> str:
 
 
 def caption(comparison: Comparison) -> str:
-    """Write a caption in plain text: topics, marks, the test, its correction, the level."""
+    """Write a caption in plain text: topics, marks, test, correction and significance level."""
     kinds = {parse(str(m)).entry.summary for m in comparison.leaderboard["measure"].unique()}
     values = "Means" if kinds == {"mean"} else "Values"
-    said = f"{values} over {comparison.topics:,} {'topic' if comparison.topics == 1 else 'topics'}; best in bold."
+    said = f"{values} over {count(comparison.topics, 'topic')}; best in bold."
     if len(comparison.tests):
         against = "the best system" if comparison.baseline is None else comparison.baseline
         signs = ("†: significantly better, ‡: " if comparison.baseline is not None else "‡: ") + "significantly worse"
@@ -46,8 +47,7 @@ def caption(comparison: Comparison) -> str:
         corrected = "no correction" if comparison.correction == "none" else f"{correction} correction"
         test = TESTS[comparison.test].label
         test = test[0].lower() + test[1:] if comparison.test != "wilcoxon" else test
-        number = int(comparison.tests["measure"].value_counts().max())
-        counted = "1 comparison" if number == 1 else f"{number:,} comparisons"
+        counted = count(int(comparison.tests["measure"].value_counts().max()), "comparison")
         said += (
             f" {signs} than {against} ({test} test, {corrected} over {counted} per measure, α = {comparison.alpha:g})."
         )
@@ -60,7 +60,7 @@ def caption(comparison: Comparison) -> str:
 def latex(comparison: Comparison, digits: int = 4) -> str:
     r"""Write a table for a paper: best first by the first measure, best bold, daggers for significance.
 
-    It needs ``\usepackage{booktabs}``.
+    The document needs ``\usepackage{booktabs}``.
     """
     signs = {BETTER: r"$^{\dagger}$", WORSE: r"$^{\ddagger}$", "": ""}
 
@@ -105,7 +105,7 @@ def markdown(comparison: Comparison, digits: int = 4) -> str:
 
 
 def mark_significance(comparison: Comparison) -> pd.DataFrame:
-    """Systems x measures: "better" or "worse" than the baseline where that is significant, else ""."""
+    """Systems x measures: "better" or "worse" if significantly different from the baseline, else ""."""
     table = comparison.table("best").astype("object")
     table.loc[:, :] = ""
     found = comparison.tests
@@ -123,7 +123,7 @@ def order_systems(comparison: Comparison) -> list[str]:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Format a value; counts of thousands have no decimals."""
+    """Format a value; whole numbers from 1,000 have no decimals."""
     return f"{value:.0f}" if abs(value) >= 1000 and float(value).is_integer() else f"{value:.{digits}f}"
 
 

@@ -17,7 +17,7 @@ def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.Data
     Returns
     -------
     DataFrame
-        ``query_id``, ``value_a``, ``value_b``, ``difference`` (a less b); the largest absolute difference first.
+        ``query_id``, ``value_a``, ``value_b``, ``difference`` (a minus b); the largest absolute difference first.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.Data
     table = pd.DataFrame({"value_a": ours, "value_b": theirs.reindex(ours.index)})
     table["difference"] = table["value_a"] - table["value_b"]
     table = sort_naturally(table.rename_axis("query_id").reset_index())
-    # Rounded, so that topics that differ alike stay in natural order.
+    # Rounded, so that topics with equal differences stay in natural order.
     far = -table["difference"].abs().round(12).to_numpy()
     return table.iloc[np.argsort(far, kind="stable")].reset_index(drop=True)
 
@@ -46,9 +46,9 @@ def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 1
     Returns
     -------
     DataFrame
-        ``rank``, ``doc_a``, ``grade_a`` (nan: nobody judged it), ``rank_in_b`` (Int64: where b has the same document,
-        at any depth; missing where b does not have it), ``doc_b``, ``grade_b``, ``rank_in_a``. A run that ends
-        earlier has "" and missing values.
+        ``rank``, ``doc_a``, ``grade_a`` (nan: unjudged), ``rank_in_b`` (Int64: the rank of the same document in b, at
+        any depth; missing if b does not have it), ``doc_b``, ``grade_b``, ``rank_in_a``. A run that ends earlier has ""
+        and missing values.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 1
         Neither the qrels nor a run has the topic.
     """
     if depth < 1:
-        raise InputError(f"the depth is 1 or more, found {depth}")
+        raise InputError(f"depth: expected 1 or more, found {depth}")
     rankings = [_ranking(run, topic) for run in (a, b)]
     judged = QRELS.check(qrels)[qrels["query_id"].astype("str") == topic]
     if not (len(judged) or any(map(len, rankings))):

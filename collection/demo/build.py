@@ -1,29 +1,62 @@
-"""Build the demo campaign from real documents, real topics, and systems that run at once."""
+"""Build the demo campaign: documents of this machine, stored topics, runs and simulated judgements."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
-
-import pandas as pd
 
 from collection import layout
 from collection.campaign import DATABASE, Campaign
 from collection.campaign.results import ImportReport, ProgressCallback
+from collection.demo import annotators
 from collection.demo.documents import collect
-from collection.demo.systems import SYSTEMS, run_all
+from collection.demo.systems import SYSTEMS
 from collection.errors import CampaignError
+from collection.phrases import count, join
 from collection.records import Judgement
 
 TITLE = "Cleverdon demo: Python docstrings"
 _INSTALLED = Path(__file__).with_name("data")
 _CHECKOUT = Path(__file__).parents[2] / "data" / "demo"
 DATA = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
-"""Topics and judgements: inside an installed package, or in the checkout."""
+"""Topics, runs and judgements: inside an installed package, or in the checkout."""
 
-JUDGEMENT_FIELDS = ("uuid", "annotator", "query_id", "doc_id", "kind", "relevance", "reason", "judged_at", "source")
+CAMPAIGN_ID = "d0c57219de30"
+"""The same for every demo, since random draws of the loop depend on it."""
+
+RUN_DEPTH = 50
+"""Ranks of the stored runs."""
+
+DESCRIPTION = """\
+The demo of Cleverdon. Documents are docstrings of installed Python libraries, topics are needs of programmers.
+
+All judgements are simulated: they repeat grades that two language models gave, with a few errors, and random times.
+Use them to see the app at work, not to conclude anything about the systems."""
+
+LICENCE = (
+    "Docstrings: the licences of Python (PSF-2.0), NumPy, SciPy, pandas, scikit-learn (BSD-3-Clause) and Streamlit "
+    "(Apache-2.0)"
+)
+
+GUIDELINES = """Imagine that you have the problem of the topic and open this docstring. Judge what the described \
+function, class or module does, not how well the docstring is written.
+
+- **3** It solves the problem: you would use it and stop searching.
+- **2** It solves most of the problem, or all of it with little work of your own.
+- **1** It helps with a part, or leads to something that solves it.
+- **0** It does not help, even if it has the same words.
+
+The narrative of a topic takes precedence over these rules."""
+
+JUDGEMENT_FIELDS = (
+    "uuid", "annotator", "query_id", "doc_id", "kind", "relevance", "judged_at", "shown_at", "seconds", "source",
+    "strategy", "pool_rank", "model_round", "probability",
+)  # fmt: skip
+"""Fields of a line of ``simulated.jsonl``."""
 
 
 def is_built(directory: Path) -> bool:
@@ -34,74 +67,94 @@ def is_built(directory: Path) -> bool:
 def build(directory: Path, progress: ProgressCallback | None = None) -> ImportReport:
     """Build the demo campaign in `directory`, which must not exist or be empty.
 
-    It is built beside the directory and moved there when it is complete, so that an interrupted build leaves nothing
-    that looks like a campaign.
+    It is built in a temporary directory and moved when it is complete, so that an interrupted build leaves nothing that
+    looks like a campaign.
     """
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise CampaignError(f"{directory} is there already and not an empty folder; choose another name")
+        raise CampaignError(f"{directory} exists and is not an empty directory; choose another name")
     layout.require_output(directory)
-    tell = progress or (lambda what, done, total: None)
     directory.parent.mkdir(parents=True, exist_ok=True)
+    report = ImportReport([], [])
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}-") as scratch:
         work = Path(scratch)
-        documents = _write_documents(work / "documents.jsonl", tell)
-        topics = DATA / "topics.jsonl"
-        runs = _write_runs(work, documents, pd.read_json(topics, lines=True, dtype=False), tell)
-        with Campaign.create(work / "campaign", title=TITLE) as campaign:
-            report = campaign.importer.import_files(
-                documents=[work / "documents.jsonl"], topics=topics, runs=runs, progress=progress
-            )
-            pool = campaign.pools.add("depth", depth=10)
-            report.done.append(
-                f"pool: {pool.pairs:,} pairs, the first 10 documents of {pool.runs} systems for each topic"
-            )
+        with unjudged(work / "campaign", work, report, progress) as campaign:
             _judge(campaign, report)
+            campaign.settings.set_guidelines(GUIDELINES)
+            campaign.settings.set_collection(description=DESCRIPTION, licence=LICENCE)
+            campaign.settings.set_tour(True)
         if directory.is_dir():
             directory.rmdir()  # raises if it is not empty any more, so no user's file is overwritten
         shutil.move(work / "campaign", directory)
-    return ImportReport([_short(line, work) for line in report.done], [_short(line, work) for line in report.notices])
+    return report
 
 
-def _short(line: str, work: Path) -> str:
-    return line.replace(f"{work}/", "").replace(f"{DATA}/", "")
+def unjudged(
+    directory: Path, work: Path, report: ImportReport | None = None, progress: ProgressCallback | None = None
+) -> Campaign:
+    """Create the campaign without judgements in `directory`, with temporary files in `work`, and open it."""
+    report, tell = report or ImportReport([], []), progress or (lambda what, done, total: None)
+    known = _write_documents(work / "documents.jsonl", tell)
+    runs, missing = _write_runs(work, known)
+    with Campaign.create(directory, title=TITLE) as campaign:
+        campaign.store.settings.put("id", CAMPAIGN_ID)
+    campaign = Campaign(directory)
+    with campaign.transaction():
+        imported = campaign.importer.import_files(
+            documents=[work / "documents.jsonl"], topics=DATA / "topics.jsonl", runs=runs, progress=progress
+        )
+        pool = campaign.pools.add("depth", depth=10)
+        for annotator in annotators.ANNOTATORS:
+            campaign.accounts.add(annotator.name, "annotator")
+        campaign.assignments.update(annotators=2, which="topics", topics=annotators.BY_BOTH)
+        campaign.settings.set_loop(target=0.8, run=4, control=0.25)
+        campaign.settings.set_loop(topics=list(annotators.IN_LOOP), mode="loop-in-pool")
+    report.done.extend(line.replace(f"{work}/", "").replace(f"{DATA}/", "") for line in imported.done)
+    report.notices.extend(line.replace(f"{work}/", "") for line in imported.notices)
+    report.done.append(f"pool: {count(pool.pairs, 'pair')}, the first 10 documents of {pool.runs} systems per topic")
+    if missing:
+        report.notices.append(
+            f"the installed libraries lack {count(missing, 'document')} of the stored runs, which are left out"
+        )
+    return campaign
 
 
-def _write_documents(path: Path, tell: ProgressCallback) -> pd.DataFrame:
+def _write_documents(path: Path, tell: ProgressCallback) -> set[str]:
+    """Write this machine's documents to a file, and return their ids."""
     documents = list(collect(progress=lambda library, done, total: tell(f"docstrings of {library}", done, total)))
     with path.open("w", encoding="utf-8") as file:
         for d in documents:
             row = {"doc_id": d.doc_id, "title": d.title, "text": d.text, **d.metadata}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return pd.DataFrame([d[:3] for d in documents], columns=["doc_id", "title", "text"])
+    return {d.doc_id for d in documents}
 
 
-def _write_runs(work: Path, documents: pd.DataFrame, topics: pd.DataFrame, tell: ProgressCallback) -> list[Path]:
-    paths = []
-    for number, run in enumerate(run_all(documents, topics), start=1):
-        paths.append(work / f"{run.name}.run")
-        lines = run.frame.assign(q0="Q0", tag=run.name)[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
-        lines.to_csv(paths[-1], sep=" ", header=False, index=False)
-        tell(f"systems: {run.name}", number, len(SYSTEMS))
-    return paths
+def _write_runs(work: Path, known: Collection[str]) -> tuple[list[Path], int]:
+    """Write the stored runs without unknown documents, and return their files and the number of these documents."""
+    paths, missing = [], set()
+    for system in SYSTEMS:
+        lines = gzip.decompress((DATA / "runs" / f"{system.name}.run.gz").read_bytes()).decode().splitlines(True)
+        paths.append(work / f"{system.name}.run")
+        paths[-1].write_text("".join(line for line in lines if line.split()[2] in known), encoding="utf-8")
+        missing |= {line.split()[2] for line in lines} - set(known)
+    return paths, len(missing)
 
 
 def _judge(campaign: Campaign, report: ImportReport) -> None:
-    """Write the demo's judgements of those documents that this machine has."""
-    path = DATA / "judgements.jsonl"
-    if not path.is_file():
-        return
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    known = campaign.corpus.documents(sorted({row["doc_id"] for row in rows}))
-    usable = [Judgement(**{name: row.get(name) for name in JUDGEMENT_FIELDS}) for row in rows if row["doc_id"] in known]
-    result = campaign.judging.judge_many(usable)
-    annotators = sorted({j.annotator for j in usable})
-    topics = {j.query_id for j in usable}
-    report.done.append(
-        f"judgements.jsonl: {len(result.saved):,} judgements of {len(topics)} topics by {' and '.join(annotators)}"
-    )
-    if len(usable) < len(rows):
+    """Write the stored judgements on the documents that this machine has."""
+    rows = [json.loads(line) for line in (DATA / "simulated.jsonl").read_text(encoding="utf-8").splitlines()]
+    written = []
+    with campaign.transaction():
+        for row in rows:
+            judgement = Judgement(**row)
+            pair = campaign.store.judgements.pair(judgement.query_id, judgement.doc_id, judgement.annotator)
+            if pair is not None:
+                # Past `campaign.judging`, which would note how the pair is selected now, not when the loop chose it.
+                campaign.store.judgements.append(judgement, pair)
+                written.append(judgement)
+    names = join(sorted({j.annotator for j in written}))
+    topics = len({j.query_id for j in written})
+    report.done.append(f"simulated.jsonl: {count(len(written), 'judgement')} of {count(topics, 'topic')} by {names}")
+    if missing := len(rows) - len(written):
         report.notices.append(
-            f"{len(rows) - len(usable):,} judgements are left out: the installed libraries do not have their documents"
+            f"the installed libraries lack the documents of {count(missing, 'judgement')}, which are left out"
         )
-    for refused in result.refused:
-        report.notices.append(f"a judgement of the demo was refused: {refused.reason}")

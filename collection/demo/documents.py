@@ -14,6 +14,7 @@ import io
 import logging
 import platform
 import re
+import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -181,9 +182,10 @@ def _walk(steps: dict[str, str], progress: Callable[[str, int, int], None] | Non
         by_name.setdefault(candidate.name, candidate)
     libraries = list(dict.fromkeys(steps.values()))
     versions = {library: _version(library) for library in libraries}
-    for candidate in sorted(by_name.values(), key=lambda c: (libraries.index(c.library), c.name)):
-        with _quiet():
-            title = candidate.name + _signature(candidate)
+    ordered = sorted(by_name.values(), key=lambda c: (libraries.index(c.library), c.name))
+    with _quiet():
+        titles = [c.name + _signature(c) for c in ordered]
+    for candidate, title in zip(ordered, titles, strict=True):
         about = {"library": candidate.library, "kind": candidate.kind, "version": versions[candidate.library]}
         yield Document(candidate.name, title, candidate.text, about)
 
@@ -309,8 +311,12 @@ def _text(doc: object) -> str:
     """The cleaned docstring; empty if it is missing, too short or about something deprecated."""
     if not isinstance(doc, str):
         return ""
-    text = _SUPPORT_TABLE.sub("\n\n", inspect.cleandoc(doc))
-    text = _MAY_VARY.sub("...  ", _ADDRESS.sub("", text)).strip()
+    text = inspect.cleandoc(doc)
+    if "Array API Standard Support" in text:  # these expressions are slow
+        text = _SUPPORT_TABLE.sub("\n\n", text)
+    if "# may vary" in text:
+        text = _MAY_VARY.sub("...  ", text)
+    text = _ADDRESS.sub("", text).strip()
     section = _FIRST_SECTION.search(text)
     head = text[: section.start()] if section else text
     return "" if len(text) < MIN_CHARACTERS or _DEPRECATED.search(head) else text
@@ -329,7 +335,7 @@ def _signature(candidate: _Candidate) -> str:
     parts: list[str] = []
     for p in parameters:
         stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
-        plain = type(p.default) in _PLAIN
+        plain = type(p.default) in _PLAIN and p.default != sys.executable  # a path of this machine
         default = "" if p.default is p.empty else f"={p.default!r}" if plain else "=..."
         parts.append(f"{stars}{p.name}{default}")
         if sum(map(len, parts)) + 2 * len(parts) > MAX_SIGNATURE:

@@ -172,9 +172,9 @@ def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -
     from scipy.cluster.hierarchy import DisjointSet
 
     if not LEAST <= threshold <= 1:
-        raise InputError(f"the threshold of near-duplicates is from {LEAST:g} to 1, found {threshold:g}")
+        raise InputError(f"near-duplicate threshold: expected {LEAST:g} to 1, found {threshold:g}")
     if iter(documents) is documents:
-        raise InputError("near-duplicates need documents that can be gone through twice, as a list can")
+        raise InputError("documents: expected a list or another iterable that can be read twice, found an iterator")
     sketches = {doc_id: sketch(text) for doc_id, text in documents if text and not text.isspace()}
     if len(sketches) < 2:
         return []

@@ -53,7 +53,7 @@ def decisive_pairs(
     scale = np.unique(np.asarray(levels, dtype=np.float64))
     if cutoff < 1 or batch < 1 or not len(scale) or scale[-1] <= 0:
         raise InputError(
-            f"wanted a cut-off and a batch of 1 or more and a grade above 0, found {cutoff}, {batch}, {scale.tolist()}"
+            f"expected cut-off and batch of 1 or more and a grade above 0, found {cutoff}, {batch}, {scale.tolist()}"
         )
     scale = scale / scale[-1]
     top = float(max(levels))

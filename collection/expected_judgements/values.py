@@ -61,7 +61,7 @@ def expected_values(
         if measure.entry.needs:
             raise InputError(f"{measure} has no expected value: it reads {measure.entry.needs} beside grades")
     if draws < 1 or not 0 < confidence < 1:
-        raise InputError(f"wanted 1 draw or more and a confidence between 0 and 1, found {draws} and {confidence}")
+        raise InputError(f"expected 1 draw or more and a confidence between 0 and 1, found {draws} and {confidence}")
     scale, gains = _scale(pairs, grades, levels)
     posterior = infer(pairs, gains, fit_scales(pairs, gains))
     probabilities = grade_probabilities(posterior, gains, scale / max(scale[-1], 1e-12))

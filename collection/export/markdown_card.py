@@ -7,23 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from collection.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
 from collection.export.facts import Facts
+from collection.phrases import count, duration, join, plural
 from collection.stopping.table import missing_texts
 
 FEW = 25
 """Maximum number of topics with a row in the card; ``collection.json`` has all of them."""
 
 MADE_OF = {
-    "choices": "Nobody gave these grades: a document has one because annotators chose it from a list. What they were "
-    "shown and did not choose is unjudged.",
-    "preferences": "Nobody gave these grades: they are made of preferences between two documents. They say which "
-    "documents of a topic are better, and not whether any of them is good; what the scale says of a grade does not "
-    "hold, nor does what is counted as relevant.",
+    "choices": "These grades come from lists: annotators chose the documents that have a grade. Documents that were "
+    "shown but not chosen are unjudged.",
+    "preferences": "These grades are derived from preferences between two documents. They order the documents of a "
+    "topic but do not tell whether any of them is relevant: the meanings of the grades and the counts of relevant "
+    "documents do not apply.",
 }
-"""Meaning of grades that are not made of judgements."""
+"""Meaning of grades that do not come from graded judgements."""
 
 
 def card(facts: Facts) -> str:
-    """The card in Markdown; `facts` as :meth:`.CollectionCard.facts` makes them."""
+    """Write the card in Markdown; `facts` are those of :meth:`.CollectionCard.facts`."""
     sections = [_head, _use, _material, _grades, _judging, _agreement, _pool, _recall, _files, _guidelines]
     return "\n\n".join(block for section in sections for block in section(facts)) + "\n"
 
@@ -33,7 +34,7 @@ def _head(facts: Facts) -> Iterator[str]:
     yield from filter(None, map(escaped_markdown, re.split(r"\n\s*\n", facts["description"] or "")))
     lines = [
         f"- Name: {markdown_code(facts['name'])}",
-        f"- Licence: {escaped_markdown(facts['licence'] or 'none is stated')}",
+        f"- Licence: {escaped_markdown(facts['licence'] or 'not stated')}",
     ]
     if facts["citation"]:
         lines.append(f"- Citation: {escaped_markdown(facts['citation'])}")
@@ -43,12 +44,12 @@ def _head(facts: Facts) -> Iterator[str]:
 
 
 def _use(facts: Facts) -> Iterator[str]:
-    yield "## How it is read"
-    without = "The documents are not in it; ids are those of the corpus that they come from.\n"
+    yield "## Loading"
+    without = "The documents are not included; their ids are those of the original corpus.\n"
     yield (
         f"{without if facts['documents']['corpus'] == 'none' else ''}"
-        "`corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` are laid out as BEIR has them.\n"
-        "`qrels.txt` has the same grades in TREC's form. `load.py` registers all with ir_datasets:"
+        "`corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` have the layout of BEIR.\n"
+        "`qrels.txt` has the same grades in TREC format. `load.py` registers the collection with ir_datasets:"
     )
     yield (
         "```python\n"
@@ -57,12 +58,12 @@ def _use(facts: Facts) -> Iterator[str]:
         f'dataset = ir_datasets.load("{facts["name"]}")\n'
         "```"
     )
-    yield "`sha256sum --check checksums.txt` says whether every file is as it was written."
+    yield "`sha256sum --check checksums.txt` verifies that no file has changed."
 
 
 def _material(facts: Facts) -> Iterator[str]:
     qrels, documents = facts["qrels"], facts["documents"]
-    yield "## What is in it"
+    yield "## Contents"
     made_of = {"judgements": "graded", "choices": "chosen from lists", "preferences": "graded by preferences"}
     yield _table(
         ("content", "count"),
@@ -72,20 +73,21 @@ def _material(facts: Facts) -> Iterator[str]:
             ("topics", facts["topics"]["count"]),
             ("topics with a grade", qrels["topics"]),
             (f"pairs {made_of[qrels['made_of']]}", qrels["pairs"]),
-            (f"relevant (grade {qrels['relevant_from']} or higher)", qrels["relevant"]),
+            (f"relevant pairs (grade {qrels['relevant_from']} or higher)", qrels["relevant"]),
             ("documents in the qrels", qrels["documents"]),
-            ("those of them without a text here", documents["judged_without_text"]),
+            ("documents in the qrels without a text", documents["judged_without_text"]),
         ],
     )
     if without_grade := facts["topics"]["count"] - qrels["topics"]:
-        yield f"Topics without a grade: {without_grade:,}. They are in none of the qrels files."
-    spreads = [("pairs", qrels["judged_per_topic"]), ("relevant", qrels["relevant_per_topic"])]
+        has, is_ = plural(without_grade, "has", "have"), plural(without_grade, "is", "are")
+        yield f"{count(without_grade, 'topic')} {has} no grade and {is_} not in the qrels."
+    spreads = [("pairs", qrels["judged_per_topic"]), ("relevant pairs", qrels["relevant_per_topic"])]
     yield _table(
-        ("per topic with a grade", "fewest", "median", "mean", "most"),
+        ("per topic with a grade", "minimum", "median", "mean", "maximum"),
         [(what, s["min"], s["median"], s["mean"], s["max"]) for what, s in spreads if s],
     )
     if without := qrels["without_relevant"]:
-        yield f"Without any relevant document: {_named(without)}."
+        yield f"Topics without a relevant document: {_named(without)}."
     yield f"The text in `queries.jsonl` is the topic's {facts['topics']['query_text'].replace('-', ' and ')}."
 
 
@@ -93,39 +95,41 @@ def _grades(facts: Facts) -> Iterator[str]:
     yield "## Grades"
     counts, rule = facts["qrels"]["per_grade"], facts["rule"]
     yield _table(
-        ("grade", "pairs", "means"),
+        ("grade", "pairs", "meaning"),
         [(grade, counts[grade], sentence) for grade, sentence in facts["grades"].items()],
     )
     if (made_of := facts["qrels"]["made_of"]) in MADE_OF:
         yield MADE_OF[made_of]
     if rule is not None:
         name, description = markdown_code(rule["rule"]), escaped_markdown(rule["description"])
-        yield f"Rule by which several annotators' grades became one: {name}. \n{description}"
-        yield _table(("how a grade came about", "pairs"), list(rule["by"].items()))
+        yield f"Adjudication rule: {name}. \n{description}"
+        yield _table(("origin of the grade", "pairs"), list(rule["by"].items()))
 
 
 def _judging(facts: Facts) -> Iterator[str]:
     judging = facts["judging"]
     if not judging["logged"]:
         return
-    yield "## Who judged"
-    counts = ("judgements", "adjudications", "median_seconds")
+    yield "## Annotators"
+    numbers = ("judgements", "adjudications", "median_seconds")
     yield _table(
-        ("annotator", "judgements", "adjudications", "median seconds"),
+        ("annotator", "judgements", "adjudications", "median seconds per judgement"),
         [
-            (f"{p['annotator']} (imported)" if p["imported"] else p["annotator"], *(p[name] for name in counts))
+            (f"{p['annotator']} (imported)" if p["imported"] else p["annotator"], *(p[name] for name in numbers))
             for p in judging["annotators"]
         ],
     )
-    sentences = [f'{judging["cannot_judge"]:,} judgements say "cannot judge".'] if judging["cannot_judge"] else []
-    if judging["timed"]:
-        sentences.append(f"{judging['timed']:,} entries of the log have a time: {judging['hours']:.1f} hours of work.")
+    sentences = []
+    if cannot := judging["cannot_judge"]:
+        sentences.append(f'{count(cannot, "judgement")} {plural(cannot, "is", "are")} "cannot judge".')
+    if timed := judging["timed"]:
+        sentences.append(f"{count(timed, 'timed judgement')} took {duration(3600 * judging['hours'])}.")
     if judging["first_at"]:
         first, last = judging["first_at"][:10], judging["last_at"][:10]
         sentences.append(f"Judged on {first} (UTC)." if first == last else f"Judged from {first} to {last} (UTC).")
     yield " ".join(sentences)
-    if decisions := [f"{count:,} {what}" for what, count in facts["decisions"].items() if count]:
-        yield f"Beside grades: {', '.join(decisions)}."
+    if decisions := [f"{number:,} {what}" for what, number in facts["decisions"].items() if number]:
+        yield f"In addition to grades: {join(decisions)}."
 
 
 def _agreement(facts: Facts) -> Iterator[str]:
@@ -134,12 +138,12 @@ def _agreement(facts: Facts) -> Iterator[str]:
         return
     yield "## Agreement"
     yield (
-        f"{found['several']:,} of {found['pairs']:,} pairs were graded by two annotators or more. Intervals are 95%, "
-        f"from {found['resamples']:,} bootstrap samples of {found['by']} (seed {found['seed']}). "
-        f"Binary: relevant from grade {found['level']:g} on."
+        f"{found['several']:,} of {count(found['pairs'], 'pair')} {plural(found['several'], 'has', 'have')} 2 or more "
+        f"grades. The 95% intervals come from {count(found['resamples'], 'bootstrap sample')} of {found['by']} (random "
+        f"seed {found['seed']}). On the binary scale, grades of {found['level']:g} or more are relevant."
     )
     yield _table(
-        ("grades", "coefficient", "value", "low", "high", "note"),
+        ("scale", "coefficient", "value", "95% CI low", "95% CI high", "note"),
         [
             (v["scale"], v["label"], *(_digits(v[n]) for n in ("value", "low", "high")), v["note"])
             for v in found["values"]
@@ -152,15 +156,15 @@ def _pool(facts: Facts) -> Iterator[str]:
     pool = facts["pool"]
     if not pool["pairs"]:
         return
-    yield "## How the pairs were chosen"
-    sentences = [f"The pool has {pool['pairs']:,} pairs, of which {pool['judged']:,} have a grade."]
+    yield "## Pooling"
+    sentences = [f"{pool['judged']:,} of {count(pool['pairs'], 'pair')} in the pool have a grade."]
     if missing := pool["without_text"]:
-        others, has, counts = ("other", "has", "it counts") if missing == 1 else ("others", "have", "they count")
-        sentences.append(f"{missing:,} {others} {has} no text and cannot be judged; {counts} as unjudged.")
-    if pool["outside"]:
-        sentences.append(f"{pool['outside']:,} pairs with a grade are not in the pool.")
-    if pool["sampled_out"]:
-        sentences.append(f"{pool['sampled_out']:,} pairs that a sample was drawn from were left out at random.")
+        has, it_counts = plural(missing, "has", "have"), plural(missing, "it counts", "they count")
+        sentences.append(f"{count(missing, 'pair')} {has} no text and cannot be judged; {it_counts} as unjudged.")
+    if outside := pool["outside"]:
+        sentences.append(f"{count(outside, 'pair')} outside the pool {plural(outside, 'has', 'have')} a grade.")
+    if sampled_out := pool["sampled_out"]:
+        sentences.append(f"Random sampling left out {count(sampled_out, 'pair')}.")
     yield " ".join(sentences)
     rounds = []
     for number, each in enumerate(pool["rounds"], start=1):
@@ -174,23 +178,23 @@ def _recall(facts: Facts) -> Iterator[str]:
     found = facts["recall"]
     if not found["topics"]:
         return
-    yield "## How much of what is relevant was found"
+    yield "## Recall"
     pooled = sum(row["of"] == "pool" for row in found["per_topic"])
     between = f"{found['low']:,} to {found['high']:,}" if found["low"] < found["high"] else f"{found['low']:,}"
     lines = [
-        f"In {found['topics']:,} topics {found['found']:,} relevant documents were found, of an estimated {between} "
-        "(the sums of the topics' intervals)."
+        f"{found['found']:,} relevant documents were found in {count(found['topics'], 'topic')}, of an estimated "
+        f"{between} (sums of the topics' intervals)."
     ]
     if pooled:
-        which = "They are" if pooled == found["topics"] else f"In {pooled:,} topics they are"
-        lines.append(f"{which} those of the pool: what no system retrieved is not in these numbers.")
+        which = "These numbers" if pooled == found["topics"] else f"The numbers of {count(pooled, 'topic')}"
+        lines.append(f"{which} cover the pool only, not documents that no system retrieved.")
     if missing := missing_texts(row["without_text"] for row in found["per_topic"]):
-        lines.append(f"{missing} Any of them may be relevant, and the intervals allow for that.")
+        lines.append(f"{missing} The intervals allow for all of them being relevant.")
     yield "\n".join(lines)
     rows = sorted(found["per_topic"], key=lambda row: (row["recall_low"] is None, row["recall_low"] or 0.0))
     names = ("query_id", "of", "judged", "found", "without_text")
     yield _table(
-        ("topic", "of", "judged", "found", "no text", "relevant", "recall from", "to"),
+        ("topic", "scope", "judged", "found", "no text", "relevant", "recall, lower bound", "recall, upper bound"),
         [
             (
                 *(r[name] for name in names),
@@ -202,7 +206,7 @@ def _recall(facts: Facts) -> Iterator[str]:
         ],
     )
     if len(rows) > FEW:
-        yield f"The {FEW} topics with the lowest bounds; `collection.json` has all {len(rows):,}."
+        yield f"The {FEW} topics with the lowest recall; `collection.json` has all {len(rows):,}."
 
 
 def _files(facts: Facts) -> Iterator[str]:
@@ -214,7 +218,7 @@ def _files(facts: Facts) -> Iterator[str]:
 
 def _guidelines(facts: Facts) -> Iterator[str]:
     if facts["guidelines"]:
-        yield "## Guidelines that annotators had"
+        yield "## Annotation guidelines"
         yield "\n".join(f"> {line}".rstrip() for line in sanitised_markdown(facts["guidelines"]).splitlines())
 
 

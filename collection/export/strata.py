@@ -71,9 +71,8 @@ def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFra
     both = weighted[weighted["query_id"].isin(pool.loc[pool["stratum"].notna(), "query_id"])]
     if len(both):
         raise InputError(
-            "qrels with strata need pairs that were drawn from one, found topic "
-            f"{both['query_id'].iloc[0]!r} with others that were drawn by weight, which no estimate takes together; "
-            "export the qrels as they are"
+            f"topic {both['query_id'].iloc[0]!r} has pairs sampled by stratum and pairs sampled by weight, which no "
+            "estimator combines; export the qrels without strata"
         )
     drawn = pool[pool["stratum"].notna()]
     left_out = sampled_out[sampled_out["stratum"].notna()].sort_values("pool_round", kind="stable")
@@ -112,8 +111,8 @@ def with_probabilities(
     rounds = pool[pool["probability"].notna()].groupby("query_id", sort=False)["pool_round"].nunique()
     if (rounds > 1).any():
         raise InputError(
-            f"qrels with probabilities need topics that were sampled once, found {rounds.idxmax()!r} sampled "
-            f"{rounds.max()} times; strata say what several samples are worth together"
+            f"topic {rounds.idxmax()!r} was sampled {rounds.max()} times, but qrels with probabilities need topics "
+            "sampled once; export the qrels with strata"
         )
     kept = qrels[~_among(qrels, sampled_out)]
     found = with_unjudged(kept, pool) if unjudged else _ordered(kept[list(QRELS.names)])

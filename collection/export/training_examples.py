@@ -257,13 +257,15 @@ _NOTHING: tuple[Sequence[str], npt.NDArray[np.int64]] = ((), np.empty(0, np.int6
 
 def _check(level: float, margin: float | None, negatives: int, per_topic: int | None, first: int, last: int) -> None:
     if not level > 0:
-        raise InputError(f"the level of a positive is above 0, found {level:g}")
+        raise InputError(f"level of positives: expected a grade above 0, found {level:g}")
     if margin is not None and not margin > 0:
-        raise InputError(f"the margin between positive and negative is above 0, found {margin:g}")
+        raise InputError(f"margin between positive and negative: expected a number above 0, found {margin:g}")
     if negatives < 1 or (per_topic is not None and per_topic < 1):
-        raise InputError(f"there is at least one negative and one positive, found {negatives} and {per_topic}")
+        raise InputError(f"expected at least 1 negative and 1 positive, found {negatives} and {per_topic}")
     if not 1 <= first <= last:
-        raise InputError(f"ranks begin with 1 and end where they begin or later, found {first} to {last}")
+        raise InputError(
+            f"ranks: expected a first rank of 1 or more and a last rank not before it, found {first} to {last}"
+        )
 
 
 def _drawn(

@@ -3,7 +3,7 @@
 Only this package knows the field's own column names (``docno``, ``qid``, ``Q0``). All readers also read gzip, whatever
 the file's name, and raise :class:`~collection.errors.FormatError` with path and line for anything that does not fit
 the format. All writers compress files whose name ends in ``.gz``, replace an existing file only when everything is
-written, and raise :class:`~collection.errors.InputError` where that fails.
+written, and raise :class:`~collection.errors.InputError` if that fails.
 """
 
 from collection.formats.beir import (

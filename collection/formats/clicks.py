@@ -8,14 +8,15 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from collection.errors import FormatError, InputError
+from collection import phrases
+from collection.errors import FormatError
 from collection.formats import delimited, fields, source
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import WHOLE
 from collection.formats.write import write_table
 from collection.records import require_columns
 
-WANTED = "a log of clicks"
+WANTED = "a click log"
 ALIASES = {
     **fields.PAIR_ALIASES,
     "rank": ("rank", "position"),
@@ -47,7 +48,12 @@ def read_clicks(path: FilePath) -> pd.DataFrame:
         rank = _count(path, number, record, "rank", least=1)
         seen, hits = (_count(path, number, record, name) for name in ("shown", "clicked"))
         if hits > seen:
-            raise FormatError(path, number, "no more clicks than impressions", f"clicked {hits} of {seen} shown")
+            raise FormatError(
+                path,
+                number,
+                "no more clicks than impressions",
+                f"{phrases.count(hits, 'click')} on {phrases.count(seen, 'impression')}",
+            )
         place = places.setdefault((query_id, doc_id, rank), len(places))
         if place == len(shown):
             shown.append(seen)
@@ -66,8 +72,8 @@ def write_clicks(frame: pd.DataFrame, path: FilePath) -> None:
     `frame` is the ``documents`` of a :class:`collection.clicks.ClickEstimate`; a missing attractiveness is empty.
     """
     if source.suffix(path) != ".tsv":
-        raise InputError(f"{path}: what clicks say is written as .tsv (perhaps .gz after it)")
-    require_columns(frame, ESTIMATE, "writing what clicks say")
+        raise source.ending_error(path, "click estimates", (".tsv",))
+    require_columns(frame, ESTIMATE, "writing click estimates")
     write_table(frame[list(ESTIMATE)], path)
 
 

@@ -33,7 +33,7 @@ def read_costs(path: FilePath) -> pd.DataFrame:
         cells = [cell.strip() for cell in record]
         run = cells.pop(place)
         if not run:
-            raise FormatError(path, number, "the name of a run in every row", f"none: {quote(' | '.join(record))}")
+            raise FormatError(path, number, "a run name in every row", f"none: {quote(' | '.join(record))}")
         seen.add(run, number)
         rows.append([run, *cells])
     del names[place]

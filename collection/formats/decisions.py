@@ -45,7 +45,7 @@ def _preference(path: FilePath, line: int, record: Mapping[str, object]) -> dict
     row = {name: record.get(name) for name in Preference._fields}
     annotator = row["annotator"]
     if not isinstance(annotator, str) or annotator != annotator.strip() or not annotator.isprintable():
-        raise FormatError(path, line, "the name of an annotator, without blanks around it", quote(str(annotator)))
+        raise FormatError(path, line, "an annotator's name without surrounding blanks", quote(str(annotator)))
     if row["kind"] not in PREFERENCE_KINDS:
         raise FormatError(path, line, f"a kind ({', '.join(PREFERENCE_KINDS)})", quote(str(row["kind"])))
     for name, value in row.items():
@@ -59,5 +59,5 @@ def _preference(path: FilePath, line: int, record: Mapping[str, object]) -> dict
         elif value is not None:
             row[name] = fields.get_text(path, line, record, name)
     if row["left"] == row["right"]:
-        raise FormatError(path, line, "two documents to compare", f"{quote(str(row['left']))} twice")
+        raise FormatError(path, line, "two different documents", f"{quote(str(row['left']))} twice")
     return row

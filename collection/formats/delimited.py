@@ -35,7 +35,7 @@ def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = Fals
         except StopIteration:
             return
         except csv.Error as error:
-            hint = "a quotation mark inside a quoted field is written twice"
+            hint = "write a quotation mark inside a quoted field twice"
             raise FormatError(path, number, "a CSV record", str(error), hint) from None
         if any(f.strip() for f in record):
             yield number, record
@@ -47,7 +47,7 @@ def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[st
     first = next(all_records, None)
     if first is None:
         number, line = fields.first_line(path, what)
-        raise FormatError(path, number, f"{what}: a header that names the columns", source.quote(line))
+        raise FormatError(path, number, f"{what} with a header that names the columns", source.quote(line))
     number, header = first
     names = [name.strip().lower() for name in header]
     fields.check_header(path, number, names)
@@ -58,7 +58,7 @@ def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[st
             fields.check_width(path, line, cells, names)
             yield line, cells
         if line == number:
-            raise FormatError(path, number, what, "a header and nothing below it")
+            raise FormatError(path, number, what, "only a header")
 
     return number, names, below()
 
@@ -95,8 +95,8 @@ def _own_names(
     for column, known in aliases.items():
         name = next((alias for alias in known if alias in names), None)
         if name is None:
-            wanted = f"{what}: the columns " + ", ".join(" or ".join([c, *a[1:2]]) for c, a in aliases.items())
-            raise FormatError(path, number, wanted, f"no {column} among {source.quote(', '.join(names))}")
+            wanted = f"{what} with the columns " + ", ".join(" or ".join([c, *a[1:2]]) for c, a in aliases.items())
+            raise FormatError(path, number, wanted, f"no {column} in {source.quote(', '.join(names))}")
         found[name] = column
     return [found.get(name, name) for name in names]
 
@@ -131,5 +131,5 @@ def named_records(
         yield number, dict(zip(names, record, strict=True))
     if empty:
         number, line = fields.first_line(path, what)
-        found = "a header and nothing below it" if names else source.quote(line)
+        found = "only a header" if names else source.quote(line)
         raise FormatError(path, number, what, found)

@@ -11,6 +11,7 @@ from typing import NoReturn
 from collection.errors import FormatError
 from collection.formats import source
 from collection.formats.source import FilePath, fits_a_column, quote
+from collection.phrases import count
 
 PAIR_ALIASES = {
     "query_id": ("query_id", "qid", "topic", "query-id"),
@@ -40,7 +41,7 @@ def first_line(path: FilePath, what: str) -> tuple[int, str]:
 def refuse_array(path: FilePath, number: int, line: str) -> None:
     """Refuse a file that is one JSON array, with a hint."""
     if line.lstrip().startswith("["):
-        raise FormatError(path, number, "one JSON object a line", "a JSON array", "write each member on a line (JSONL)")
+        raise FormatError(path, number, "one JSON object per line", "a JSON array", "write one object per line (JSONL)")
 
 
 def json_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
@@ -56,17 +57,17 @@ def json_object(path: FilePath, number: int, line: str) -> dict[str, object]:
         written = json.dumps(value, ensure_ascii=False) if _SUSPECT.search(line) else ""
     except json.JSONDecodeError as error:
         found = f"{error.msg.removesuffix(' at')} at column {error.colno} of {quote(line)}"
-        raise FormatError(path, number, "one JSON object a line", found) from None
+        raise FormatError(path, number, "one JSON object per line", found) from None
     except (ValueError, RecursionError) as error:
-        raise FormatError(path, number, "one JSON object a line", f"{error} in {quote(line)}") from None
+        raise FormatError(path, number, "one JSON object per line", f"{error} in {quote(line)}") from None
     if not isinstance(value, dict):
-        raise FormatError(path, number, "one JSON object a line", quote(line))
+        raise FormatError(path, number, "one JSON object per line", quote(line))
     _refuse_bad_characters(path, number, written)
     return value
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} (JSON has no such value: write null)")
+    raise ValueError(f"{name} (not a JSON value; write null)")
 
 
 def _finite(text: str) -> float:
@@ -97,7 +98,7 @@ def find_id(path: FilePath, number: int, record: Mapping[str, object], names: tu
     name = first_present(record, names)
     if name is None:
         found = f"the fields {(', '.join(map(str, record)) or 'none')[:200]}"
-        raise FormatError(path, number, f"an id ({', '.join(names)})", found, "name the id's field so")
+        raise FormatError(path, number, f"an id ({', '.join(names)})", found, "rename the field that has the id")
     return name, check_id(path, number, record[name])
 
 
@@ -107,7 +108,7 @@ def check_id(path: FilePath, number: int, value: object) -> str:
         raise FormatError(path, number, "an id (text or a whole number)", quote(repr(value)))
     text = str(value).strip(" \t\r\n")
     if not fits_a_column(text):
-        hint = "runs and qrels part their columns by blanks, so an id cannot hold one" if text else ""
+        hint = "blanks separate the columns of runs and qrels" if text else ""
         raise FormatError(path, number, "an id without blanks", quote(str(value)), hint)
     return text
 
@@ -140,7 +141,7 @@ def check_header(path: FilePath, number: int, names: list[str]) -> None:
 def check_width(path: FilePath, number: int, fields: list[str], names: list[str]) -> None:
     """Refuse a record that does not fit its header."""
     if len(fields) != len(names):
-        found = f"{len(fields)}: {quote(' | '.join(fields))}"
+        found = f"{count(len(fields), 'column')}: {quote(' | '.join(fields))}"
         raise FormatError(path, number, f"{len(names)} columns ({', '.join(names)[:100]})", found)
 
 
@@ -155,5 +156,5 @@ class UniqueIds:
         """Add an id with its line."""
         first = self._lines.setdefault(identity, number)
         if first != number:
-            found = f"{self._thing} {quote(identity)} a second time (first in line {first})"
+            found = f"{self._thing} {quote(identity)} again (first in line {first})"
             raise FormatError(self._path, number, f"each {self._thing} once", found)

@@ -1,4 +1,4 @@
-"""A folder of files that is written as a whole or not at all, and checksums of its files."""
+"""Atomic writing of a folder, and checksums of its files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WrittenFile(NamedTuple):
 
 @contextmanager
 def replacing_folder(path: FilePath, *, replace: bool = False, known_by: str) -> Iterator[Path]:
-    """A folder to write into, which takes the place of `path` when everything is written, and not before.
+    """A folder to write into, which replaces `path` only when everything is written.
 
     `path` is nothing or an empty folder; with `replace` also a folder with the files `known_by` and :data:`CHECKSUMS`
     and no file that the checksums do not name. Anything else there raises :class:`.CampaignError`.
@@ -49,7 +49,7 @@ def replacing_folder(path: FilePath, *, replace: bool = False, known_by: str) ->
         _swap(part, target)
     except FileNotFoundError as error:
         if not target.parent.is_dir():
-            raise InputError(f"{path}: cannot be written, there is no folder {target.parent}") from error
+            raise InputError(f"{path}: cannot be written; there is no folder {target.parent}") from error
         raise
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
@@ -61,13 +61,13 @@ def _require_free(path: FilePath, target: Path, replace: bool, known_by: str) ->
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     if not all((target / name).is_file() for name in (known_by, CHECKSUMS)):
-        raise CampaignError(f"{path} is there already, and is no exported collection; choose another name")
+        raise CampaignError(f"{path} already exists and is not an exported collection; choose another name")
     if not replace:
-        raise CampaignError(f"there is a collection in {path} already; --replace takes its place")
+        raise CampaignError(f"{path} already contains an exported collection; use --replace to overwrite it")
     if foreign := _find_foreign(target):
         raise CampaignError(
-            f"{path} has files that no export wrote ({', '.join(foreign[:3])}{', ...' * (len(foreign) > 3)}), and "
-            "--replace would remove them; move them away or choose another name"
+            f"{path} has files that were not exported ({', '.join(foreign[:3])}{', ...' * (len(foreign) > 3)}), which "
+            "--replace would delete; move them or choose another name"
         )
 
 

@@ -62,8 +62,8 @@ def find_images(path: FilePath, number: int, record: Mapping[str, object]) -> tu
                 image = _image(path, number, field, each)
                 found.setdefault((image.get("path", ""), image.get("link", "")), image)
     if found and "images" in record and "images" not in used:  # where they would be kept
-        hint = "give what names no images another name"
-        raise FormatError(path, number, "images in the field 'images', too", quote(repr(record["images"])), hint)
+        hint = "rename the field if it does not name images"
+        raise FormatError(path, number, "images in the field 'images' too", quote(repr(record["images"])), hint)
     return ImageList(found.values()), used
 
 
@@ -80,22 +80,22 @@ def _is_image(value: object) -> bool:
 
 
 def _image(path: FilePath, number: int, field: str, value: object) -> dict[str, str]:
-    wanted = f"in the field {field!r} a path, an address (http, https), or an object {{src, alt}}"
+    wanted = f"a path, a web address or an object {{src, alt}} in the field {field!r}"
     src, alt = (value.get("src"), value.get("alt") or "") if isinstance(value, dict) else (value, "")
     if not _is_image(value) or not isinstance(alt, str):
         raise FormatError(path, number, wanted, quote(repr(value)))
     src = str(src).strip()
     if src.lower().startswith(_WEB):
         if not parse_host(src):
-            hint = "without blanks, \\ and the name of a user"
+            hint = "leave out blanks, backslashes and user names"
             raise FormatError(path, number, "the address of an image", quote(src), hint)
         return {"link": src, "alt": alt}
     if _SCHEME.match(src) or src.startswith("//"):
-        raise FormatError(path, number, wanted, quote(src), "other kinds of address are not kept")
+        raise FormatError(path, number, wanted, quote(src), "only http and https addresses are supported")
     place = PurePosixPath(src)
     if place.is_absolute() or ".." in place.parts or "\\" in src:
-        hint = "paths are relative to the folder of this file, with / between their parts, and stay in it"
-        raise FormatError(path, number, "the path of an image beside this file", quote(src), hint)
+        hint = "use a path with / that is relative to this file's folder and stays in it"
+        raise FormatError(path, number, "the path of an image in this file's folder", quote(src), hint)
     return {"path": src, "alt": alt}
 
 
@@ -109,14 +109,14 @@ def read_image(path: FilePath, number: int, name: str) -> tuple[bytes, str]:
     try:
         place = (folder / name).resolve()
         if not place.is_relative_to(folder):
-            found = f"{quote(name)}, which leads out of it"
-            raise FormatError(path, number, "an image in the folder of this file", found)
+            found = f"{quote(name)}, which is outside"
+            raise FormatError(path, number, "an image in this file's folder", found)
         if not place.is_file():
-            hint = "the images lie in the folder of this file, or in folders in it"
+            hint = "put images into this file's folder or a folder in it"
             raise FormatError(path, number, f"the image {quote(name)}", "no such file", hint)
         if place.stat().st_size > LARGEST:
-            found = f"{quote(name)} with {place.stat().st_size:,}"
-            raise FormatError(path, number, f"an image of {LARGEST:,} bytes at most", found)
+            found = f"{quote(name)} with {place.stat().st_size:,} bytes"
+            raise FormatError(path, number, f"an image of at most {LARGEST:,} bytes", found)
         content = place.read_bytes()
     except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself, before Python 3.13
         found = f"a file that cannot be read ({getattr(error, 'strerror', None) or error})"
@@ -152,7 +152,7 @@ def _describe_other(name: str, content: bytes) -> tuple[str, str]:
     if not content:
         return f"{quote(name)}, which is empty", ""
     if begin.startswith(b"<svg") or (begin.startswith((b"<?xml", b"<!--", b"<!doctype svg")) and b"<svg" in begin):
-        return f"{quote(name)}, which is SVG", "SVG can carry scripts and is not kept; save it as PNG"
+        return f"{quote(name)}, which is SVG", "SVG can contain scripts and is not supported; save it as PNG"
     if begin.startswith((b"<!doctype html", b"<html")):
-        return f"{quote(name)}, which is a page of HTML", "perhaps an error page was saved in its place"
-    return f"{quote(name)}, whose content is none of these", "save it as one of them"
+        return f"{quote(name)}, which is an HTML page", "it may be a saved error page"
+    return f"{quote(name)}, which is none of these", "convert it to one of them"

@@ -61,7 +61,7 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     if twice.any():
         query_id, doc_id = qrels.loc[twice.to_numpy(), keys].iloc[0]
         several = any(name in qrels for name in LABEL_ALIASES["annotator"])
-        hint = "make one grade of several annotators' with adjudicate(...).qrels" if several else "leave one row out"
+        hint = "combine the grades of several annotators with adjudicate(...).qrels" if several else "remove one row"
         raise InputError(f"qrels: found document {doc_id!r} of topic {query_id!r} twice; {hint}")
     return qrels
 
@@ -187,5 +187,5 @@ def as_scale(given: str | Iterable[float] | None, what: str = "grades") -> list[
     except (TypeError, ValueError):
         scale = []
     if not all(map(isfinite, scale)) or len(scale) < (2 if isinstance(given, str) else 1):
-        raise InputError(f"{what} wants two grades or more, as 0-3 or 0,1,2,3, found {given!r}")
+        raise InputError(f"{what}: expected two or more grades, such as 0-3 or 0,1,2,3, found {given!r}")
     return scale

@@ -99,7 +99,7 @@ def _read(path: FilePath, *, details: bool) -> LabelLog:
             row = row._replace(first_judged_at=before.first_judged_at)
         if before is not None and not log:
             what = f"{quote(row.annotator)} on topic {quote(row.query_id)}, document {quote(row.doc_id)}"
-            found = f"{what} a second time (first in line {before.line})"
+            found = f"{what} again (first in line {before.line})"
             raise FormatError(path, number, "each annotator and pair once", found)
         kept[row[1:4]] = row
     graded = [row for row in kept.values() if row.relevance is not None]
@@ -133,18 +133,20 @@ def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
     """
     separator = {".csv": ",", ".tsv": "\t"}.get(source.suffix(path))
     if separator is None:
-        raise InputError(f"{path}: labels are written as .csv or .tsv (perhaps .gz after it)")
+        raise source.ending_error(path, "labels", (".csv", ".tsv"))
     given = LABELS.check(frame, "writing labels")[list(LABELS.names)]
     if given["relevance"].isna().any():
-        raise InputError("labels need a grade in every row; leave pairs without one out")
+        raise InputError("labels: expected a grade in every row, found none in some; leave out pairs without a grade")
     repeated = given[given.duplicated(list(LABELS.names[:3]))]
     if len(repeated):
-        raise InputError(f"labels have each annotator and pair once, found {tuple(repeated.iloc[0, :3])} twice")
+        raise InputError(f"labels: expected each annotator and pair once, found {tuple(repeated.iloc[0, :3])} twice")
     rows = [LABELS.names]
     for name, query_id, doc_id, grade in given.itertuples(index=False, name=None):
         if not _is_name(str(name)):
             found = quote(str(name))
-            raise InputError(f"an annotator's name cannot be written with blanks around it or a line end: {found}")
+            raise InputError(
+                f"labels: expected annotator names without surrounding blanks and line ends, found {found}"
+            )
         require_ids([str(query_id), str(doc_id)])
         rows.append((str(spreadsheet.escape(name)), str(query_id), str(doc_id), format_number(grade)))
     with replacing(path) as file:
@@ -160,14 +162,14 @@ def _counts(path: FilePath, number: int, record: Mapping[str, object]) -> bool:
     if kind not in KINDS:
         raise FormatError(path, number, f"a kind of judgement ({', '.join(KINDS)})", quote(str(kind)))
     if counts_as not in COUNTS_AS:
-        raise FormatError(path, number, f"what it counts as ({', '.join(COUNTS_AS)})", quote(str(counts_as)))
+        raise FormatError(path, number, f"counts_as as one of {', '.join(COUNTS_AS)}", quote(str(counts_as)))
     return counts_as == "judgement"
 
 
 def _row(path: FilePath, number: int, record: Mapping[str, object], log: bool, details: bool) -> _Row:
     annotator = record["annotator"]
     if not isinstance(annotator, str) or not _is_name(annotator):
-        wanted = "the name of an annotator, without blanks around it"
+        wanted = "an annotator's name without surrounding blanks"
         raise FormatError(path, number, wanted, quote(str(annotator)) if annotator else "none")
     query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
     at = str(record.get("judged_at") or "") or None
@@ -186,5 +188,5 @@ def _grade(path: FilePath, number: int, value: object) -> int | float:
     text = "" if value is None else str(value).strip()
     grade = None if isinstance(value, bool) else parse_grade(text)
     if grade is None:
-        raise FormatError(path, number, "a grade (a number)", quote(text) if text else "none")
+        raise FormatError(path, number, "a number as grade", quote(text) if text else "none")
     return grade

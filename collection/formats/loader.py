@@ -20,14 +20,14 @@ HERE = Path(__file__).resolve().parent
 
 
 class Document(NamedTuple):
-    """A document of corpus.jsonl; what else that file says of it is left out."""
+    """A document of corpus.jsonl, without its metadata."""
 
     doc_id: str
     title: str
     text: str
 
     def default_text(self) -> str:
-        """What a system indexes if it is told nothing else."""
+        """The text to index by default."""
         return f"{self.title} {self.text}".strip()
 
 
@@ -40,12 +40,12 @@ class Topic(NamedTuple):
     narrative: str
 
     def default_text(self) -> str:
-        """What a system looks for if it is told nothing else."""
+        """The text to search for by default."""
         return self.title or self.description or self.narrative
 
 
 class Documents(JsonlDocs):  # type: ignore[misc]
-    """The documents, and how many there are without an index of them."""
+    """The documents; their number is known without building an index."""
 
     def __init__(self, count: int) -> None:
         fields = {"doc_id": "_id", "title": "title", "text": "text"}
@@ -53,24 +53,24 @@ class Documents(JsonlDocs):  # type: ignore[misc]
         self.count = count
 
     def docs_count(self) -> int:
-        """As collection.json says."""
+        """The number given in collection.json."""
         return self.count
 
 
 class Topics(JsonlQueries):  # type: ignore[misc]
-    """The topics, and how many there are."""
+    """The topics and their number."""
 
     def __init__(self, count: int) -> None:
         super().__init__(LocalDownload(HERE / "topics.jsonl"), Topic)
         self.count = count
 
     def queries_count(self) -> int:
-        """As collection.json says."""
+        """The number given in collection.json."""
         return self.count
 
 
 def dataset() -> Any:
-    """The collection as ir_datasets has it: documents, where they came with it, topics and qrels."""
+    """The collection as an ir_datasets dataset: documents if they were exported, topics and qrels."""
     card = json.loads((HERE / "collection.json").read_text(encoding="utf-8"))
     grades = {int(grade): sentence for grade, sentence in card["grades"].items()}
     parts = [Topics(card["topics"]["count"]), TrecQrels(LocalDownload(HERE / "qrels.txt"), grades)]
@@ -82,13 +82,15 @@ def dataset() -> Any:
 
 
 def register(name: str = "") -> Any:
-    """Register it under its own name or another, unless that has been done, and return it."""
+    """Register the collection under its own or another name if that is new, and return it."""
     name = name or json.loads((HERE / "collection.json").read_text(encoding="utf-8"))["name"]
     if name not in set(ir_datasets.registry):
         ir_datasets.registry.register(name, dataset())
     found = ir_datasets.load(name)
     if getattr(found, "directory", None) != HERE:
-        raise RuntimeError(f"ir_datasets has another dataset called {name!r}; call register() with another name")
+        raise RuntimeError(
+            f"ir_datasets already has another dataset called {name!r}; call register() with another name"
+        )
     return found
 
 

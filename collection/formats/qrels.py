@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import pandas as pd
 
+from collection import phrases
 from collection.errors import FormatError, UnknownNameError
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import Extra, Layout, first_line, parse_score
@@ -81,7 +82,7 @@ def _first_line(path: FilePath, names: str) -> tuple[int, str, list[str]]:
     """The first line of data; an error if it is a run's."""
     number, line, columns = first_line(path, WANTED)
     if other := _run_line(columns):
-        raise FormatError(path, number, f"{WANTED}: {names}", f"{other}: {quote(line.strip())}", "read it as a run")
+        raise FormatError(path, number, f"{WANTED} ({names})", f"{other}: {quote(line.strip())}", "pass it as a run")
     return number, line, columns
 
 
@@ -94,7 +95,7 @@ def _layout(path: FilePath) -> Layout:
         return Layout(WANTED, names, columns=3, seen=3, doc=1, value=2, exact=True, graded=True, header=number)
     if count < 4:
         hint = "three columns need the header query-id, corpus-id, score" if count == 3 else ""
-        found = f"{count} column{'s' if count > 1 else ''}: {quote(line.strip())}"
+        found = f"{phrases.count(count, 'column')}: {quote(line.strip())}"
         raise FormatError(path, number, f"4 columns ({NAMES})", found, hint)
     refuse = _run_line if count >= 6 else None
     return Layout(WANTED, NAMES, columns=4, seen=count, doc=2, value=3, graded=True, refuse=refuse)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from collection import phrases
 from collection.errors import FormatError
 from collection.formats import source
 from collection.formats.source import FilePath, quote
@@ -75,12 +76,12 @@ def _layout(path: FilePath) -> Layout:
     if count == 5 and columns[1].upper() == "Q0":
         names = NAMES.removesuffix(" tag")
         return Layout(WANTED, names, columns=5, seen=5, doc=2, value=4, marker=1, exact=True)
-    wanted, found, hint = f"6 columns ({NAMES})", f"{count} columns: {quote(line.strip())}", ""
+    wanted, found, hint = f"6 columns ({NAMES})", f"{phrases.count(count, 'column')}: {quote(line.strip())}", ""
     if (count == 4 and parse_grade(columns[3]) is not None) or columns[0] in ("query-id", "query_id"):
-        wanted, found = f"{WANTED}: {NAMES}", f"qrels: {quote(line.strip())}"
-        hint = "read it as qrels"
+        wanted, found = f"{WANTED} ({NAMES})", f"qrels: {quote(line.strip())}"
+        hint = "pass it as qrels"
     elif count == 5 and parse_grade(columns[3]) is not None:
         hint = "lines without a tag need Q0 in the second column"
     elif count == 3:
-        hint = "a run of MS MARCO's form (query_id, doc_id, rank) has no scores: write 1/rank as the score"
-    raise FormatError(path, number, wanted, found.replace("1 columns", "1 column"), hint)
+        hint = "the MS MARCO form (query_id, doc_id, rank) has no scores; write 1/rank as the score"
+    raise FormatError(path, number, wanted, found, hint)

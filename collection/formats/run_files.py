@@ -12,6 +12,7 @@ from collection.formats import source
 from collection.formats.run import WANTED, read_run
 from collection.formats.source import FilePath
 from collection.formats.tables.lines import data_lines
+from collection.phrases import join
 from collection.records import Run
 
 LARGE = 32 << 20
@@ -29,8 +30,8 @@ def name_runs(paths: Sequence[FilePath]) -> list[str]:
     if twice is not None:
         where = [str(path) for path, name in zip(paths, names, strict=True) if name == twice]
         if len({Path(path).resolve() for path in where}) < len(where):
-            raise InputError(f"{where[0]} is named twice, perhaps once in its folder")
-        raise InputError(f"{' and '.join(where)} would both be called {twice!r}; rename one of the files")
+            raise InputError(f"{where[0]}: expected each run file once, found it twice; its folder may be given too")
+        raise InputError(f"{join(where)} would both be called {twice!r}; rename one of the files")
     return names
 
 

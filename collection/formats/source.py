@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
@@ -18,7 +18,8 @@ from typing import TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import FormatError
+from collection.errors import FormatError, InputError
+from collection.phrases import join
 
 FilePath: TypeAlias = str | os.PathLike[str]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -146,14 +147,14 @@ def lines(
             for raw in iter(partial(file.readline, longest + 1), b""):
                 number += 1
                 if len(raw) > longest:
-                    found = f"more, beginning with {quote(raw[:100].decode('utf-8', 'replace'))}"
+                    found = f"a longer one that begins with {quote(raw[:100].decode('utf-8', 'replace'))}"
                     hint = "the file may lack line ends, or be damaged"
                     raise FormatError(path, number, f"at most {longest >> 20:,} MiB in a line", found, hint)
                 line = raw.removeprefix(BOM) if number == 1 else raw
                 yield number, _decoded(path, number, line if keep_ends else line.rstrip(b"\r\n"))
         except BROKEN as error:
             found = f"damaged data ({str(error).rstrip('.') or type(error).__name__})"
-            hint = "the file is cut short or spoilt; copy it again"
+            hint = "the file is truncated or corrupt; copy it again"
             raise FormatError(path, number + 1, f"{wanted} to the end", found, hint) from None
 
 
@@ -170,7 +171,14 @@ def _decoded(path: FilePath, number: int, line: bytes) -> str:
         raise FormatError(path, number, "UTF-8", found, hint) from None
 
 
+def ending_error(path: FilePath, what: str, endings: Iterable[str]) -> InputError:
+    """The error for an output whose name does not tell its form."""
+    return InputError(
+        f"{path}: expected a name that ends in {join(endings, 'or')} for {what}; add .gz to compress text"
+    )
+
+
 def empty_file_error(path: FilePath, wanted: str) -> FormatError:
     """The error for a file without data."""
     empty = next(lines(path, wanted), None) is None
-    return FormatError(path, None, wanted, "an empty file" if empty else "nothing but blank lines and comments")
+    return FormatError(path, None, wanted, "an empty file" if empty else "only blank lines and comments")

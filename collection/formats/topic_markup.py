@@ -142,4 +142,4 @@ class _TopicElements:
 
     def _entity(self, name: str, *_: object) -> None:
         line = self._parser.CurrentLineNumber
-        raise FormatError(self.path, line, "plain XML", f"a definition of the entity {quote(name)}")
+        raise FormatError(self.path, line, "XML without entity definitions", f"the entity {quote(name)}")

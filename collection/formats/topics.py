@@ -54,7 +54,7 @@ def read_topics(path: FilePath) -> pd.DataFrame:
         seen.add(topic.query_id, number)
         topics.append(topic)
     if not topics:
-        raise FormatError(path, None, WANTED, "no topic in the file")
+        raise FormatError(path, None, WANTED, "no topics")
     return TOPICS.check(pd.DataFrame(topics, columns=list(TOPICS.names), dtype="str"))
 
 
@@ -72,7 +72,7 @@ def _parsed(path: FilePath) -> Iterable[tuple[int, Topic]]:
     if "\t" in line:
         return _from_table(path, "\t")
     wanted = "topics as JSONL, TSV, CSV with a header, TREC SGML (<top>) or XML"
-    raise FormatError(path, number, wanted, source.quote(line), "part the id from the text by a tab")
+    raise FormatError(path, number, wanted, source.quote(line), "separate the id and the text with a tab")
 
 
 def _from_table(path: FilePath, separator: str) -> Iterator[tuple[int, Topic]]:

@@ -58,8 +58,7 @@ def write_training(
     """
     suffix = source.suffix(path)
     if suffix not in (".tsv", ".jsonl"):
-        forms = ".tsv (ids) or .jsonl (with texts), perhaps .gz after it"
-        raise InputError(f"{path}: training data are written as {forms}")
+        raise source.ending_error(path, "training data", (".tsv", ".jsonl"))
     require_columns(frame, NEEDED, "writing training data")
     lines = list(_lines(frame, tuples))
     with replacing(path) as file:
@@ -95,7 +94,7 @@ def _records(lines: Sequence[_Line], queries: Mapping[str, str], documents: Fetc
         texts = documents(list(dict.fromkeys(wanted)))
         for line in batch:
             if line.query_id not in queries:
-                raise InputError(f"training data need the text of topic {source.quote(line.query_id)}; there is none")
+                raise InputError(f"training data: expected a text for topic {source.quote(line.query_id)}, found none")
             positive = _document(texts, *line.positive)
             negatives = [
                 {**_document(texts, doc_id, grade), "judged": judged} for doc_id, grade, judged in line.negatives
@@ -107,6 +106,6 @@ def _records(lines: Sequence[_Line], queries: Mapping[str, str], documents: Fetc
 def _document(texts: Mapping[str, Document], doc_id: str, relevance: float) -> dict[str, object]:
     document = texts.get(doc_id)
     if document is None or document.text is None:
-        raise InputError(f"training data need the text of document {source.quote(doc_id)}; there is none")
+        raise InputError(f"training data: expected a text for document {source.quote(doc_id)}, found none")
     grade = None if isnan(relevance) else int(relevance) if float(relevance).is_integer() else relevance
     return {"doc_id": doc_id, "title": document.title, "text": document.text, "relevance": grade}

@@ -32,7 +32,7 @@ _WHOLE = ("relevance", "pool_rank", "model_round")
 
 @contextmanager
 def replacing_bytes(path: FilePath) -> Iterator[IO[bytes]]:
-    """A file that takes the place of `path` when everything is written and on disk, and not before.
+    """A file that replaces `path` only when everything is written and on disk.
 
     It is written beside its target, since only within one file system is the replacement atomic. A replaced file keeps
     its permissions; a new one has those of the umask, and in a campaign's directory only its owner may read it. A
@@ -49,7 +49,7 @@ def replacing_bytes(path: FilePath) -> Iterator[IO[bytes]]:
             with target.open("wb") as raw:
                 yield raw
         elif not target.parent.is_dir():
-            raise InputError(f"{path}: cannot be written, there is no folder {target.parent}")
+            raise InputError(f"{path}: cannot be written; there is no folder {target.parent}")
         else:
             yield from _replace_file(target)
     except OSError as error:
@@ -148,7 +148,7 @@ def write_pool(frame: pd.DataFrame, path: FilePath) -> None:
     strategies = ["" if s is None else str(s) for s in _to_python(frame["strategy"])]
     wrong = next((s for s in strategies if re.search(r"[\t\n\r]", s)), None)
     if wrong is not None:
-        raise InputError(f"a strategy cannot be written with a tab or a line end in it: {source.quote(wrong)}")
+        raise InputError(f"strategy: expected no tab or line end, found {source.quote(wrong)}")
     numbers = ["rank", *(c for c in ("probability", "stratum") if c in frame and frame[c].notna().any())]
     cells = [["" if n is None else format_number(n) for n in _to_python(frame[column])] for column in numbers]
     with replacing(path) as file:
@@ -185,8 +185,7 @@ def write_log(
     """
     suffix = source.suffix(path)
     if suffix not in forms:
-        also = f", or as {' or '.join(more)}" if more else ""
-        raise InputError(f"{path}: {what} are written as {' or '.join(forms)} (perhaps .gz after it){also}")
+        raise source.ending_error(path, what, (*forms, *more))
     require_columns(frame, wanted, f"writing {what}")
     names = [str(c) for c in frame.columns]
     rows = zip(*(_to_python(frame[c], whole=c in _WHOLE) for c in frame.columns), strict=True)
@@ -232,7 +231,7 @@ def write_passages(judgements: pd.DataFrame, path: FilePath) -> int:
     (characters of the text as it is shown), ``text``.
     """
     if source.suffix(path) != ".jsonl":
-        raise InputError(f"{path}: passages are written as .jsonl (perhaps .gz after it)")
+        raise source.ending_error(path, "passages", (".jsonl",))
     names = ("query_id", "doc_id", "annotator", "relevance")
     columns = [_to_python(judgements[name], whole=name in _WHOLE) for name in names]
     count = 0
@@ -282,7 +281,7 @@ def json_line(record: object) -> str:
 
 
 def format_number(value: float) -> str:
-    """A number without needless decimals."""
+    """A number without trailing zeros."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
@@ -307,4 +306,4 @@ def require_ids(ids: Iterable[str], what: str = "an id") -> None:
     """Refuse ids that could not be read back from a blank-separated line."""
     wrong = next((i for i in ids if not source.fits_a_column(i)), None)
     if wrong is not None:
-        raise InputError(f"{what} cannot be written if it is empty or has white space in it: {source.quote(wrong)}")
+        raise InputError(f"expected {what} that is not empty and has no white space, found {source.quote(wrong)}")

@@ -60,7 +60,7 @@ def _discounted(gain: Floats, rank_based: bool) -> Floats:
 @_add(
     "alpha_DCG",
     label="alpha-DCG",
-    description="Discounted gain where what was seen before counts less.",
+    description="Discounted gain with less credit for subtopics seen before.",
     highest=np.inf,
     differs={"ir_measures": "divides by the DCG of documents that are relevant to everything (ndeval)"},
 )
@@ -74,7 +74,7 @@ def alpha_dcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1,
     return _discounted(_novelty(covers, alpha), rank_based=False)
 
 
-@_add("alpha_nDCG", label="alpha-nDCG", description="alpha-DCG as a share of the ideal ranking's.", highest=np.inf)
+@_add("alpha_nDCG", label="alpha-nDCG", description="alpha-DCG divided by that of the ideal ranking.", highest=np.inf)
 def alpha_ndcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Share = 0.5) -> Floats:
     """alpha_nDCG = alpha_DCG / alpha_DCG of the ideal ranking, which is built greedily.
 
@@ -110,7 +110,7 @@ def err_ia(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, al
     return divide(value, number * most)
 
 
-@_add("nERR_IA", label="Normalised ERR_IA", description="ERR_IA as a share of the ideal ranking's.", highest=np.inf)
+@_add("nERR_IA", label="Normalised ERR_IA", description="ERR_IA divided by that of the ideal ranking.", highest=np.inf)
 def normalised_err_ia(
     aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Persistence = 0.5
 ) -> Floats:
@@ -125,7 +125,7 @@ def normalised_err_ia(
     return divide(show("sum", value), show("ideal sum", best))
 
 
-@_add("StRecall", label="Subtopic recall", description="Share of the subtopics that the first k ranks cover.")
+@_add("StRecall", label="Subtopic recall", description="Share of the subtopics covered by the first k ranks.")
 def subtopic_recall(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
     """StRecall@k = subtopics with a relevant document in the first k / S.
 
@@ -159,7 +159,7 @@ def average_precision_ia(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     return divide(show("sum of AP over subtopics", per_subtopic.sum(axis=1)), show("S", number))
 
 
-@_add("NRBP", label="NRBP", description="RBP where what was seen before counts less.")
+@_add("NRBP", label="NRBP", description="RBP with less credit for subtopics seen before.")
 def novelty_rbp(aligned: Aligned, *, rel: Positive = 1, alpha: Share = 0.5, beta: Persistence = 0.5) -> Floats:
     """NRBP = ((1 - (1 - alpha) beta) / S) * sum over ranks i of beta^(i - 1) n_i.
 

@@ -27,7 +27,7 @@ def _reached(aligned: Aligned, recall: float, rel: float) -> tuple[Ints, Ints]:
 
 
 @MEASURES.add(
-    "R_aRb", label="Recall at aR + b", description="Recall after reading a documents for each relevant one, and b more."
+    "R_aRb", label="Recall at aR + b", description="Recall after reading a documents per relevant document, plus b."
 )
 def recall_at_effort(aligned: Aligned, *, rel: Positive = 1, a: Amount = 1.0, b: Amount = 0.0) -> Floats:
     """R_aRb = relevant in the first a R + b / R.
@@ -40,7 +40,7 @@ def recall_at_effort(aligned: Aligned, *, rel: Positive = 1, a: Amount = 1.0, b:
 
 
 @MEASURES.add(
-    "Effort", label="Effort", description="Documents to read until a recall is reached.", highest=np.inf, monotone=-1
+    "Effort", label="Effort", description="Number of documents to read to reach a recall.", highest=np.inf, monotone=-1
 )
 def effort(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Documents | None = None) -> Floats:
     """Effort@r = rank of the relevant document that makes recall r; N where the run never reaches it.
@@ -53,7 +53,7 @@ def effort(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Doc
 
 
 @MEASURES.add(
-    "WSS", label="Work saved over sampling", description="Reading saved at a recall, against reading at random.",
+    "WSS", label="Work saved over sampling", description="Reading saved at a recall, compared with a random order.",
     lowest=-1.0,
 )  # fmt: skip
 def work_saved(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Documents | None = None) -> Floats:

@@ -20,7 +20,7 @@ def _curves(aligned: Aligned, gains: Gains | None) -> tuple[Floats, Floats, Floa
 
 
 @MEASURES.add(
-    "G", label="G", description="Gain, less for each better document that is still missing.", graded=True, monotone=0
+    "G", label="G", description="Gain, reduced for each better document that is still missing.", graded=True, monotone=0
 )
 def g(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
     """G = (sum over ranks i of gain_i / log2(2 + cost to i - gain to i)) / ideal gain.
@@ -35,7 +35,7 @@ def g(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
     return divide(aligned.total(topic, amounts), ideal.sum(axis=1))
 
 
-@MEASURES.add("binG", label="binG", description="G with relevance yes or no.")
+@MEASURES.add("binG", label="binG", description="G with binary relevance.")
 def bin_g(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """binG = (1/R) * sum over relevant ranks i of 1 / log2(2 + not relevant above i).
 
@@ -90,7 +90,7 @@ def ndcg_at_levels(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
     return np.where(best[:, -1] > 0, divide(total, falls.sum(axis=1) + at_end), 0.0)
 
 
-@MEASURES.add("YAAP", label="YAAP", description="AP on a scale of log odds.", lowest=-np.inf, highest=np.inf)
+@MEASURES.add("YAAP", label="YAAP", description="AP on a log-odds scale.", lowest=-np.inf, highest=np.inf)
 def yet_another_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """YAAP = ln((1 + S) / (1 + R - S)), S the sum of P@i over the ranks i of relevant documents.
 

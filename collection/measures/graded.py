@@ -72,7 +72,7 @@ def ideal_dcg(ideal: Floats, cutoff: int | None) -> Floats:
 @MEASURES.add(
     "nDCG",
     label="nDCG",
-    description="Discounted gain of the ranking as a share of the ideal one.",
+    description="Discounted gain of the ranking divided by that of the ideal ranking.",
     graded=True,
     differs={"ir_measures": "nDCG(dcg='exp-log2')@k has five decimals (gdeval.pl)"},
 )
@@ -115,7 +115,7 @@ SCALED_DEPTH = 1_000_000
 @MEASURES.add(
     "SDCG",
     label="Scaled DCG",
-    description="DCG as a share of what only top grades would give.",
+    description="DCG divided by that of a ranking with top grades only.",
     graded=True,
     found_only=True,
     differs={"ir_measures": BY_CWL_EVAL},
@@ -156,7 +156,7 @@ def _shifted_product(factors: Floats) -> Floats:
 @MEASURES.add(
     "ERR",
     label="Expected reciprocal rank",
-    description="1 / rank at which a reader who goes on until content stops, as expected.",
+    description="Expected 1 / rank at which a reader stops satisfied.",
     graded=True,
     found_only=True,
     differs={
@@ -173,7 +173,7 @@ def expected_reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, max
     return _err(aligned.top(cutoff), max_rel or aligned.top_grade)
 
 
-@MEASURES.add("nERR", label="Normalised ERR", description="ERR as a share of the ideal ranking's.", graded=True)
+@MEASURES.add("nERR", label="Normalised ERR", description="ERR divided by that of the ideal ranking.", graded=True)
 def normalised_err(aligned: Aligned, *, cutoff: int | None = None, max_rel: Positive | None = None) -> Floats:
     """nERR = ERR / ERR of all judged documents in the order of their grades.
 
@@ -184,7 +184,7 @@ def normalised_err(aligned: Aligned, *, cutoff: int | None = None, max_rel: Posi
 
 
 @MEASURES.add(
-    "RBP", label="Rank-biased precision", description="Gain per document of a reader who goes on with probability p.",
+    "RBP", label="Rank-biased precision", description="Gain per document if a reader continues with probability p.",
     graded=True, found_only=True,
     differs={
         "trec_eval 10": "its rbp reads memory that it never set, so its number says nothing",
@@ -210,7 +210,7 @@ def rank_biased_precision(
 @add_description(
     "RBPResidual",
     label="RBP residual",
-    description="How much higher RBP could be if every unjudged document were relevant.",
+    description="How much higher RBP would be if every unjudged document were relevant.",
 )
 def rbp_residual(aligned: Aligned, *, cutoff: int | None = None, p: Persistence = 0.8, tail: bool = True) -> Floats:
     """RBPResidual = (1 - p) * sum over unjudged ranks i of p^(i - 1), and p^n for what lies beyond the n ranks.
@@ -226,7 +226,7 @@ def rbp_residual(aligned: Aligned, *, cutoff: int | None = None, p: Persistence 
 
 
 @MEASURES.add(
-    "GAP", label="Graded average precision", description="AP for readers who differ in what they hold relevant.",
+    "GAP", label="Graded average precision", description="AP for readers who differ in the grades they find relevant.",
     graded=True,
 )  # fmt: skip
 def graded_average_precision(aligned: Aligned, *, cutoff: int | None = None, weights: Gains | None = None) -> Floats:
@@ -250,7 +250,7 @@ def graded_average_precision(aligned: Aligned, *, cutoff: int | None = None, wei
 @MEASURES.add(
     "Q",
     label="Q-measure",
-    description="AP with gains: how near the gain so far is to the ideal one.",
+    description="AP with gains: compares the cumulative gain with the ideal one.",
     graded=True,
     monotone=0,
 )
@@ -307,7 +307,7 @@ def _adaptive(aligned: Aligned, T: float, max_rel: float | None, adapts: bool) -
 
 
 @MEASURES.add(
-    "INST", label="INST", description="Gain per document of a reader who stops sooner the more is found.",
+    "INST", label="INST", description="Gain per document for a reader who stops sooner the more is found.",
     graded=True, monotone=0, differs={"ir_measures": BY_CWL_EVAL},
 )  # fmt: skip
 def inst(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -> Floats:
@@ -322,7 +322,7 @@ def inst(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -
 @MEASURES.add(
     "INSQ",
     label="INSQ",
-    description="Gain per document of a reader who hopes for T relevant ones.",
+    description="Gain per document for a reader who hopes for T relevant ones.",
     graded=True,
     differs={"ir_measures": BY_CWL_EVAL},
 )

@@ -15,7 +15,7 @@ EPSILON = 1e-5
 @MEASURES.add(
     "bpref",
     label="bpref",
-    description="How often judged nonrelevant documents stand above relevant ones.",
+    description="How rarely judged nonrelevant documents rank above relevant ones.",
     differs={"ranx": "has no number for a topic without a document that is judged not relevant"},
 )
 def bpref(aligned: Aligned, *, rel: Positive = 1) -> Floats:

@@ -18,7 +18,7 @@ from collection.measures.table import MEASURES, Positive, Share
 from collection.measures.trace import divide, show
 
 
-@MEASURES.add("P", label="Precision", description="Share of the first k ranks that are relevant.", found_only=True)
+@MEASURES.add("P", label="Precision", description="Share of the first k documents that are relevant.", found_only=True)
 def precision(aligned: Aligned, *, cutoff: int, rel: Positive = 1, relative: bool = False) -> Floats:
     """P@k = relevant in the first k / k.
 
@@ -30,7 +30,7 @@ def precision(aligned: Aligned, *, cutoff: int, rel: Positive = 1, relative: boo
     return divide(hits, show("divisor", divisor))
 
 
-@MEASURES.add("R", label="Recall", description="Share of the relevant documents that are in the first k ranks.")
+@MEASURES.add("R", label="Recall", description="Share of the relevant documents in the first k ranks.")
 def recall(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
     """R@k = relevant in the first k / R.
 
@@ -116,7 +116,7 @@ def most_found(number: Ints, cutoff: int | None, norm: Literal["R", "min"]) -> I
 @MEASURES.add(
     "GMAP",
     label="Geometric mean of AP",
-    description="AP, with the geometric mean over topics: it looks at the hard ones.",
+    description="Geometric mean of AP over topics, which emphasises hard topics.",
     summary="geometric mean",
 )
 def geometric_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
@@ -127,7 +127,9 @@ def geometric_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Float
     return average_precision(aligned, rel=rel)
 
 
-@MEASURES.add("Rprec", label="R-precision", description="Precision at rank R, R the number of relevant documents.")
+@MEASURES.add(
+    "Rprec", label="R-precision", description="Precision at rank R, where R is the number of relevant documents."
+)
 def r_precision(aligned: Aligned, *, rel: Positive = 1, mult: Positive = 1.0) -> Floats:
     """Rprec = relevant in the first R / R.
 
@@ -141,7 +143,7 @@ def r_precision(aligned: Aligned, *, rel: Positive = 1, mult: Positive = 1.0) ->
 @MEASURES.add(
     "IPrec",
     label="Interpolated precision",
-    description="Best precision at a recall or beyond it.",
+    description="Best precision at or beyond a recall level.",
     differs=dict.fromkeys(
         ("trec_eval 9", "pytrec_eval", "ir_measures"), "cuts r * R + .9 instead of rounding r * R, as --compat 9 does"
     ),
@@ -178,7 +180,7 @@ def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
 @MEASURES.add(
     "Accuracy",
     label="Accuracy",
-    description="How often a relevant document stands above one that is not relevant.",
+    description="How often a relevant document ranks above a nonrelevant one.",
     monotone=0,
     differs={
         "ir_measures": "leaves topics without a relevant document in the ranking out of the mean, here they are 0; and"
@@ -206,7 +208,7 @@ add_description = partial(MEASURES.add, monotone=0, descriptive=True)
 @add_description(
     "Judged",
     label="Judged",
-    description="Share of the first k documents that somebody judged.",
+    description="Share of the first k documents that are judged.",
     differs={
         "ir_measures": "puts equal scores in ascending order of document ids, and leaves topics that the run lacks out"
         " of the mean, here they are 0"
@@ -218,7 +220,7 @@ def judged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
     return divide(show("judged of them", within - aligned.unjudged(cutoff)), within)
 
 
-@add_description("Unjudged", label="Unjudged", description="Share of the first k documents that nobody judged.")
+@add_description("Unjudged", label="Unjudged", description="Share of the first k documents that are unjudged.")
 def unjudged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
     """Unjudged@k = unjudged in the first k / k; without ``@`` / retrieved.
 

@@ -79,7 +79,7 @@ def sampling_interval(
         raise InputError(f"a sampling interval is of a measure that reads strata (xinfAP, infNDCG), found {measure}")
     if not 0 < confidence < 1 or replicates < 2:
         raise InputError(
-            "a sampling interval wants a confidence between 0 and 1 and 2 replicates or more, "
+            "sampling interval: expected a confidence between 0 and 1 and at least 2 replicates, "
             f"found {confidence} and {replicates}"
         )
     QRELS.check(qrels, "a sampling interval", also=["stratum"])

@@ -74,7 +74,7 @@ def set_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
 @MEASURES.add(
     "Utility",
     label="Utility",
-    description="A sum of what each retrieved document is worth.",
+    description="Sum of the values of the retrieved documents.",
     lowest=-np.inf,
     highest=np.inf,
 )

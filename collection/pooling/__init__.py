@@ -1,9 +1,9 @@
-"""Runs -> pool: which pairs to judge, and in which order.
+"""Pooling strategies: choose the pairs to judge from runs, and their order.
 
-Most strategies of the table STRATEGIES choose before anybody judges: pure functions from runs to a pool frame, one row
-per pair, best first within each topic. The campaign removes what is in the pool already. Samples hold the documents
-that were not drawn as well, since estimates need the whole population. Adaptive strategies choose one document after
-the other and read each answer first.
+Most strategies in STRATEGIES choose before judging starts: pure functions from runs to a pool frame, one row per pair,
+best first within each topic. The campaign removes pairs that are already in the pool. Samples also have the documents
+that were not drawn, since estimates need the whole population. Adaptive strategies choose one document at a time and
+read each judgement first.
 
 All strategies read the column ``listed``, the order of the run's file, and not ``rank``, the order in which a measure
 reads equal scores (see :func:`collection.ranking.rank_run`).

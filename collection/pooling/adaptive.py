@@ -2,9 +2,9 @@
 
 Each is a generator for one topic. It takes rankings, an array of document indices in rank order for each run
 (:func:`list_rankings`), yields the index of the document to judge next and is sent whether that was relevant.
-:func:`replay` runs one where all answers are known, :func:`choose_next` where some are.
+:func:`replay` runs one if all answers are known, :func:`choose_next` if some are.
 
-Where the papers choose at random between equally good runs, the one with fewest judged documents goes first, then the
+The papers choose at random between equally good runs; here the run with the fewest judged documents is first, then the
 first given, so that a replay gives the same order.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @STRATEGIES.add(
     "mtf",
     label="Move to front",
-    description="Reads on in a run while it brings relevant documents, then turns to the one that failed least often.",
+    description="Reads a run while it brings relevant documents, then switches to the run with the fewest failures.",
     adaptive=True,
 )
 def mtf(rankings: Sequence[Indices]) -> Selector:
@@ -60,7 +60,7 @@ def mtf(rankings: Sequence[Indices]) -> Selector:
 @STRATEGIES.add(
     "maxmean",
     label="MaxMean",
-    description="Takes every document from the run whose judged documents have most often been relevant.",
+    description="Takes each document from the run whose judged documents were relevant most often.",
     adaptive=True,
 )
 def maxmean(rankings: Sequence[Indices]) -> Selector:
@@ -80,7 +80,7 @@ def maxmean(rankings: Sequence[Indices]) -> Selector:
 @STRATEGIES.add(
     "mm-ns",
     label="MaxMean, last judgement",
-    description="Takes the next document from a run whose last one was relevant: MaxMean that forgets.",
+    description="Takes the next document from a run whose last document was relevant: MaxMean without memory.",
     adaptive=True,
 )
 def mm_ns(rankings: Sequence[Indices], *, keep: float = 0.0) -> Selector:
@@ -118,7 +118,7 @@ _Floats = npt.NDArray[np.float64]
 def _bandit(rankings: Sequence[Indices], keep: float, worth: Callable[[_Floats, _Floats], _Floats]) -> Selector:
     """Pull the run of highest worth by its numbers of relevant and of judged documents, which may be fractions."""
     if not 0 <= keep <= 1:
-        raise InputError(f"what older judgements keep is a share from 0 to 1, found {keep}")
+        raise InputError(f"keep: expected a share from 0 to 1, found {keep}")
     return _pull(rankings, keep, worth)
 
 
@@ -139,7 +139,8 @@ def _mean(relevant: _Floats, judged: _Floats) -> _Floats:
 @STRATEGIES.add(
     "hedge",
     label="Hedge",
-    description="Takes the document that the runs together rank highest; a run loses weight for what was irrelevant.",
+    description="Takes the document with the highest weighted rank over the runs, which lose weight for irrelevant "
+    "documents.",
     adaptive=True,
 )
 def hedge(rankings: Sequence[Indices], *, beta: float = 0.9) -> Selector:
@@ -163,7 +164,7 @@ def hedge(rankings: Sequence[Indices], *, beta: float = 0.9) -> Selector:
     (0, 3, 4, 1, 2)
     """
     if not 0 < beta < 1:
-        raise InputError(f"what a loss leaves of a run's weight is above 0 and below 1, found {beta}")
+        raise InputError(f"beta: expected a number above 0 and below 1, found {beta}")
     return _reweight(rankings, beta)
 
 
@@ -234,8 +235,8 @@ class _UnreadRuns:
 def _check_answer(answer: bool | None) -> bool:
     if answer is None:
         raise InputError(
-            "an adaptive strategy needs the answer to each document before it gives the next; "
-            "call send(True) or send(False), found a plain next()"
+            "an adaptive strategy needs the judgement of each document before the next; "
+            "call send(True) or send(False), not next()"
         )
     return bool(answer)
 
@@ -262,7 +263,7 @@ def list_rankings(runs: Sequence[Run], query_id: str, doc_ids: pd.Index | Sequen
     documents = doc_ids if isinstance(doc_ids, pd.Index) else pd.Index(pd.Series(doc_ids, dtype="str"))
     if not documents.is_unique:
         twice = documents[documents.duplicated()][0]
-        raise InputError(f"the documents to judge need an id each, found {twice!r} twice; give each id once")
+        raise InputError(f"doc_ids: expected each id once, found {twice!r} twice")
     rankings: list[Indices] = []
     for run in runs:
         LISTED.check(run.frame, f"run {run.name}")

@@ -1,4 +1,4 @@
-"""Pools of what stands above a rank: depth-k, and what each further rank adds."""
+"""Depth-k pools, and the pairs that each further rank adds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from collection.registry import Parameter
 @STRATEGIES.add(
     "depth",
     label="Depth-k",
-    description="The first k documents of every run, as TREC does: what a measure @k looks at is then judged.",
+    description="The first k documents of every run, as in TREC, so that all documents that a measure @k reads are "
+    "judged.",
     limits=("depth",),
 )
 def depth(
@@ -26,7 +27,7 @@ def depth(
     *,
     depth: Depth = 10,
     ties: Annotated[
-        Ties, Parameter("Ties", "Equal scores: as the runs list them, or also as measures order them.")
+        Ties, Parameter("Ties", "Order of equal scores: as listed in the run, or also as measures order them.")
     ] = "listed",
 ) -> pd.DataFrame:
     """The union of the first `depth` documents of every run.

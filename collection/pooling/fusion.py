@@ -1,4 +1,4 @@
-"""Pools of a fixed size: the documents to which the runs together give the highest weights.
+"""Pools of a fixed size: the documents with the highest weights by a fusion of the runs.
 
 Every strategy here orders the documents of a topic by a weight and takes the first `budget`, or, with `total`, the
 first `total` of all topics together (0: `budget` applies). A total is spent unevenly on purpose: where systems agree,
@@ -26,9 +26,9 @@ from collection.registry import Parameter
 
 Fusion = Literal["rrf", "combsum", "combmnz", "borda", "rbp"]
 
-Constant = Annotated[int, Parameter("Constant k", "The higher, the less the first ranks stand out.", least=0)]
+Constant = Annotated[int, Parameter("Constant k", "Larger values give the first ranks less weight.", least=0)]
 Persistence = Annotated[
-    float, Parameter("Persistence p", "Probability of going on to the next document: above 0, below 1.")
+    float, Parameter("Persistence p", "Probability of continuing to the next document (above 0, below 1).")
 ]
 
 BUDGET = 100
@@ -38,7 +38,7 @@ BUDGET = 100
 @STRATEGIES.add(
     "rrf",
     label="Reciprocal rank fusion",
-    description="A budget of pairs: those that many runs put high come first.",
+    description="A budget of pairs: documents that many runs rank high come first.",
     limits=("budget",),
 )
 def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total: Total = 0) -> pd.DataFrame:
@@ -55,7 +55,7 @@ def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total:
 @STRATEGIES.add(
     "combsum",
     label="CombSUM",
-    description="A budget of pairs: those with the highest sum of scores, each run's scores brought to 0 to 1.",
+    description="A budget of pairs: the highest sums of scores, normalised to 0 to 1 in each run.",
     limits=("budget",),
 )
 def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -
 @STRATEGIES.add(
     "combmnz",
     label="CombMNZ",
-    description="As CombSUM, but the sum counts as often as runs have the document: agreement weighs more.",
+    description="CombSUM times the number of runs that have the document, so that agreement counts more.",
     limits=("budget",),
 )
 def combmnz(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
@@ -89,7 +89,7 @@ def combmnz(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -
 @STRATEGIES.add(
     "borda",
     label="Borda count",
-    description="A budget of pairs: runs vote by their order alone, and share the points of what they do not have.",
+    description="A budget of pairs: runs vote by rank and split their remaining points among documents they lack.",
     limits=("budget",),
 )
 def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
@@ -116,7 +116,7 @@ def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> 
 @STRATEGIES.add(
     "rbp",
     label="RBP weights",
-    description="A budget of pairs: those that weigh most in the systems' rank-biased precision, steepest at the top.",
+    description="A budget of pairs: the documents with the largest weight in the systems' rank-biased precision.",
     limits=("budget",),
 )
 def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = 0.8, total: Total = 0) -> pd.DataFrame:
@@ -129,7 +129,7 @@ def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = 0.8, t
     (method A: the weights of all systems summed, fixed before anything is judged).
     """
     if not 0 < p < 1:
-        raise InputError(f"the persistence p of RBP is above 0 and below 1, found {p}")
+        raise InputError(f"persistence p: expected a number above 0 and below 1, found {p}")
     rows = join_runs(runs)
     weight: Floats = (1 - p) * np.power(p, rows.rank - 1.0)
     return _take_first(rows.ordered(rows.sum_by_pair(weight)), "rbp", budget, total)
@@ -138,7 +138,7 @@ def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = 0.8, t
 @STRATEGIES.add(
     "sparse",
     label="Sparse",
-    description="The few documents of each topic that a fusion of your choice puts first: for lists and sparse qrels.",
+    description="The first few documents of each topic by a fusion, for lists and sparse qrels.",
     limits=("budget",),
     orders_as="rrf",
 )
@@ -159,7 +159,7 @@ def _take_first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> 
     """The first `budget` of each topic, or the first `total` of all by weight, best rank, and place in the topic."""
     check_budget(budget)
     if total < 0:
-        raise InputError(f"the total of a pool is a number of pairs, or 0 where the budget holds, found {total}")
+        raise InputError(f"pool total: expected a number of pairs, or 0 to use the budget, found {total}")
     place = (pairs.groupby("query_id", sort=False).cumcount() + 1).to_numpy()
     pool = pairs.assign(strategy=strategy, rank=place)[[*POOL.names, "runs"]]
     if not total:
@@ -174,8 +174,8 @@ def _sum_scores(rows: RunRows, runs: Sequence[Run]) -> Floats:
     for run in runs:
         if not np.isfinite(run.frame["score"]).all():
             raise InputError(
-                f"sums of scores need scores that are finite; run {run.name} has others; "
-                "choose a strategy that goes by ranks, such as rrf"
+                f"run {run.name}: sums of scores need finite scores, found nan or infinity; choose a strategy that "
+                "uses ranks, such as rrf"
             )
     scores = np.concatenate([np.empty(0), *(run.frame["score"].to_numpy(dtype=np.float64) for run in runs)])
     # Halves: the distance of two doubles may be more than a double holds.

@@ -24,15 +24,15 @@ def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, 
     for setting in settings:
         name, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not name:
-            raise InputError(f"a parameter is written NAME=VALUE, as in budget=50; found {setting!r}")
+            raise InputError(f"parameter: expected NAME=VALUE, as in budget=50, found {setting!r}")
         if name in read:
-            raise InputError(f"the parameter {name} of {entry.name} is given more than once")
+            raise InputError(f"parameter {name} of {entry.name} is given more than once")
         read[name] = entry.read(name, text)
     return read
 
 
 def format_parameters(parameters: Mapping[str, object]) -> str:
-    """Parameters as they are shown, without those that have no effect: a total of 0, or a budget beside a total.
+    """Format parameters without those that have no effect: a total of 0, or a budget next to a total.
 
     Examples
     --------

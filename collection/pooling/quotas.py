@@ -1,4 +1,4 @@
-"""Pools to which every run brings as much as any other."""
+"""Pools to which every run adds the same number of documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from collection.registry import Parameter
 @STRATEGIES.add(
     "quota",
     label="Quota per run",
-    description="Every run brings the same number of documents that no other brought, however alike the systems are.",
+    description="Every run adds the same number of new documents, however similar the systems are.",
     limits=("n",),
 )
 def quota(
@@ -47,7 +47,7 @@ def quota(
     ['x', 'y']
     """
     if n < 1:
-        raise InputError(f"a quota is a number of documents per run and topic, 1 or more, found {n}")
+        raise InputError(f"quota: expected 1 or more documents per run and topic, found {n}")
     rows = join_runs(runs)
     # Rows are in the order of ranks, which a stable sort by run and topic keeps within each list.
     lists, topics = rows.lists, len(rows.topics)

@@ -1,4 +1,4 @@
-"""The rows of all runs together, pair by pair, and what they say of each: fusion, best rank, number of runs."""
+"""The rows of all runs by pair, with the fusion score, best rank and number of runs of each pair."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collection.frames import RUN
 from collection.records import Run
 
 K = 60
-"""The constant of the paper: it keeps one run's first place from deciding alone."""
+"""The constant of the paper, which keeps the first place of a single run from deciding."""
 
 Ints = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
@@ -128,7 +128,7 @@ def evidence(runs: Sequence[Run], *, k: int = K) -> pd.DataFrame:
     2        1      z  0.0161     2     1
     """
     if k < 0:
-        raise InputError(f"reciprocal rank fusion needs a constant k of 0 or more, found {k}")
+        raise InputError(f"constant k of reciprocal rank fusion: expected 0 or more, found {k}")
     rows = join_runs(runs)
     return rows.ordered(rows.sum_by_pair(1.0 / (float(k) + rows.rank.astype(np.float64))))
 

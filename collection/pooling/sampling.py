@@ -1,6 +1,6 @@
 """Pools of which only a random sample is judged.
 
-Measures for samples need the whole population of a topic, so every frame here holds it; ``drawn`` marks the sample.
+Measures for samples need the whole population of a topic, so every frame here has it; ``drawn`` marks the sample.
 
 Random numbers depend on the seed, the topic and the document only (permanent random numbers: Ohlsson, "Coordination of
 samples using permanent random numbers", in: Business Survey Methods, 1995). So the sample of a topic does not depend
@@ -28,9 +28,9 @@ from collection.registry import Parameter
 SAMPLE_COLUMNS = (*POOL.names, "runs", "probability", "stratum", "drawn")
 
 
-Rate = Annotated[float, Parameter("Sampling rate", "Share of each topic's depth pool: above 0, at most 1.")]
+Rate = Annotated[float, Parameter("Sampling rate", "Share of each topic's depth pool (above 0, at most 1).")]
 Strata = Annotated[
-    str, Parameter("Strata", "Depth:rate, top down: 10:1,50:.3 takes the first ten ranks and 30% of the next forty.")
+    str, Parameter("Strata", "Depth:rate from the top: 10:1,50:.3 takes all of ranks 1-10 and 30% of ranks 11-50.")
 ]
 
 
@@ -50,10 +50,10 @@ def parse_strata(text: str) -> list[Stratum]:
     [Stratum(depth=10, rate=1.0), Stratum(depth=50, rate=0.3)]
     >>> parse_strata("50:.3,10:1")
     Traceback (most recent call last):
-    collection.errors.InputError: strata are written depth:rate, as in 10:1,50:.3,100:.1, with depths that ascend; \
-10 comes after 50 in '50:.3,10:1'
+    collection.errors.InputError: strata: expected depth:rate, as in 10:1,50:.3,100:.1, with ascending depths; \
+found 10 after 50 in '50:.3,10:1'
     """
-    written = "strata are written depth:rate, as in 10:1,50:.3,100:.1"
+    written = "strata: expected depth:rate, as in 10:1,50:.3,100:.1"
     strata: list[Stratum] = []
     for part in text.split(","):
         depth, _, rate = (cell.strip() for cell in part.partition(":"))
@@ -63,11 +63,11 @@ def parse_strata(text: str) -> list[Stratum]:
             raise InputError(f"{written}; found {part.strip()!r} in {text!r}") from None
         if stratum.depth < 1 or not 0 < stratum.rate <= 1:
             raise InputError(
-                f"{written}, with depths from 1 on and rates above 0, at most 1; found {part.strip()!r} in {text!r}"
+                f"{written}, with depths from 1 and rates above 0, at most 1; found {part.strip()!r} in {text!r}"
             )
         if strata and stratum.depth <= strata[-1].depth:
             raise InputError(
-                f"{written}, with depths that ascend; {stratum.depth} comes after {strata[-1].depth} in {text!r}"
+                f"{written}, with ascending depths; found {stratum.depth} after {strata[-1].depth} in {text!r}"
             )
         strata.append(stratum)
     return strata
@@ -94,7 +94,7 @@ def two_strata(ranks: Ints, depth: int, share: float) -> str:
 @STRATEGIES.add(
     "uniform",
     label="Uniform sample",
-    description="A random sample of every topic's depth pool at one rate: for infAP and unbiased estimates of totals.",
+    description="A random sample of each topic's depth pool at a single rate: for infAP and unbiased totals.",
     draw=lambda full: {"rate": full.share, "depth": full.depth},
     limits=("depth",),
 )
@@ -104,7 +104,7 @@ def uniform(runs: Sequence[Run], *, depth: Depth = 100, rate: Rate = 0.1, seed: 
     Source: Yilmaz & Aslam, "Estimating average precision with incomplete and imperfect judgments", CIKM 2006.
     """
     if not 0 < rate <= 1:
-        raise InputError(f"the rate of a sample is a share above 0, at most 1, found {rate}")
+        raise InputError(f"sampling rate: expected a share above 0 and at most 1, found {rate}")
     return _draw_by_stratum(runs, "uniform", [Stratum(depth, rate)], seed)
 
 
@@ -137,7 +137,7 @@ def stratified(runs: Sequence[Run], *, strata: Strata = "10:1,50:.3,100:.1", see
 @STRATEGIES.add(
     "statap",
     label="statAP sample",
-    description="A random sample of a fixed size per topic, weighted by the documents' part in average precision.",
+    description="A random sample of fixed size per topic, weighted by each document's share in average precision.",
     draw=lambda full: {
         "budget": max(1, int(full.share * len(full.ranks) + 1e-9) // full.topics),
         "depth": full.depth,

@@ -1,4 +1,4 @@
-"""The table of pooling strategies."""
+"""The registry of pooling strategies."""
 
 from __future__ import annotations
 
@@ -25,12 +25,10 @@ Selector = Generator[int, bool, None]
 Strategy = Callable[..., Any]
 """(runs, *, parameters) -> pool, or (rankings, *, parameters) -> Selector where it is adaptive."""
 
-Depth = Annotated[int, Parameter("Depth", "Ranks of each run.", least=1)]
+Depth = Annotated[int, Parameter("Depth", "Number of ranks taken from each run.", least=1)]
 Budget = Annotated[int, Parameter("Pairs per topic", least=1)]
-Total = Annotated[
-    int, Parameter("Pairs, all topics", "Replaces the pairs per topic; 0 = pairs per topic apply.", least=0)
-]
-Seed = Annotated[int, Parameter("Seed", "The same seed draws the same sample.", least=0)]
+Total = Annotated[int, Parameter("Pairs, all topics", "Replaces the number of pairs per topic; 0 = not used.", least=0)]
+Seed = Annotated[int, Parameter("Random seed", "Random seed for a reproducible sample.", least=0)]
 
 UNLIMITED = 10**9
 """More documents than any topic has."""
@@ -85,9 +83,9 @@ class StrategyEntry(Entry[Strategy]):
         self.require_parameters(parameters)
         if self.adaptive:
             raise InputError(
-                f"{self.name} chooses each document after the judgement of the one before, so it makes no pool in "
-                f"advance: choose it on the Loop page or with `cleverdon loop DIR --mode loop --by {self.name}`; "
-                "`cleverdon simulate` tries it out"
+                f"{self.name} chooses each document after the previous judgement, so it makes no pool in advance; "
+                f"choose it on the Loop page or with `cleverdon loop DIR --mode loop --by {self.name}`, or try it with "
+                "`cleverdon simulate`"
             )
         return cast(pd.DataFrame, self.function(runs, **parameters))
 
@@ -106,13 +104,13 @@ STRATEGIES = Registry("pooling strategy", StrategyEntry, group="cleverdon.poolin
 def check_depth(depth: int) -> None:
     """Refuse a depth below 1."""
     if depth < 1:
-        raise InputError(f"the depth of a pool is a rank, 1 or more, found {depth}")
+        raise InputError(f"pool depth: expected a rank of 1 or more, found {depth}")
 
 
 def check_budget(budget: int) -> None:
     """Refuse a budget below 1."""
     if budget < 1:
-        raise InputError(f"the budget of a pool is a number of pairs per topic, 1 or more, found {budget}")
+        raise InputError(f"pool budget: expected 1 or more pairs per topic, found {budget}")
 
 
 def strategies(*, adaptive: bool) -> dict[str, StrategyEntry]:

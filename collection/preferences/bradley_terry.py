@@ -54,7 +54,7 @@ def fit(wins: Floats, prior: float = PRIOR) -> Floats:
     3.0
     """
     if not prior > 0:
-        raise InputError(f"the prior of the strengths is above 0, found {prior:g}")
+        raise InputError(f"prior: expected a number above 0, found {prior:g}")
     all_wins = np.asarray(wins, dtype=np.float64).reshape(-1, *np.shape(wins)[-2:])
     found = np.zeros(all_wins.shape[:-1])
     if not found.size:

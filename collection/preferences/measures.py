@@ -14,9 +14,9 @@ from collection.preferences.majority import majority
 from collection.records import ALL_TOPICS, Run
 
 PREFERENCE_MEASURES = {
-    "ppref": "of the pairs that count, the share that the ranking orders as people did",
-    "wpref": "the same, each pair weighted by 1 / log2(rank + 1) of its document that stands higher",
-    "rpref": "of all pairs, the share that count and are ordered as people did",
+    "ppref": "share of the pairs that count which the ranking orders as the annotators did",
+    "wpref": "ppref with each pair weighted by 1 / log2(rank + 1) of its higher-ranked document",
+    "rpref": "share of all pairs that count and are ordered as the annotators did",
 }
 """Name -> description."""
 
@@ -70,22 +70,22 @@ def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None =
     [[2.0, 0.5]]
     """
     if depth is not None and depth < 1:
-        raise InputError(f"the depth is 1 or more ranks, found {depth}")
+        raise InputError(f"depth: expected 1 or more, found {depth}")
     decided = majority(preferences)
     if decided.empty:
-        raise InputError("there is no preference yet to evaluate by: no two documents have a better one")
+        raise InputError("there are no preferences yet to evaluate with: no pair has a preferred document")
     topics = decided["query_id"].drop_duplicates().tolist()
     if ALL_TOPICS in topics:
-        raise InputError(f"no topic can be called {ALL_TOPICS!r}, which stands for the mean over topics")
+        raise InputError(f"a topic is named {ALL_TOPICS!r}, a name reserved for the mean over topics")
     frames: list[pd.DataFrame] = []
     names: set[str] = set()
     for run in runs:
         if run.name in names:
-            raise InputError(f"two runs are called {run.name!r}; give one of them another name")
+            raise InputError(f"two runs have the name {run.name!r}; rename one of them")
         names.add(run.name)
         frames.append(_values(run, decided, topics, depth))
     if not frames:
-        raise InputError("there is no run to evaluate")
+        raise InputError("there are no runs to evaluate")
     compared = preferences["query_id"].astype(str)
     undecided = compared[~compared.isin(topics)].drop_duplicates()
     return PreferenceValues(pd.concat(frames, ignore_index=True), depth, tuple(undecided))

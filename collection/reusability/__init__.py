@@ -1,7 +1,7 @@
-"""Whether a collection can be used for a system that was not there when it was built.
+"""Reusability: whether a collection ranks systems reliably that were not pooled.
 
-A new system may find relevant documents that nobody judged, since a pool holds only what some systems retrieved. What
-that costs is measured on the existing systems: each in turn is treated as if it had not been pooled.
+A new system may find relevant documents that were never judged, since a pool has only what some systems retrieved. The
+cost is measured on the existing systems, by treating each in turn as if it had not been pooled.
 
     >>> import pandas as pd
     >>> from collection.ranking import rank_run
@@ -32,6 +32,7 @@ from collection.reusability.verdict import (
     MIN_KNOWN,
     MIN_TOPICS,
     DepthResult,
+    find_deepest,
 )
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "compute_judged_curves",
     "describe_topics",
     "estimate_missing",
+    "find_deepest",
     "groups_by_prefix",
     "leave_out",
     "measure_order_stability",

@@ -1,4 +1,4 @@
-"""The assessment of a collection that the report, the page and the command show."""
+"""Assessment of the reusability of a collection, as the page and the command show it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from collection.reusability.verdict import DepthResult
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10")
 
 Groups = Mapping[str, str] | Callable[[Sequence[str]], Mapping[str, str]] | None
-"""Run -> group; or how it is guessed from the names; None: each run is a group."""
+"""Run -> group, or a function that guesses it from the names; None: each run is a group."""
 
 
 class Reusability(NamedTuple):
-    """Whether a collection can be used for systems that were not there when it was built."""
+    """Whether a collection can be used for systems that were not pooled."""
 
     verdict: tuple[str, ...]
     """Sentences, the answer first."""
@@ -40,11 +40,11 @@ class Reusability(NamedTuple):
     groups: dict[str, str]
     """Pooled run -> its group."""
     ladder: list[DepthResult]
-    """The result at each depth; empty where runs, groups or topics are too few, or every run has the value 0."""
+    """The result at each depth; empty if runs, groups or topics are too few, or every run has the value 0."""
     left_out: pd.DataFrame
     """:func:`leave_out` by groups, for the given measures."""
     left_out_runs: pd.DataFrame
-    """The same with each run by itself."""
+    """:func:`leave_out` with each run by itself."""
     curves: pd.DataFrame
     """:func:`compute_judged_curves` of all runs; ``left_out`` is nan for runs that were not pooled."""
     settling: pd.DataFrame
@@ -54,7 +54,7 @@ class Reusability(NamedTuple):
     missing: list[MissingEstimate]
     """Estimates of relevant documents that are not judged."""
     bounds: pd.DataFrame | None
-    """:func:`bound_means`; None unless asked for."""
+    """:func:`bound_means`; None unless requested."""
 
 
 def assess(
@@ -70,28 +70,28 @@ def assess(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Reusability:
-    """Assess whether the collection is fair to a system that was not pooled.
+    """Assess whether the collection ranks unpooled systems reliably.
 
     The order of runs and judgements does not matter: both are sorted first.
 
     Parameters
     ----------
     runs
-        Any number. Those that were not pooled are detected by their judgements: they are shown as new systems, and
-        count in nothing else.
+        Any number. Those that were not pooled are detected by their judgements; they are reported as new systems and
+        not used otherwise.
     qrels
         :data:`collection.frames.QRELS`.
     measures
         Over plain qrels; :data:`DEFAULT_MEASURES` if none is given. The first is used for the verdict at each depth
         (or nDCG, if it has no cut-off or can be above 1), the topics and the sentence on the order of the systems.
     groups
-        Who made which run. A guess by names that leaves too few groups is not followed.
+        The group of each run. A guess from names that leaves too few groups is ignored.
     depth
         The depth of the pool, if known.
     rel
-        The lowest relevant grade, where documents are counted. Measures have a parameter of their own.
+        The minimum relevant grade for counts of documents. Measures have a parameter of their own.
     with_bounds
-        Also compute bounds of each measure: seconds for each run with long rankings.
+        Also compute bounds of each measure, which takes seconds per run with long rankings.
     grades
         The scale, for the bounds; the grades of the qrels if left out.
     resamples, seed
@@ -106,7 +106,8 @@ def assess(
     for measure in measures:
         if measure.entry.needs:
             raise InputError(
-                f"{measure} reads {measure.entry.needs}; leaving judgements out needs a measure of grades only"
+                f"{measure} needs {measure.entry.needs}, which cannot be left out one by one; use a measure of plain "
+                "qrels"
             )
     everything = build_run_matrix(runs, qrels, rel=rel)
     pool = detect_pool_depth(everything, depth)
@@ -137,17 +138,17 @@ def assess(
     told = [verdict.headline(ladder, len(matrix.topics))]
     if not enough:
         told.append(
-            f"That takes {verdict.MIN_GROUPS} groups of runs or more, so that a pool is left without one of them; "
-            f"there {'is 1' if count == 1 else f'are {count:,}'}."
+            f"At least {verdict.MIN_GROUPS} groups of runs are needed, so that a pool remains when one is left out; "
+            f"found {count:,}."
         )
     elif not by_depth:
-        told.append(f"The runs end before rank {verdict.DEPTHS[0]:,}, the first depth at which it is asked.")
+        told.append(f"The runs end before rank {verdict.DEPTHS[0]:,}, the smallest depth that is assessed.")
     elif not any_value:
-        told.append(f"By {by_depth[-1]} every run is worth 0: there is nothing that a system could lose.")
+        told.append(f"Every run has {by_depth[-1]} = 0, so leaving one out changes nothing.")
     told += verdict.reason_sentences(ladder, "run" if alone else "group")
     told += verdict.pool_sentences(pool, everything, curves, asked=depth is not None)
     if guessed:
-        told.append(f"The {len(matrix.runs):,} runs make {count:,} groups by the beginnings of their names.")
+        told.append(f"The {len(matrix.runs):,} runs form {count:,} groups by the prefixes of their names.")
     told.append(verdict.stability_sentence(stability[stability["measure"] == str(measures[0])], matrix))
     told.append(verdict.topics_sentence(topics, str(measures[0])))
     told += [estimate.sentence for estimate in missing]
@@ -187,7 +188,7 @@ def bound_means(
 
 
 def _group_runs(matrix: RunMatrix, names: Sequence[str], groups: Groups) -> tuple[tuple[str, ...], bool]:
-    """The group of each pooled run, and whether it is a guess."""
+    """The group of each pooled run, and whether it was guessed."""
     if callable(groups):
         guess = assign_groups(matrix.runs, groups(matrix.runs))
         few = len(set(guess)) < verdict.MIN_GROUPS or len(set(guess)) == len(guess)
@@ -197,7 +198,7 @@ def _group_runs(matrix: RunMatrix, names: Sequence[str], groups: Groups) -> tupl
 
 
 def _measures_by_depth(measure: Measure, matrix: RunMatrix) -> list[Measure]:
-    """The measure at each depth that the runs have; the rules are of measures between 0 and 1."""
+    """The measure at each depth that the runs reach; the rules hold for measures between 0 and 1."""
     fits = measure.entry.at == "cutoff" and (measure.entry.lowest, measure.entry.highest) == (0, 1)
     stem = measure if fits else parse("nDCG")
     deepest = matrix.cells.shape[2]

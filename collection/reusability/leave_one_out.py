@@ -1,4 +1,4 @@
-"""Leave-one-out: what a run, or all runs of a group, contributed alone, and their values without it."""
+"""Leave-one-out: the unique contribution of a run or group, and the values of its runs without it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import pandas as pd
 from collection.errors import InputError, UnknownNameError
 from collection.measures import Floats, Measure, as_measures
 from collection.measures.aligned import Bools
+from collection.phrases import join
 from collection.reusability.run_matrix import RunMatrix, place_runs, summarise_runs
 
 _SEPARATOR = re.compile(r"[-_.#/: ]")
 
 
 def groups_by_prefix(names: Sequence[str]) -> dict[str, str]:
-    """Guess who made each run: its name before the first ``- _ . # / :`` or blank, without digits at the end.
+    """Guess the group of each run: its name before the first ``- _ . # / :`` or space, without trailing digits.
 
-    Runs of one participant mostly have similar names. A run without a relative is a group of its own.
+    Runs of one participant usually have similar names. A run whose prefix no other run has is a group of its own.
 
     Examples
     --------
@@ -47,12 +48,15 @@ def assign_groups(runs: Sequence[str], groups: Mapping[str, str] | None) -> tupl
             raise UnknownNameError("run", name, runs)
     without = [name for name in runs if name not in groups]
     if without:
-        raise InputError(f"every run needs a group, found none for {', '.join(without[:5])}; a group may be one run")
+        more = [f"{len(without) - 5:,} more"] if len(without) > 5 else []
+        raise InputError(
+            f"every run needs a group (it may be a group of one), found none for {join([*without[:5], *more])}"
+        )
     return tuple(groups[name] for name in runs)
 
 
 def find_unique(matrix: RunMatrix, members: Bools, depth: int) -> Bools:
-    """(P,): pairs that one of the runs `members`, (R,), lists in its first `depth` and no other run does."""
+    """(P,): pairs that one of the runs `members`, (R,), has in its first `depth` ranks and no other run has there."""
     found = matrix.places <= depth
     return np.asarray(found[:, members].any(axis=1) & ~found[:, ~members].any(axis=1))
 
@@ -67,8 +71,8 @@ def leave_out(
 ) -> pd.DataFrame:
     """Remove the unique judgements of each group in turn, and evaluate all runs by the rest.
 
-    This shows a run as a system that came after the collection was built. Its place is that among all runs by the
-    reduced judgements.
+    This treats a run as a system that came after the collection was built. Its place is among all runs by the reduced
+    judgements.
 
     Source: Zobel, "How reliable are the results of large-scale information retrieval experiments?", SIGIR 1998 (one
     run); Buttcher, Clarke, Yeung & Soboroff, "Reliable information retrieval evaluation with incomplete and biased

@@ -1,4 +1,4 @@
-"""How deep the runs are judged, and from which pool depth on the order of the systems is stable."""
+"""Depth to which the runs are judged, and the pool depth from which the order of the systems is stable."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from collection.reusability.leave_one_out import find_unique
 from collection.reusability.run_matrix import UNLISTED, RunMatrix, summarise_runs, tau
 
 FULLY_JUDGED = 0.95
-"""A run is judged at a rank if this share of its topics is: one of 43 topics is more than 2%."""
+"""A run counts as judged at a rank if this share of its topics is judged there."""
 
 DEFAULT_DEPTH = 10
-"""The assumed depth where most runs are not fully judged even at rank 1."""
+"""Assumed depth if most runs are not fully judged even at rank 1."""
 
 STABILITY_DEPTHS = (*range(1, 21), *range(25, 51, 5), *range(60, 101, 10), *range(150, 1001, 50))
 """Pool depths at which the order of the systems is measured."""
 
 STABLE_TAUS = (0.9, 0.95, 1.0)
-"""When an order counts as stable. From .9 on Voorhees ("Variations in relevance judgments", IP&M 2000) takes two
-rankings of systems as equal."""
+"""Values of tau from which an order counts as stable. Voorhees ("Variations in relevance judgments", IP&M 2000) treats
+two rankings of systems as equivalent from .9 on."""
 
 
 class PoolDepth(NamedTuple):
-    """What the judgements show of the pool: its depth, (R,) which runs were pooled, and whether these are fully judged.
+    """The pool as seen from the judgements: its depth, (R,) which runs were pooled, and whether these are fully judged.
 
-    `full` is False where most runs are not judged even at rank 1.
+    `full` is False if most runs are not judged even at rank 1.
     """
 
     depth: int
@@ -42,12 +42,12 @@ class PoolDepth(NamedTuple):
 def detect_pool_depth(matrix: RunMatrix, depth: int | None = None) -> PoolDepth:
     """Find the depth of the pool, if not given, and the runs that were pooled to it.
 
-    It is the deepest rank to which at least half of the runs are judged (:data:`FULLY_JUDGED`). Runs judged less deep
-    came later, or were left out. A sampled pool, or one chosen by a budget, has no such rank: then all runs count as
-    pooled, and `full` is False.
+    It is the deepest rank to which at least half of the runs are judged (:data:`FULLY_JUDGED`). Runs judged to a
+    smaller depth came later or were left out. A sampled pool, or one chosen by a budget, has no such rank: then all
+    runs count as pooled, and `full` is False.
     """
     if depth is not None and depth < 1:
-        raise InputError(f"the depth of a pool is a rank, 1 or more, found {depth}")
+        raise InputError(f"pool depth: expected a rank of 1 or more, found {depth}")
     longest = matrix.retrieved.max(axis=1)
     ended = np.arange(matrix.listed.shape[2]) >= matrix.retrieved[:, :, None]
     judged = ((matrix.listed >= 0) | ended).mean(axis=1) >= FULLY_JUDGED
@@ -65,8 +65,8 @@ def compute_judged_curves(
 ) -> pd.DataFrame:
     """Compute Judged@k of each run for every k to `deepest`, and what it would be if the run had not been pooled.
 
-    The mean is over the topics that the run has, since nobody could judge a document of the others. With `groups`, the
-    group of each run, the pairs that only the run's group brought to a pool of `depth` are removed as well.
+    The mean is over the topics that the run has, since the others have no documents to judge. With `groups`, the group
+    of each run, the pairs that only the run's group brought to a pool of `depth` are removed as well.
 
     Returns
     -------
@@ -104,10 +104,10 @@ def compute_judged_curves(
 def measure_order_stability(
     matrix: RunMatrix, measures: Measure | str | Iterable[Measure | str], *, before: Floats | None = None
 ) -> pd.DataFrame:
-    """Compare the order of the systems by shallower pools with that by all judgements.
+    """Compare the order of the systems by shallower pools with the order by all judgements.
 
-    The pools are of the same runs: this says how much judging the order of *these* systems needed, not what a new one
-    would find. `before`, (M, R, T), has the values by all judgements, if known.
+    The pools are of the same runs: the result is how much judging the order of *these* systems needed, not what a new
+    system would find. `before`, (M, R, T), has the values by all judgements, if known.
 
     Returns
     -------

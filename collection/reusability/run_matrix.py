@@ -14,6 +14,7 @@ from collection.frames import QRELS
 from collection.measures import UNJUDGED, UNPOOLED, Aligned, Floats, Measure, align, index_qrels
 from collection.measures.aligned import Bools, Ints, compact_grades, grade_levels
 from collection.measures.alignment import stack_by_topic
+from collection.phrases import join
 from collection.records import Run
 from collection.statistics.rank_correlation import kendall
 
@@ -24,7 +25,7 @@ UNLISTED = np.iinfo(np.int32).max
 """The place of a document that a run does not have."""
 
 DIGITS = 12
-"""Means that agree in so many decimals are equal: summing in another order moves no run."""
+"""Number of decimals in which equal means agree, so that the order of summation changes no place."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class RunMatrix:
         return self.grade >= self.rel
 
     def only(self, runs: Bools) -> RunMatrix:
-        """The same for these runs, (R,), with all judgements."""
+        """Select these runs, (R,); all judgements stay."""
         kept = np.flatnonzero(runs)
         cells = self.cells[kept]
         return replace(
@@ -94,7 +95,7 @@ class RunMatrix:
         """
         rows = np.arange(len(self.topics)) if rows is None else rows
         grade = self.grade if taken is None else np.where(taken, UNJUDGED, self.grade)
-        # The last entry, at -1, is for what is no pair.
+        # The last entry, at -1, is for cells without a pair.
         known = compact_grades(np.append(grade, UNPOOLED))
         best = -np.sort(-np.maximum(known[self.best[rows]], UNJUDGED), axis=1)
         count = len(self.runs)
@@ -161,14 +162,14 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
     pairs = qrels[qrels["relevance"] >= 0].astype({"query_id": "str", "doc_id": "str"})
     pairs = pairs.groupby(["query_id", "doc_id"], observed=True)["relevance"].max().reset_index()
     if not len(pairs):
-        raise InputError("the qrels hold no judgement; judge some pairs first")
+        raise InputError("the qrels have no judgements; judge some pairs first")
     topic, topics = pd.factorize(pairs["query_id"])
     # With the number of each pair in place of its grade, aligning a run finds the pairs themselves.
     numbers = index_qrels(pairs.assign(relevance=np.arange(len(pairs))))
     found: dict[str, tuple[Pairs, Pairs, Ints]] = {}
     for run in runs:
         if run.name in found:
-            raise InputError(f"two runs carry the name {run.name!r}; give one of them another")
+            raise InputError(f"two runs have the name {run.name!r}; rename one of them")
         aligned = align(run.frame, numbers)
         cells = listed = np.maximum(aligned.grades, -1).astype(np.int32)
         if (run.frame["listed"] != run.frame["rank"]).any():
@@ -176,12 +177,12 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
             listed = np.maximum(align(as_listed, numbers).grades, -1).astype(np.int32)
         found[run.name] = cells, listed, aligned.retrieved
     if not found:
-        raise InputError("there is no run to look at; name or import some")
+        raise InputError("there are no runs to assess; name or import some")
     names = sorted(found)
     all_cells, all_listed, all_retrieved = zip(*(found[name] for name in names), strict=True)
     retrieved = np.stack(all_retrieved)
     if not (retrieved > 0).any():
-        raise InputError(f"no run has a topic of the qrels, which begin with {[str(t) for t in topics[:3]]}")
+        raise InputError(f"no run has a topic of the qrels (first topics: {join(topics[:3])})")
     whole = _stack(all_cells)
     in_list_order = whole if all(a is b for a, b in zip(all_cells, all_listed, strict=True)) else _stack(all_listed)
     places = np.full((len(pairs), len(names)), UNLISTED, dtype=np.int32)
@@ -220,7 +221,7 @@ def place_runs(measures: Sequence[Measure], of_runs: Floats) -> Ints:
 
 
 def tau(one: Floats, other: Floats) -> float:
-    """Kendall's tau-b of two rows of values; nan where one of them has no order.
+    """Kendall's tau-b of two rows of values; nan if one of them has no order.
 
     Examples
     --------

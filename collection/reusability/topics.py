@@ -1,4 +1,4 @@
-"""Topic by topic: how many relevant documents there are, how hard it is, and how much it decides."""
+"""Topic statistics: relevant documents, difficulty, and influence on the order of the systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collection.reusability.run_matrix import RunMatrix, summarise_runs, tau
 
 
 def describe_topics(matrix: RunMatrix, measure: Measure | str, *, before: Floats | None = None) -> pd.DataFrame:
-    """Describe what each topic is like for these systems, by a measure over plain qrels.
+    """Describe each topic for these systems, by a measure over plain qrels.
 
     `before`, (1, R, T), has the values of the measure, if known.
 
@@ -19,8 +19,8 @@ def describe_topics(matrix: RunMatrix, measure: Measure | str, *, before: Floats
     DataFrame
         One row per topic, by name: ``query_id``, ``judged``, ``relevant`` (documents),
         ``prevalence`` (relevant / judged), ``mean``, ``median`` and ``spread`` (standard deviation) of the systems'
-        values, ``agrees`` (tau-b of the order by this topic alone with that by all; low: it contradicts the rest),
-        ``without`` (tau-b of the order by all other topics with that by all; low: it decides).
+        values, ``agrees`` (tau-b of the order by this topic alone with the order by all; low: it contradicts the rest),
+        ``without`` (tau-b of the order by all other topics with the order by all; low: a large influence).
     """
     measure = as_measure(measure)
     (values,) = before = matrix.values([measure]) if before is None else before

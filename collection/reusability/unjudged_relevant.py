@@ -1,6 +1,6 @@
-"""Two estimates of how many relevant documents nobody has judged, each with its assumption and an interval.
+"""Two estimates of the number of unjudged relevant documents, each with its assumption and an interval.
 
-Capture-recapture: if only one or two participants found many of the relevant documents, others were found by nobody.
+Capture-recapture: if many relevant documents were found by only one or two participants, others were found by none.
 Extrapolation: each further rank brings fewer new relevant documents, and this trend is continued (Zobel, "How reliable
 are the results of large-scale information retrieval experiments?", SIGIR 1998).
 """
@@ -14,26 +14,30 @@ import numpy as np
 import pandas as pd
 
 from collection.measures import Floats
+from collection.phrases import count, plural
 from collection.reusability.run_matrix import UNLISTED, RunMatrix
 
 Z = 1.959963984540054
-"""Of a 95% interval."""
+"""Normal quantile of a 95% interval."""
 
 DECAYS = {"power": np.log, "exponential": np.sqrt}
-"""How what each rank brings may fall: as a power of the rank, or as the exponential of its root."""
+"""Decay of the number of new documents per rank: a power of the rank, or an exponential of its square root."""
 
 STEEPEST = 20.0
-"""The largest slope that is fitted: the second rank brings a millionth of the first, or less than a hundredth."""
+"""Largest slope that is fitted: the second rank brings a millionth of the first, or less than a hundredth."""
 
 SHALLOWEST = 5
-"""Ranks that a curve needs before it is continued."""
+"""Minimum number of ranks of a curve that is extrapolated."""
 
 EXTRAPOLATED_TO = 100
-"""The rank to which the curves are continued, at most as deep as the runs are."""
+"""Rank to which the curves are extrapolated, or the depth of the runs if smaller."""
+
+ENOUGH_FOUND = 10
+"""Number of relevant documents in the pool below which an estimate of none missing is not reported."""
 
 
 class MissingEstimate(NamedTuple):
-    """An estimate of relevant documents that the pool does not have.
+    """An estimate of the number of relevant documents missing from the pool.
 
     Attributes
     ----------
@@ -42,12 +46,12 @@ class MissingEstimate(NamedTuple):
     expected, low, high
         The number over all topics, with a 95% interval.
     known
-        How many of these are judged all the same, since they were found in another way.
+        Number of these that are judged, because they were found in another way.
     tells
-        Whether the interval is informative: no wider than the number of known relevant documents, in the pool or where
-        the estimate looks.
+        Whether the estimate is informative: its interval is no wider than the number of known relevant documents, in
+        the pool or at the estimated ranks, and it is not 0 only because hardly any are known.
     sentence, assumption
-        The estimate in words, and what it rests on.
+        The estimate in words, and its assumption.
     """
 
     method: str
@@ -61,10 +65,10 @@ class MissingEstimate(NamedTuple):
 
 
 def estimate_unseen(once: Floats, twice: Floats, units: int) -> tuple[Floats, Floats]:
-    """Estimate what no sampling unit found (Chao2, bias-corrected), and the variance of the estimate.
+    """Estimate the number of items that no sampling unit found (Chao2, bias-corrected), and its variance.
 
-    It is a lower bound where some items are harder to find than others. `once` and `twice`, of any shape, count what
-    exactly one and exactly two of the units found.
+    It is a lower bound if some items are harder to find than others. `once` and `twice`, of any shape, count the items
+    found by exactly one and exactly two of the units.
 
     Source: Chao, "Estimating the population size for capture-recapture data with unequal catchability", Biometrics 43,
     1987; Chao & Chiu, "Species richness: estimation and comparison", 2016.
@@ -99,7 +103,7 @@ def chao_interval(unseen: float, variance: float) -> tuple[float, float]:
 
 
 def count_captures(matrix: RunMatrix, groups: Sequence[str], depth: int) -> pd.DataFrame:
-    """Count relevant documents that groups found, and estimate those that none found, for each topic.
+    """Count the relevant documents found by groups, and estimate those found by none, for each topic.
 
     The sampling units are the groups, since the runs of one group are not independent.
 
@@ -107,27 +111,27 @@ def count_captures(matrix: RunMatrix, groups: Sequence[str], depth: int) -> pd.D
     -------
     DataFrame
         One row per topic: ``query_id``, ``found`` (relevant documents that some group lists in its first `depth`),
-        ``once``, ``twice`` (found by exactly one group, by two), ``unseen``, ``variance``, ``beyond`` (relevant ones
-        that are known though no group lists them there).
+        ``once``, ``twice`` (found by exactly one group, by two), ``unseen``, ``variance``, ``beyond`` (known relevant
+        documents that no group lists there).
     """
     named, found = np.array(groups), matrix.places <= depth
     units = set(groups)
     by = np.sum([found[:, named == unit].any(axis=1) for unit in units], axis=0)
 
-    def count(which: np.ndarray) -> np.ndarray:
+    def per_topic(which: np.ndarray) -> np.ndarray:
         return np.bincount(matrix.topic[matrix.relevant & which], minlength=len(matrix.topics))
 
-    once, twice = count(by == 1), count(by == 2)
+    once, twice = per_topic(by == 1), per_topic(by == 2)
     unseen, variance = estimate_unseen(once.astype(np.float64), twice.astype(np.float64), len(units))
     return pd.DataFrame(
         {
             "query_id": matrix.topics,
-            "found": count(by > 0),
+            "found": per_topic(by > 0),
             "once": once,
             "twice": twice,
             "unseen": unseen,
             "variance": variance,
-            "beyond": count(by == 0),
+            "beyond": per_topic(by == 0),
         }
     )
 
@@ -177,9 +181,9 @@ def estimate_missing(
     Capture-recapture needs two groups or more; extrapolation :data:`SHALLOWEST` ranks or more, and two topics or more
     for its bootstrap over topics (`resamples`, `seed`). The runs are fully judged to `depth`.
 
-    On Cranfield and Vaswani, reduced to pools of depth 5 to 30, the first found between a twentieth and a fifth of
-    what was missing, a lower bound indeed. For the second the truth to depth 100 always lay between the two curves: so
-    both go into its interval, and the estimate is their geometric mean.
+    On Cranfield and Vaswani, reduced to pools of depth 5 to 30, the first method found between a twentieth and a fifth
+    of the missing documents, as a lower bound may. For the second, the truth to depth 100 always lay between the two
+    curves, so its interval covers both, and the estimate is their geometric mean.
     """
     found = []
     if len(set(groups)) > 1:
@@ -195,24 +199,32 @@ def _by_capture(matrix: RunMatrix, groups: Sequence[str], depth: int) -> Missing
     expected, known = float(topics["unseen"].sum()), int(topics["beyond"].sum())
     low, high = chao_interval(expected, float(topics["variance"].sum()))
     pool = int(topics["found"].sum())
-    tells = high - low <= max(pool, known)
-    if tells:
+    too_few = not expected and pool < ENOUGH_FOUND
+    tells = not too_few and high - low <= max(pool, known)
+    where = f"in the first {count(depth, 'rank')} of similar systems"
+    if too_few:
+        sentence = f"The number of relevant documents missing {where} cannot be estimated: {_only(pool)}"
+    elif not expected:
+        once = int(topics["once"].sum())
         sentence = (
-            f"Systems like these could bring {expected:,.0f} more relevant documents ({low:,.0f} to {high:,.0f}) in "
-            f"their first {depth:,}, at least"
+            f"There is no sign of relevant documents missing {where}: a single group found {once:,} of the {pool:,} "
+            "known ones"
         )
+    elif tells:
+        sentence = f"At least an estimated {count(round(expected), 'relevant document')} ({_interval(low, high)}) "
+        sentence += f"{plural(round(expected), 'is', 'are')} missing {where}"
     else:
         sentence = (
-            f"How many more relevant documents systems like these could bring in their first {depth:,} cannot be told "
-            f"from these judgements: the interval, {low:,.0f} to {high:,.0f}, is wider than {_yardstick(pool, known)}"
+            f"The number of relevant documents missing {where} cannot be estimated: its {_interval(low, high)} is "
+            f"wider than {_yardstick(pool, known)}"
         )
     if known:
-        sentence += f"; {known:,} are known from beyond the pool"
+        sentence += f"; {known:,} {plural(known, 'was', 'were')} found outside the pool"
     if 0 < known >= high:
-        sentence += ", so this bound says nothing of what is still missing"
+        sentence += ", so the estimate does not tell how many are still missing"
     assumption = (
-        f"By how many of the {len(set(groups)):,} groups found each relevant document (Chao 1987). It takes the groups "
-        "for independent looks; what is hard to find for all of them makes it too small."
+        f"Based on how many of the {count(len(set(groups)), 'group')} found each relevant document (Chao 1987). It "
+        "assumes independent groups, and is too small if some documents are hard to find for all of them."
     )
     return MissingEstimate("capture", expected, low, high, known, tells, f"{sentence}.", assumption)
 
@@ -227,33 +239,46 @@ def _by_depth(matrix: RunMatrix, depth: int, to: int, resamples: int, seed: int)
     first = matrix.places.min(axis=1)
     known = int((matrix.relevant & (first > depth) & (first <= to) & (first < UNLISTED)).sum())
     expected = float(np.sqrt(np.prod(ends)))
-    where = f"at the ranks {depth + 1:,} to {to:,} of these runs"
-    known_there = f"{known:,} relevant documents are judged there" if known else "nothing relevant is judged there"
+    where = f"at ranks {depth + 1:,} to {to:,} of these runs"
+    known_there = f"{count(known, 'relevant document')} {plural(known, 'is', 'are')} judged there"
     least, most = max(0.0, low - known), max(0.0, high - known)
     pool = int(new.sum())
-    tells = most - least <= max(pool, known)
-    if not tells:
+    too_few = round(high) <= known and pool < ENOUGH_FOUND
+    tells = not too_few and most - least <= max(pool, known)
+    missing = round(expected - known)
+    if too_few:
+        sentence = f"The number of relevant documents missing {where} cannot be estimated: {_only(pool)}."
+    elif not tells:
         sentence = (
-            f"How many relevant documents are missing {where} cannot be told from these judgements: the interval, "
-            f"{least:,.0f} to {most:,.0f}, is wider than {_yardstick(pool, known)}."
+            f"The number of relevant documents missing {where} cannot be estimated: its {_interval(least, most)} is "
+            f"wider than {_yardstick(pool, known)}."
         )
     elif high <= known:
-        sentence = f"By the estimate nothing is missing {where}: {known_there}."
+        sentence = f"An estimated 0 relevant documents are missing {where}; {known_there}."
     elif expected <= known:
-        sentence = f"Up to {most:,.0f} relevant documents are missing {where}; {known_there}."
+        sentence = f"Up to {count(round(most), 'relevant document')} may be missing {where}; {known_there}."
     else:
         sentence = (
-            f"An estimated {expected - known:,.0f} relevant documents ({least:,.0f} to {most:,.0f}) are "
-            f"missing {where}; {known_there}."
+            f"An estimated {count(missing, 'relevant document')} ({_interval(least, most)}) "
+            f"{plural(missing, 'is', 'are')} missing {where}; {known_there}."
         )
     assumption = (
-        "By how quickly each further rank brings fewer new ones (after Zobel 1998), continued by two curves, a power "
-        "of the rank and an exponential of its root. The interval covers both curves and the choice of topics."
+        "Based on how quickly further ranks bring fewer new relevant documents (after Zobel 1998), extrapolated by a "
+        "power of the rank and by an exponential of its square root. The interval covers both curves and the choice "
+        "of topics."
     )
     return MissingEstimate("extrapolation", expected, low, high, known, tells, sentence, assumption)
 
 
+def _interval(low: float, high: float) -> str:
+    return f"95% interval {low:,.0f} to {high:,.0f}"
+
+
+def _only(pool: int) -> str:
+    return f"only {count(pool, 'relevant document')} {plural(pool, 'is', 'are')} in the pool"
+
+
 def _yardstick(pool: int, known: int) -> str:
-    """What an interval is held against: the larger of what the pool has and what is known from beyond it."""
-    many, where = (pool, "in the pool") if pool >= known else (known, "beyond the pool")
-    return f"the number of relevant documents that are known {where}, {many:,}"
+    """The larger of the numbers of relevant documents known in the pool and outside it."""
+    many, where = (pool, "in the pool") if pool >= known else (known, "outside the pool")
+    return f"the number of relevant documents known {where} ({many:,})"

@@ -1,4 +1,4 @@
-"""The depths at which a new system can be compared fairly: rules, and their results in words."""
+"""The depths to which a collection is reusable: rules, and sentences on their results."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from collection.measures import Measure, as_measures
-from collection.phrases import percent_down
+from collection.phrases import count, join, percent_down, plural
 from collection.records import sort_naturally
 from collection.reusability.pool_depth import STABLE_TAUS, PoolDepth, find_stable_depth
 from collection.reusability.run_matrix import DIGITS, RunMatrix
 
 DEPTHS = (5, 10, 20, 50, 100)
-"""Depths at which a verdict is given."""
+"""Depths that are assessed."""
 
 MAX_MEAN_CHANGE = 0.025
-"""How much leaving a system out may change the measure on average: half of MAX_CHANGE."""
+"""Limit of the mean change of the measure when a system is left out: half of MAX_CHANGE."""
 
 MAX_CHANGE = 0.05
-"""How much it may change the measure of one system. With 50 topics a difference has to be 0.05 or so before another 50
-topics would show it as well (Voorhees & Buckley, "The effect of topic set size on retrieval experiment error", SIGIR
-2002): not being pooled must not cost as much as being worse."""
+"""Limit of the change of the measure for a single system. With 50 topics a difference of about 0.05 is needed before
+another 50 topics would show it too (Voorhees & Buckley, "The effect of topic set size on retrieval experiment error",
+SIGIR 2002): not being pooled must not cost as much as being worse."""
 
 MAX_MOVED = 0.1
-"""The share of the other systems against which the order of one system may change."""
+"""Share of the other systems that a single system may overtake or fall behind."""
 
 MAX_BREACHES = 0.1
-"""The share of the runs that may break MAX_CHANGE or MAX_MOVED for a depth to be used with care; none for a fair one.
-Then only a system unlike the rest is wronged; among fewer than ten runs one is more."""
+"""Share of the runs that may break MAX_CHANGE or MAX_MOVED at a depth that is used with care; none at a fair one. Then
+only a system unlike the rest is treated unfairly. One of fewer than ten runs already exceeds this share."""
 
 MOST_NAMED = 3
-"""How many of these runs a sentence names."""
+"""Maximum number of these runs named in a sentence."""
 
 MIN_TOPICS = 10
-"""With fewer topics each is more than a tenth of every mean, so that one of them can make or break any rule."""
+"""With fewer topics each is more than a tenth of every mean, so that a single topic could decide any rule."""
 
 MIN_JUDGED = 0.8
-"""Share of the first k documents of a left-out system that must be judged on average. In TREC's pools a quarter or so
-of what one group alone brought is relevant; one unjudged document in five then costs P@k the MAX_CHANGE."""
+"""Share of the first k documents of a left-out system that must be judged on average. In TREC pools about a quarter of
+the documents that only one group found are relevant, so one unjudged document in five costs P@k the MAX_CHANGE."""
 
 MIN_KNOWN = 0.95
-"""The same for the pooled runs themselves: otherwise their values are no baseline for what is lost."""
+"""The same for the pooled runs themselves: otherwise their values are no baseline for the loss."""
 
 MIN_GROUPS = 3
-"""With fewer, leaving one out leaves hardly a pool."""
+"""With fewer groups, leaving one out leaves hardly any pool."""
 
 Fairness = Literal["fair", "with care", "no"]
 
@@ -54,7 +54,7 @@ Fairness = Literal["fair", "with care", "no"]
 class Breach(NamedTuple):
     """A run that breaks MAX_CHANGE or MAX_MOVED when its group is left out.
 
-    `change` is that of the measure (below 0: it loses), `moved` counts places (above 0: it falls).
+    `change` is the change of the measure (negative: a loss), `moved` the number of places (positive: down).
     """
 
     run: str
@@ -63,7 +63,7 @@ class Breach(NamedTuple):
 
 
 class DepthResult(NamedTuple):
-    """Whether a new system can be compared at one depth.
+    """Whether the collection is reusable at one depth.
 
     Attributes
     ----------
@@ -76,12 +76,12 @@ class DepthResult(NamedTuple):
     judged, known
         Mean share of judged documents in the first k of a left-out run, and the same with all judgements.
     breaking
-        Every run over a limit for single runs, the worst first.
+        Every run over a limit for single runs, worst first.
     verdict
         "fair" if all rules hold; "with care" if the rules for means hold and at most :data:`MAX_BREACHES` of the runs
         break a rule for single runs; "no" otherwise.
     broken
-        The broken rules, in words.
+        The broken rules, each with its numbers and its limit.
     """
 
     depth: int
@@ -139,7 +139,7 @@ def assess_depths(
 
 
 def find_breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
-    """Find the runs over a limit for single runs, those first that exceed it most times over.
+    """Find the runs over a limit for single runs, largest excess first.
 
     Parameters
     ----------
@@ -168,21 +168,17 @@ def find_breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
 
 def apply_rules(result: DepthResult) -> DepthResult:
     """Set the verdict and the broken rules from the numbers."""
-    first = f"of the first {result.depth:,}"
+    first = f"of the first {count(result.depth, 'document')}"
     broken = []
     if result.known < MIN_KNOWN:
-        broken.append(
-            f"{first} documents of the pooled runs themselves {percent_down(result.known)} are judged "
-            f"({percent_down(MIN_KNOWN)} wanted)"
-        )
+        known = f"{percent_down(result.known)} {first} of pooled runs are judged"
+        broken.append(f"{known} (required: {percent_down(MIN_KNOWN)})")
     if result.judged < MIN_JUDGED:
-        broken.append(
-            f"{first} of a run that is left out {percent_down(result.judged)} are judged "
-            f"({percent_down(MIN_JUDGED)} wanted)"
-        )
+        judged = f"{percent_down(result.judged)} {first} of a left-out run are judged"
+        broken.append(f"{judged} (required: {percent_down(MIN_JUDGED)})")
     if result.change > MAX_MEAN_CHANGE:
         change = amount(result.change, MAX_MEAN_CHANGE)
-        broken.append(f"a run changes by {change} on average ({MAX_MEAN_CHANGE:g} allowed)")
+        broken.append(f"runs change by {change} on average (limit: {MAX_MEAN_CHANGE:g})")
     few = len(result.breaking) <= MAX_BREACHES * (result.others + 1)
     verdict: Fairness = "no" if broken or not few else "with care" if result.breaking else "fair"
     if result.breaking:
@@ -191,18 +187,16 @@ def apply_rules(result: DepthResult) -> DepthResult:
 
 
 def _breaches_sentence(result: DepthResult) -> str:
-    """How many runs are over a limit for single runs, and the worst of them."""
-    count, allowed = len(result.breaking), floor(MAX_MOVED * result.others)
-    changes, moves = ("changes", "moves") if count == 1 else ("change", "move")
-    named = ", ".join(
-        f"{b.run} ({amount(b.change, MAX_CHANGE, '+')}, {_moves(b.moved)})" for b in result.breaking[:MOST_NAMED]
-    )
-    rest = f" and {count - MOST_NAMED:,} more" if count > MOST_NAMED else ""
+    """Count the runs over a limit for single runs, and name the worst."""
+    number, allowed = len(result.breaking), floor(MAX_MOVED * result.others)
+    changes, moves = plural(number, "changes", "change"), plural(number, "moves", "move")
+    named = [f"{b.run} ({amount(b.change, MAX_CHANGE, '+')}, {_moves(b.moved)})" for b in result.breaking[:MOST_NAMED]]
+    rest = [f"{number - MOST_NAMED:,} more"] if number > MOST_NAMED else []
     may = floor(MAX_BREACHES * (result.others + 1))
-    far = f"more than {_places(allowed)}" if allowed else "at all"
+    far = f"more than {count(allowed, 'place')}" if allowed else "at all"
     return (
-        f"{count:,} of {result.others + 1:,} runs {changes} by more than {MAX_CHANGE:g} or {moves} {far} "
-        f"({f'with care up to {may:,} may' if may else 'of so few runs none may'}): {named}{rest}"
+        f"{number:,} of {count(result.others + 1, 'run')} {changes} by more than {MAX_CHANGE:g} or {moves} {far} "
+        f"(limit: {may:,} for use with care): {join([*named, *rest])}"
     )
 
 
@@ -211,7 +205,7 @@ def find_deepest(
 ) -> tuple[DepthResult | None, DepthResult | None, DepthResult | None]:
     """Find the deepest fair result, the deepest below it that is fair or with care, and the first that is neither.
 
-    A result counts only if none above it is worse: what holds at 20 but not at 10 is chance.
+    A result counts only if none above it is worse: holding at 20 but not at 10 is due to chance.
     """
     fair = care = None
     for result in results:
@@ -225,74 +219,78 @@ def find_deepest(
 
 
 def headline(ladder: Sequence[DepthResult], topics: int) -> str:
-    """Write the answer in one sentence, with the number of topics that it rests on.
+    """Write the answer in one sentence, with the number of topics behind it.
 
     Examples
     --------
     >>> good = DepthResult(10, "nDCG@10", 0.01, 0.02, "a", 1, "a", 20, 0.95, 1.0, (), "fair", ())
     >>> headline([good, apply_rules(good._replace(depth=100, measure="nDCG@100", known=0.5))], 50)
-    'A new system can be compared fairly at depth 10, not at depth 100 (50 topics).'
+    'This collection is reusable to depth 10, but not at depth 100 (50 topics).'
     """
     if topics < MIN_TOPICS:
-        few = "1 topic is" if topics == 1 else f"{topics:,} topics are"
-        return f"{few} too few to say whether a new system can be compared fairly: that takes {MIN_TOPICS:,} or more."
+        few = f"{count(topics, 'topic')} {plural(topics, 'is', 'are')} too few to assess reusability"
+        return f"{few}: at least {MIN_TOPICS:,} are needed."
+    over = f"({count(topics, 'topic')})"
     if not ladder:
-        return f"It cannot be said whether a new system can be compared fairly ({topics:,} topics)."
+        return f"The reusability of this collection cannot be assessed {over}."
     fair, care, neither = find_deepest(ladder)
-    ways = [f"fairly at depth {fair.depth:,}"] if fair else []
-    ways += [f"with care at depth {care.depth:,}"] if care else []
+    ways = [f"to depth {fair.depth:,}"] if fair else []
+    ways += [f"with care to depth {care.depth:,}"] if care else []
     if not ways:
-        return f"A new system cannot be compared fairly, not even at depth {ladder[0].depth:,} ({topics:,} topics)."
-    end = f", not at depth {neither.depth:,}" if neither else ""
-    return f"A new system can be compared {' and '.join(ways)}{end} ({topics:,} topics)."
+        unreliable = f"rankings of unpooled systems are unreliable even at depth {ladder[0].depth:,}"
+        return f"This collection is not reusable: {unreliable} {over}."
+    end = f", but not at depth {neither.depth:,}" if neither else ""
+    return f"This collection is reusable {join(ways)}{end} {over}."
 
 
 def reason_sentences(ladder: Sequence[DepthResult], by: str) -> list[str]:
-    """Write the numbers of the deepest depth that is fair or nearly so, and what is wrong with the first that is not.
+    """Write the numbers of the deepest usable depth, and the broken rules of the first depth that is not.
 
-    `by` says what was left out each time: "run" or "group".
+    `by` is what was left out each time: "run" or "group".
     """
     fair, care, neither = find_deepest(ladder)
     told = []
     if best := care or fair:
+        left_out, its = ("a run", "its") if by == "run" else ("a group of runs", "their")
         told.append(
-            f"A run {'that' if by == 'run' else 'whose group'} is left out changes its {best.measure} by "
-            f"{amount(best.change, MAX_MEAN_CHANGE)} on average, and of its first {best.depth:,} documents "
-            f"{percent_down(best.judged)} are judged. {_worst_sentence(best)}"
+            f"At depth {best.depth:,}, leaving out {left_out} changes {its} {best.measure} by "
+            f"{amount(best.change, MAX_MEAN_CHANGE)} on average and leaves {percent_down(best.judged)} of {its} first "
+            f"{count(best.depth, 'document')} judged. {_worst_sentence(best)}"
         )
     if care:
         # The deepest may itself be fair again, below one that is not.
         careful = [result for result in ladder if result.depth <= care.depth and result.verdict == "with care"][-1]
-        told.append(f"Care is needed at depth {careful.depth:,}: {'; '.join(careful.broken)}.")
+        told.append(f"Use with care at depth {careful.depth:,}: {'; '.join(careful.broken)}.")
     if neither:
-        told.append(f"At depth {neither.depth:,} it is not fair: {'; '.join(neither.broken)}.")
+        told.append(f"Not reusable at depth {neither.depth:,}: {'; '.join(neither.broken)}.")
     return told
 
 
 def _worst_sentence(result: DepthResult) -> str:
-    if not result.worst and not result.moved:
-        return "No run changes at all."
-    changes, moves = "None changes", "none moves from its place"
+    changes, moves = "No run changes its value", "no run changes its place"
     if result.worst:
-        changes = f"Most changes {result.worst_run}, by {amount(result.worst, MAX_CHANGE)}"
+        changes = f"The largest change is {amount(result.worst, MAX_CHANGE)} ({result.worst_run})"
     if result.moved:
-        moves = f"furthest moves {result.moved_run}, by {_places(result.moved)}"
-    return f"{changes}; {moves} among {result.others + 1:,} runs."
+        moves = f"the largest move is {count(result.moved, 'place')} ({result.moved_run})"
+    return f"{changes}; {moves} among {count(result.others + 1, 'run')}."
 
 
 def stability_sentence(curve: pd.DataFrame, matrix: RunMatrix) -> str:
     """Write from which pool depth on the order of the systems is stable, by the curve of one measure."""
     measure = curve["measure"].iloc[0]
     if curve["tau"].isna().all():
-        return f"By {measure} the runs have no order that could settle."
-    parts = []
+        return f"The stability of the order by {measure} is undefined: the runs are too few or have equal values."
+    reached: dict[str, float] = {}  # depth -> the largest tau that holds from there on
     for least in STABLE_TAUS:
         row = find_stable_depth(curve, least)
-        where = "at no depth" if row is None else f"from depth {row['depth']:,} on ({row['pairs']:,} judgements)"
-        parts.append(f"with tau {least:g} {where}")
+        where = "at no depth"
+        if row is not None:
+            where = f"from pool depth {row['depth']:,} ({count(row['pairs'], 'judgement')})"
+        reached[where] = least if row is not None else reached.get(where, least)
+    parts = [f"{least:g} {where}" for where, least in reached.items()]
     return (
-        f"By {measure} a pool of these {len(matrix.runs):,} systems puts them into the order that they have by all "
-        f"{len(matrix.grade):,} judgements {', '.join(parts)}."
+        f"The order of these {count(len(matrix.runs), 'system')} by {measure} has a Kendall's tau with the order by "
+        f"all {count(len(matrix.grade), 'judgement')} of at least {join(parts)}."
     )
 
 
@@ -300,13 +298,13 @@ def topics_sentence(topics: pd.DataFrame, measure: str) -> str:
     """Write whether single topics decide the order of the systems."""
     without = topics["without"]
     if without.isna().all():
-        return "There are too few topics or runs to say which topics decide."
+        return "The influence of single topics is undefined: the topics or runs are too few."
     row = sort_naturally(topics).sort_values("without", kind="stable").iloc[0]
     if row["without"] > 1 - 1e-9:
-        return f"No topic decides: without any one of the {len(topics):,} the order by {measure} is the same."
+        return f"Leaving out any one of the {count(len(topics), 'topic')} does not change the order by {measure}."
     return (
-        f"Topic {row['query_id']} decides most: without it the order by {measure} has tau {row['without']:.3f} with "
-        f"that by all {len(topics):,} topics."
+        f"Topic {row['query_id']} has the largest influence: without it, the order by {measure} has a Kendall's tau of "
+        f"{row['without']:.3f} with the order by all {count(len(topics), 'topic')}."
     )
 
 
@@ -315,36 +313,39 @@ def pool_sentences(pool: PoolDepth, matrix: RunMatrix, curves: pd.DataFrame, *, 
     told = []
     if matrix.relevant.all():
         told.append(
-            "The qrels name relevant documents only. If everything else was looked at, nothing is missing, and the "
-            "shares of judged documents say nothing."
+            "The qrels list relevant documents only. If all other documents were examined, nothing is missing, and the "
+            "shares of judged documents do not apply."
         )
     if not pool.full and asked:
-        told.append(f"Most runs are not judged in full to depth {pool.depth:,}, as they should be by what was asked.")
+        told.append(f"Most runs are not fully judged to the given pool depth of {pool.depth:,}.")
     elif not pool.full:
         told.append(
-            f"Most runs are not judged in full to any depth: what a run alone brought is counted in its first "
-            f"{pool.depth:,} ranks, and how many relevant documents are missing cannot be told."
+            f"Most runs are not fully judged to any depth: a pool depth of {pool.depth:,} is assumed, and the number "
+            "of missing relevant documents cannot be estimated."
         )
     else:
+        pooled = int(pool.runs.sum())
         told.append(
-            f"{int(pool.runs.sum()):,} of {len(matrix.runs):,} runs are judged in full to depth {pool.depth:,}: these "
-            "count as pooled."
+            f"{pooled:,} of {count(len(matrix.runs), 'run')} {plural(pooled, 'is', 'are')} fully judged to depth "
+            f"{pool.depth:,} and {plural(pooled, 'counts', 'count')} as pooled."
         )
     others = [name for name, is_pooled in zip(matrix.runs, pool.runs, strict=True) if not is_pooled]
     if pool.full and others:
-        counted = "The other one was" if len(others) == 1 else f"The other {len(others):,} were"
         rows = curves[curves["run"].isin(others) & (curves["depth"] == min(pool.depth, curves["depth"].max()))]
         least = rows.sort_values("judged", kind="stable").iloc[0]
-        told.append(
-            f"{counted} not: of their first {int(least['depth']):,} documents "
-            f"{percent_down(rows['judged'].mean())} are judged, of those of {least['run']} "
-            f"{percent_down(least['judged'])}."
-        )
+        first = f"of the first {count(int(least['depth']), 'document')}"
+        lowest = f"{percent_down(least['judged'])} {first} of {least['run']} are judged"
+        if len(others) > 1:
+            lowest = (
+                f"on average {percent_down(rows['judged'].mean())} {first} are judged, and least for {least['run']}"
+            )
+            lowest += f" ({percent_down(least['judged'])})"
+        told.append(f"{count(len(others), 'run')} {plural(len(others), 'was', 'were')} not pooled: {lowest}.")
     return told
 
 
 def amount(change: float, allowed: float, sign: str = "") -> str:
-    """Format a change as ``0.012``, with more decimals where three would put it on the other side of `allowed`.
+    """Format a change as ``0.012``, with more decimals if three would put it on the other side of `allowed`.
 
     >>> amount(0.012, 0.025), amount(-0.02504, 0.025)
     ('0.012', '-0.02504')
@@ -355,8 +356,4 @@ def amount(change: float, allowed: float, sign: str = "") -> str:
 
 
 def _moves(moved: int) -> str:
-    return f"{_places(abs(moved))} {'down' if moved > 0 else 'up'}" if moved else "no place"
-
-
-def _places(count: int) -> str:
-    return "1 place" if count == 1 else f"{count:,} places"
+    return f"{count(abs(moved), 'place')} {'down' if moved > 0 else 'up'}" if moved else "no move"

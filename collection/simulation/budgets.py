@@ -102,7 +102,7 @@ def compare(
     wanted = _wanted(strategies, material)
     if not budgets or not all(0 < share <= 1 for share in budgets) or seeds < 1:
         raise InputError(
-            f"budgets are shares above 0, at most 1, and seeds 1 or more; found {list(budgets)} and {seeds}"
+            f"expected budgets as shares above 0 and at most 1, and 1 or more seeds; found {list(budgets)} and {seeds}"
         )
     index = index_qrels(qrels[qrels["query_id"].astype("str").isin(material.pairs.frame["query_id"])])
     truth = np.array([measure(align(run.frame, index)).mean() for run in runs])
@@ -151,16 +151,16 @@ class _Material:
     ) -> _Material:
         QRELS.check(qrels, "a comparison of pools")
         if len(runs) < 2:
-            raise InputError(f"a comparison of pools ranks systems, and needs 2 runs or more; found {len(runs)}")
+            raise InputError(f"comparing pools needs at least 2 runs to rank, found {len(runs)}")
         pool = pooling.depth(runs, depth=depth)
         known = qrels.assign(query_id=qrels["query_id"].astype("str"), doc_id=qrels["doc_id"].astype("str"))
         pool = pool[pool["query_id"].isin(known["query_id"])].reset_index(drop=True)
         if pool.empty:
-            raise InputError("a comparison of pools needs topics that runs and qrels share, found none")
+            raise InputError("comparing pools needs topics that are in the runs and the qrels, found none")
         graded = known.groupby(["query_id", "doc_id"])["relevance"].max().clip(lower=0)
         grades = graded.reindex(pd.MultiIndex.from_frame(pool[["query_id", "doc_id"]])).fillna(0)
         if not (grades > 0).any():
-            raise InputError(f"a comparison of pools needs relevant documents, found none in the pool of depth {depth}")
+            raise InputError(f"comparing pools needs relevant documents, found none in the pool of depth {depth}")
         texts = None if documents is None or topics is None else _Texts.of(pool, documents, topics)
         pairs = describe(pool, runs, texts=texts.rows if texts else None, scores=texts.scores if texts else None)
         levels = [float(level) for level in np.unique([0.0, *graded])]
@@ -207,7 +207,9 @@ class _Texts:
         wanted = set(pool["doc_id"])
         found = {d.doc_id: f"{d.title} {d.text}" for d in documents if d.doc_id in wanted and d.text is not None}
         if not found:
-            raise InputError("the documents have none of the pool's; compare without them, or look at their ids")
+            raise InputError(
+                "the documents have none of the ids in the pool; check the ids or compare without documents"
+            )
         made = vectors.build([*found.values(), None])
         doc_ids = pd.Index(pd.Series(list(found), dtype="str"))
         document = doc_ids.get_indexer(pd.Index(pool["doc_id"])).astype(np.int64)
@@ -234,7 +236,7 @@ def _wanted(strategies: Sequence[str] | None, material: _Material) -> list[str]:
         if name not in known:
             raise UnknownNameError("strategy", name, known)
     if LOOP in strategies and material.texts is None:
-        raise InputError("the loop learns from texts: give documents and topics, or leave it out")
+        raise InputError("the strategy loop learns from texts; give documents and topics, or leave it out")
     return list(strategies)
 
 
@@ -299,7 +301,7 @@ def _order_loop(material: _Material, seed: int) -> Indices:
         pair, allowed = np.full(texts.vectors.size, -1), np.zeros(texts.vectors.size, dtype=np.bool_)
         grades = np.zeros(texts.vectors.size, dtype=np.int64)
         pair[rows], allowed[rows], grades[rows] = with_text, True, material.grades[with_text]
-        seen = of_runs[query_id].set_index("doc_id").reindex(texts.doc_ids).fillna(0)
+        seen = of_runs[query_id].set_index("doc_id")[list(Evidence._fields)].reindex(texts.doc_ids).fillna(0)
         spread = (np.append(seen[c].to_numpy(dtype=np.float32), np.float32(0)) for c in Evidence._fields)
         space = Space(texts.vectors, allowed, texts.topics.get(query_id, ""), Evidence(*spread))
         case = Case(query_id, texts.doc_ids, grades, space, {}, [])

@@ -74,7 +74,9 @@ def cases(
         raise InputError("a simulation needs documents, found none")
     ids = pd.Index(pd.Series([d.doc_id for d in found], dtype="str"))
     if not ids.is_unique:
-        raise InputError(f"documents need an id each, found {ids[ids.duplicated()][0]!r} twice; leave one of them out")
+        raise InputError(
+            f"expected each document id once, found {ids[ids.duplicated()][0]!r} twice; remove one of them"
+        )
     texts = [None if d.text is None else f"{d.title} {d.text}" for d in found]
     evidence = _by_topic(pooling.evidence(runs)) if len(runs) else {}
     entries = [pooling.STRATEGIES[name] for name in pools]
@@ -114,10 +116,10 @@ def cases(
             pooling.list_rankings(runs, query_id, doc_ids) if adaptive else [],
         )
     if notice is not None and missing:
-        notice(f"{missing:,} relevant documents of the qrels are not in the collection (or scope) and do not count")
+        notice(f"relevant documents of the qrels outside the collection (or scope), not counted: {missing:,}")
     if notice is not None and too_few:
         few = "no relevant document" if least == 1 else f"fewer than {least:,} relevant documents"
-        notice(f"{too_few:,} topics of the qrels have {few} of grade {level} or above and are left out")
+        notice(f"topics of the qrels with {few} of grade {level} or above, left out: {too_few:,}")
 
 
 def _by_topic(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

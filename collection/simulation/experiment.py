@@ -89,7 +89,7 @@ def simulate(
         LEARNERS[learner]
     for rule in stops:
         if (needs := STOPPING_RULES[rule].needs) not in _SOURCES:
-            raise InputError(f"the rule {rule!r} needs {NEEDS[needs]}, which a replay does not keep; choose another")
+            raise InputError(f"rule {rule!r} needs {NEEDS[needs]}, which a replay does not have; choose another rule")
     usual = recipe or Recipe()
     values: list[tuple[str, str, str, int, str, float]] = []
     curves: list[pd.DataFrame] = []
@@ -123,7 +123,7 @@ def _refuse_empty(table: pd.DataFrame) -> None:
             "of topics and documents in the qrels, at the relevance level, the least number asked for, and the scope"
         )
     if found.isna().all():
-        raise InputError("there is nothing to find: the priors hold every relevant document; give fewer of them")
+        raise InputError("there is nothing to find: the priors have all relevant documents; give fewer priors")
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def list_priors(listed: Mapping[tuple[str, int | None], Sequence[str]]) -> Calla
         places = case.doc_ids.get_indexer(pd.Index(wanted, dtype="str"))
         if (places < 0).any():
             unknown = wanted[int((places < 0).argmax())]
-            raise InputError(f"the prior {unknown!r} of topic {case.query_id!r} is no document of its collection")
+            raise InputError(f"prior {unknown!r} of topic {case.query_id!r} is not in its collection")
         return places.astype(np.int64)
 
     return look_up

@@ -113,7 +113,7 @@ def replay_loop(
         Relevant documents in the control sample.
     """
     if schedule not in SCHEDULES:
-        raise InputError(f"a batch is one of {', '.join(SCHEDULES)}, found {schedule!r}")
+        raise InputError(f"batch: expected one of {', '.join(SCHEDULES)}, found {schedule!r}")
     # Made once for a topic, so not part of the time of one replay.
     _ = case.space.start, case.space.prior, case.space.blank
     started = time.perf_counter()
@@ -184,9 +184,7 @@ def replay_pooling(
     elif strategy in case.pools:
         pooled = case.pools[strategy]
     else:
-        raise InputError(
-            f"the strategy {strategy!r} was not made ready; give runs= and pools=[{strategy!r}] to cases()"
-        )
+        raise InputError(f"strategy {strategy!r} is not prepared; pass runs= and pools=[{strategy!r}] to cases()")
     given, open_ = _split_priors(case, priors)
     first = pooled[open_[pooled]]
     open_[first] = False

@@ -1,4 +1,4 @@
-"""Paired tests, corrections for many of them, intervals, effect sizes, power: pure functions over arrays.
+"""Paired tests, corrections for multiple testing, intervals, effect sizes and power: pure functions over arrays.
 
 >>> from collection.statistics import TESTS, holm
 >>> better, worse = [0.12, 0.31, 0.05, 0.22, 0.18, 0.09], [-0.02, 0.01, 0.03, -0.01, 0.02, 0.04]

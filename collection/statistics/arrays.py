@@ -1,4 +1,4 @@
-"""Arrays that the tests take, checked once, and their basic statistics."""
+"""Validation of the arrays that tests take, and basic statistics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
 NOISE = 1e-12
-"""Values are tied if they differ by less than this share of their size, as sums in another order do."""
+"""Values are tied if they differ by less than this share of their size, as sums in a different order may."""
 
 
 def as_topic_table(values: npt.ArrayLike, what: str = "differences", columns: int = 1) -> Floats:
@@ -25,27 +25,27 @@ def as_topic_table(values: npt.ArrayLike, what: str = "differences", columns: in
     array = np.asarray(values, dtype=np.float64)
     table = array[:, None] if array.ndim == 1 else array
     if table.ndim != 2 or table.shape[1] < columns:
-        raise InputError(f"a test needs {what} by topics and {columns} or more systems, found the shape {array.shape}")
+        raise InputError(f"{what}: expected topics x systems with {columns} or more systems, found shape {array.shape}")
     if len(table) < 2:
-        raise InputError(f"a test needs {what} of two topics or more, found {len(table)}")
+        raise InputError(f"{what}: a test needs at least 2 topics, found {len(table)}")
     if not np.isfinite(table).all():
-        raise InputError(f"a test needs {what} that are finite numbers, found nan or infinity; leave those topics out")
+        raise InputError(f"{what}: expected finite numbers, found nan or infinity; leave those topics out")
     return table
 
 
 def standard_deviation(differences: Floats) -> Floats:
-    """(systems,): standard deviation over topics, 0 where nothing but rounding varies."""
+    """(systems,): standard deviation over topics, 0 if only rounding varies."""
     sd: Floats = differences.std(axis=0, ddof=1)
     return np.where(sd <= NOISE * np.abs(differences).max(axis=0), 0.0, sd)
 
 
 def check_resamples(resamples: int) -> None:
-    """Raise InputError unless there is a resample."""
+    """Raise InputError for fewer than one resample."""
     if resamples < 1:
-        raise InputError(f"resamples are 1 or more, found {resamples}")
+        raise InputError(f"resamples: expected 1 or more, found {resamples}")
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Quotient, where 0 / 0 is 0 (no difference at all), and anything else over 0 infinite."""
+    """Quotient; 0 / 0 is 0 (no difference at all), and anything else over 0 is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(numerator == 0, 0.0, numerator / denominator)

@@ -1,4 +1,4 @@
-"""Notes on where a test does not suit the topics."""
+"""Notes on assumptions of a test that the topics do not meet."""
 
 from __future__ import annotations
 
@@ -6,90 +6,92 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.errors import InputError
+from collection.phrases import count, percent, plural
 from collection.statistics.arrays import Floats, as_topic_table, standard_deviation
 from collection.statistics.multiple_testing import CORRECTIONS
 from collection.statistics.paired_tests import TESTS
 
 FEW_TOPICS = 50
-"""With fewer, another set of topics often reverses two systems: Voorhees, Buckley (2002), The effect of topic set size
-on retrieval experiment error, SIGIR."""
+"""With fewer, another set of topics often reverses the order of two systems: Voorhees, Buckley (2002), The effect of
+topic set size on retrieval experiment error, SIGIR."""
 
 LEAN = 25
-"""A mean of n is near to normal where n is above 25 times the squared skewness: Cochran (1977), Sampling techniques."""
+"""A mean of n is close to normal if n is above 25 times the squared skewness: Cochran (1977), Sampling techniques."""
 
 FEW_TO_DRAW = 20
-"""With fewer, resamples vary less than topics do, and a bootstrap finds too much."""
+"""With fewer, resamples vary less than topics do, and a bootstrap finds too many differences."""
 
 MANY_ALIKE = 0.25
-"""The share of ties or zeros from which on a test by ranks or signs gets a note."""
+"""Share of ties or zeros from which a test by ranks or signs gets a note."""
 
 RANKING = ("permutation", "wilcoxon", "sign")
-"""Tests with 2^n outcomes only, so that p cannot be arbitrarily small."""
+"""Tests with only 2^n outcomes, so that p cannot be arbitrarily small."""
 
 
 def check_suitability(
     differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correction: str = "holm"
 ) -> list[str]:
-    """Write notes on a test of these differences, (topics,) or (topics, systems), with names of the tables.
+    """Write notes on a test of these differences, (topics,) or (topics, systems); names as in the registries.
 
     Examples
     --------
     >>> check_suitability([0.1, 0.2, 0.3, 0.2], "permutation")[-1]
-    'with 4 topics no p of this test is below 0.125, so nothing can be significant at 0.05'
+    'with 4 topics the smallest possible p of this test is 0.125, so nothing can be significant at 0.05'
     """
     if test not in TESTS or correction not in CORRECTIONS:
-        raise InputError(f"there is no test {test!r} with the correction {correction!r}")
+        raise InputError(f"unknown test {test!r} or correction {correction!r}; see TESTS and CORRECTIONS")
     d = as_topic_table(differences)
     n, systems = d.shape
     found = []
     if n < FEW_TOPICS:
         found.append(
-            f"{n} topics are fewer than {FEW_TOPICS}: only large differences can be seen, and those that are seen are "
-            "likely to be smaller in truth"
+            f"{n} topics are fewer than {FEW_TOPICS}: only large differences can be detected, and significant ones "
+            "tend to be overestimated"
         )
     lopsided = int((n < LEAN * np.square(_skewness(d))).sum())
     of = "the differences are" if systems == 1 else f"the differences of {lopsided:,} of {systems:,} comparisons are"
     if lopsided and test == "paired-t":
         found.append(
-            f"{of} lopsided for a mean of {n} topics, which the paired t test takes as normal; see whether the "
-            "permutation test says the same"
+            f"{of} too skewed for the paired t-test, which assumes a normal mean over the {n} topics; check whether "
+            "the permutation test agrees"
         )
     fixed = int(((standard_deviation(d) == 0) & (d.mean(axis=0) != 0)).sum())
     if fixed and test in ("paired-t", "bootstrap"):
         found.append(
-            f"{fixed:,} of {systems:,} comparisons have the same difference in every topic, which this test takes for "
-            "certain; see whether the permutation test says the same"
+            f"{fixed:,} of {count(systems, 'comparison')} {plural(fixed, 'has', 'have')} the same difference in every "
+            "topic, which this test treats as certain; check whether the permutation test agrees"
         )
     if lopsided and test == "wilcoxon":
-        found.append(f"{of} lopsided, so the Wilcoxon test, which supposes symmetry, may contradict the means")
+        found.append(f"{of} skewed, so the Wilcoxon test, which assumes symmetry, may contradict the means")
     if test in ("wilcoxon", "sign"):
         alike = max(map(_alike, d.T))
         if alike >= MANY_ALIKE and test == "wilcoxon":
             found.append(
-                f"up to {alike:.0%} of the topics have no difference or one that is equal to another's, which the "
+                f"up to {percent(alike)} of the topics have no difference or the same one as another topic, which the "
                 "Wilcoxon test cannot rank"
             )
         none = float((d == 0).mean(axis=0).max())
         if none >= MANY_ALIKE and test == "sign":
-            found.append(f"up to {none:.0%} of the topics have no difference, and the sign test leaves them out")
+            found.append(f"up to {percent(none)} of the topics have no difference and are left out of the sign test")
     if test == "bootstrap" and n < FEW_TO_DRAW:
-        found.append(f"{n} topics are too few to draw from: the bootstrap calls too much significant")
+        found.append(f"{n} topics are too few for the bootstrap, which finds too many significant differences")
     if test in RANKING:
         differ = int(np.count_nonzero(d, axis=0).max())
         least = 2.0 ** (1 - differ) if differ else 1.0
-        # A correction never falls when a p rises, so its least result is for all p at their least.
+        # No correction decreases when a p increases, so its smallest result is for the smallest p.
         corrected = float(CORRECTIONS[correction].function([least] * systems).min())
         if corrected > alpha:
             level = f"{alpha:g} with {systems:,} comparisons" if corrected > least else f"{alpha:g}"
+            topics = f"{count(differ, 'topic')}{' with a difference' if differ < n else ''}"
             found.append(
-                f"with {differ} topics{' that differ' if differ < n else ''} no p of this test is below {least:.3g}, "
-                f"so nothing can be significant at {level}"
+                f"with {topics} the smallest possible p of this test is {least:.3g}, so nothing can be significant at "
+                f"{level}"
             )
     return found
 
 
 def _skewness(d: Floats) -> Floats:
-    """(systems,): the third moment in standard deviations; 0 where nothing varies."""
+    """(systems,): the third moment in standard deviations; 0 if nothing varies."""
     sd = standard_deviation(d)
     centred = d - d.mean(axis=0)
     return np.mean(centred**3, axis=0) / np.where(sd > 0, sd, 1) ** 3 * (sd > 0)

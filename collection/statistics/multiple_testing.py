@@ -1,4 +1,4 @@
-"""Corrections of p for many comparisons: of twenty tests at 5% one is significant by chance."""
+"""Corrections of p-values for multiple comparisons: of twenty tests at 5% one is significant by chance."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from collection.registry import Entry, Registry
 from collection.statistics.arrays import Floats, Ints
 
 Correction = Callable[[npt.ArrayLike], Floats]
-"""p of m comparisons, shape (m,), in any order -> adjusted p, each read as that of one comparison."""
+"""p of m comparisons, shape (m,), in any order -> adjusted p, each to be compared with alpha."""
 
 CORRECTIONS = Registry("correction", Entry[Correction])
 DEFAULT_CORRECTION = "holm"
 
 
 @CORRECTIONS.add(
-    "holm", label="Holm", description="No false difference at all, with 95%; never weaker than Bonferroni."
+    "holm", label="Holm", description="Controls the family-wise error rate; never less powerful than Bonferroni."
 )
 def holm(p: npt.ArrayLike) -> Floats:
     """Multiply the smallest by m, the next by m - 1, ...; Holm (1979), Scandinavian Journal of Statistics 6.
@@ -32,7 +32,11 @@ def holm(p: npt.ArrayLike) -> Floats:
     return _stepwise(p, lambda ordered, left: ordered * left)
 
 
-@CORRECTIONS.add("bonferroni", label="Bonferroni", description="No false difference at all, with 95%; p times m.")
+@CORRECTIONS.add(
+    "bonferroni",
+    label="Bonferroni",
+    description="Controls the family-wise error rate: p times the number of comparisons.",
+)
 def bonferroni(p: npt.ArrayLike) -> Floats:
     """Multiply every p by m."""
     values = _checked(p)
@@ -42,7 +46,7 @@ def bonferroni(p: npt.ArrayLike) -> Floats:
 @CORRECTIONS.add(
     "benjamini-hochberg",
     label="Benjamini-Hochberg",
-    description="Of the differences that are called significant at most 5% are false, on average.",
+    description="Controls the false discovery rate, for independent or positively dependent tests.",
 )
 def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     """Multiply the ith smallest by m / i, from the largest down; Benjamini, Hochberg (1995), JRSS B 57.
@@ -56,7 +60,7 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
 
 
 @CORRECTIONS.add(
-    "holm-sidak", label="Holm-Šidák", description="As Holm, a little stronger where tests are independent."
+    "holm-sidak", label="Holm-Šidák", description="Slightly more powerful than Holm; assumes independent tests."
 )
 def holm_sidak(p: npt.ArrayLike) -> Floats:
     """Take Holm's steps with 1 - (1 - p)^m in place of p m; Šidák (1967), JASA 62."""
@@ -66,13 +70,13 @@ def holm_sidak(p: npt.ArrayLike) -> Floats:
 @CORRECTIONS.add(
     "hommel",
     label="Hommel",
-    description="No false difference at all, with 95%; stronger than Holm, same assumptions as Benjamini-Hochberg.",
+    description="Controls the family-wise error rate; more powerful than Holm, with Benjamini-Hochberg's assumptions.",
 )
 def hommel(p: npt.ArrayLike) -> Floats:
     """Close Simes' test over all sets of comparisons; Hommel (1988), Biometrika 75.
 
-    A comparison's adjusted p is the largest p of Simes' test (the least of s p / i) over the sets that hold it; of the
-    sets of size s the one with the s - 1 largest others is enough.
+    A comparison's adjusted p is the largest p of Simes' test (the minimum of s p / i) over the sets that contain it; of
+    the sets of size s the one with the s - 1 largest others is enough.
     """
     values = _checked(p)
     m = len(values)
@@ -81,15 +85,15 @@ def hommel(p: npt.ArrayLike) -> Floats:
     for size in range(m, 1, -1):
         last = m - size + 1
         least = float(np.min(size * ordered[last:] / np.arange(2, size + 1)))
-        # Of the sets of this size: those that hold a small p besides the largest, and those of the largest only.
+        # Of the sets of this size: those with a small p besides the largest ones, and those of the largest only.
         candidate = np.where(np.arange(m) < last, np.minimum(least, size * ordered), least)
         adjusted = np.maximum(adjusted, candidate)
     return _back(adjusted, order)
 
 
-@CORRECTIONS.add("none", label="None", description="p as it is: for one comparison that was meant from the start.")
+@CORRECTIONS.add("none", label="None", description="No correction: for a single comparison planned in advance.")
 def none(p: npt.ArrayLike) -> Floats:
-    """Leave p as it is."""
+    """Return p unchanged."""
     return _checked(p).copy()
 
 
@@ -109,5 +113,5 @@ def _back(adjusted: Floats, order: Ints) -> Floats:
 def _checked(p: npt.ArrayLike) -> Floats:
     values = np.asarray(p, dtype=np.float64)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
-        raise InputError("a correction needs a list of p, each from 0 to 1")
+        raise InputError("p: expected a list of numbers from 0 to 1")
     return values

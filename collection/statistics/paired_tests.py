@@ -1,9 +1,9 @@
 """Five paired tests of whether two systems differ by more than chance over topics.
 
-Each test takes differences of shape (topics,) or (topics, systems), one column for each system compared, and has an
-interval of its own that contains 0 when the test is not significant. There are two exceptions: random samples may
-differ at the edge (in the bootstrap, and in the permutation test beyond 16 topics), and the Wilcoxon and sign tests
-ignore topics without a difference, which the interval counts.
+Each test takes differences of shape (topics,) or (topics, systems), one column for each system compared, and has its
+own interval, which contains 0 if the test is not significant. There are two exceptions: random samples may differ at
+the edge (in the bootstrap, and in the permutation test beyond 16 topics), and the Wilcoxon and sign tests ignore topics
+without a difference, which the interval counts.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class PairedTestResult(NamedTuple):
     Attributes
     ----------
     statistic, p, low, high
-        Shape ``differences.shape[1:]``: one number, or one for each system. An end of the interval is infinite where
-        the topics are too few to bound it.
+        Shape ``differences.shape[1:]``: one number, or one for each system. An end of the interval is infinite if the
+        topics are too few to bound it.
     of
-        What `low` and `high` bound: the mean difference, the pseudo-median (the median of the means of all pairs of
-        topics), or the median.
+        The statistic between `low` and `high`: the mean difference, the pseudo-median (the median of the means of all
+        pairs of topics), or the median.
     """
 
     statistic: Floats
@@ -48,33 +48,33 @@ Test = Callable[..., PairedTestResult]
 TESTS = Registry("significance test", Entry[Test])
 
 DEFAULT_TEST = "paired-t"
-"""Its error rate on IR data is nearest to alpha, and it has most power: Urbano, Lima, Hanjalic (2019), Statistical
+"""On IR data its error rate is closest to alpha, and it has the most power: Urbano, Lima, Hanjalic (2019), Statistical
 significance testing in information retrieval: an empirical analysis of type I, type II and type III errors, SIGIR. The
-permutation test comes close, at more cost; they advise against the other three."""
+permutation test comes close at a higher cost; they advise against the other three."""
 
 RESAMPLES = 100_000
 _CELLS = 4_000_000
-"""Random numbers in memory at a time."""
+"""Maximum number of random numbers in memory."""
 _COLUMNS = 50
-"""Systems tested at a time, since every resample has a number for each."""
+"""Systems tested at a time, because every resample has a number for each."""
 _EXACT = 30
-"""Up to this many topics with a difference all sign flips are counted: 2^15 sums of each half."""
+"""Maximum number of topics with a difference for which all sign flips are counted: 2^15 sums of each half."""
 _RANKED = 50
-"""Up to this many topics the rank sum has its exact distribution; beyond, the normal one is as good."""
+"""Maximum number of topics for the exact distribution of the rank sum; beyond, the normal one is as good."""
 _PAIRED = 1000
-"""Up to this many topics the means of all pairs are listed."""
+"""Maximum number of topics for which the means of all pairs are listed."""
 _LISTED = 16
-"""Up to this many topics the means of all subsets are listed for the interval."""
+"""Maximum number of topics for which the means of all subsets are listed for the interval."""
 
 
 @TESTS.add(
     "paired-t",
     label="Paired t",
-    description="Mean difference over its standard error; holds for means of some thirty topics or more.",
+    description="Compares the mean difference with its standard error; suits about 30 topics or more.",
 )
 def paired_t(differences: npt.ArrayLike, alpha: float = 0.05) -> PairedTestResult:
-    """Student's paired t test; the interval is of the mean."""
-    from scipy.special import stdtr, stdtrit  # scipy.stats says the same, and takes a second to import
+    """Student's paired t-test; the interval is of the mean."""
+    from scipy.special import stdtr, stdtrit  # scipy.stats gives the same and takes a second to import
 
     d = as_topic_table(differences)
     n, mean, error = len(d), d.mean(axis=0), standard_deviation(d) / math.sqrt(len(d))
@@ -87,21 +87,21 @@ def paired_t(differences: npt.ArrayLike, alpha: float = 0.05) -> PairedTestResul
 @TESTS.add(
     "permutation",
     label="Permutation",
-    description="Signs of the differences flipped at random, or in all ways where these can be counted; no normality.",
+    description="Flips the signs of the differences, in all ways or at random; does not assume normality.",
 )
 def permutation(
     differences: npt.ArrayLike, alpha: float = 0.05, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> PairedTestResult:
     """Fisher's randomisation test: how often the mean differs as much if signs are flipped at random.
 
-    Exact with up to 30 topics whose difference is not 0, which scipy's permutation_test is up to 16. Beyond that p is
+    Exact for up to 30 topics whose difference is not 0 (scipy's permutation_test: up to 16). Beyond that p is
     (b + 1) / (m + 1) for b of m random flips, the same flips for every system.
 
     Notes
     -----
     Smucker, Allan, Carterette (2007), A comparison of statistical significance tests for information retrieval
-    evaluation. CIKM. The interval holds every shift of the differences that the test would not reject, a range of means
-    of subsets of the topics: Hartigan (1969), Using subsample values as typical values. JASA 64.
+    evaluation. CIKM. The interval contains every shift of the differences that the test would not reject, a range of
+    means of subsets of the topics: Hartigan (1969), Using subsample values as typical values. JASA 64.
     """
     d = as_topic_table(differences)
     check_resamples(resamples)
@@ -121,8 +121,8 @@ def permutation(
         if not listed:
             for place in np.flatnonzero(np.count_nonzero(block, axis=0) <= _EXACT):
                 p[columns.start + place] = _exact_flips(block[:, place][block[:, place] != 0])
-        # Flipping a subset of the shifted differences reaches as far as no flip does where the subset's mean is
-        # beyond the shift; flipping none always does.
+        # Flipping a subset of the shifted differences counts if the subset's mean is beyond the shift; flipping none
+        # always counts.
         cut = math.floor(alpha / 2 * (len(sums) + (not listed))) - int((flipped == 0).sum()) * (not listed)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = ((block.sum(axis=0) - sums) / 2 / flipped[:, None])[flipped > 0]
@@ -131,7 +131,7 @@ def permutation(
 
 
 def _random_flips(block: Floats, resamples: int, seed: int) -> tuple[Floats, Ints]:
-    """(resamples x systems) sums after flips, and how many topics were flipped for each."""
+    """(resamples x systems) sums after flips, and the number of flipped topics for each."""
     n, random = len(block), np.random.default_rng(seed)
     sums, flipped = np.empty((resamples, block.shape[1])), np.empty(resamples, dtype=np.intp)
     for part in _slices(resamples, _CELLS // n):
@@ -142,7 +142,7 @@ def _random_flips(block: Floats, resamples: int, seed: int) -> tuple[Floats, Int
 
 
 def _exact_flips(differences: Floats) -> float:
-    """The share of all 2^n sign flips whose sum is as far from 0 as that of none."""
+    """The share of all 2^n sign flips whose sum is as far from 0 as without flips."""
     if not len(differences):
         return 1.0
     bound = abs(differences.sum()) - NOISE * np.abs(differences).sum()
@@ -162,7 +162,7 @@ def _exact_flips(differences: Floats) -> float:
 @TESTS.add(
     "bootstrap",
     label="Bootstrap",
-    description="Topics drawn again with replacement, the differences shifted to mean 0; needs twenty topics or more.",
+    description="Resamples topics with replacement, with differences shifted to mean 0; needs 20 topics or more.",
 )
 def bootstrap(
     differences: npt.ArrayLike, alpha: float = 0.05, *, resamples: int = 10_000, seed: int = 0
@@ -192,7 +192,7 @@ def bootstrap(
             means[part], squares[part] = weights @ shifted, weights @ np.square(shifted)
         errors = np.sqrt(np.maximum(squares - np.square(means), 0) / (n - 1))
         with np.errstate(divide="ignore", invalid="ignore"):
-            # One topic sampled n times has no spread: it counts as far, which errs on the side of no difference.
+            # One topic sampled n times has no spread; it counts as far from 0, which is the conservative choice.
             drawn = np.where(errors <= NOISE * sd[columns], np.inf, np.abs(means) / errors)
         p[columns] = (1 + (drawn >= np.abs(observed[columns]) * (1 - NOISE)).sum(axis=0)) / (resamples + 1)
         p[columns] = np.where(mean[columns] == 0, 1.0, np.where(sd[columns] == 0, 0.0, p[columns]))
@@ -213,7 +213,7 @@ def bootstrap(
 @TESTS.add(
     "wilcoxon",
     label="Wilcoxon signed rank",
-    description="Ranks of the differences; says nothing of the mean, and little where many differences are equal.",
+    description="Ranks the differences; tests the pseudo-median, not the mean, and loses power with many ties.",
 )
 def wilcoxon(
     differences: npt.ArrayLike,
@@ -235,14 +235,14 @@ def wilcoxon(
         correction for continuity. "auto" is exact up to 50 topics.
     decimals
         Decimals to which differences are rounded before they are ranked; None: no rounding. Values per topic are often
-        fractions of small numbers, and without rounding .8 - .6 and .6 - .4 are no tie, which may make p ten times as
+        fractions of small numbers, and without rounding .8 - .6 and .6 - .4 are not tied, which may make p ten times as
         large.
     """
     d = as_topic_table(differences)
     if zeros not in ("wilcox", "pratt", "zsplit") or method not in ("auto", "exact", "approx"):
         raise InputError(
-            f"Wilcoxon's test has zeros wilcox, pratt or zsplit and methods auto, exact or approx, found {zeros!r} and "
-            f"{method!r}"
+            "wilcoxon: expected zeros as wilcox, pratt or zsplit and method as auto, exact or approx, "
+            f"found {zeros!r} and {method!r}"
         )
     d = d if decimals is None else d.round(decimals) + 0.0
     n = len(d)
@@ -255,7 +255,7 @@ def wilcoxon(
 
 
 def _signed_ranks(d: Floats, zeros: str, exact: bool) -> tuple[float, float]:
-    """The smaller sum of ranks, and p; exact also with ties and zeros, for which scipy has approximations only."""
+    """The smaller sum of ranks, and p; also exact with ties and zeros, for which scipy has only approximations."""
     from scipy.stats import rankdata
     from scipy.stats import wilcoxon as approximate
 
@@ -269,7 +269,7 @@ def _signed_ranks(d: Floats, zeros: str, exact: bool) -> tuple[float, float]:
     ranks = rankdata(np.abs(d))
     shared = ranks[d == 0].sum() / 2 if zeros == "zsplit" else 0.0
     smaller = min(ranks[d > 0].sum(), ranks[d < 0].sum())
-    # Twice the ranks are whole numbers, ties or not.
+    # Doubled ranks are whole numbers even with ties.
     ways = _sums_of_signs((2 * ranks[d != 0]).round().astype(int).tolist())
     return float(smaller + shared), min(1.0, 2 * float(np.cumsum(ways)[round(2 * smaller)]))
 
@@ -283,7 +283,7 @@ def _sums_of_signs(ranks: list[int]) -> Floats:
 
 
 def _pair_means(d: Floats, cut: int) -> tuple[float, float]:
-    """The `cut`th lowest and highest of the means of two topics, each topic with itself too; infinite if `cut` is 0."""
+    """The `cut`th lowest and highest mean of two topics (a topic with itself included); infinite if `cut` is 0."""
     n = len(d)
     if n <= _PAIRED or cut < 1:
         low, high = _cut_off(((d[:, None] + d)[np.triu_indices(n)] / 2)[:, None], cut)
@@ -291,7 +291,7 @@ def _pair_means(d: Floats, cut: int) -> tuple[float, float]:
     ordered = np.sort(d)
 
     def at(place: int) -> float:
-        """The least bound that `place` of the means are within, by bisection, since listing them would fill memory."""
+        """The smallest bound of `place` means, by bisection because listing all means would fill the memory."""
         low, high = float(ordered[0]), float(ordered[-1])
         while low < (middle := (low + high) / 2) < high:
             partners = np.searchsorted(ordered, 2 * middle - ordered, side="right").sum()
@@ -313,10 +313,10 @@ def _wilcoxon_cut(n: int, alpha: float) -> int:
 
 
 @TESTS.add(
-    "sign", label="Sign", description="In how many topics each was better; blind to by how much, so it sees least."
+    "sign", label="Sign", description="Counts the topics in which each system is better; the least powerful test."
 )
 def sign(differences: npt.ArrayLike, alpha: float = 0.05) -> PairedTestResult:
-    """The sign test, exact, topics without a difference left out; the interval is of the median."""
+    """The exact sign test without the topics that have no difference; the interval is of the median."""
     from scipy.stats import binom
 
     d = as_topic_table(differences)
@@ -341,7 +341,7 @@ def effect_size(differences: npt.ArrayLike) -> Floats:
 def mean_interval(values: npt.ArrayLike, alpha: float = 0.05) -> tuple[Floats, Floats]:
     """The t interval of the mean over topics (axis 0).
 
-    It is wider than the interval of a difference of two systems: topics are hard or easy for both.
+    It is wider than the interval of a difference of two systems, because topics are hard or easy for both.
     """
     result = paired_t(values, alpha)
     return result.low, result.high

@@ -1,4 +1,4 @@
-"""Power of the paired t test: the topics needed to see a difference, and the difference that given topics can show.
+"""Power of the paired t-test: the topics needed to detect a difference, and the difference detectable with them.
 
 >>> compute_topics_needed(0.05, 0.1)  # 80% power at .05, for a difference of half a standard deviation
 34
@@ -18,25 +18,25 @@ from collection.errors import InputError
 from collection.statistics.arrays import Floats
 
 MOST_TOPICS = 10_000_000
-"""More than anybody judges."""
+"""Largest number of topics that is tried."""
 
 
 def compute_power(difference: float, spread: float, topics: int, *, alpha: float = 0.05) -> float:
-    """Compute the probability that a two-sided paired t test at level `alpha` finds a true difference of means.
+    """Compute the probability that a two-sided paired t-test at level `alpha` detects a true difference of means.
 
     `spread` is the standard deviation of the differences over topics, above 0; `topics` are two or more.
 
     Notes
     -----
     The probability that a noncentral t is beyond the critical value, as the mean over its chi-squared part of the
-    probability of its normal part; scipy's nctdtr gives nan where the power is high. Sakai (2016), Topic set size
-    design. Information Retrieval Journal 19.
+    probability of its normal part; scipy's nctdtr gives nan for high power. Sakai (2016), Topic set size design.
+    Information Retrieval Journal 19.
     """
     from scipy.special import gammaincinv, ndtr, stdtrit
 
     _check(spread, alpha)
     if topics < 2:
-        raise InputError(f"a test needs two topics or more, found {topics}")
+        raise InputError(f"a test needs at least 2 topics, found {topics}")
     shift, freedom = abs(difference) / spread * math.sqrt(topics), topics - 1
     shares, weights = _nodes()
     bound = stdtrit(freedom, 1 - alpha / 2) * np.sqrt(2 / freedom * gammaincinv(freedom / 2, shares))
@@ -45,36 +45,36 @@ def compute_power(difference: float, spread: float, topics: int, *, alpha: float
 
 @cache
 def _nodes() -> tuple[Floats, Floats]:
-    """Nodes in (0, 1) and weights of an integral that is right to some six digits."""
+    """Nodes in (0, 1) and weights of an integral with about six correct digits."""
     places, weights = np.polynomial.legendre.leggauss(200)
     return (places + 1) / 2, weights / 2
 
 
 def compute_topics_needed(difference: float, spread: float, *, power: float = 0.8, alpha: float = 0.05) -> int:
-    """Find the fewest topics with which the test finds `difference` with probability `power`.
+    """Find the smallest number of topics with which the test detects `difference` with probability `power`.
 
     Raises
     ------
     InputError
-        The difference is 0, or so small that ten million topics would not do.
+        The difference is 0, or so small that ten million topics are not enough.
     """
     _check(spread, alpha, power)
     if not difference:
-        raise InputError("no number of topics shows a difference of 0; say how large the difference is")
+        raise InputError("difference: expected a number other than 0, which no number of topics can show")
     topics = range(2, MOST_TOPICS + 1)
     place = bisect_left(topics, power, key=lambda count: compute_power(difference, spread, count, alpha=alpha))
     if place == len(topics):
-        raise InputError(f"to see a difference of {difference:g} takes more than {MOST_TOPICS:,} topics")
+        raise InputError(f"detecting a difference of {difference:g} takes more than {MOST_TOPICS:,} topics")
     return topics[place]
 
 
 def compute_detectable(spread: float, topics: int, *, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Find the smallest difference that the test finds with probability `power`; 0 where nothing varies."""
+    """Find the smallest difference that the test detects with probability `power`; 0 if nothing varies."""
     if spread == 0:
         return 0.0
     _check(spread, alpha, power)
     if power <= alpha:
-        return 0.0  # a test that finds nothing true still says so alpha of the time
+        return 0.0  # without any difference a test is significant with probability alpha
     from scipy.optimize import brentq
 
     def lacking(effect: float) -> float:
@@ -88,7 +88,7 @@ def compute_detectable(spread: float, topics: int, *, power: float = 0.8, alpha:
 
 def _check(spread: float, alpha: float, power: float = 0.5) -> None:
     if not (spread > 0 and math.isfinite(spread)):
-        raise InputError(f"the spread of the differences is a number above 0, found {spread:g}")
+        raise InputError(f"spread: expected a standard deviation above 0, found {spread:g}")
     for name, value in (("alpha", alpha), ("power", power)):
         if not 0 < value < 1:
-            raise InputError(f"{name} is a chance between 0 and 1, found {value:g}")
+            raise InputError(f"{name}: expected a probability between 0 and 1, found {value:g}")

@@ -1,14 +1,14 @@
-"""Agreement of two rankings of the same things: of systems by two sets of qrels, of documents by two systems.
+"""Correlation of two rankings of the same items: of systems by two sets of qrels, of documents by two systems.
 
 All functions take scores, higher first, and use only their order. There are two treatments of ties: variant a takes
-the mean over all ways to break them, as if their order were unknown; variant b takes tied things as equal, which is no
-evidence.
+the mean over all ways to break them, as if their order were unknown; variant b treats tied items as equal, which is no
+evidence of an order.
 
     >>> truth, estimate = [4, 3, 2, 1], [3, 4, 2, 1]
     >>> round(kendall(truth, estimate), 3), round(tau_ap(truth, estimate), 3)
     (0.667, 0.333)
 
-A swap of the first two is a sixth of all pairs, but all that a reader of the top sees.
+A swap of the first two is only a sixth of all pairs, but it is the only change at the top.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collection.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Scores: TypeAlias = Sequence[float] | np.ndarray
-"""One number for each thing, the higher the better; or what numpy converts to an array, as a Series."""
+"""One number per item, higher is better; or anything that numpy converts to an array, such as a Series."""
 
 Variant = Literal["a", "b"]
 TauApTies = Literal["none", "a", "b"]
@@ -32,10 +32,10 @@ RboTies = Literal["w", "a", "b"]
 
 
 def kendall(x: Scores, y: Scores, *, variant: Variant = "b") -> float:
-    """Kendall's tau: pairs in the same order less pairs in opposite orders; nan with fewer than two things.
+    """Kendall's tau: pairs in the same order minus pairs in opposite orders; nan with fewer than two items.
 
-    Variant "a" divides by all pairs, so that every tie costs; "b" by the geometric mean of the pairs that are not tied
-    in x, shape (n,), and those that are not tied in y (nan where all are tied on one side).
+    Variant "a" divides by all pairs, so that every tie lowers it; "b" by the geometric mean of the number of pairs not
+    tied in x, shape (n,), and not tied in y (nan if all are tied on one side).
 
     Notes
     -----
@@ -57,7 +57,7 @@ def kendall(x: Scores, y: Scores, *, variant: Variant = "b") -> float:
 def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
     """AP correlation: Kendall's tau with more weight on swaps near the top, from -1 to 1.
 
-    For every rank of y but the first: the share of the things above it that x has above it too; the mean of these.
+    The mean over all ranks of y but the first of the share of the items above it that x has above it too.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
     Returns
     -------
     float
-        nan with fewer than two things, and for "b" where all are tied on one side.
+        nan with fewer than two items, and for "b" if all are tied on one side.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
     for side, values, allowed in (("x", xs, ties == "b"), ("y", ys, ties != "none")):
         if not allowed and len(np.unique(values)) < len(values):
             other = 'ties="b"' if side == "x" else 'ties="a" or ties="b"'
-            raise InputError(f"tau_AP with ties={ties!r} needs scores without ties, and {side} has some; say {other}")
+            raise InputError(f"tau_ap with ties={ties!r} needs scores without ties, but {side} has some; use {other}")
     if len(xs) < 2:
         return math.nan
     return (_tau_ap_b(xs, ys) + _tau_ap_b(ys, xs)) / 2 if ties == "b" else _tau_ap_a(xs, ys)
@@ -98,8 +98,8 @@ def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
 def _tau_ap_a(x: Floats, y: Floats) -> float:
     """The mean over all ways to break y's ties.
 
-    A thing in a group of t that begins at rank p is at p, ..., p + t - 1 equally often. Above it are all p - 1 of the
-    better groups; and of its own group, at its kth place, k - 1 others, of which on average half are above it in x.
+    An item in a group of t that starts at rank p is at p, ..., p + t - 1 equally often. Above it are all p - 1 of the
+    better groups, and of its own group, at its kth place, k - 1 others, of which on average half are above it in x.
     """
     above = y[None, :] > y[:, None]
     first = above.sum(axis=1) + 1
@@ -116,7 +116,7 @@ def _tau_ap_a(x: Floats, y: Floats) -> float:
 
 
 def _tau_ap_b(x: Floats, y: Floats) -> float:
-    """One direction, over y's groups: only things above a whole group count."""
+    """One direction, over y's groups: only items above a whole group count."""
     above = y[None, :] > y[:, None]
     ahead = above.sum(axis=1)
     counted = ahead > 0
@@ -129,23 +129,23 @@ def _tau_ap_b(x: Floats, y: Floats) -> float:
 def rbo(
     x: Scores | Mapping[object, float], y: Scores | Mapping[object, float], *, p: float = 0.9, ties: RboTies = "b"
 ) -> float:
-    """Rank-biased overlap, extrapolated: the overlap of the first d ranks, weighted by how many readers reach d.
+    """Extrapolated rank-biased overlap: the overlap of the first d ranks, weighted by the share of readers who reach d.
 
     Parameters
     ----------
     x, y
-        Scores of the same things, shape (n,); or mappings from thing to score, which may name different things and
-        differ in length, as two systems' documents for one topic do.
+        Scores of the same items, shape (n,); or mappings from item to score, which may have different items and differ
+        in length, as two systems' documents for one topic do.
     p
-        The probability that a reader goes on to the next rank. With .9 the first 10 ranks have 86% of the weight.
+        The probability that a reader continues to the next rank. With .9 the first 10 ranks have 86% of the weight.
     ties
-        "w": tied things share the best rank of their group, as in sports. "a": the mean over all ways to break ties.
-        "b": the same, divided by what the ties leave unknown, so that a ranking agrees fully with itself.
+        "w": tied items share the best rank of their group, as in sports. "a": the mean over all ways to break ties.
+        "b": the same, normalised so that a ranking with ties agrees fully with itself.
 
     Returns
     -------
     float
-        From 0 to 1. What is not listed is assumed to agree as much as what is listed.
+        From 0 to 1. Unlisted items are assumed to agree as much as listed ones.
 
     Raises
     ------
@@ -164,20 +164,20 @@ def rbo(
     """
     _choose("way with ties", ties, RboTies)
     if not 0 < p < 1:
-        raise InputError(f"p is the chance to go on, between 0 and 1, found {p:g}")
+        raise InputError(f"p: expected a probability between 0 and 1, found {p:g}")
     if isinstance(x, Mapping) and isinstance(y, Mapping):
         sides: list[Mapping[object, float]] = [x, y]
     elif isinstance(x, Mapping) or isinstance(y, Mapping):
-        raise InputError("rank-biased overlap needs two mappings or two lists of scores, found one of each")
+        raise InputError("rbo: expected two mappings or two lists of scores, found one of each")
     else:
         sides = [dict(enumerate(side.tolist())) for side in _paired(x, y)]
     if not all(sides):
-        raise InputError("rank-biased overlap needs two rankings, and one of them is empty")
+        raise InputError("rbo: expected two rankings, found an empty one")
     short, long = sorted(sides, key=len)
     things: dict[Hashable, int] = {thing: row for row, thing in enumerate({**short, **long})}
     s, depth = len(short), len(long)
     mine, yours = (_shares(side, things, depth, ties) for side in (short, long))
-    # A shorter ranking goes on without ties: one thing more at each rank.
+    # A shorter ranking continues without ties: one more item at each rank.
     held = [np.square(share).sum(axis=0) if ties == "b" else share.sum(axis=0) for share in (mine, yours)]
     held[0][s:] = np.arange(s + 1, depth + 1)
     ranks = np.arange(1, depth + 1)
@@ -197,10 +197,10 @@ def rbo(
 
 
 def _shares(ranking: Mapping[object, float], things: Mapping[Hashable, int], depth: int, ties: RboTies) -> Floats:
-    """(things x depth): the share of a thing among the first d, 1 where no tie is cut."""
+    """(items x depth): the share of an item within the first d, 1 unless d cuts its ties."""
     scores = np.array([ranking[thing] for thing in ranking], dtype=np.float64)
     if not np.isfinite(scores).all():
-        raise InputError("rank-biased overlap needs scores that are finite numbers")
+        raise InputError("rbo: expected scores that are finite numbers, found nan or infinity")
     first = (scores[None, :] > scores[:, None]).sum(axis=1) + 1
     last = (scores[None, :] >= scores[:, None]).sum(axis=1)
     ranks = np.arange(1, depth + 1)
@@ -211,24 +211,24 @@ def _shares(ranking: Mapping[object, float], things: Mapping[Hashable, int], dep
 
 
 def spearman(x: Scores, y: Scores) -> float:
-    """Spearman's rho: Pearson's correlation of the ranks, tied things sharing the mean of theirs.
+    """Spearman's rho: Pearson's correlation of the ranks, where tied items share their mean rank.
 
-    nan with fewer than two things, or where all are tied on one side.
+    nan with fewer than two items, or if all are tied on one side.
     """
     xs, ys = _paired(x, y)
     if len(xs) < 2 or not (np.ptp(xs) > 0 and np.ptp(ys) > 0):
         return math.nan
-    # Things above less things below: the rank, up to a factor and a shift.
+    # Items above minus items below: the rank, up to a factor and a shift.
     return float(np.corrcoef(_signs(xs).sum(axis=1), _signs(ys).sum(axis=1))[0, 1])
 
 
 def _paired(x: Scores, y: Scores) -> tuple[Floats, Floats]:
-    """Both as arrays, of one length and all finite."""
+    """Both as arrays, checked to be finite and of equal length."""
     xs, ys = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if xs.ndim != 1 or xs.shape != ys.shape:
-        raise InputError(f"a correlation needs two lists of scores of one length, found {xs.shape} and {ys.shape}")
+        raise InputError(f"a correlation needs two lists of equal length, found shapes {xs.shape} and {ys.shape}")
     if not (np.isfinite(xs).all() and np.isfinite(ys).all()):
-        raise InputError("a correlation needs scores that are finite numbers, found nan or infinity; leave those out")
+        raise InputError("a correlation needs finite scores, found nan or infinity; leave those items out")
     return xs, ys
 
 

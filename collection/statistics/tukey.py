@@ -22,9 +22,9 @@ class TukeyPairs(NamedTuple):
     a, b
         Columns of the values, a < b.
     difference
-        Mean of a less mean of b.
+        Mean of a minus mean of b.
     p
-        For all pairs together: it needs no further correction.
+        Already corrected for all pairs together.
     low, high
         Simultaneous bounds of the differences.
     """
@@ -40,11 +40,11 @@ class TukeyPairs(NamedTuple):
 def randomised_tukey(
     values: npt.ArrayLike, alpha: float = 0.05, *, resamples: int = 10_000, seed: int = 0
 ) -> TukeyPairs:
-    """Test all pairs of systems, given (topics x systems), by the range of means if all systems were alike.
+    """Test all pairs of systems, given (topics x systems), by the range of means expected if all systems were equal.
 
     Each resample permutes the systems in every topic; p of a pair is the share (b + 1) / (m + 1) of resamples whose
     largest difference of means is at least the pair's. The bounds are the difference plus and minus the width that
-    1 - alpha of the resamples stay within.
+    contains 1 - alpha of the resamples.
 
     Notes
     -----
@@ -73,7 +73,7 @@ def randomised_tukey(
     ranges.sort()
     bound = np.abs(difference) - NOISE * np.abs(table).max()
     beyond = resamples - np.searchsorted(ranges, bound, side="left")
-    # The least width that no more than alpha of the m + 1 ranges exceed, the observed one included.
+    # The smallest width exceeded by at most alpha of the m + 1 ranges, which include the observed one.
     place = math.ceil((1 - alpha) * (resamples + 1)) - 1
     wide = ranges[place] if place < resamples else np.inf
     return TukeyPairs(a, b, difference, (beyond + 1) / (resamples + 1), difference - wide, difference + wide)

@@ -39,7 +39,7 @@ class AssignmentTables(Repository):
 
     @writes
     def assign(self, query_id: str, accounts: Iterable[str], groups: Iterable[str]) -> None:
-        """Assign a topic to these and to nobody else; without any, it is open to everybody."""
+        """Assign a topic to exactly these; without any, it is open to everybody."""
         topic = self.connection.topic_key(query_id)
         self.connection.execute("DELETE FROM assignments WHERE topic = ?", (topic,))
         rows = [(topic, "account", name) for name in accounts] + [(topic, "group", name) for name in groups]

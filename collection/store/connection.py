@@ -111,10 +111,12 @@ class Connection:
             self.db.execute("PRAGMA foreign_keys = ON")
             if migrations.pending(self.db):
                 if self.db.table_names() and not migrations.applied(self.db):
-                    raise CampaignError(f"{path} is a database, but not of a campaign")
+                    raise CampaignError(f"{path}: expected the database of a campaign, found another one")
                 self._migrate()
         except sqlite3.DatabaseError as error:
-            raise CampaignError(f"{path} cannot be opened as a campaign database: {error}") from error
+            raise CampaignError(
+                f"{path}: expected the database of a campaign, found a file that cannot be opened ({error})"
+            ) from error
 
     def _migrate(self) -> None:
         """Bring the tables up to date, possibly while another process does the same."""
@@ -140,7 +142,7 @@ class Connection:
             self.db.conn.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             raise BusyError(
-                f"the campaign is busy with another writer, perhaps an import ({error}); try again"
+                f"the campaign is busy: another process, perhaps an import, is writing to it ({error}); try again"
             ) from error
         try:
             yield

@@ -49,7 +49,7 @@ class CorpusTables(Repository):
 
     @writes
     def add_topics(self, topics: Iterable[Topic], *, replace: bool = False) -> Added:
-        """Add topics; one that is there with other words is replaced or an error."""
+        """Add topics; an existing one with another text is replaced or raises ConflictError."""
         there = {row[0]: Topic._make(row) for row in self.topics().itertuples(index=False)}
         new = changed = same = 0
         for topic in topics:
@@ -69,13 +69,13 @@ class CorpusTables(Repository):
                 changed += 1
             else:
                 raise ConflictError(
-                    f"topic {topic.query_id!r} is in the campaign already with other words; --replace takes the new"
+                    f"topic {topic.query_id!r} is already in the campaign with another text; use --replace"
                 )
         return Added(new, changed, same)
 
     @writes
     def add_documents(self, documents: Iterable[Document], *, replace: bool = False) -> Added:
-        """Add documents; one that is there with another text is replaced or an error.
+        """Add documents; an existing one with another text is replaced or raises ConflictError.
 
         A document of which only the id was known gets its text, and counts as new.
         """
@@ -93,7 +93,7 @@ class CorpusTables(Repository):
             differ = [d for d, row in there.items() if row[1] is not None and row != rows[d]]
             if differ and not replace:
                 raise ConflictError(
-                    f"document {differ[0]!r} is in the campaign already with another text; --replace takes the new one"
+                    f"document {differ[0]!r} is already in the campaign with another text; use --replace"
                 )
             changed += len(differ)
             same += sum(row == rows[d] for d, row in there.items())

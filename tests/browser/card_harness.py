@@ -41,7 +41,7 @@ TIME = {
     ],
     "left": 14,
     "estimate": {"low": 420.0, "mid": 480.0, "high": 5800.0},
-    "why": "if nobody else takes part of it",
+    "why": "if nobody else judges them",
     "since_break": 0.0,
 }
 LIGHT = {

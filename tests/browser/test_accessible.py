@@ -188,9 +188,9 @@ def test_all_buttons_are_reached_by_tab_and_show_it(full, make_card):
 
 def test_judging_is_heard_once_with_the_next_title(card, desk):
     card.press("2")
-    expect(card.part("aloud")).to_have_text("frame.method_100: 2 Relevant – undo (u). Now: frame.method_101")
+    expect(card.part("aloud")).to_have_text("frame.method_100: 2 Relevant – u to undo. Now: frame.method_101")
     card.press("u")
-    expect(card.part("aloud")).to_have_text("frame.method_100: 2 Relevant taken back. Now: frame.method_100")
+    expect(card.part("aloud")).to_have_text("frame.method_100: 2 Relevant undone. Now: frame.method_100")
     # Fast keys are one announcement, not four.
     card.page.evaluate(
         "window.heard = []; new MutationObserver(() => window.heard.push(window.part('aloud').textContent))"
@@ -199,7 +199,7 @@ def test_judging_is_heard_once_with_the_next_title(card, desk):
     )
     card.page.wait_for_function("window.heard.length > 0")
     card.saved()
-    assert card.page.evaluate("window.heard") == ["frame.method_103: 3 Perfect – undo (u). Now: frame.method_104"]
+    assert card.page.evaluate("window.heard") == ["frame.method_103: 3 Perfect – u to undo. Now: frame.method_104"]
     live = "[...window.part('card').querySelectorAll('[aria-live=polite],[role=status]')].filter((n) => n.offsetParent)"
     assert card.page.evaluate(f"{live}.map((n) => n.dataset.part)") == ["aloud"]
 
@@ -207,7 +207,7 @@ def test_judging_is_heard_once_with_the_next_title(card, desk):
 def test_trouble_and_messages_are_heard(card, desk):
     expect(card.part("aloud")).to_have_text("Now: frame.method_100")
     card.press("ArrowLeft")
-    expect(card.part("aloud")).to_have_text("There is nothing further back")
+    expect(card.part("aloud")).to_have_text("No earlier judgements")
     card.page.context.set_offline(True)
     card.press("1")
     card.says("status", "No connection")

@@ -59,7 +59,7 @@ def test_every_key_is_recorded_on_the_pair_that_was_on_screen(card, desk, every)
 def test_a_key_before_the_next_pair_is_here_decides_nothing_and_says_so(card, desk):
     desk.delay = 3.0
     card.press(*"1" * 40, every=5)
-    card.says("notice", "One moment: what comes next is being fetched.")
+    card.says("notice", "What comes next is loading.")
     desk.delay = 0.0
     card.saved()
     assert said(desk) == answers(card)
@@ -118,7 +118,7 @@ def test_undo_brings_the_pair_back_and_looking_back_revises(card, desk):
     expect(card.grade(2)).to_have_attribute("aria-pressed", "true")
     card.press("3", "ArrowLeft")
     card.shows("Topic t0 d001")
-    card.says("notice", "River 1: 3 Perfect – another answer revises it")
+    card.says("notice", "River 1: 3 Perfect – answer again to change it")
     card.press("0")
     card.shows("Topic t0 d002")
     card.saved()
@@ -161,7 +161,7 @@ def test_skipped_pairs_come_again_after_the_others(running, make_card):
     card.press("s")
     card.says("notice", "This is the only pair left.")
     card.press("2")
-    card.says("rest-title", "Every pair is adjudicated")
+    card.says("rest-title", "All pairs are adjudicated")
     card.saved()
     assert [row["doc_id"] for row in desk.log] == ["d001", "d002", "d000"]
 
@@ -173,13 +173,13 @@ def test_a_card_with_nothing_left_asks_again_only_where_others_hold_pairs(runnin
     card.page.clock.install()
     card.open()
     card.press("1")
-    card.says("rest-title", "Nothing to adjudicate just now")
+    card.says("rest-title", "Nothing to adjudicate right now")
     card.saved()
     desk.held = set()
     card.page.clock.fast_forward(11_000)
     card.shows("Topic t0 d001")
     card.press("1")
-    card.says("rest-title", "Every pair is adjudicated")
+    card.says("rest-title", "All pairs are adjudicated")
     card.saved()
     asked = len(desk.requests)
     card.page.clock.fast_forward(11_000)
@@ -187,16 +187,16 @@ def test_a_card_with_nothing_left_asks_again_only_where_others_hold_pairs(runnin
     assert len(desk.requests) == asked
     desk.pool["t0"].append(document(2))
     card.page.clock.fast_forward(120_000)
-    card.says("rest-title", "Nothing to adjudicate just now")
+    card.says("rest-title", "Nothing to adjudicate right now")
     card.page.clock.fast_forward(11_000)
     card.shows("Topic t0 d002")
 
 
 def test_a_pair_that_somebody_adjudicated_meanwhile_is_told(card, desk):
-    desk.refuse["d000"] = "eve has adjudicated this pair meanwhile, as 1"
+    desk.refuse["d000"] = "eve has already adjudicated this pair, with grade 1"
     desk.ended.add("d000")
     card.press("3")
-    card.says("refused", "Refused: River 0: 3 Perfect. eve has adjudicated this pair meanwhile, as 1")
+    card.says("refused", "Not saved: River 0, 3 Perfect: eve has already adjudicated this pair, with grade 1")
     card.press("2")
     card.saved()
     assert said(desk) == [("Topic t0 d001", "2")]
@@ -365,7 +365,7 @@ def test_axe_finds_nothing_and_screen_readers_hear_what_happens(running, make_ca
     desk.opinions["d001"] = hostile()[5:]
     card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
     card.press("2")
-    expect(card.part("spoken")).to_contain_text("River 0: 2 Relevant – undo (u). River 1, for Topic t0: 7 opinions")
+    expect(card.part("spoken")).to_contain_text("River 0: 2 Relevant – u to undo. River 1, for Topic t0: 7 judgements")
     card.saved()
     assert faults(card) == []
     for key in ("?", "g", "m", "x", ","):

@@ -213,8 +213,8 @@ def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext
         other = campaign.judging.next_pairs("ann", "2", 1).documents[0].doc_id
         campaign.judging.judge_many([Judgement("other", "ann", "2", other, "graded", 0)])
     perfect.click()
-    page.get_by_role("button", name="Save the change").click()
-    expect(page.get_by_text("All that you said about this pair (2)")).to_be_visible()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("History of this pair (2 entries)")).to_be_visible()
     with Campaign(serving.directory) as campaign:
         assert campaign.judgement_log.judgements()[["doc_id", "relevance"]].values.tolist() == [
             [other, 0],
@@ -232,7 +232,7 @@ def test_import_page_says_the_line(serving: Serving, context: BrowserContext, tm
     expect(page.get_by_text("bad.run")).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("Nothing was imported")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"bad\.run:2: wanted 6 columns"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"bad\.run, line 2: expected 6 columns"))).to_be_visible()
 
 
 def test_without_the_link_nothing_is_shown(serving: Serving, context: BrowserContext) -> None:

@@ -46,7 +46,7 @@ def test_a_key_shows_the_next_document_at_once(card, desk):
 def test_a_slow_server_and_an_empty_queue_never_lead_to_a_blind_grade(card, desk):
     desk.delay = 4.0  # longer than a loaded machine takes to press the keys and to look
     card.press(*("1" * 60), every=5)
-    card.says("notice", "One moment")
+    card.says("notice", "The next document is loading")
     desk.delay = 0.0
     card.saved()
     judged = [(key["shown"], 1) for key in card.pressed() if key["shown"]]
@@ -57,7 +57,7 @@ def test_a_slow_server_and_an_empty_queue_never_lead_to_a_blind_grade(card, desk
 def test_a_grade_is_never_for_what_is_not_drawn_yet(card, desk):
     assert card.press_before_next_is_drawn("2") == "d100"
     card.shows("d101")
-    card.says("notice", "One moment")
+    card.says("notice", "Not recorded")
     assert card.stored() == 0
     card.press("3")
     card.saved()
@@ -119,7 +119,7 @@ def test_undo_twice_and_judge_again(card, desk):
     card.says("notice", "Nothing to undo")
     card.press("0", "1")
     card.shows("d102")
-    card.says("notice", "frame.method_101: 1 Related – undo (u)")
+    card.says("notice", "frame.method_101: 1 Related – u to undo")
     card.saved()
     assert words(desk)[2:] == [("d101", "undone"), ("d100", "undone"), ("d100", 0), ("d101", 1)]
     card.says("topic-count", "2 of 41")
@@ -261,7 +261,7 @@ def test_a_server_that_was_down_gets_everything_once_and_in_order(card, desk, fa
 def test_without_a_connection_judging_goes_on(card, desk):
     card.page.context.set_offline(True)
     card.press(*"01230")
-    card.says("status", "No connection: 5 judgements wait in this browser and will be sent")
+    card.says("status", "No connection: 5 judgements are kept in this browser and will be sent")
     before = card.grade(0).bounding_box()
     card.page.context.set_offline(False)  # the `online` event sends at once
     card.saved()
@@ -278,7 +278,7 @@ def test_a_reload_sends_what_waits_and_does_not_show_it_again(card, desk):
     card.open(first=None)
     card.says("status", "3 not saved yet")
     card.press("3")
-    card.says("notice", "One moment")
+    card.says("notice", "The next document is loading")
     desk.fail = None
     card.shows("d103")
     card.saved()
@@ -327,7 +327,7 @@ def test_signed_out(card, desk):
 def test_a_refused_judgement_is_shown_until_dismissed(card, desk):
     desk.refuse = {"d101": "the topic is closed"}
     card.press(*"123")
-    card.says("refused", "Refused: frame.method_101: 2 Relevant. the topic is closed")
+    card.says("refused", "Not saved: frame.method_101, 2 Relevant: the topic is closed")
     card.saved()
     assert words(desk) == [("d100", 1), ("d102", 3)]
     card.open(first=None)
@@ -343,7 +343,7 @@ def test_a_refusal_leaves_what_is_looked_back_at_in_sight(card, desk):
     desk.refuse, desk.delay = {"d102": "the topic is closed"}, 0.3
     card.press("3", "ArrowLeft", "ArrowLeft")
     card.shows("d101")
-    card.says("refused", "frame.method_102: 3 Perfect. the topic is closed")
+    card.says("refused", "frame.method_102, 3 Perfect: the topic is closed")
     assert card.on_screen() == "d101"
     card.press("ArrowRight")
     card.shows("d103")
@@ -395,7 +395,7 @@ def test_browsers_without_storage_or_secure_context(desk, make_card, script):
     card.shows("d102")
     card.says("status", "Saved")
     if script == NO_STORAGE:
-        card.says("status", "This browser stores nothing")
+        card.says("status", "This browser cannot store unsent answers")
     card.page.wait_for_function("!window.part('status').textContent.includes('not saved')")
     assert words(desk) == [("d100", 1), ("d101", 2)]
     assert all(re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", uuid) for uuid in desk.uuids)
@@ -427,7 +427,7 @@ def test_topics_to_the_end(desk, make_card):
     card.shows("d100")
     desk.held.clear()
     card.press(*("1" * 41), every=15)
-    card.says("rest-title", "Everything in the pool is judged")
+    card.says("rest-title", "All documents are judged")
     card.says("rest-words", "Export page")
     card.saved()
     assert len(desk.current()) == len(desk.log) == 47
@@ -439,12 +439,12 @@ def test_what_is_held_back_is_not_called_judged(desk, make_card):
     card = make_card().open(query_id="t2", first="d200")
     card.press(*"012")
     card.says("rest-title", "Topic done: 3 of 3")
-    card.says("rest-words", "The text of 5 more is missing.")
+    card.says("rest-words", "5 more documents have no text yet.")
     card.press("n")
     card.shows("d300")
     card.press(*"012")
-    card.says("rest-title", "Everything that has a text is judged")
-    card.says("rest-words", "come once it is imported")
+    card.says("rest-title", "All documents with text are judged")
+    card.says("rest-words", "when their texts are imported")
 
 
 def test_the_undo_of_another_topic_goes_back_to_it(desk, make_card):
@@ -481,7 +481,7 @@ def test_documents_held_by_others_are_asked_for_again(desk, make_card):
     card.page.clock.install()
     card.open(query_id="t2", first="d200")
     card.press("1")
-    card.says("rest-title", "No document is free just now")
+    card.says("rest-title", "No free document right now")
     card.saved()
     desk.held.clear()
     card.page.clock.fast_forward(10_500)
@@ -493,11 +493,11 @@ def test_the_card_moves_on_to_a_topic_that_has_work(desk, make_card):
     card = make_card().open(first="d100")
     card.press("1")  # t1: others hold the rest; t2: others hold all of it
     card.shows("d300")
-    card.says("notice", "Nothing is free here just now: going on with the next topic that has documents for you.")
+    card.says("notice", "No free document in this topic. Continuing with the next topic that has documents for you.")
     card.says("topic-title", "rolling mean t3")
     card.saved()
     card.part("topics").select_option("t2")  # who chooses a topic stays there
-    card.says("rest-title", "No document of this topic is free just now")
+    card.says("rest-title", "No free document in this topic")
     card.press("n")
     card.shows("d300")
 
@@ -508,7 +508,7 @@ def test_nothing_free_is_said_where_it_is_true_for_all_topics(desk, make_card):
     card.page.clock.install()
     card.open(first="d100")
     card.press("1")
-    card.says("rest-title", "No document is free just now")
+    card.says("rest-title", "No free document right now")
     card.saved()
     desk.held -= {"d200"}
     card.page.clock.fast_forward(10_500)
@@ -523,14 +523,14 @@ def test_after_calibration_the_card_moves_on(harness, make_card):
     desk.first = None
     card.press("1")
     card.shows("d300")
-    card.says("notice", "Done here: going on with the next topic that has documents for you.")
+    card.says("notice", "Topic done. Continuing with the next topic that has documents for you.")
 
 
 def test_a_budget_that_is_used_up_is_said(desk, make_card):
-    desk.order, desk.budget = [], "The judgement budget of this campaign (500) is used up"
+    desk.order, desk.budget = [], "The campaign's judgement budget (500) is used up"
     card = make_card().open(first=None)
-    card.says("rest-title", "The judgement budget of this campaign (500) is used up")
-    card.says("rest-words", "A manager can raise it on the Loop page")
+    card.says("rest-title", "The campaign's judgement budget (500) is used up")
+    card.says("rest-words", "If a manager raises the budget on the Loop page")
 
 
 # --------------------------------------------------------------------------------------------- drawing
@@ -604,13 +604,13 @@ def test_the_buttons_are_in_sight_and_stay_where_they_are(desk, make_card, size)
         assert all(min(box["width"], box["height"]) >= 44 for box in before)
     desk.refuse = {"d100": "no"}
     card.press("1", "2", "ArrowLeft")
-    card.says("refused", "Refused")
+    card.says("refused", "Not saved")
     assert before == [button.bounding_box() for button in buttons.all()]
     width = card.page.evaluate("document.documentElement.scrollWidth")
     assert width <= size[0], "the page scrolls sideways"
     titles = [button.get_attribute("aria-label") for button in buttons.all()]
     assert all(titles)
-    assert titles[2] == "2 Relevant: it answers the need in part, or among other things"
+    assert titles[2] == "2 Relevant: answers the topic in part, or among other things"
 
 
 # ------------------------------------------------------------------------------------------- why
@@ -636,13 +636,13 @@ def test_why_shows_terms_for_and_against(card, desk):
     expect(card.part("why-sentence")).to_have_text("These weigh <b>most</b>.")
     assert terms(card, "for") == [("<i>", "+1.00", "100%"), ("wing", "+0.25", "25%")]
     assert terms(card, "against") == [("heat", "\u22120.50", "50%")]
-    expect(card.page.get_by_role("list", name="Terms that speak against it").get_by_role("listitem")).to_have_count(1)
+    expect(card.page.get_by_role("list", name="Terms against").get_by_role("listitem")).to_have_count(1)
     panel, text = card.part("why-panel").bounding_box(), card.part("text").bounding_box()
     assert panel["x"] + panel["width"] <= text["x"], "it covers the document"
     card.press("w")
     expect(card.part("why-panel")).to_be_hidden()
     card.press(".")
-    card.page.get_by_role("button", name="Why this document came up").click()
+    card.page.get_by_role("button", name="Why this document?").click()
     expect(card.part("why-panel")).to_be_visible()
     card.press("Escape")
     expect(card.part("why-panel")).to_be_hidden()
@@ -667,7 +667,7 @@ def test_grading_goes_on_beside_why_and_it_follows(card, desk):
 def test_a_late_answer_for_another_document_is_dropped(card, desk):
     desk.slow["d100"] = 1.0
     card.press("w")
-    card.says("why-sentence", "One moment")
+    card.says("why-sentence", "Loading")
     card.until(lambda: asked(desk, "why"))
     card.press("2")
     card.says("why-sentence", "d101")
@@ -683,11 +683,11 @@ def test_a_late_answer_for_another_document_is_dropped(card, desk):
 
 
 def test_why_says_what_went_wrong_and_asks_again_while_the_model_is_made(card, desk):
-    desk.why = {"d100": {}, "d101": {"sentence": "The model is being made.", "terms": [], "behind": True}}
+    desk.why = {"d100": {}, "d101": {"sentence": "The model is being trained.", "terms": [], "behind": True}}
     card.press("w")
-    card.says("why-sentence", "It cannot be said just now: the loop knows no such document.")
+    card.says("why-sentence", "The reason could not be loaded: the loop knows no such document.")
     card.press("1")
-    card.says("why-sentence", "is being made")
+    card.says("why-sentence", "is being trained")
     desk.why.clear()
     card.says("why-sentence", "These terms of d101")
     card.press("w")
@@ -712,7 +712,7 @@ def test_search_and_take(card, desk):
     search(card, "method_13")
     options = card.found()
     expect(options).to_have_count(10)
-    expect(card.part("search-says")).to_have_text("10 documents: ↓ or Enter chooses, Enter again takes.")
+    expect(card.part("search-says")).to_have_text("10 documents. Select one with ↓, judge it next with Enter.")
     expect(card.part("search-panel").get_by_role("listbox")).to_be_visible()
     card.press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp")
     expect(options.nth(1)).to_have_attribute("aria-selected", "true")
@@ -736,7 +736,7 @@ def test_writing_in_the_field_never_judges(card, desk):
     card.press("/")
     card.page.keyboard.type("0123 rcuxsnw/?")
     expect(card.part("search-words")).to_have_value("0123 rcuxsnw/?")
-    card.says("search-says", "No document has these words.")
+    card.says("search-says", "No document matches.")
     assert card.page.evaluate("window.heard") is None  # the page's own keys never hear of it
     card.grade(2).click()
     card.says("notice", "Close the search first")
@@ -757,7 +757,7 @@ def test_enter_never_takes_what_was_not_chosen_in_sight(card, desk):
     expect(card.found()).to_have_attribute("aria-selected", "true")
     card.page.keyboard.type("0")
     card.press("Enter")  # the words are others by now
-    card.says("search-says", "No document has these words.")
+    card.says("search-says", "No document matches.")
     assert card.on_screen() == "d100"
     assert "take" not in [name for name, _ in desk.requests]
 
@@ -782,7 +782,7 @@ def test_a_refused_take_says_why(card, desk):
     search(card, "method_13")
     expect(card.found()).to_have_count(10)
     card.press("Enter", "Enter")
-    card.says("search-trouble", "It cannot be taken: another annotator has it on screen.")
+    card.says("search-trouble", "The document could not be taken: another annotator has it on screen.")
     expect(card.part("search-panel")).to_be_visible()
     card.press("ArrowDown", "Enter")
     card.shows("d131")
@@ -817,11 +817,11 @@ def test_late_results_are_dropped_and_a_take_never_comes_under_the_keys(card, de
     search(card, "mean")
     card.until(lambda: asked(desk, "search"))
     card.part("search-words").fill("method_130")
-    card.says("search-says", "1 document:")
+    card.says("search-says", "1 document.")
     card.page.wait_for_timeout(1200)
     expect(card.found()).to_have_count(1)
     card.press("Enter", "Enter")
-    card.says("search-says", "One moment")
+    card.says("search-says", "Loading")
     card.press("Escape")
     card.says("notice", "it comes next")
     assert card.on_screen() == "d100"
@@ -914,7 +914,7 @@ def test_the_first_order_may_take_its_time(desk, make_card):
     desk.order = ["d120"]
     card.shows("d120")
     card.press("1")
-    card.says("rest-title", "Nothing is left in this topic")
+    card.says("rest-title", "Nothing left in this topic")
     card.saved()
     assert len(asked(desk)) <= 6
 
@@ -926,7 +926,7 @@ def test_skipped_documents_come_last_in_the_loop(loop, desk):
     loop.press("1", "1", "1", "1", every=60)
     loop.shows("d100")
     loop.press("2")
-    loop.says("rest-title", "Nothing is left in this topic")
+    loop.says("rest-title", "Nothing left in this topic")
     loop.saved()
     assert [doc_id for doc_id, _ in words(desk)] == ["d110", "d120", "d130", "d101", "d100"]
 
@@ -955,7 +955,7 @@ def test_a_topic_in_the_loop_has_no_end(loop, desk):
     loop.press(*"12301", every=40)
     loop.saved()
     expect(loop.part("topic-count")).to_have_text("5 judged")
-    loop.says("rest-title", "Nothing is left in this topic")
+    loop.says("rest-title", "Nothing left in this topic")
     assert "✓" not in "".join(loop.part("topics").locator("option").all_text_contents())
     loop.press("n")
     loop.says("topic-title", "rolling mean t2")
@@ -999,7 +999,7 @@ def test_without_a_connection_what_is_used_up_says_so_and_goes_on_by_itself(card
     card.page.context.set_offline(True)
     card.press(*"1" * 41)
     card.says("rest-title", "No connection")
-    card.says("rest-words", "goes on by itself")
+    card.says("rest-words", "Judging continues")
     card.page.context.set_offline(False)
     card.page.wait_for_function("window.onScreen()")
     card.saved()
@@ -1021,4 +1021,4 @@ def test_who_comes_back_after_a_while_is_not_left_with_what_was_judged_elsewhere
     assert not card.page.evaluate(f"seenAs('hidden', 0); seenAs('visible', 5000); {due}")  # a glance elsewhere
     card.page.evaluate("seenAs('hidden', 5000); seenAs('visible', 95000)")
     card.shows("d102")
-    card.says("notice", "frame.method_100: judged meanwhile, it is not open any more")
+    card.says("notice", "frame.method_100: no longer needs a judgement")

@@ -53,10 +53,10 @@ def chosen(desk: Desk) -> list[Any]:
 def test_digits_choose_and_enter_goes_on(card, desk):
     card.press("2", "4")
     expect(card.tick(2)).to_have_attribute("aria-checked", "true")
-    card.says("done", "Done: 2 of up to 3")
+    card.says("done", "Submit 2 of up to 3")
     card.press("4", "5", "Enter")
     card.shows("Topic t1")
-    card.says("notice", "Topic t0: chosen 2, 5 – undo (u)")
+    card.says("notice", "Topic t0: selected 2 and 5 – u to undo")
     expect(card.tick(2)).to_have_attribute("aria-checked", "false")
     card.press("n")
     card.shows("Topic t2")
@@ -71,13 +71,13 @@ def test_digits_choose_and_enter_goes_on(card, desk):
 
 def test_nothing_is_said_by_mistake(card, desk):
     card.press("Enter")
-    card.says("notice", "Nothing is chosen: n says that none of these answers it.")
+    card.says("notice", "Select a document first, or “None of these” (n).")
     card.press("7")
     card.says("notice", "There is no document 7")
     card.press("1", "n")
-    card.says("notice", "1 is chosen: take that back first")
+    card.says("notice", "1 document is selected: deselect it or submit.")
     card.press("2", "3", "4")
-    card.says("notice", "3 can be chosen at most")
+    card.says("notice", "You can select 3 documents at most")
     assert card.on_screen() == "Topic t0"
     assert desk.log == []
     card.press("Enter")
@@ -144,7 +144,7 @@ def test_a_key_shows_the_next_list_at_once(lists, make_card):
 def test_an_empty_queue_never_leads_to_a_blind_choice(card, desk):
     desk.delay = 3.0
     card.press(*"n" * 40, every=5)
-    card.says("notice", "One moment")
+    card.says("notice", "What comes next is loading")
     desk.delay = 0.0
     card.saved()
     judged = [key["shown"] for key in card.pressed() if key["shown"]]
@@ -194,7 +194,7 @@ def test_one_text_opens_in_its_place_and_can_be_had_whole(lists, make_card):
     for _ in range(40):
         card.press("ArrowDown")  # through the text first, then to the next document
     expect(card.tick(3)).to_be_focused()
-    expect(card.page.locator(".cd-lines").nth(2)).to_have_text("The text of this document is not in the campaign.")
+    expect(card.page.locator(".cd-lines").nth(2)).to_have_text("The text of this document has not been imported.")
     card.press("e")
     expect(card.page.locator(".cd-whole:visible")).to_have_count(1)
     card.press("e")
@@ -222,11 +222,11 @@ def test_looking_back_and_revising(card, desk):
     card.press("3", "Escape")  # not finished: nothing is changed
     card.shows("Topic t2")
     card.press("ArrowLeft", "ArrowLeft", "ArrowLeft")
-    card.says("notice", "nothing further back")
+    card.says("notice", "No earlier decisions")
     expect(card.tick(3)).to_have_attribute("aria-checked", "false")
     card.press("5", "Enter")
     card.shows("Topic t2")
-    card.says("notice", "chosen 2, 5, revised")
+    card.says("notice", "selected 2 and 5, revised")
     card.press("ArrowLeft", "n")
     card.saved()
     assert chosen(desk) == [("t0", [2]), ("t1", []), ("t0", [2, 5]), ("t0", [])]
@@ -281,7 +281,7 @@ def test_skipped_ones_come_at_the_end(lists, make_card):
     card.press("s")
     card.says("notice", "the only topic left")
     card.press("n")
-    card.says("rest-title", "Everything is decided")
+    card.says("rest-title", "All topics are done")
     card.saved()
     assert [q for q, _ in chosen(desk)] == ["t1", "t2", "t3", "t0"]
 
@@ -293,7 +293,7 @@ def test_offline_it_goes_on_keeps_and_sends_later(card, desk):
     desk.fail = 503
     card.press("1", "Enter", "n", "2", "Enter")
     card.shows("Topic t3")
-    card.says("status", "3 choices wait in this browser and will be sent")
+    card.says("status", "3 choices are kept in this browser and will be sent")
     assert card.stored() == 3
     desk.fail = None
     card.open("Topic t3")  # a reload sends what waits
@@ -313,10 +313,10 @@ def test_an_answer_that_is_lost_doubles_nothing(card, desk):
 
 
 def test_what_is_refused_is_said_and_a_new_token_is_fetched(card, desk):
-    desk.refuse = {"t0": "topic 't0' was not handed out to ada"}
+    desk.refuse = {"t0": "topic 't0' is not assigned to ada"}
     desk.token = "second"
     card.press("1", "Enter", "n")
-    card.says("refused", "Refused: Topic t0: chosen 1. topic 't0' was not handed out to ada")
+    card.says("refused", "Not saved: Topic t0, selected 1: topic 't0' is not assigned to ada")
     card.saved()
     assert chosen(desk) == [("t1", [])]
     card.button("dismiss").click()
@@ -343,13 +343,13 @@ def test_others_hold_the_rest_and_the_campaign_asks_for_something_else(lists, ma
     desk.held = {"t1"}
     card = make_card().open()
     card.press("n")
-    card.says("rest-title", "No topic is free just now")
+    card.says("rest-title", "No free topic right now")
     desk.asks_for = "preference"
     card.page.evaluate("window.dispatchEvent(new Event('online'))")
     card.press("u")
     card.shows("Topic t0")
     card.press("1", "Enter")
-    card.says("rest-title", "This campaign now asks for something else")
+    card.says("rest-title", "The task of this campaign has changed")
     card.saved()
     assert chosen(desk) == [("t0", []), ("t0", "undone"), ("t0", [1])]
 
@@ -386,7 +386,7 @@ def test_guidelines_and_keys(card, desk):
     card.press("1", "Enter")  # deciding goes on beside them
     card.shows("Topic t1")
     card.press("Escape", "?")
-    card.says("action-keys", "none of these answers it")
+    card.says("action-keys", "None of these documents answers the topic")
     card.press("1", "n")  # not behind the list of keys
     assert card.on_screen() == "Topic t1"
     card.press("Escape", "n")
@@ -426,7 +426,7 @@ def test_axe_finds_nothing_and_screen_readers_hear_what_happens(lists, make_card
     card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
     expect(card.part("spoken")).to_have_text("Topic t0: 10 documents")
     card.press("2", "Enter")
-    expect(card.part("spoken")).to_have_text("Topic t0: chosen 2 – undo (u). Topic t1: 10 documents")
+    expect(card.part("spoken")).to_have_text("Topic t0: selected 2 – u to undo. Topic t1: 10 documents")
     card.press("1", "ArrowDown", "e")
     card.saved()
     assert faults(card) == []
@@ -441,7 +441,7 @@ def test_keys_and_texts_are_each_annotators_own(card, desk):
     rows = card.part("key-rows").locator("[data-do=rekey]")
     rows.filter(has_text="None of these").click()
     card.press("o")
-    rows.filter(has_text="Done with this list").click()
+    rows.filter(has_text="Submit").click()
     card.press("f")
     card.part("size-more").click()
     card.press("Escape")
@@ -458,7 +458,7 @@ def test_keys_and_texts_are_each_annotators_own(card, desk):
     card.open("Topic t2")
     assert card.page.evaluate("getComputedStyle(part('frame')).getPropertyValue('--cd-text-size')") == "18px"
     card.press(",")
-    card.part("key-rows").get_by_title("The usual key again").first.click()
+    card.part("key-rows").get_by_title("Reset to the default key").first.click()
     card.press("Escape", "1", "Enter")
     card.shows("Topic t3")
     card.saved()
@@ -496,7 +496,7 @@ def test_a_topic_that_cannot_be_shown_says_so_beside_the_next(lists, make_card):
     answer = {"status": 400, "json": {"error": "there is no topic 't99'"}}
     card.page.route("**/task/unit", lambda route: route.fulfill(**answer))
     card.open(query_id="t99")
-    card.says("notice", "The topic that was asked for cannot be shown: there is no topic 't99'.")
+    card.says("notice", "The requested topic cannot be shown: there is no topic 't99'.")
     card.press("n")
     card.shows("Topic t1")
     card.saved()
@@ -506,7 +506,7 @@ def test_a_topic_that_cannot_be_shown_says_so_beside_the_next(lists, make_card):
 def test_a_choice_is_never_for_what_is_not_drawn_yet(card, desk):
     assert card.press_before_next_is_drawn("n") == "Topic t0"
     card.shows("Topic t1")
-    card.says("notice", "One moment")
+    card.says("notice", "Not recorded")
     assert card.stored() == 0
     card.press("n")
     card.saved()
@@ -526,7 +526,7 @@ def test_a_late_undo_takes_nothing_back(lists, make_card):
         card.shows("Topic t3")
     card.page.wait_for_function("window.answered['task/unit'] > 0")
     assert card.on_screen() == "Topic t3"
-    card.says("notice", "Topic t2: chosen 2")
+    card.says("notice", "Topic t2: selected 2")
     card.saved()
     assert chosen(desk) == [("t0", [1]), ("t1", [1]), ("t2", [2])]
 
@@ -540,11 +540,11 @@ def test_a_refusal_leaves_what_is_looked_back_at_and_what_was_before(lists, make
     desk.refuse, desk.delay = {"t2": "no", "t0": "not any more"}, 0.2
     card.press("1", "ArrowLeft", "ArrowLeft")
     card.shows("Topic t1")
-    card.says("refused", "Topic t2: chosen 1. no")
+    card.says("refused", "Topic t2, selected 1: no")
     assert card.on_screen() == "Topic t1"
     card.press("ArrowLeft", "3", "ArrowLeft")  # a revision
     card.shows("Topic t0")
-    card.says("refused", "Topic t0: chosen 3. not any more")
+    card.says("refused", "Topic t0, selected 3: not any more")
     card.saved()
     assert card.on_screen() == "Topic t0"
     expect(card.tick(1)).to_have_attribute("aria-checked", "true")
@@ -558,7 +558,7 @@ def test_a_note_at_a_list_that_is_looked_back_at_keeps_its_ticks(card, desk):
     card.press("ArrowLeft", "2", "m")
     card.part("note-text").fill("why")
     card.press("Enter")
-    card.says("notice", "Topic t0: note kept")
+    card.says("notice", "Topic t0: note saved")
     expect(card.tick(2)).to_have_attribute("aria-checked", "true")
     card.press("Enter")
     card.shows("Topic t1")

@@ -68,7 +68,7 @@ def test_a_chart_is_saved_as_svg_and_as_png(page: Page, tmp_path: Path) -> None:
     assert root.tag == f"{SVG}svg"
     assert root.findtext(f"{SVG}title") == "Mean nDCG@10 of each system"
     said = {node.text for node in root.iter(f"{SVG}text")}
-    assert {"good", "fair", "poor", "mixed", "mean nDCG@10"} <= said
+    assert {"good", "fair", "poor", "mixed", "Mean nDCG@10"} <= said
     png = saved(page, "PNG", tmp_path)
     assert png.name == "means.png"
     content = png.read_bytes()
@@ -81,20 +81,20 @@ def test_a_chart_is_saved_as_svg_and_as_png(page: Page, tmp_path: Path) -> None:
 def test_a_bar_leads_to_the_rankings_of_its_topic(page: Page) -> None:
     look(page, "Two systems")
     expect(chart(page, "topics")).to_be_visible()
-    topic = page.get_by_role("combobox", name="Topic, those first on which they differ most")
+    topic = page.get_by_role("combobox", name="Topic (largest difference first)")
     first = topic.input_value()
     bars = chart(page, "topics").locator("path[aria-roledescription=bar]")
     expect(bars).to_have_count(len(TOPICS))
     other = next(
-        n for n in range(len(TOPICS)) if not bars.nth(n).get_attribute("aria-label").startswith(f"topic: {first[:2]};")
+        n for n in range(len(TOPICS)) if not bars.nth(n).get_attribute("aria-label").startswith(f"Topic: {first[:2]};")
     )
-    named = bars.nth(other).get_attribute("aria-label").removeprefix("topic: ")[:2]
+    named = bars.nth(other).get_attribute("aria-label").removeprefix("Topic: ")[:2]
     bars.nth(other).click(force=True)
     expect(topic).to_have_value(re.compile(f"^{named}: topic {named} "))
 
 
 def test_axe_finds_nothing_serious_in_either_theme(page: Page) -> None:
-    for at, name in (("Means", "means"), ("Tests", "tests"), ("Two systems", "topics")):
+    for at, name in (("Leaderboard", "means"), ("Tests", "tests"), ("Two systems", "topics")):
         look(page, at)
         expect(chart(page, name)).to_be_visible()
         for theme in ("light", "dark"):

@@ -53,10 +53,10 @@ def test_texts_are_set_as_one_likes_and_stay_so(card, desk):
     card.press(*["Enter"] * 5)
     expect(smallest).to_have_attribute("aria-disabled", "true")
     assert card.page.evaluate(size, "text") == "14px"
-    switch = card.page.get_by_role("switch", name="Long documents always whole")
+    switch = card.page.get_by_role("switch", name="Always show full documents")
     expect(switch).to_have_attribute("aria-checked", "false")
     switch.click()
-    card.page.get_by_role("switch", name="Mark the words of the topic").click()
+    card.page.get_by_role("switch", name="Highlight topic words").click()
     card.press("2", "Escape")
     assert card.on_screen() == "d100", "a digit in the settings is no grade"
     card.page.wait_for_function(
@@ -67,9 +67,7 @@ def test_texts_are_set_as_one_likes_and_stay_so(card, desk):
     card.open()
     assert card.page.evaluate(size, "text") == "14px"
     card.press(",")
-    expect(card.page.get_by_role("switch", name="Mark the words of the topic")).to_have_attribute(
-        "aria-checked", "false"
-    )
+    expect(card.page.get_by_role("switch", name="Highlight topic words")).to_have_attribute("aria-checked", "false")
 
 
 def test_sizes_that_are_none_count_as_the_usual_ones(desk, make_card):
@@ -108,11 +106,11 @@ def test_keys_of_ones_own_here_after_a_reload_and_on_another_device(card, desk, 
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("r", "r stays as it is: the page itself takes it."),
-        ("7", "7 stays as it is: digits are answers."),
-        ("ArrowDown", "↓ stays as it is: it scrolls the document."),
-        ("F5", "F5 stays as it is: the browser has a use for it."),
-        ("u", "u it is already."),
+        ("r", "r cannot be used: the app already uses it."),
+        ("7", "7 cannot be used: digits are reserved for answers."),
+        ("ArrowDown", "↓ cannot be used: it scrolls the document."),
+        ("F5", "F5 cannot be used: the browser uses it."),
+        ("u", "“Undo” already has the key u."),
     ],
 )
 def test_keys_that_are_not_to_be_had(card, desk, key, said):
@@ -126,11 +124,11 @@ def test_keys_that_are_not_to_be_had(card, desk, key, said):
 def test_a_key_that_another_has_is_swapped_and_all_can_be_as_before(card):
     card.press(",")
     rekey(card, "undo", "s")
-    expect(card.part("keys-say")).to_have_text("s: take the last judgement back. “skip” has u now.")
+    expect(card.part("keys-say")).to_have_text("“Undo” now has the key s. “Skip” now has u.")
     expect(cap(card, "undo")).to_have_text("s")
     expect(cap(card, "skip")).to_have_text("u")
     rekey(card, "digit:3", "m")  # a grade has no letter that it could give in return
-    card.says("keys-say", "m is the key of “a note”: give that another one first.")
+    card.says("keys-say", "m belongs to “Note”. Give that another key first.")
     rekey(card, "help", "Escape")
     expect(card.part("keys-say")).to_have_text("")
     expect(card.part("settings-panel")).to_be_visible()
@@ -180,11 +178,11 @@ def test_sentences_name_the_keys_that_are_ones_own(desk, make_card):
     desk.own = {"keys": {"undo": "k", "forward": "j"}}
     card = make_card().open()
     card.press("2")
-    card.says("notice", "2 Relevant – undo (k)")
+    card.says("notice", "2 Relevant – k to undo")
     card.press("ArrowLeft")
-    card.says("notice", "a grade revises it, j goes forward")
+    card.says("notice", "grade again to change it, j goes forward")
     card.press("s")
-    card.says("notice", "This one is judged already: j goes forward.")
+    card.says("notice", "This document is already judged; j goes forward.")
     card.press("j")
     card.shows("d101")
 
@@ -196,7 +194,7 @@ def test_a_flag_goes_with_the_grade_and_comes_off_again(card, desk):
     card.press("f")
     expect(card.part("flag")).to_have_attribute("aria-pressed", "true")
     expect(card.part("flagged")).to_be_visible()
-    card.says("notice", "frame.method_100: flagged, it goes with the grade")
+    card.says("notice", "frame.method_100: flagged; saved with your grade")
     card.open()  # it waits in this browser
     expect(card.part("flagged")).to_be_visible()
     card.press("2")
@@ -206,7 +204,7 @@ def test_a_flag_goes_with_the_grade_and_comes_off_again(card, desk):
     card.shows("d101")
     card.says("notice", "frame.method_101: flagged")
     card.press("f")
-    card.says("notice", "no longer flagged")
+    card.says("notice", "flag removed")
     card.saved()
     assert [(row["doc_id"], row["relevance"], row["flagged"]) for row in desk.log] == [
         ("d100", 2, True), ("d101", 1, False), ("d101", 1, True), ("d101", 1, False),
@@ -231,7 +229,7 @@ def test_a_flag_on_a_judged_document_leaves_it_where_it_is(show, harness):
     card.says("notice", "frame.method_1: flagged")
     card.press("d")
     card.button("flag").click()
-    card.says("notice", "frame.method_1: no longer flagged")
+    card.says("notice", "frame.method_1: flag removed")
     expect(card.part("finder-panel")).to_be_visible()
     assert card.page.evaluate("window.part('scroller').scrollTop") == place
     assert card.page.evaluate(texts) == drawn, "another document was drawn in between"
@@ -262,7 +260,7 @@ def test_the_last_judgements_newest_first_and_one_of_them_again(card, desk):
     card.shows("d104")
     card.saved()
     card.press("l")
-    expect(card.part("past-says")).to_have_text("4 judgements: ↑ ↓ choose, Enter opens.")
+    expect(card.part("past-says")).to_have_text("4 judgements. Select one with ↑ ↓, open it with Enter.")
     expect(card.part("past")).to_be_focused()
     methods = [
         ("×", "frame.method_103"),
@@ -274,7 +272,7 @@ def test_the_last_judgements_newest_first_and_one_of_them_again(card, desk):
     expect(card.part("past").get_by_role("option").nth(1)).to_contain_text("Flagged")
     card.press("1", "u", "s")  # nothing is judged behind the list
     card.grade(1).click()
-    card.says("notice", "Close the list first")
+    card.says("notice", "Close the history first")
     card.press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "End", "Enter")
     card.shows("d100")
     expect(card.part("history-panel")).to_be_hidden()
@@ -333,7 +331,7 @@ def test_the_list_is_filtered_here_and_there(card, desk):
     expect(card.part("past").get_by_role("option")).to_have_count(1)
     assert rows(card) == [("1", "frame.method_102")]
     card.part("past-grade").select_option("cannot judge")
-    expect(card.part("past-says")).to_contain_text("1 judgement:")
+    expect(card.part("past-says")).to_contain_text("1 judgement.")
     assert rows(card) == [("×", "frame.method_104")]
     card.part("past-grade").select_option("")
     card.part("past").focus()
@@ -342,7 +340,7 @@ def test_the_list_is_filtered_here_and_there(card, desk):
     card.page.keyboard.type("METHOD_101")
     expect(card.part("past").get_by_role("option")).to_have_count(1)
     card.page.keyboard.type("23 l")
-    expect(card.part("past-says")).to_have_text("None is like that.")
+    expect(card.part("past-says")).to_have_text("No judgement matches.")
     card.part("past-words").fill("method_101")
     expect(card.part("past").get_by_role("option")).to_have_count(1)
     card.press("ArrowDown", "Enter")
@@ -359,7 +357,7 @@ def test_more_are_fetched_when_the_end_is_near(harness, make_card):
     card.press("l")
     options = card.part("past").get_by_role("option")
     expect(options).to_have_count(50)
-    card.says("past-says", "50 or more judgements")
+    card.says("past-says", "50+ judgements")
     card.press("End")
     expect(options).to_have_count(100)
     card.press("End")
@@ -379,7 +377,7 @@ def test_without_a_connection_the_list_is_what_the_browser_knows(card, desk):
     card.saved()
     card.page.context.set_offline(True)
     card.press("3", "l")
-    card.says("past-says", "Only what this browser knows is listed: there is no connection to the server.")
+    card.says("past-says", "Showing only what this browser knows: there is no connection to the server.")
     assert rows(card) == [("3", "frame.method_102"), ("2", "frame.method_101"), ("1", "frame.method_100")]
     card.press("End", "Enter")
     card.shows("d100")
@@ -417,10 +415,10 @@ def test_a_near_duplicate_says_so_and_is_one_key_away(desk, make_card):
     card.page.wait_for_function("performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/near'))")
     expect(card.part("near")).to_be_hidden()  # the other one is not judged
     card.press("2")
-    expect(card.part("near")).to_contain_text("Nearly the same as frame.method_100, which you judged 2 Relevant.")
+    expect(card.part("near")).to_contain_text("Near-duplicate of frame.method_100, which you judged 2 Relevant.")
     card.press("v")
     card.shows("d100")
-    card.says("near", "This is the one that is nearly the same.")
+    card.says("near", "This is the near-duplicate.")
     card.press("v")
     card.shows("d101")
     card.button("near").click()
@@ -432,7 +430,7 @@ def test_a_near_duplicate_says_so_and_is_one_key_away(desk, make_card):
     card.shows("d102")
     expect(card.part("near")).to_be_hidden()
     card.press("v")
-    card.says("notice", "No judged document is known to be nearly the same as this one.")
+    card.says("notice", "No judged near-duplicate of this document is known.")
     assert card.on_screen() == "d102"
     card.saved()
     asked = [ask for name, ask in desk.requests if name == "near"]
@@ -447,7 +445,7 @@ def test_a_near_duplicate_that_this_browser_does_not_hold(desk, make_card):
     before.saved()
     desk.long_ago = {"d100"}
     card = make_card().open(first="d101")
-    card.says("near", "The same text as frame.method_100, which you judged 1 Related.")
+    card.says("near", "Same text as frame.method_100, which you judged 1 Related.")
     card.press("v")
     card.shows("d100")
     assert ("document", {"query_id": "t1", "doc_id": "d100", "said": True}) in desk.requests
@@ -483,10 +481,10 @@ def test_the_manager_may_want_no_word_of_near_duplicates(desk, make_card):
 def test_time_at_work_and_what_is_left(card, desk):
     card.press("t")
     expect(card.part("session-count")).to_have_text("42")
-    expect(card.part("session-active")).to_have_text("27 min")
-    expect(card.part("today-away")).to_have_text("12 min")
-    expect(card.part("time-pace")).to_have_text("38 s a document")
-    card.says("time-left", "14 documents want a judgement of yours: about 7 min to 1 h 35 min at your pace of late, if")
+    expect(card.part("session-active")).to_have_text("27 minutes")
+    expect(card.part("today-away")).to_have_text("12 minutes")
+    expect(card.part("time-pace")).to_have_text("38 seconds per document")
+    card.says("time-left", "14 documents left, about 7 minutes to 1.6 hours at your recent pace, if")
     card.press("1", "2")  # judging goes on beside it
     card.shows("d102")
     card.part("per-topic").get_by_role("button").nth(1).click()
@@ -495,15 +493,13 @@ def test_time_at_work_and_what_is_left(card, desk):
     desk.time = TIME | {
         "left": None,
         "estimate": None,
-        "why": "no end is known: the Recall page says when enough is found",
+        "why": "the end is not known in advance; see Recall for stopping advice",
     }
     card.press("t", "t")
     card.says("time-left", "No end is known")
     desk.time = TIME | {"estimate": None, "left": 1, "session": None, "why": "an estimate needs 15 judgements"}
     card.press("t", "t")
-    expect(card.part("time-left")).to_have_text(
-        "1 document wants a judgement of yours. An estimate needs 15 judgements."
-    )
+    expect(card.part("time-left")).to_have_text("1 document left. An estimate needs 15 judgements.")
     expect(card.part("session-count")).to_have_text("0")
 
 
@@ -631,6 +627,6 @@ def test_what_the_history_opens_says_the_way_back(card, desk):
     expect(card.part("past").get_by_role("option")).to_have_count(2)
     card.press("End", "Enter")
     card.shows("d100")
-    card.says("notice", "a grade revises it, → goes forward, Esc returns")
+    card.says("notice", "grade again to change it, → goes forward, Esc returns")
     card.press("Escape")
     card.shows("d102")

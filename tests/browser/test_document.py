@@ -59,9 +59,9 @@ def test_where_no_passage_matches_the_card_says_that_only_the_beginning_is_shown
         document(2, text=begins, excerpts=[[0, 700, begins[:700]]]),
         own={"long": "passages"},
     )
-    card.says("folding-says", "Only the beginning is shown: nothing of it matches the topic's words.")
+    card.says("folding-says", "Showing only the beginning: no passage matches the topic.")
     card.press("0")
-    card.says("folding-says", "Only the passages that match the topic are shown.")
+    card.says("folding-says", "Showing only passages that match the topic.")
 
 
 def test_a_wide_table_scrolls_and_breaks_no_word(show):
@@ -237,7 +237,7 @@ def test_pictures_stand_above_the_text_and_open_large(show, harness):
     expect(card.part("picture-panel")).to_be_hidden()
     expect(card.part("pictures")).to_be_hidden()
     card.press("i")
-    card.says("notice", "no picture to show")
+    card.says("notice", "This document has no pictures")
     card.press("1")
     card.shows("d003")
     place, alone = card.part("scroller").bounding_box(), card.part("pictures").bounding_box()
@@ -273,7 +273,7 @@ def test_a_lost_picture_says_so_and_a_link_is_not_loaded(show, harness):
             ],
         )
     )
-    card.says("pictures", "This picture cannot be loaded.The <b>wing</b>")
+    card.says("pictures", "The picture could not be loaded.The <b>wing</b>")
     link = card.part("pictures").locator("a")
     assert (link.text_content(), link.get_attribute("href")) == ("img.example.org", "https://img.example.org/x.png?a=1")
     assert set((link.get_attribute("rel") or "").split()) == {"noopener", "noreferrer", "nofollow"}
@@ -303,10 +303,10 @@ def test_a_long_document_is_folded_to_its_passages(show):
     expect(pieces).to_have_text([PARTS[1], PARTS[3], PARTS[9]])
     gaps = card.part("text").locator(".cd-gap")
     assert gaps.all_text_contents() == [
-        f"{excerpt(1)[0]} characters before this",
-        f"{excerpt(3)[0] - excerpt(1)[1]} characters between",
-        f"{excerpt(9)[0] - excerpt(3)[1]:,} characters between",
-        f"{len(LONG) - excerpt(9)[1]} characters after this",
+        f"Show {excerpt(1)[0]} hidden characters",
+        f"Show {excerpt(3)[0] - excerpt(1)[1]} hidden characters",
+        f"Show {excerpt(9)[0] - excerpt(3)[1]:,} hidden characters",
+        f"Show {len(LONG) - excerpt(9)[1]} hidden characters",
     ]
     expect(card.part("more")).to_be_hidden()
     gaps.nth(1).click()  # only this one, and without the server
@@ -328,7 +328,7 @@ def test_e_shows_all_and_folds_again_and_the_place_stays(show):
     ]
     card = show(*documents, viewport={"width": 1280, "height": 420})
     whole = "window.part('text').textContent.length"
-    card.says("folding", "Only the passages that match the topic are shown.")
+    card.says("folding", "Showing only passages that match the topic.")
     # At the top is a line of the passage behind the cap, and stays there.
     top = """() => {
       const [page, text] = [window.part('scroller'), window.part('text')];
@@ -349,7 +349,7 @@ def test_e_shows_all_and_folds_again_and_the_place_stays(show):
     card.press("e")
     card.page.wait_for_function(f"{whole} === {len(LONG.encode('utf-16-le')) // 2}")
     card.page.wait_for_function(f"Math.abs(({top})() - {before}) < 3")
-    card.says("folding", "The whole text is shown.")
+    card.says("folding", "Showing the full text.")
     card.press("e")
     expect(card.part("text").locator(".cd-piece")).to_have_count(2)
     card.page.wait_for_function(f"Math.abs(({top})() - {before}) < 3")
@@ -371,7 +371,7 @@ def test_what_cannot_be_fetched_says_so_and_nothing_is_lost(show, harness):
     card = show(document(1, text=LONG, excerpts=[excerpt(1), excerpt(9)]))
     harness.desk.fail = 500
     card.part("text").locator(".cd-gap").nth(2).click()
-    card.says("notice", "could not be fetched")
+    card.says("notice", "could not be loaded")
     expect(card.part("text").locator(".cd-piece")).to_have_count(2)
     harness.desk.fail = None
     card.part("text").locator(".cd-gap").nth(2).click()

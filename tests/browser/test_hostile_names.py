@@ -83,7 +83,7 @@ def test_no_name_is_an_icon_or_reads_as_another(serving: Serving, context: Any) 
     use_link(page, serving.link)
     for path, heading in {
         "": ":\u2060material/home: & :\u2060streamlit: gnp.exe",
-        "adjudicate": "Opinions",
+        "adjudicate": "Judgements",
         "agreement": "Agreement",
         "annotators": "Annotators",
         "assign": "Assign",
@@ -101,7 +101,7 @@ def test_no_name_is_an_icon_or_reads_as_another(serving: Serving, context: Any) 
         expect(page.get_by_text(":\u2060material/home: & :\u2060streamlit: gnp.exe").first).to_be_visible()
         is_harmless(page, path)
     expect(page.locator("svg.marks").first).to_be_visible()
-    for at in ("Tests", "Two systems", "Topics", "Costs", "Means"):
+    for at in ("Tests", "Two systems", "Topics", "Costs", "Leaderboard"):
         look(page, at)
         is_harmless(page, f"Compare, {at}")
     chart = page.locator(".st-key-chart-means svg.marks")

@@ -230,7 +230,7 @@ def test_find_marks_all_as_it_is_written_and_goes_from_one_to_the_next(show, har
     card.page.keyboard.type("G E.")  # without case, accents, and whatever blanks
     card.says("finder-says", "1 of 1")
     card.page.keyboard.type("nothing")
-    card.says("finder-says", "none")
+    card.says("finder-says", "no matches")
     card.highlights(HIT)
     card.press("Enter", "Escape", "2")
     card.shows("d002")
@@ -262,7 +262,7 @@ def test_find_says_how_far_it_sees_and_goes_on_when_all_is_there(show):
     card.press("d")
     card.page.keyboard.type("needle")
     card.says("finder-says", "1 of 1")
-    card.says("finder-more", "in the first 2,000 characters")
+    card.says("finder-more", "Searching the first 2,000 characters only.")
     card.part("finder-more").get_by_role("button").click()
     card.says("finder-says", "1 of 2")
     expect(card.part("finder-more")).to_be_hidden()

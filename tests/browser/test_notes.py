@@ -72,12 +72,12 @@ def test_long_guidelines_scroll_by_key(desk, make_card):
 
 def test_no_guidelines_and_a_route_that_fails(card, desk):
     card.press("g")
-    expect(card.part("guidelines-says")).to_have_text("The manager of this campaign has written no guidelines yet.")
+    expect(card.part("guidelines-says")).to_have_text("This campaign has no guidelines yet.")
     expect(card.part("topic-note-block")).to_be_hidden()
     desk.guidelines = None
     card.open()
     card.press("g")
-    card.says("guidelines-says", "They cannot be fetched just now")
+    card.says("guidelines-says", "The guidelines could not be loaded")
     desk.guidelines = "<p>There.</p>"
     card.press("1", "g", "g")
     expect(card.part("guidelines-text")).to_have_text("There.")
@@ -159,7 +159,7 @@ def test_a_clicked_grade_takes_along_what_is_written(card, desk):
     card.button("note").click()
     card.page.keyboard.type("on the way")
     card.button("skip").click()
-    card.says("notice", "Close the note first")
+    card.says("notice", "Save or discard the note first")
     card.grade(3).click()
     card.shows("d101")
     expect(card.part("note-panel")).to_be_hidden()
@@ -282,7 +282,7 @@ def test_a_late_refusal_leaves_what_was_judged_since_alone(card, desk):
     card.press("1", "u")
     keep(card, "new")
     card.press("2")
-    card.says("refused", "frame.method_100: 1 Related")
+    card.says("refused", "frame.method_100, 1 Related")
     card.saved()
     card.press("ArrowLeft")
     card.shows("d100")
@@ -329,10 +329,10 @@ def test_feedback_says_what_is_settled_and_keys_go_on(desk, make_card):
     expect(card.part("calibration")).to_be_visible()
     card.press("2")
     expect(card.part("feedback")).to_contain_text("frame.method_100")
-    expect(card.part("feedback")).to_contain_text("You: 2 Relevant. Settled: 1 Related.")
+    expect(card.part("feedback")).to_contain_text("Your grade: 2 Relevant. Reference grade: 1 Related.")
     expect(card.part("feedback")).to_contain_text("It only <i>names</i> it.")
     card.press("2")
-    expect(card.part("feedback")).to_contain_text("You: 2 Relevant. As settled.")
+    expect(card.part("feedback")).to_contain_text("Your grade: 2 Relevant. It matches the reference grade.")
     expect(card.part("feedback-list").locator("li")).to_have_count(1)
     expect(card.part("calibration")).to_be_hidden()
     card.press("3", "g", "Escape")
@@ -354,7 +354,8 @@ def test_feedback_of_fast_keys_comes_together(desk, make_card):
     card.saved()
     said = card.part("feedback-list").locator("li")
     expect(said).to_have_count(1)
-    expect(said).to_contain_text("You: cannot judge (Not in a language I read). Settled: 0 Not relevant.")
+    said_and_reference = "Your grade: cannot judge (Not in a language I read). Reference grade: 0 Not relevant."
+    expect(said).to_contain_text(said_and_reference)
 
 
 def test_calibration_comes_first_and_never_under_the_keys(card, desk):
@@ -368,7 +369,7 @@ def test_calibration_comes_first_and_never_under_the_keys(card, desk):
             break
         card.press("0", every=30)
     card.shows("d200")
-    card.says("notice", "Calibration comes first")
+    card.says("notice", "Calibration first")
     card.part("topics").select_option("t3")
     card.shows("d200")
     desk.first = None
@@ -381,7 +382,7 @@ def test_calibration_comes_first_and_never_under_the_keys(card, desk):
 def test_a_surplus_judgement_is_said_and_not_counted(card, desk):
     desk.surplus = {"d100"}
     card.press("2")
-    card.says("notice", "frame.method_100: saved; meanwhile others had given all that was wanted")
+    card.says("notice", "frame.method_100: saved, but others had already given all the judgements needed")
     card.press("1")
     card.saved()
     expect(card.part("notice")).not_to_contain_text("meanwhile")
@@ -395,7 +396,7 @@ def test_a_surplus_judgement_is_said_and_not_counted(card, desk):
     ("status", "said", "shown"),
     [
         (401, "your account is locked.", "You are signed out: your account is locked. 2 judgements are kept"),
-        (403, "a reader does not judge", "A reader does not judge: 2 judgements wait in this browser"),
+        (403, "readers cannot judge", "Readers cannot judge: 2 judgements are kept in this browser"),
     ],
 )
 def test_whoever_is_shut_out_is_told_why_and_loses_nothing(card, desk, status, said, shown):

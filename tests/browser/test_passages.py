@@ -46,7 +46,7 @@ def test_a_mark_is_taken_away_where_it_is(show, harness):
         card.press("p")
     card.highlights(PASSAGE, "One", "three")
     card.select(9, 9)  # a click in it
-    card.says("marker", "Take the mark away")
+    card.says("marker", "Unmark")
     card.press("p")
     card.highlights(PASSAGE, "One")
     card.select(1, 2)
@@ -211,7 +211,7 @@ def test_a_campaign_without_marking_says_so(show, harness):
     card = show(document(1, text="One two."), document(2, text=None), card={"marking": False})
     card.select(0, 3)
     card.press("p")
-    card.says("notice", "Passages are not marked in this campaign.")
+    card.says("notice", "Marking passages is turned off in this campaign.")
     expect(card.part("marker")).to_be_hidden()
     expect(card.part("sentences-panel")).to_be_hidden()
 

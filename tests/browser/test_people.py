@@ -69,15 +69,15 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     enter(manager, serving, "ann", "manager")
     manager.goto(f"{serving.url}/people")
     manager.get_by_label("Name", exact=True).first.fill("bob")
-    manager.get_by_role("button", name="Make the link").click()
+    manager.get_by_role("button", name="Invite", exact=True).click()
     link = manager.locator("code").filter(has_text="/invitation?token=").inner_text()
     assert link.startswith(f"{serving.url}/invitation?token=")
 
     bob.goto(link)
     bob.get_by_label("Password", exact=True).fill(PASSWORD)
-    bob.get_by_label("The same again").fill(PASSWORD)
-    bob.get_by_role("button", name="Keep it and sign in").click()
-    expect(bob.get_by_text("Topics for you")).to_be_visible()
+    bob.get_by_label("Repeat password").fill(PASSWORD)
+    bob.get_by_role("button", name="Save and sign in").click()
+    expect(bob.get_by_text("Your topics")).to_be_visible()
     bob.goto(f"{serving.url}/judge")
     first = bob.locator("[data-part=doc-id]")
     expect(first).not_to_be_empty()
@@ -106,7 +106,7 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     expect(manager.get_by_role("button", name="Lock", exact=True)).to_be_visible()
     bob.get_by_label("Password").fill(PASSWORD)
     bob.get_by_role("button", name="Sign in").click()
-    expect(bob.get_by_text("Topics for you")).to_be_visible()
+    expect(bob.get_by_text("Your topics")).to_be_visible()
     bob.goto(f"{serving.url}/judge")  # what waited in the browser is sent
     saved(bob)
     with Campaign(serving.directory) as campaign:
@@ -215,9 +215,9 @@ def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
         campaign.accounts.lock("rob")
         before = campaign.accounts.table()
     for claims, words in (
-        ({"email": "eve@evil.org", "groups": ["visitors"]}, "There is no role in this campaign for eve@evil.org"),
+        ({"email": "eve@evil.org", "groups": ["visitors"]}, "eve@evil.org has no role in this campaign"),
         ({"email": "rob@example.org"}, "The account of rob@example.org is locked"),
-        ({"email": "mia@example.org", "email_verified": False}, "has not verified that mia@example.org is yours"),
+        ({"email": "mia@example.org", "email_verified": False}, "has not verified your address mia@example.org"),
     ):
         provider.person = claims
         go_through(page, with_provider)
@@ -225,7 +225,7 @@ def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
         page.goto(f"{with_provider.url}/judge")
         expect(page).to_have_url(f"{with_provider.url}/signin")
         page.goto(with_provider.url)
-        page.get_by_role("button", name=re.compile("^Leave Example")).click()
+        page.get_by_role("button", name=re.compile("^Sign out of Example")).click()
         expect(page).to_have_url(f"{with_provider.url}/signin")
     with Campaign(with_provider.directory) as campaign:
         assert campaign.accounts.table().equals(before)

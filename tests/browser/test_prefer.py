@@ -74,12 +74,12 @@ def test_the_best_comes_out_and_topics_follow_each_other(pairs, make_card):
         _, _, left, right = shown.split()
         key = "ArrowLeft" if left > right else "ArrowRight"  # the later one is always better
         card.press(key)
-        over = "part('rest-title').textContent.startsWith('Every')"
+        over = "part('rest-title').textContent.startsWith('All')"
         card.page.wait_for_function(
             f"before => window.onScreen() !== before && (window.onScreen() || {over})", arg=shown
         )
         seen += 1
-    card.says("rest-title", "Everything is decided")
+    card.says("rest-title", "All topics are done")
     card.saved()
     card.says("all-count", "2 of 2")
     assert seen == len(desk.log) <= 2 * 8  # binary insertion of five documents takes 1 + 2 + 2 + 3 comparisons
@@ -103,7 +103,7 @@ def test_the_last_pair_of_a_topic_says_so(pairs, make_card, monkeypatch, depth):
         card.saved()
         seen += 1
     assert seen > 1
-    expect(card.part("notice")).to_have_text("Topic done: Topic t0: left is better – undo (u)")
+    expect(card.part("notice")).to_have_text("Topic done: Topic t0: left is better – u to undo")
     card.press("u")
     card.shows("Topic t0 ")
     expect(card.part("notice")).not_to_contain_text("Topic done")
@@ -129,7 +129,7 @@ def test_where_the_plan_ends_the_card_waits_for_the_server(pairs, make_card):
     card = make_card().open()
     desk.delay = 0.7
     card.press(*["ArrowLeft"] * 14, every=5)
-    card.says("notice", "One moment")
+    card.says("notice", "What comes next is loading")
     desk.delay = 0.0
     card.saved()
     card.shows("Topic t0 ")
@@ -215,7 +215,7 @@ def test_looking_back_and_revising(card, desk):
     here = card.on_screen()
     card.press("b", "b")
     expect(card.part("left")).to_have_attribute("aria-pressed", "true")
-    card.says("notice", "Topic t0: left is better – another answer revises it")
+    card.says("notice", "Topic t0: left is better – answer again to change it")
     card.press("=")
     card.says("notice", "equally good, revised")
     assert card.on_screen() == here
@@ -274,7 +274,7 @@ def test_offline_it_goes_on_through_the_topics_that_it_holds(card, desk):
     for _ in range(12):
         card.press("ArrowLeft", "ArrowRight")
         card.page.wait_for_function("window.onScreen() || part('status').dataset.kind === 'problem'")
-    card.says("status", "preferences wait in this browser and will be sent")
+    card.says("status", "preferences are kept in this browser and will be sent")
     waiting = card.stored()
     assert waiting >= 12
     topics_seen = {key["shown"].split()[1] for key in card.pressed() if key["shown"]}
@@ -307,7 +307,7 @@ def test_texts_are_texts(pairs, make_card):
     pairs.desk = Desk("preference", {"t0": [document(0, title=bad, text=bad), document(1, text=None, title="")]})
     card = make_card().open()
     expect(card.part("documents")).to_contain_text("<img src=x")
-    expect(card.part("documents")).to_contain_text("The text of this document is not in the campaign.")
+    expect(card.part("documents")).to_contain_text("The text of this document has not been imported.")
     assert card.page.evaluate("window.broken") is None
     assert "\u202e" not in card.part("documents").inner_text()
 
@@ -351,7 +351,7 @@ def test_axe_finds_nothing_and_screen_readers_hear_what_happens(pairs, make_card
     card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
     card.press("=")
     card.shows("Topic t1")
-    expect(card.part("spoken")).to_contain_text("Topic t0: equally good – undo (u). Topic t1: River")
+    expect(card.part("spoken")).to_contain_text("Topic t0: equally good – u to undo. Topic t1: River")
     card.saved()
     assert faults(card) == []
     card.press("?")
@@ -371,7 +371,7 @@ def test_documents_come_in_their_forms(pairs, make_card):
     expect(texts.locator("b")).to_have_text("Rises")
     expect(card.part("documents").locator("[data-form=preformatted]")).to_have_text("source   122 m\nmouth      0 m")
     expect(card.part("documents").get_by_role("link", name="example.org")).to_have_count(1)
-    expect(card.part("documents")).to_contain_text("This picture cannot be loaded.")
+    expect(card.part("documents")).to_contain_text("The picture could not be loaded.")
     expect(card.part("documents")).to_contain_text("year: 1958")
     card.press("=")
     card.shows("Topic t1")

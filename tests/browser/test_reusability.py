@@ -55,10 +55,17 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
     page.goto(f"{serving.url}/reusability")
     main = page.get_by_test_id("stMain")
     expect(main.get_by_role("heading", name=verdict[0])).to_be_visible()  # computed first
-    assert verdict[0].startswith("A new system can")
-    expect(main.get_by_text("5 of 5 runs are judged in full to depth 10")).to_be_visible()
-    expect(main.get_by_role("button", name="Download left-out.tsv")).to_be_visible()
-    expect(main.locator(".stVegaLiteChart svg")).to_have_count(4)
+    expect(main.get_by_test_id("stMetric").filter(has_text="Runs pooled")).to_contain_text("5 of 5")
+    expect(main.get_by_test_id("stMetric").filter(has_text="Pool depth")).to_contain_text("10")
+    expect(main.get_by_role("button", name="Download leave-one-out results (TSV)")).to_be_visible()
+    charts = main.locator(".stVegaLiteChart svg.marks")
+    expect(charts).to_have_count(1)
+    for view in ("Leave-one-out", "Judged documents", "Pool depth", "Topics"):
+        main.get_by_role("radio", name=view, exact=True).click()
+        expect(charts).to_have_count(2)
+        assert main.evaluate("e => e.scrollWidth <= e.clientWidth"), view
+    main.get_by_role("radio", name="Depths", exact=True).click()
+    expect(charts).to_have_count(1)
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth")
 
     # A table's own download would write formulas into a file for spreadsheets.
@@ -71,6 +78,6 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
         main.get_by_role("button", name=re.compile("Save as SVG: Mean nDCG")).click()
     waiting.value.save_as(tmp_path / "chart.svg")
     drawn = (tmp_path / "chart.svg").read_text()
-    assert waiting.value.suggested_filename == "left-out.svg"
+    assert waiting.value.suggested_filename == "loss.svg"
     assert "e_system" in drawn
-    assert "mean nDCG@10" in drawn
+    assert "Mean nDCG@10" in drawn

@@ -53,7 +53,7 @@ def invite(manager: Page, serving: Serving, name: str) -> str:
     """Make an invitation on the People page; the link that it shows."""
     manager.goto(f"{serving.url}/people")
     manager.get_by_label("Name", exact=True).first.fill(name)
-    manager.get_by_role("button", name="Make the link").click()
+    manager.get_by_role("button", name="Invite", exact=True).click()
     link = manager.locator("code", has_text="/invitation?token=")
     expect(link).to_be_visible()
     return link.inner_text().strip()
@@ -64,8 +64,8 @@ def accept(context: BrowserContext, link: str) -> Page:
     page = context.new_page()
     page.goto(link)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("The same again").fill(PASSWORD)
-    page.get_by_role("button", name="Keep it and sign in").click()
+    page.get_by_label("Repeat password").fill(PASSWORD)
+    page.get_by_role("button", name="Save and sign in").click()
     page.wait_for_url(re.compile(r"/(overview|judge)?$"))
     return page
 

@@ -56,7 +56,7 @@ def test_what_one_tab_judges_leaves_the_screen_of_the_other_and_can_be_taken_bac
     first, second = tabs
     first.press("3")
     second.shows("d101")
-    second.says("notice", "frame.method_100: 3 Perfect in another tab")
+    second.says("notice", "frame.method_100: judged 3 Perfect in another tab")
     second.says("topic-count", "1 of 41")
     second.press("u")
     second.shows("d100")
@@ -83,7 +83,7 @@ def test_what_is_looked_back_at_stays_in_sight(tabs, desk):
     expect(second.grade(0)).to_have_attribute("aria-pressed", "true")
     assert second.on_screen() == "d100"
     first.press("ArrowLeft", "u")  # taken back: there is nothing more to look back at
-    second.says("notice", "taken back in another tab")
+    second.says("notice", "undone in another tab")
     second.shows("d101")
     calm(first)
     assert words(desk) == [("d100", 3), ("d100", 0), ("d100", "undone")]

@@ -14,7 +14,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PHRASES = Path(__file__).with_name("banned_phrases.tsv")
-FILES = ("collection/**/*.py", "annotate/**/*.py", "annotate/**/*.js", "docs/**/*.md", "docs/*.py", "*.md")
+FILES = (
+    "collection/**/*.py",
+    "annotate/**/*.py",
+    "annotate/**/*.js",
+    "annotate/**/*.html",
+    "annotate/**/*.json",
+    "docs/**/*.md",
+    "docs/*.py",
+    "*.md",
+)
 EXEMPT = "# text: ok"
 
 

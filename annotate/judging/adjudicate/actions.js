@@ -8,12 +8,12 @@ function digitMeans(state, digit) {
   return known ? (_, source = "key") => judge(state, "graded", { relevance: digit, source }) : null;
 }
 
-addSharedActions({ back: "ArrowLeft", forward: "ArrowRight" });
-action("names", "w", "show who said what, and when, or hide it", (state) => {
+addSharedActions();
+action("names", (state) => {
   state.named = !state.named;
   refresh(state);
 });
-action("highlight", "h", "highlight the topic's words, or not", (state) => toggleTerms(state));
+action("highlight", (state) => toggleTerms(state));
 
 onButton("grade", (state, node) => judge(state, "graded", { relevance: Number(node.dataset.grade), source: "click" }));
 onButton("show-all", (state) => showAll(state, state.view.page.doc));

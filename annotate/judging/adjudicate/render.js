@@ -31,11 +31,10 @@ function renderPassages(sheet, { opinions }) {
 }
 
 function heard({ unit }) {
-  const n = unit.opinions.length;
-  return `${titleOf(unit)}, for ${nameOfTopic(unit.topic)}: ${n} ${n === 1 ? "opinion" : "opinions"}`;
+  return `${titleOf(unit)}, for ${nameOfTopic(unit.topic)}: ${count(unit.opinions.length, "judgement")}`;
 }
 
-/** Marks the grade that the pair on screen has, or had before it was taken back. */
+/** Marks the grade that the pair on screen has, or had before undo. */
 function renderMarks(view, item) {
   const decision = item?.entry?.decision ?? item?.unit.before ?? null;
   const mark = !decision ? "" : decision.kind === "graded" ? String(decision.relevance) : "cannot judge";
@@ -73,7 +72,7 @@ function opinionRow(state, opinion, i, named) {
   return row;
 }
 
-/** The words of a grade; its number stands beside them. */
+/** The label of a grade, without its number. */
 const labelOf = (state, { kind, relevance }) => (
   kind === "graded" ? state.scale.find(({ grade }) => grade === relevance)?.label ?? String(relevance) : "Cannot judge");
 
@@ -91,7 +90,7 @@ onButton("open-opinion", (_, button) => {
   button.textContent = button.parentNode.classList.toggle("cd-folded") ? "Show all" : "Show less";
 });
 
-/** Who it was, or a letter in their place; how long they looked, and, with the name, when. */
+/** The annotator, by name or by letter, and the seconds on screen; with the name also the time. */
 function whoLine({ annotator, seconds, judged_at }, i, named) {
   const line = make("p", { className: "cd-opinion-who" });
   const letter = `Annotator ${String.fromCharCode(65 + (i % 26))}${i < 26 ? "" : Math.floor(i / 26) + 1}`;
@@ -110,6 +109,7 @@ function attachOwn(state, view, on) {
   if (view.drawn.scale !== key) {
     view.drawn.scale = key;
     fillGrades(state, view);
+    for (const button of view.grades.children) button.title += ". Record this as the adjudicated grade.";
     Object.assign(view.drawn, { keys: undefined, mark: undefined, opinions: undefined });
   }
   for (const node of [view.scroller, view.opinionsPlace]) {

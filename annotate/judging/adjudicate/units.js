@@ -1,5 +1,5 @@
 /**
- * The card for adjudication: shows a pair on which annotators differ with what each of them said, and takes one grade.
+ * The card for adjudication: shows a pair on which annotators differ with their judgements, and takes the adjudicated grade.
  *
  * It holds the next pairs, so that a key shows the next one at once; no key press waits for the network and none triggers
  * a Streamlit rerun. See units.js of parts for what it shares with the cards for lists and for preferences, and
@@ -8,8 +8,8 @@
  * @typedef {{annotator: string, kind: string, relevance: ?number, reason: ?string, note: ?string, flagged: boolean,
  *            passages: [number, number][], quotes: string[], seconds: ?number, judged_at: string}} Opinion
  *
- * A unit of it has besides `opinions`, lowest grade first; `former`, this manager's own adjudication that stands; and
- * `before`, one that was taken back.
+ * A unit of it has besides `opinions`, lowest grade first; `former`, this manager's current adjudication; and
+ * `before`, an undone one.
  */
 
 const ROUTE = "adjudicate";
@@ -20,19 +20,19 @@ const LOW = 24; // ask for more when fewer pairs are held
 const FULL = 36; // and ask for as many as make this
 
 const TEXTS = {
-  first: "The first pairs are being fetched.",
-  asked: "The pair that was asked for",
+  first: "Fetching the first pairs.",
+  asked: "The requested pair",
   only: "This is the only pair left.",
   nothing: ["Nothing to adjudicate", "No pair matches the filter."],
-  done: ["Every pair is adjudicated", "Nothing that matches the filter is left. The grades are in the qrels of the Export page."],
-  busy: ["Nothing to adjudicate just now", "Looking for new disagreements every 10 seconds."],
+  done: ["All pairs are adjudicated", "No open pair matches the filter. The adjudicated grades are in the qrels on the Export page."],
+  busy: ["Nothing to adjudicate right now", "Checking for new disagreements every 10 seconds."],
 };
 
 const idOf = ({ query_id, doc_id }) => JSON.stringify([query_id, doc_id]);
 const askFor = (id) => ({ pair: id });
 const titleOf = ({ documents: [doc] }) => nameOf(doc);
 
-/** A pair that is picked on the page comes next, also where another decision is looked at. */
+/** The pair that was picked on the page comes next, even while another decision is open. */
 function askedIn(state, { pair, picked }) {
   if (picked === state.picked || !pair) return undefined;
   state.picked = picked;

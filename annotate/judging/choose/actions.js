@@ -7,19 +7,19 @@ const digitMeans = (state, digit) => (_, source = "key") => choose(state, digit 
 
 const rowOf = (node) => Number(node.closest("[data-at]").dataset.at);
 
-action("done", "Enter", "done with this list: those with a tick are chosen", done);
-action("none", "n", "none of these answers it", none);
-action("down", "ArrowDown", "the next document", (state) => step(state, 1), { repeats: true });
-action("up", "ArrowUp", "the document before", (state) => step(state, -1), { repeats: true });
-action("tick", " ", "choose the document that \u2193 and \u2191 have come to, or take that back", (state, source) => {
+action("done", done);
+action("none", none);
+action("down", (state) => step(state, 1), { repeats: true });
+action("up", (state) => step(state, -1), { repeats: true });
+action("tick", (state, source) => {
   const at = onScreen(state)?.unit.at ?? -1;
-  if (at < 0) tell(state, "Digits choose; or \u2193 goes to a document, and Space chooses it.");
+  if (at < 0) tell(state, "Press a digit, or go to a document with \u2193 and press Space.");
   else choose(state, at, source);
 });
-action("open", "e", "show the text of that document whole, and close it again", (state) => (
+action("open", (state) => (
   openText(state, onScreen(state)?.unit.at ?? 0)));
-action("highlight", "h", "highlight the topic's words, or not", (state) => toggleTerms(state));
-addSharedActions({ back: "ArrowLeft", forward: "ArrowRight" });
+action("highlight", (state) => toggleTerms(state));
+addSharedActions();
 
 onButton("choose", (state, node) => choose(state, rowOf(node), "click"));
 onButton("show-all", (state, node) => showAll(state, onScreen(state)?.unit.documents[rowOf(node)]));

@@ -48,9 +48,9 @@ function renderRow(row, doc, isOpen, most) {
   if (row.doc !== doc) {
     title.textContent = forward(cut(nameOf(doc), 300));
     id.textContent = doc.title ? forward(cut(doc.doc_id, 100)) : "";
-    open.setAttribute("aria-label", `The whole text of ${cut(nameOf(doc), 100)}`);
+    open.setAttribute("aria-label", `Full text of ${cut(nameOf(doc), 100)}`);
   }
-  const text = missing ? "The text of this document is not in the campaign." : doc.text;
+  const text = missing ? "The text of this document has not been imported." : doc.text;
   row.preview = text.slice(0, most).trimStart();
   lines.textContent = forward(row.preview);
   if (row.isOpen !== isOpen) {
@@ -110,8 +110,8 @@ function fitLines(view) {
 }
 
 function renderAnswers(state, view, item) {
-  const count = item && mostChosen(state) > 1 ? item.unit.chosen.size : 0;
-  const words = count ? `Done: ${count} of up to ${Math.max(count, mostChosen(state))}` : "Done";
+  const chosen = item && mostChosen(state) > 1 ? item.unit.chosen.size : 0;
+  const words = chosen ? `Submit ${chosen} of up to ${Math.max(chosen, mostChosen(state))}` : "Submit";
   setText(view, "doneWords", words);
   const { decision = item?.unit.before } = item?.entry ?? {};
   const kind = decision?.kind === "chosen" && !decision.chosen.length ? "none" : decision?.kind;
@@ -125,8 +125,7 @@ function renderAnswers(state, view, item) {
 }
 
 function heard({ unit }) {
-  const n = unit.documents.length;
-  return `${nameOfTopic(unit.topic)}: ${n} ${n === 1 ? "document" : "documents"}`;
+  return `${nameOfTopic(unit.topic)}: ${count(unit.documents.length, "document")}`;
 }
 
 function attachOwn(state, view, on) {

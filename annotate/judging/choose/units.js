@@ -1,5 +1,5 @@
 /**
- * The card for lists: shows a topic with its documents, of which those that answer it are chosen, or none of them.
+ * The card for lists: shows a topic with its documents, of which annotators select those that answer it, or none.
  *
  * It holds the next topics, so that a key shows the next one at once; no key press waits for the network and none
  * triggers a Streamlit rerun. See units.js of parts for what it shares with the card for preferences.
@@ -24,7 +24,7 @@ const takePlans = () => {};
 function wordsFor(state, { kind, shown, chosen, reason }) {
   if (kind !== "chosen") return reason ? `cannot judge (${reason})` : "cannot judge";
   if (!chosen.length) return "none of these";
-  return `chosen ${chosen.map((id) => shown.indexOf(id) + 1).sort((a, b) => a - b).join(", ")}`;
+  return `selected ${join(chosen.map((id) => shown.indexOf(id) + 1).sort((a, b) => a - b))}`;
 }
 
 function takeUnit(unit) {
@@ -74,31 +74,31 @@ function choose(state, at, source) {
   const most = mostChosen(state);
   if (most === 1) return judge(state, "chosen", { chosen: [doc.doc_id], source });
   if (!unit.chosen.delete(doc.doc_id)) {
-    if (unit.chosen.size >= most) return tell(state, `${most} can be chosen at most: take one of them back first.`);
+    if (unit.chosen.size >= most) return tell(state, `You can select ${count(most, "document")} at most: deselect one first.`);
     unit.chosen.add(doc.doc_id);
   }
   if (state.notice?.urgent) state.notice = null;
   return refresh(state);
 }
 
-/** Decides for what is ticked; where one can be chosen only, for what the cursor is on. */
+/** Submits the selected documents, or the current one where only one can be selected. */
 function done(state, source) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const { unit } = item;
   if (mostChosen(state) === 1 && unit.at >= 0) return choose(state, unit.at, source);
-  const none = capFor(state, "none");
-  if (!unit.chosen.size) return tell(state, `Nothing is chosen${none && `: ${none} says that none of these answers it`}.`);
+  const none = keyHint(state, "none");
+  if (!unit.chosen.size) return tell(state, `Select a document first, or \u201cNone of these\u201d${none && ` (${none})`}.`);
   const chosen = unit.documents.map((doc) => doc.doc_id).filter((id) => unit.chosen.has(id));
   return judge(state, "chosen", { chosen, source });
 }
 
-/** None of these: not said by mistake while something is ticked. */
+/** Submits "none of these", unless something is selected. */
 function none(state, source) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const ticked = !item.entry && !item.unit.before && mostChosen(state) > 1 && item.unit.chosen.size;
-  if (ticked) return tell(state, `${ticked} ${ticked === 1 ? "is" : "are"} chosen: take that back first, or finish with Enter.`);
+  if (ticked) return tell(state, `${count(ticked, "document is", "documents are")} selected: deselect ${plural(ticked, "it", "them")} or submit.`);
   return judge(state, "chosen", { chosen: [], source });
 }
 

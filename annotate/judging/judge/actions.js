@@ -23,16 +23,16 @@ const JUDGES = new Set(["grade", "undo", "skip", "cannot-judge", "back", "forwar
 function mayClick(state, name) {
   if (!JUDGES.has(name)) return true;
   if (state.panel === "search") {
-    tell(state, "Close the search first: the document is behind it.");
+    tell(state, "Close the search first: it covers the document.");
     return false;
   }
   if (state.panel === "history") {
-    tell(state, "Close the list first: the document is behind it.");
+    tell(state, "Close the history first: it covers the document.");
     return false;
   }
   if (state.panel === "note") {
     if (!["grade", "cannot-judge"].includes(name)) {
-      tell(state, "Close the note first: Enter keeps it, Esc drops it.");
+      tell(state, "Save or discard the note first.");
       return false;
     }
     takeNote(state); // a grade that is clicked takes along what is written
@@ -41,23 +41,20 @@ function mayClick(state, name) {
   return true;
 }
 
-action("undo", "u", "take the last judgement back, again and again", undo);
-action("skip", "s", "skip: the document comes again at the end of its topic", skip);
-action("cannot-judge", "x", "cannot judge, with a reason", (state) => openReasons(state), { panel: "reasons" });
-action("back", "ArrowLeft", "look back at judged documents; a grade there revises, undo takes back the one in sight",
-  (state) => look(state, -1));
-action("forward", "ArrowRight", "forward again, to the open document", (state) => look(state, 1));
-action("why", "w", "why this document came up; judging goes on beside it", (state) => togglePanel(state, "why"), { panel: "why" });
-action("search", "/", "search the documents: \u2191 \u2193 choose, Enter takes one to be judged next", (state) => openSearch(state),
+action("undo", undo);
+action("skip", skip);
+action("cannot-judge", (state) => openReasons(state), { panel: "reasons" });
+action("back", (state) => look(state, -1));
+action("forward", (state) => look(state, 1));
+action("why", (state) => togglePanel(state, "why"), { panel: "why" });
+action("search", (state) => openSearch(state),
   { panel: "search" });
-action("note", "m", "a note: it goes with the next grade of this document, or changes what a judged one has",
-  (state) => openNote(state), { panel: "note" });
-action("flag", "f", "flag: to be looked at again; it goes with the grade, and is seen in the history", (state, source) => flag(state, source));
-action("guidelines", "g", "the guidelines, and the note for this topic; judging goes on beside them",
-  (state) => openGuidelines(state), { panel: "guidelines" });
-action("next-unfinished", "n", "next unfinished topic, when this one is done", (state) => goOn(state),
+action("note", (state) => openNote(state), { panel: "note" });
+action("flag", (state, source) => flag(state, source));
+action("guidelines", (state) => openGuidelines(state), { panel: "guidelines" });
+action("next-unfinished", (state) => goOn(state),
   { when: (state) => onScreen(state) === null });
-action("help", "?", "keys, all in a list; Esc closes what is open", (state) => togglePanel(state, "help"), { panel: "help", anywhere: true });
+action("help", (state) => togglePanel(state, "help"), { panel: "help", anywhere: true });
 
 onButton("grade", (state, button) => judge(state, "graded", { relevance: Number(button.dataset.grade), source: "click" }));
 onButton("keep-note", (state) => keepNote(state, "click"));

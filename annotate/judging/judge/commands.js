@@ -18,7 +18,7 @@ function record(state, queryId, doc, kind, { relevance = null, reason = null, ma
   return uuid;
 }
 
-/** Judges the pair on screen (never another one) and goes on; with `stay` one that is looked back at stays in sight. */
+/** Judges the pair on screen and goes on; with `stay`, a judged pair that is open stays on screen. */
 function judge(state, kind, { relevance = null, reason = null, source, stay = false }) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
@@ -44,12 +44,12 @@ function judge(state, kind, { relevance = null, reason = null, source, stay = fa
     restartClock(state, state.clock.pair);
   }
   const said = wordsFor(state, { kind, relevance, reason });
-  say(state, `: ${said}${entry ? ", revised" : ""} – undo (${capFor(state, "undo") || "button"})`, doc);
+  say(state, `: ${said}${entry ? ", revised" : ""}${undoHint(state)}`, doc);
   refresh(state);
   return pumpSoon(state);
 }
 
-/** What was said of a pair before it is said anew, newest first. */
+/** The earlier judgements of a pair, newest first. */
 const wasOf = ({ kind, relevance, reason, uuid = null, judged_at = null, was = [], ...marks }) => (
   [{ kind, relevance, reason, ...entryMarks(marks), uuid, judged_at }, ...was]);
 
@@ -70,7 +70,7 @@ function undo(state, source) {
   keepMarks(state, entry.query_id, entry.doc, entryMarks(entry));
   entry.doc.former = { kind: entry.kind, relevance: entry.relevance, reason: entry.reason };
   state.queue.unshift(entry.doc);
-  say(state, `: ${wordsFor(state, entry)} taken back`, entry.doc);
+  say(state, `: ${wordsFor(state, entry)} undone`, entry.doc);
   refresh(state);
   return pumpSoon(state);
 }
@@ -79,7 +79,7 @@ function undo(state, source) {
 function skip(state) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
-  if (item.entry) return tell(state, `This one is judged already${goesForward(state, ": ")}.`);
+  if (item.entry) return tell(state, `This document is already judged${goesForward(state, "; ")}.`);
   const { judged, pool } = countOf(state, state.byId.get(state.queryId));
   if (state.queue.length === 1 && (state.exhausted || (pool !== null && pool - judged <= 1))) {
     return tell(state, "This is the only document left in this topic.");
@@ -90,7 +90,7 @@ function skip(state) {
   state.queue.push(doc);
   state.skips.push({ query_id: state.queryId, doc_id: doc.doc_id });
   tellTabs(state, { type: "skipped", query_id: state.queryId, doc_id: doc.doc_id });
-  say(state, `: skipped, it comes again ${state.inLoop ? "after some others" : "at the end of this topic"}`, doc);
+  say(state, `: skipped; it comes back ${state.inLoop ? "after some others" : "at the end of this topic"}`, doc);
   refresh(state);
   return pumpSoon(state);
 }
@@ -98,21 +98,21 @@ function skip(state) {
 /** Looks at judged documents: -1 is one further back, +1 one forward, and past the last is the open one. */
 function look(state, step) {
   const at = (state.look ?? state.history.length) + step;
-  if (at < 0) return tell(state, "There is nothing further back.");
+  if (at < 0) return tell(state, "No earlier judgements.");
   if (at > state.history.length) return undefined;
   state.look = at === state.history.length ? null : at;
-  if (state.look === null) say(state, "Back at the open document.");
+  if (state.look === null) say(state, "Back to the open document.");
   else sayLookingBack(state, state.history[at]);
   return refresh(state);
 }
 
 function sayLookingBack(state, entry) {
-  say(state, `: ${wordsFor(state, entry)} – a grade revises it${goesForward(state, ", ")}`, entry.doc);
+  say(state, `: ${wordsFor(state, entry)} – grade again to change it${goesForward(state, ", ")}`, entry.doc);
 }
 
-/** Which key leaves what is looked back at; nothing where none does. */
+/** The key that leaves an earlier judgement, as the end of a sentence; empty if there is none. */
 function goesForward(state, before) {
-  const cap = capFor(state, "forward");
+  const cap = keyHint(state, "forward");
   return cap && `${before}${cap} goes forward`;
 }
 
@@ -184,6 +184,6 @@ function say(state, words, doc = null) {
 
 function oneMoment(state) {
   const coming = restOf(state)[0] === ONE_MOMENT;
-  tell(state, coming ? "One moment: the next document is on its way." : "There is no document on screen.");
+  tell(state, coming ? "The next document is loading." : "There is no document on screen.");
 }
 

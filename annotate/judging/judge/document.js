@@ -62,19 +62,19 @@ function renderMore(state, view, doc, folded) {
   setHidden(view.more, !cutOff);
   if (cutOff) {
     setText(view, "showAll", `Show all (${figure(doc.length)} characters)`);
-    setText(view, "cap", state.textCap ? `The first ${figure(state.textCap)} characters are shown.` : "");
+    setText(view, "cap", state.textCap ? `Showing the first ${figure(state.textCap)} characters.` : "");
   }
   setHidden(view.folding, !doc.excerpts?.length);
   if (!doc.excerpts?.length) return;
-  const kept = readingOf(doc).opened.length ? "Passages that match the topic, and what you opened." : whatIsKept(state, doc);
-  setText(view, "foldingSays", folded ? kept : "The whole text is shown.");
-  setText(view, "foldingDo", folded ? `Show all (${figure(doc.length)} characters)` : "Show the passages only");
+  const kept = readingOf(doc).opened.length ? "Showing passages that match the topic, and those you opened." : whatIsKept(state, doc);
+  setText(view, "foldingSays", folded ? kept : "Showing the full text.");
+  setText(view, "foldingDo", folded ? `Show all (${figure(doc.length)} characters)` : "Show passages only");
 }
 
 /** Where nothing matches, the server gives the beginning alone. */
 function whatIsKept(state, { excerpts: [[start, , words], ...others] }) {
   const none = start === 0 && !others.length && !placesIn(lexiconOf(state, shownTopicId(state)).topic, words).length;
-  return none ? "Only the beginning is shown: nothing of it matches the topic's words." : "Only the passages that match the topic are shown.";
+  return none ? "Showing only the beginning: no passage matches the topic." : "Showing only passages that match the topic.";
 }
 
 // -------------------------------------------------------------------------------------- long documents
@@ -84,7 +84,7 @@ async function showWhole(state) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const { doc } = item;
-  if (!doc.excerpts?.length) return doc.truncated ? showAll(state) : tell(state, "This is the whole text.");
+  if (!doc.excerpts?.length) return doc.truncated ? showAll(state) : tell(state, "This is the full text.");
   const folded = isFolded(state, doc);
   if (folded && doc.truncated && !await fetchWhole(state, item)) return undefined;
   return keepPlace(state, () => changeReading(doc, { whole: folded, opened: NOTHING_OPENED }));
@@ -97,14 +97,14 @@ async function showAll(state) {
 
 /** True where the whole text is here now. */
 async function fetchWhole(state, { queryId, doc }) {
-  tell(state, "Fetching the whole text …");
+  tell(state, "Loading the full text …");
   const { notice } = state;
   let whole;
   try {
     whole = await post(state, "document", { query_id: queryId, doc_id: doc.doc_id });
     if (typeof whole?.text !== "string") throw new Failure(-1);
   } catch {
-    if (onScreen(state)?.doc === doc) tell(state, "The whole text could not be fetched: try again.");
+    if (onScreen(state)?.doc === doc) tell(state, "The full text could not be loaded. Try again.");
     refresh(state);
     return false;
   }
@@ -113,7 +113,7 @@ async function fetchWhole(state, { queryId, doc }) {
   return true;
 }
 
-/** Opens what is left out between two passages. */
+/** Shows the hidden text between two passages. */
 async function openGap(state, button) {
   const item = onScreen(state);
   if (!item) return;
@@ -123,7 +123,7 @@ async function openGap(state, button) {
   keepPlace(state, () => changeReading(doc, { opened: [...readingOf(doc).opened, gap] }));
 }
 
-/** Draws after a change of how the document is read, so that what is in sight stays where it is. */
+/** Redraws the document after a change, keeping the visible text in place. */
 function keepPlace(state, change) {
   const { view } = state;
   const place = view?.sheet && placeInSight(view);
@@ -195,7 +195,7 @@ function showPicture(state, at) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const pictures = pictureButtons(state.view).map(({ dataset }) => Number(dataset.picture));
-  if (!pictures.length) return tell(state, "This document has no picture to show.");
+  if (!pictures.length) return tell(state, "This document has no pictures.");
   const now = state.panel === "picture" ? pictures.indexOf(state.pictureShown) : -1;
   const next = at ?? pictures[now + 1];
   if (next === undefined) return setPanel(state, null);
@@ -212,9 +212,9 @@ function renderPicture(state, view) {
   const all = pictureButtons(view);
   setText(view, "pictureAlt", image.alt ?? "");
   setText(view, "pictureCount", all.length > 1 ? `${all.findIndex(({ dataset }) => Number(dataset.picture) === state.pictureShown) + 1} of ${all.length}` : "");
-  const button = make("button", { type: "button", title: "Its own size, or fitted" });
+  const button = make("button", { type: "button", title: "Switch between full size and fit" });
   button.dataset.do = "picture-size";
-  button.setAttribute("aria-label", `${image.alt || "The picture"}: its own size, or fitted`);
+  button.setAttribute("aria-label", `${image.alt || "Picture"}: switch between full size and fit`);
   button.append(picture(image));
   view.large.replaceChildren(button);
   view.large.classList.remove("cd-own-size");
@@ -230,8 +230,8 @@ function fetchPictures(state) {
 
 // ---------------------------------------------------------------------------------------------- actions
 
-action("whole", "e", "show all of a long text, or only its passages again", (state) => showWhole(state));
-action("picture", "i", "show a picture large, then the next, then the document again", (state) => showPicture(state));
+action("whole", (state) => showWhole(state));
+action("picture", (state) => showPicture(state));
 
 onButton("show-all", (state) => showAll(state));
 onButton("open-gap", (state, button) => openGap(state, button));

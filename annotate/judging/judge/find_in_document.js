@@ -6,7 +6,7 @@ function openFinder(state) {
   const { view } = state;
   const item = onScreen(state);
   if (!item) return oneMoment(state);
-  if (!item.doc.text) return tell(state, "This document has no text to find anything in.");
+  if (!item.doc.text) return tell(state, "This document has no text.");
   if (state.panel !== "finder") setPanel(state, "finder");
   view.finderWords.focus({ preventScroll: true });
   view.finderWords.select(); // what was sought in another document is still there
@@ -14,7 +14,7 @@ function openFinder(state) {
   return undefined;
 }
 
-/** Looks for what is written, unless that is done: the first hit that is not above what is in sight is the present one. */
+/** Searches if the words or the text have changed; the first match at or below the visible text becomes current. */
 function seek(state, { go = false } = {}) {
   const { view } = state;
   const item = onScreen(state);
@@ -40,7 +40,7 @@ function stepHit(state, step) {
   return showHit(state);
 }
 
-/** Brings the present hit into sight; where it is left out, what is around it is opened. */
+/** Scrolls to the current match, and unfolds the text around it if needed. */
 function showHit(state) {
   const { view, finder } = state;
   const [begin, end] = finder.hits[finder.at];
@@ -64,10 +64,10 @@ function renderFinder(state, view) {
   if (!finder) return;
   const { hits, at, sought } = finder;
   const some = hits.length >= MOST_HITS ? `more than ${figure(MOST_HITS)}` : figure(hits.length);
-  setText(view, "finderSays", !sought.trim() ? "" : hits.length ? `${figure(at + 1)} of ${some}` : "none");
+  setText(view, "finderSays", !sought.trim() ? "" : hits.length ? `${figure(at + 1)} of ${some}` : "no matches");
   const { doc } = onScreen(state) ?? {};
   setHidden(view.finderMore, !doc?.truncated);
-  if (doc?.truncated) setText(view, "finderMoreSays", `in the first ${figure(pointsIn(doc.text, doc.text.length))} characters`);
+  if (doc?.truncated) setText(view, "finderMoreSays", `Searching the first ${figure(pointsIn(doc.text, doc.text.length))} characters only.`);
   const key = `${view.sheet.version} ${at}`;
   if (finder.version === key) return;
   finder.version = key;
@@ -76,7 +76,7 @@ function renderFinder(state, view) {
   paint("cd-hit-now", at < 0 ? [] : rangesOfHit(view.sheet, ...hits[at]));
 }
 
-/** A hit stands in units of the text that is here. */
+/** The ranges of a match, whose place is in UTF-16 units of the loaded text. */
 function rangesOfHit(sheet, begin, end) {
   const ranges = [];
   for (const segment of sheet.segments) {
@@ -106,7 +106,7 @@ function finderChanged(state) {
   renderFinder(state, state.view);
 }
 
-action("find", "d", "find in this document: Enter and Shift+Enter go from place to place", (state) => openFinder(state), { panel: "finder" });
+action("find", (state) => openFinder(state), { panel: "finder" });
 
 onButton("next-hit", (state) => stepHit(state, 1));
 onButton("previous-hit", (state) => stepHit(state, -1));

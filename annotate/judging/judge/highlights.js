@@ -4,12 +4,12 @@ const AT_ONCE = 4_000; // characters: a longer text that was not looked through 
 const MOST_OWN_WORDS = 300; // characters of one's own words for a topic
 const MOST_KEPT = 4_000; // characters of those for other topics
 
-/** Which highlights the annotator wants. */
+/** The highlights that the annotator has turned on. */
 const marksWanted = (state) => ({ topic: true, own: true, ...state.own.marks });
 
 const ownWordsOf = (state, queryId) => state.own.words?.[queryId] ?? "";
 
-/** What is looked for in the documents of a topic; made anew when its words or the annotator's own are others. */
+/** The terms to highlight in the documents of a topic, cached until the topic or the annotator's words change. */
 function lexiconOf(state, queryId) {
   const topic = state.byId.get(queryId);
   const words = ownWordsOf(state, queryId);
@@ -136,5 +136,5 @@ function toggleMarks(state) {
   return tell(state, on ? "Highlights are on." : "Highlights are off.");
 }
 
-action("highlight", "h", "highlights off, and on again: the topic's terms and your own words", (state) => toggleMarks(state));
-action("own-words", "o", "words of your own to highlight, in every document of this topic", (state) => openWords(state));
+action("highlight", (state) => toggleMarks(state));
+action("own-words", (state) => openWords(state));

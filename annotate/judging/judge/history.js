@@ -89,7 +89,7 @@ function openPast(state) {
   return askPast(state);
 }
 
-/** Asks for the newest, or with `further` for those behind what is listed. */
+/** Fetches the newest judgements, or with `further` the next older ones. */
 async function askPast(state, further = false) {
   const { past } = state;
   clearTimeout(past.timer);
@@ -122,7 +122,7 @@ async function askPast(state, further = false) {
   renderPast(state, state.view);
 }
 
-/** Another filter: what is known here is listed at once, the answer a little later. */
+/** Applies a filter: to the known judgements at once, then to the server's answer. */
 function filterPast(state, { soon = false } = {}) {
   const { past, view } = state;
   Object.assign(past, {
@@ -188,7 +188,7 @@ function openChosen(state) {
   return row ? openRow(state, row) : choosePast(state, 1);
 }
 
-/** A judged pair comes on screen to be looked back at, of whatever topic it is. */
+/** Opens a judged pair of any topic. */
 async function openRow(state, row) {
   const { past } = state;
   if (!row || past.opening) return;
@@ -207,7 +207,7 @@ async function openRow(state, row) {
     past.opening = null;
     if (!waiting) return;
     if (!entry) {
-      past.cannot = `It cannot be opened: ${trouble}.`;
+      past.cannot = `The document could not be opened: ${trouble}.`;
       renderPast(state, state.view);
       return;
     }
@@ -252,14 +252,14 @@ function renderPast(state, view) {
 }
 
 function pastSays(past) {
-  if (past.opening) return "One moment: it is being fetched.";
+  if (past.opening) return "Loading the document …";
   if (past.cannot) return past.cannot;
   const n = past.rows.length;
-  const count = `${figure(n)}${past.more ? " or more" : ""} ${n === 1 ? "judgement" : "judgements"}`;
-  const only = `Only what this browser knows is listed: ${past.trouble}.`;
-  if (past.trouble) return n ? `${count}. ${only}` : only;
-  if (!n) return past.waits ? ONE_MOMENT : "None is like that.";
-  return `${count}: \u2191 \u2193 choose, Enter opens.`;
+  const found = `${figure(n)}${past.more ? "+" : ""} ${plural(n, "judgement")}`;
+  const only = `Showing only what this browser knows: ${past.trouble}.`;
+  if (past.trouble) return n ? `${found}. ${only}` : only;
+  if (!n) return past.waits ? ONE_MOMENT : "No judgement matches.";
+  return `${found}. ${byInput("Select one with \u2191 \u2193, open it with Enter.", "Tap one to open it.")}`;
 }
 
 /** Rows that are as they were are used again. */
@@ -298,7 +298,7 @@ function pastRow(state, row) {
   const parts = row.judged_at ? [make("time", { dateTime: row.judged_at, textContent: whenOf(row.judged_at) })] : [];
   parts.push(make("span", { className: "cd-apart", dir: "auto", textContent: forward(cut(row.topic || row.query_id, 120)) }));
   for (const former of row.former.slice(0, 3)) {
-    const words = former.kind === "undone" ? "taken back" : `was ${wordsFor(state, former)}`;
+    const words = former.kind === "undone" ? "undone" : `was ${wordsFor(state, former)}`;
     parts.push(make("span", { className: "cd-apart", textContent: forward(cut([words, whenOf(former.judged_at)].filter(Boolean).join(", "), 120)) }));
   }
   line.append(...parts);
@@ -308,7 +308,7 @@ function pastRow(state, row) {
   return node;
 }
 
-action("history", "l", "the last judgements, of all topics: \u2191 \u2193 choose, Enter opens one again", (state) => openPast(state),
+action("history", (state) => openPast(state),
   { panel: "history" });
 panel("history", {
   node: "historyPanel", focus: "past", field: "pastWords", render: renderPast,

@@ -17,7 +17,7 @@ function fillMore(state, view) {
     const button = make("button", { type: "button" });
     Object.assign(button.dataset, { do: "from-more", name });
     const cap = capFor(state, name);
-    button.append(make("kbd", { textContent: cap, hidden: !cap }), make("span", { textContent: asSentence(shortly(state, name)) }));
+    button.append(make("kbd", { textContent: cap, hidden: !cap }), make("span", { textContent: labelFor(state, name) }));
     row.append(button);
     return row;
   }));
@@ -40,6 +40,6 @@ function reactionInMore(state, event, { key }) {
   return () => fromMore(state, name, "key");
 }
 
-action("more", ".", "more: a menu of all that has no button", (state) => openMore(state), { panel: "more" });
+action("more", (state) => openMore(state), { panel: "more" });
 panel("more", { node: "morePanel", keys: reactionInMore });
 onButton("from-more", (state, button) => fromMore(state, button.dataset.name, "click"));

@@ -9,7 +9,7 @@ const emptyNear = () => ({ known: new Map(), part: new Set(), due: false, timer:
 const MOST_NEAR = 50; // documents of one question
 const NEAR_AGAIN_MS = 3_000; // while the server has not compared all
 
-/** In an idle moment it is asked about those in hand; nothing waits for the answer. */
+/** Asks for near-duplicates of the held documents in an idle moment. */
 function askNear(state) {
   const { near } = state;
   if (state.card.near === false || near.asking || !state.view || !newOnes(state).length) return;
@@ -23,7 +23,7 @@ function newOnes({ near, queue, queryId }) {
   return queue.filter((doc) => doc.text && isNew(pairOf(queryId, doc.doc_id)));
 }
 
-/** Keeps in mind of which documents the server is to be asked again, some seconds from now. */
+/** Schedules another request for documents that the server has not compared with all others yet. */
 function askNearAgain(state, queryId, asked, more) {
   const { near } = state;
   near.due = false;
@@ -38,7 +38,7 @@ function askNearAgain(state, queryId, asked, more) {
 async function fetchNear(state) {
   const { near, queryId } = state;
   const asked = newOnes(state).slice(0, MOST_NEAR);
-  // With them all that the server may not know as judged yet: what is in hand, and what is on its way.
+  // Also those that the server may not know as judged yet: held documents and unsent judgements.
   const others = [...state.queue.map((doc) => doc.doc_id), ...state.pending.filter(({ judgement }) => judgement.query_id === queryId)
     .map(({ judgement }) => judgement.doc_id)];
   const ids = [...new Set([...asked.map((doc) => doc.doc_id), ...others])].slice(0, MOST_NEAR);
@@ -59,7 +59,7 @@ async function fetchNear(state) {
   if (state.view) renderNear(state, state.view, onScreen(state));
 }
 
-/** The most similar one that is judged, and what was said of it; what this browser knows is newer than the answer. */
+/** The most similar judged document and its judgement; the browser's state is newer than the answer. */
 function nearOf(state, item) {
   if (!item || !state.near.known.size) return null;
   for (const alike of state.near.known.get(pairOf(item.queryId, item.doc.doc_id)) ?? []) {
@@ -70,17 +70,17 @@ function nearOf(state, item) {
   return null;
 }
 
-/** Whether this browser knows a pair as not judged: it is in hand, or its judgement was taken back. */
+/** Whether this browser knows a pair as unjudged: it is in the queue, or its judgement was undone. */
 function isOpen(state, queryId, docId) {
   if (queryId === state.queryId && state.queue.some((doc) => doc.doc_id === docId)) return true;
   const last = state.pending.findLast(({ judgement }) => judgement.query_id === queryId && judgement.doc_id === docId);
   return last?.judgement.kind === "undone";
 }
 
-/** Whether the one on screen was come to from one that is nearly the same. */
+/** Whether the document on screen was opened as a near-duplicate. */
 const isNearShown = (state) => state.near.to !== null && onScreen(state)?.entry === state.near.to;
 
-/** The one that is nearly the same, and back again. */
+/** Opens the near-duplicate, or returns from it. */
 async function showNear(state) {
   const { near } = state;
   const item = onScreen(state);
@@ -93,7 +93,7 @@ async function showNear(state) {
     try {
       entry = await fetchEntry(state, item.queryId, alike.doc_id, alike.said);
     } catch (error) {
-      return tell(state, `It cannot be shown: ${causeOf(error)}.`);
+      return tell(state, `The near-duplicate could not be loaded: ${causeOf(error)}.`);
     }
     const now = onScreen(state);
     if (!now || pairOf(now.queryId, now.doc.doc_id) !== pair) return undefined; // the annotator has gone on
@@ -113,7 +113,7 @@ function leaveNear(state) {
   const at = state.near.from ? state.history.indexOf(state.near.from) : -1;
   Object.assign(state.near, { from: null, to: null });
   state.look = at < 0 ? null : at;
-  if (state.look === null) say(state, "Back at the open document.");
+  if (state.look === null) say(state, "Back to the open document.");
   else sayLookingBack(state, state.history[at]);
   return refresh(state);
 }
@@ -124,12 +124,12 @@ function renderNear(state, view, item) {
   setHidden(view.near, !alike && !back);
   if (!alike && !back) return;
   const same = alike && alike.similarity >= 1;
-  setText(view, "nearWords", back ? "This is the one that is nearly the same." : `${same ? "The same text as" : "Nearly the same as"} `);
+  setText(view, "nearWords", back ? "This is the near-duplicate." : `${same ? "Same text as" : "Near-duplicate of"} `);
   setText(view, "nearTitle", back ? "" : cut(alike.title || alike.doc_id, 120));
   setText(view, "nearSaid", back ? "" : `, which you judged ${wordsFor(state, alike.said)}.`);
   setText(view, "nearShow", back ? "Back" : "Show");
 }
 
-action("near", "v", "show the judged document that is nearly the same, where there is one, and come back", (state) => showNear(state),
+action("near", (state) => showNear(state),
   { when: (state) => isNearShown(state) || nearOf(state, onScreen(state)) !== null,
-    refusal: "No judged document is known to be nearly the same as this one." });
+    refusal: "No judged near-duplicate of this document is known." });

@@ -47,7 +47,7 @@ async function exchange(state) {
   beginTime(state);
 }
 
-/** Who comes back (to this pair) may have judged it on another device: it goes, unless something is written or marked. */
+/** Drops the pair on screen if it was judged on another device while the page was hidden, unless it has a note or marks. */
 function leaveClosed(state, returned, closed) {
   const item = onScreen(state);
   if (!returned || !item || item.entry || item.doc.taken || state.panel === "note") return;
@@ -56,10 +56,10 @@ function leaveClosed(state, returned, closed) {
   const waits = state.pending.some(({ judgement }) => pairOf(judgement.query_id, judgement.doc_id) === returned);
   if (note || flagged || passages.length || waits) return;
   state.queue.shift();
-  say(state, ": judged meanwhile, it is not open any more", item.doc);
+  say(state, ": no longer needs a judgement", item.doc);
 }
 
-/** How many documents to ask for; in the loop always some, since each judgement may change what comes next. */
+/** The number of documents to ask for; in the loop never 0, since each judgement may change the order. */
 function wanted(state) {
   if (!state.view || state.queryId === null) return 0;
   if (state.inLoop) return Math.max(1, FULL - unseen(state));
@@ -128,7 +128,7 @@ function takeReply(state, ask, batch, visit, reply) {
   if (ask.want > 0) goWhereWorkIs(state, reply);
 }
 
-/** More of a pool: what is held stays, and new documents come behind it. */
+/** Takes more documents of a pool: they come behind those that are held. */
 function takeMore(state, ask, reply, judged) {
   const closed = new Set(reply.closed); // judged elsewhere meanwhile; what is on screen stays there
   state.queue = state.queue.filter((doc, place) => place === 0 || doc.taken || !closed.has(doc.doc_id));
@@ -155,11 +155,11 @@ function goWhereWorkIs(state, { documents, next = null, budget = "" }) {
     state.topicsDue = true; // new since the topics were fetched
     return;
   }
-  const why = budget || (isDone(state, topic) ? "Done here" : "Nothing is free here just now");
+  const why = budget || (isDone(state, topic) ? "Topic done" : "No free document in this topic");
   state.tried.add(state.queryId);
   openTopic(state, next);
   state.wantsRecent = true;
-  say(state, `${why}: going on with the next topic that has documents for you.`);
+  say(state, `${why}. Continuing with the next topic that has documents for you.`);
 }
 
 /**
@@ -202,7 +202,7 @@ function lookAgain(state, behind) {
   }, Math.min(LAST_LOOK, FIRST_LOOK * 2 ** Math.min(state.looks - 1, 6)));
 }
 
-/** What was refused is said no more: of a pair that was judged before, the judgement that it was to replace stands. */
+/** Removes refused judgements from the history; the ones that they would have replaced return. */
 function dropRefused(state, refused) {
   changeHistory(state, state.history.filter((entry) => {
     const was = (entry.was ?? []).filter(({ uuid }) => !refused.has(uuid));

@@ -5,11 +5,11 @@
 const noteOf = (state, item) => marksOf(state, item).note;
 
 const NOTE_HINT = {
-  open: "It goes with the grade that you give this document.",
-  decided: "Enter saves it with the grade that the document has.",
+  open: "Saved with your grade for this document.",
+  decided: "Saved with the grade you gave.",
 };
 
-/** What is written in the open panel goes to the document for which it was opened. */
+/** Keeps the text of the open panel for the document it was opened for. */
 function takeNote(state) {
   const { noted } = state;
   if (!noted || !state.view) return;
@@ -25,13 +25,13 @@ function keepNote(state, source) {
   takeNote(state);
   setPanel(state, null);
   if (!changeMarks(state, item, {}, source)) return undefined;
-  say(state, state.history[state.look].note ? ": note kept" : ": note taken away", item.doc);
+  say(state, state.history[state.look].note ? ": note saved" : ": note removed", item.doc);
   return refresh(state);
 }
 
 // -------------------------------------------------------------------------------------- calibration
 
-/** Another topic has pairs that everybody judges before anything else: nothing comes here until that is done. */
+/** Opens the topic whose calibration pairs come first; no other topic hands out documents before. */
 function calibrateFirst(state, queryId) {
   if (!state.byId.has(queryId)) { // new since the topics were fetched
     state.topicsDue = true;
@@ -40,20 +40,20 @@ function calibrateFirst(state, queryId) {
   openTopic(state, queryId);
   state.brought = true;
   state.wantsRecent = true;
-  say(state, "Calibration comes first: everybody judges these documents.");
+  say(state, "Calibration first: all annotators judge these documents.");
 }
 
 const MOST_FEEDBACK = 5; // of one answer: fast keys and a slow network bring several at once
 
-/** What others have settled on pairs that were just judged; it stays until the next, or until Escape. */
+/** Shows the reference grades of calibration pairs that were just judged, until the next ones or Escape. */
 function takeFeedback(state, batch, feedback) {
   if (!Array.isArray(feedback) || !feedback.length) return;
   const said = new Map(batch.map((item) => [item.judgement.uuid, item]));
   state.feedback = feedback.slice(-MOST_FEEDBACK).map(({ uuid, doc_id, title, relevance, settled, note }) => {
     const own = said.get(uuid)?.judgement ?? { kind: relevance === null ? "cannot judge" : "graded", relevance, reason: null };
     const same = own.kind === "graded" && own.relevance === settled;
-    const words = `You: ${wordsFor(state, own)}. `;
-    const answer = same ? "As settled." : `Settled: ${wordsFor(state, { kind: "graded", relevance: settled })}.`;
+    const words = `Your grade: ${wordsFor(state, own)}. `;
+    const answer = same ? "It matches the reference grade." : `Reference grade: ${wordsFor(state, { kind: "graded", relevance: settled })}.`;
     return { title: title || doc_id, words: words + answer, note: note || "", same };
   });
 }
@@ -75,27 +75,27 @@ function closeFeedback(state) {
   refresh(state);
 }
 
-/** Judgements that came when the pair had all that were wanted are kept, and count nowhere: said once. */
+/** Marks judgements that came after the pair had enough: they are saved but not counted, which is told once. */
 function takeSurplus(state, batch, uuids) {
   if (!Array.isArray(uuids) || !uuids.length) return new Set();
   const surplus = new Set(uuids);
   for (const entry of state.history) if (surplus.has(entry.uuid)) entry.surplus = true;
   const item = batch.findLast(({ judgement }) => surplus.has(judgement.uuid));
   if (item && !state.notice?.urgent) {
-    state.notice = { title: item.title, words: ": saved; meanwhile others had given all that was wanted", urgent: false };
+    state.notice = { title: item.title, words: ": saved, but others had already given all the judgements needed", urgent: false };
   }
   return surplus;
 }
 
 // -------------------------------------------------------------------------------------------- flags
 
-/** To be looked at again: it goes with the grade like a note, and at a judged document it is saved at once. */
+/** Toggles the flag: saved with the grade like a note, or at once for a judged document. */
 function flag(state, source) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const flagged = !marksOf(state, item).flagged;
   const saved = changeMarks(state, item, { flagged }, source);
-  say(state, flagged ? `: flagged${saved ? "" : ", it goes with the grade"}` : ": no longer flagged", item.doc);
+  say(state, flagged ? `: flagged${saved ? "" : "; saved with your grade"}` : ": flag removed", item.doc);
   return refresh(state);
 }
 

@@ -4,7 +4,7 @@ const mayMark = (state) => Boolean(state.card.marking && onScreen(state)?.doc.te
 
 /** Why nothing can be marked just now, as a sentence; "" where it can. */
 function markingRefusal(state) {
-  if (!state.card.marking) return "Passages are not marked in this campaign.";
+  if (!state.card.marking) return "Marking passages is turned off in this campaign.";
   if (!onScreen(state)) return "There is no document on screen.";
   return mayMark(state) ? "" : "This document has no text to mark.";
 }
@@ -19,7 +19,7 @@ function renderPassages(state, view, item) {
   drawn.passagesOn = sheet.version;
   paint("cd-passage", passages.flatMap(([start, end]) => rangesBetween(sheet, start, end)));
   setHidden(view.markedLine, !passages.length);
-  if (passages.length) setText(view, "markedWords", passages.length === 1 ? "1 passage marked" : `${figure(passages.length)} passages marked`);
+  if (passages.length) setText(view, "markedWords", `${count(passages.length, "passage")} marked`);
 }
 
 const rangesBetween = (sheet, start, end) => stretchesOf(sheet, start, end).map(({ segment, begin, end: stop }) => rangeOver(segment, begin, stop));
@@ -79,7 +79,7 @@ function withParts(passages, parts) {
   return joined;
 }
 
-/** Marks what is selected; inside of a marked passage it takes the mark away. True where something was selected. */
+/** Marks the selection, or unmarks the passage around it. True if something was selected. */
 function markSelection(state, source) {
   const item = onScreen(state);
   const { view } = state;
@@ -119,7 +119,7 @@ function selectionChanged(state) {
   const inside = place && overlapping(marksOf(state, onScreen(state)).passages, place.start, place.end)
     .some(([start, end]) => start <= place.start && place.end <= end);
   if (!place || (place.collapsed && !inside)) return hideMarker(view);
-  setText(view, "markerWords", inside ? "Take the mark away" : "Mark");
+  setText(view, "markerWords", inside ? "Unmark" : "Mark");
   return placeMarker(view, place);
 }
 
@@ -178,7 +178,7 @@ function sentencesOf(sheet) {
   return found;
 }
 
-/** The sentences of what is drawn now; the present one stays where it was, or is the first in sight. */
+/** The sentences of the drawn text; the current one stays, or is the first in sight. */
 function stepping(state) {
   const { view } = state;
   const { steps } = state;
@@ -200,7 +200,7 @@ function renderSentences(state, view) {
   const isMarked = passages.some(([start, end]) => start <= sentence[0] && sentence[1] <= end);
   setText(view, "sentenceSays", `${isMarked ? "Marked. " : ""}${cut(sentence[2], 500)}`);
   setText(view, "sentenceCount", `${figure(steps.at + 1)} of ${figure(steps.sentences.length)}`);
-  setText(view, "sentenceMark", isMarked ? "Take away" : "Mark");
+  setText(view, "sentenceMark", isMarked ? "Unmark" : "Mark");
   if (steps.drawn === steps.at) return;
   const isNew = steps.drawn !== null; // else the card was mounted anew: nothing moves
   steps.drawn = steps.at;
@@ -241,8 +241,7 @@ function keysInSentences(state, event, { key }) {
 
 // -------------------------------------------------------------------------------------------- actions
 
-action("mark", "p", "mark a passage: what you have selected, or sentence by sentence; in a marked one it takes the mark away",
-  (state, source) => markOrStep(state, source));
+action("mark", (state, source) => markOrStep(state, source));
 
 onButton("mark-selection", (state) => markSelection(state, "click"));
 onButton("mark-sentence", (state) => markSentence(state, "click"));

@@ -47,7 +47,7 @@ function refresh(state) {
   renderKeys(state, view);
 }
 
-/** Marks the grade that the document on screen has, or had before it was taken back. */
+/** Marks the grade that the document on screen has, or had before undo. */
 function renderMarks(view, item) {
   const { former = null } = item ?? {};
   const mark = !former ? "" : former.kind === "graded" ? String(former.relevance) : "cannot judge";
@@ -61,46 +61,46 @@ function renderMarks(view, item) {
 /** Whether the open topic is done, as far as is known without asking. */
 const doneHere = (state, topic) => Boolean(topic && isDone(state, topic));
 
-/** What stands in place of a document when there is none: title, words and whether to offer the next topic. */
+/** What is shown when there is no document: title, text, and whether to offer the next topic. */
 function restOf(state) {
   const topic = state.byId.get(state.queryId);
   if (isCutOff(state) && !state.exhausted && !doneHere(state, topic)) return [...CUT_OFF, Boolean(topic)];
-  if (!state.topics) return [ONE_MOMENT, "The topics are being fetched.", false];
-  if (!topic) return ["Nothing to judge yet", "Documents appear here once topics and a pool are made, and once topics are assigned to you.", false];
+  if (!state.topics) return [ONE_MOMENT, "Fetching the topics.", false];
+  if (!topic) return ["Nothing to judge yet", "Documents appear here after a manager has added topics and a pool, and assigned topics to you.", false];
   const { without_text: withoutText = 0 } = topic;
   if (state.topics.every((each) => isDone(state, each)) && state.topics.some((each) => each.without_text)) {
-    return ["Everything that has a text is judged", "Thank you. Documents whose text is missing come once it is imported.", false];
+    return ["All documents with text are judged", "Thank you. The other documents appear here when their texts are imported.", false];
   }
   if (state.topics.every((each) => isDone(state, each))) {
-    return ["Everything in the pool is judged", "Thank you. What is settled from all judgements is written as qrels on the Export page.", false];
+    return ["All documents are judged", "Thank you. Managers can download the qrels on the Export page.", false];
   }
   const { judged, pool } = countOf(state, topic);
   if (state.exhausted && state.budget) {
     const words = state.nextTopic === null
-      ? "Thank you. A manager can raise it on the Loop page: new documents then appear here by themselves."
-      : "Go on with the next topic.";
+      ? "Thank you. If a manager raises the budget on the Loop page, new documents appear here automatically."
+      : "Continue with the next topic.";
     return [state.budget, words, state.nextTopic !== null];
   }
   if (pool === null && state.exhausted && state.problem) {
-    return ["The model cannot choose documents just now", `Asking again every 10 seconds. It says: ${state.problem}`, true];
+    return ["The model cannot choose documents", `Trying again every 10 seconds. Error: ${state.problem}`, true];
   }
   if (pool === null && state.exhausted && state.inLoop) {
-    const words = "Each document is judged, or another annotator holds it. Go on with the next topic when you like.";
-    return ["Nothing is left in this topic", words, true];
+    const words = "Every document is judged, or another annotator is judging it. Continue with the next topic.";
+    return ["Nothing left in this topic", words, true];
   }
   if (pool === null) return [ONE_MOMENT, "The model is choosing the next documents.", false];
-  if (!pool && withoutText) return ["No document has a text yet", "The documents of this topic come once their texts are imported. Go on with the next topic.", true];
-  if (!pool) return ["Nothing is pooled for this topic", "Go on with the next one.", true];
+  if (!pool && withoutText) return ["No document has text yet", "Documents of this topic appear here when their texts are imported. Continue with the next topic.", true];
+  if (!pool) return ["This topic has no pool", "Continue with the next topic.", true];
   if (judged >= pool) {
-    const missing = withoutText ? ` The text of ${figure(withoutText)} more is missing.` : "";
-    const words = `No pair of it wants a judgement of yours any more.${missing} Go on with the next topic when you like.`;
+    const missing = withoutText ? ` ${count(withoutText, "more document has", "more documents have")} no text yet.` : "";
+    const words = `Nothing is left for you in this topic.${missing} Continue with the next topic.`;
     return [`Topic done: ${figure(judged)} of ${figure(pool)}`, words, true];
   }
-  if (!state.exhausted) return [ONE_MOMENT, "The next documents are being fetched.", false];
+  if (!state.exhausted) return [ONE_MOMENT, "Fetching the next documents.", false];
   if (state.nextTopic !== null) {
-    return ["No document of this topic is free just now", "Other annotators hold what is left of it. Go on with the next topic.", true];
+    return ["No free document in this topic", "Other annotators are judging the remaining ones. Continue with the next topic.", true];
   }
-  return ["No document is free just now", "Other annotators hold what is left. Asking again every 10 seconds.", true];
+  return ["No free document right now", "Other annotators are judging the remaining ones. Checking again every 10 seconds.", true];
 }
 
 function renderRest(state, view, item) {

@@ -27,7 +27,7 @@ async function askWhy(state, why, { queryId, doc }) {
   try {
     answer = readWhy(await post(state, "why", { query_id: queryId, doc_id: doc.doc_id }));
   } catch (error) {
-    answer = { sentence: `It cannot be said just now: ${causeOf(error)}.`, terms: [] };
+    answer = { sentence: `The reason could not be loaded: ${causeOf(error)}.`, terms: [] };
   }
   if (state.why !== why) return; // another document is on screen by now, or the panel is closed
   const searched = "You found it by searching.";
@@ -104,7 +104,7 @@ function reactionInSearch(state, event) {
   return null;
 }
 
-/** The words were changed: what was found for others is not to be taken by an Enter that comes too soon. */
+/** After a change of the words, an early Enter must not take a result of the old ones. */
 function wordsChanged(state) {
   const { find } = state;
   find.words = state.view.searchWords.value;
@@ -115,7 +115,7 @@ function wordsChanged(state) {
   renderSearch(state, state.view);
 }
 
-/** Enter takes what is chosen; it searches while nothing is found yet, and only then chooses the first. */
+/** Enter takes the selected result; without one it searches, then selects the first result. */
 function enterSearch(state) {
   const { find } = state;
   const found = find.documents[find.chosen];
@@ -150,7 +150,7 @@ async function searchNow(state) {
     answer = await post(state, "search", ask);
     if (!Array.isArray(answer.documents)) throw new Failure(-1);
   } catch (error) {
-    trouble = `Nothing was searched: ${causeOf(error)}.`;
+    trouble = `The search failed: ${causeOf(error)}.`;
   }
   if (find.asked !== ask) return; // other words are asked for by now
   const documents = trouble ? [] : answer.documents;
@@ -159,7 +159,7 @@ async function searchNow(state) {
   renderSearch(state, state.view);
 }
 
-/** What this annotator said of a document that was found; what the browser knows is newer than the answer. */
+/** The annotator's judgement of a search result; the browser's state is newer than the answer. */
 function standingOf(state, found) {
   const at = state.history.findLastIndex((entry) => (
     entry.query_id === state.queryId && entry.doc.doc_id === found.doc_id));
@@ -177,7 +177,7 @@ async function take(state, docId) {
   if (standing && standing.at >= 0) return lookAt(state, standing.at);
   if (!standing && state.look === null && onScreen(state)?.doc.doc_id === docId) {
     setPanel(state, null);
-    return tell(state, "That one is on screen already.");
+    return tell(state, "This document is already on screen.");
   }
   find.taking = docId;
   find.trouble = "";
@@ -190,7 +190,7 @@ async function take(state, docId) {
     if (doc?.doc_id !== docId) throw new Failure(-1);
   } catch (error) {
     doc = null;
-    find.trouble = standing ? `It cannot be opened: ${causeOf(error)}.` : `It cannot be taken: ${causeOf(error)}.`;
+    find.trouble = `The document could not be ${standing ? "opened" : "taken"}: ${causeOf(error)}.`;
   }
   const waiting = find.taking === docId; // and the panel is still open
   if (waiting) find.taking = null;
@@ -204,7 +204,7 @@ async function take(state, docId) {
 function lookAt(state, at) {
   state.look = at;
   sayLookingBack(state, state.history[at]);
-  state.notice.words += ", Esc returns"; // one key from however far back
+  state.notice.words += byInput(", Esc returns", ""); // one key from however far back
   setPanel(state, null);
 }
 
@@ -221,14 +221,14 @@ function putInFront(state, queryId, doc, atOnce) {
   const bySelf = open && shown.doc.doc_id === doc.doc_id; // it has come up while it was being fetched
   if (!bySelf) state.queue = state.queue.filter((each) => each.doc_id !== doc.doc_id);
   if (bySelf) {
-    tell(state, "That one is on screen already.");
+    tell(state, "This document is already on screen.");
   } else if (atOnce || !open) {
     state.queue.unshift(doc);
     if (atOnce) state.look = null;
-    say(state, ": found by searching, to be judged now", doc);
+    say(state, ": found by searching; judge it now", doc);
   } else {
     state.queue.splice(1, 0, doc);
-    say(state, ": found by searching, it comes next", doc);
+    say(state, ": found by searching; it comes next", doc);
   }
   state.due = true; // tells the server what is in front, so that its lease is prolonged
   if (atOnce) setPanel(state, null);
@@ -267,15 +267,15 @@ function renderSearch(state, view) {
 }
 
 function searchWordsOf(find, stale) {
-  if (find.taking !== null) return "One moment: it is being fetched.";
+  if (find.taking !== null) return "Loading the document …";
   if (find.trouble && !find.documents.length) return "";
   if (find.asked) return "Searching …";
-  if (!find.words.trim()) return "All words must occur. \u201ca phrase\u201d, begin* and NOT word work as well.";
-  if (stale) return "Enter searches.";
+  if (!find.words.trim()) return "Finds documents with all words. Use \u201cexact phrase\u201d, prefix* or NOT word to refine.";
+  if (stale) return byInput("Press Enter to search.", "");
   const n = find.documents.length;
-  if (!n) return "No document has these words.";
-  const count = find.more ? `The best ${figure(n)} documents` : `${figure(n)} ${n === 1 ? "document" : "documents"}`;
-  return `${count}: \u2193 or Enter chooses, Enter again takes.`;
+  if (!n) return "No document matches.";
+  const found = find.more ? `Best ${count(n, "document")}` : count(n, "document");
+  return `${found}. ${byInput("Select one with \u2193, judge it next with Enter.", "Tap one to judge it next.")}`;
 }
 
 /** What is known of a document in the list. */

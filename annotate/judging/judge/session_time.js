@@ -14,14 +14,14 @@ const restAfter = (state) => (state.card.rest_after ?? 0) * 60_000;
 
 // ------------------------------------------------------------------------------------ a long stretch
 
-/** A sign of life after so many ms without one. */
+/** Ends a break: activity after `still` ms without any. */
 function signOfLife(state, still) {
   if (still < BREAK) return;
   Object.assign(state.time, { worked: state.clock ? -state.clock.active : 0, due: null });
   if (state.time.resting) closeRest(state);
 }
 
-/** The clock goes on to another document: what the last one took is added. */
+/** Adds the time of the document that leaves the screen. */
 function addTime(state) {
   runClock(state);
   state.time.worked += state.clock?.active ?? 0;
@@ -38,7 +38,7 @@ function watchTime(state) {
   if (worked < time.due) return;
   time.due = worked + REMIND;
   const minutes = Math.round(worked / 60_000);
-  time.resting = `You have been judging for ${minutes} minutes without a break. Five minutes away from the screen keep grades steady.`;
+  time.resting = `You have been judging for ${count(minutes, "minute")} without a break. A five-minute break helps to keep grades consistent.`;
   refresh(state);
 }
 
@@ -82,7 +82,7 @@ async function askTime(state) {
     if (typeof answer?.session !== "object" || typeof answer.today !== "object") throw new Failure(-1);
   } catch (error) {
     answer = null;
-    trouble = `It cannot be said just now: ${causeOf(error)}.`;
+    trouble = `Times could not be loaded: ${causeOf(error)}.`;
   }
   if (time.asked !== ask) return;
   Object.assign(time, { asked: null, trouble });
@@ -90,30 +90,21 @@ async function askTime(state) {
   if (state.view) renderTime(state, state.view);
 }
 
-/** A length of time in words that are no more exact than it is. */
-function lengthOf(seconds) {
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return minutes % 60 ? `${figure(hours)} h ${minutes % 60} min` : `${figure(hours)} h`;
-}
-
 /** Estimates are rounded: to 5 minutes from half an hour on, to the half hour from 5 hours on. */
 function roughly(seconds) {
   const step = seconds < 600 ? 60 : seconds < 1800 ? 120 : seconds < 18_000 ? 300 : 1800;
-  return lengthOf(Math.max(60, Math.round(seconds / step) * step));
+  return Math.max(60, Math.round(seconds / step) * step);
 }
 
 const MOST_TOPICS = 20; // rows
 
 function leftWords({ left, estimate, why = "" }) {
   if (left === null || left === undefined) return `${asSentence(why || "no end is known")}.`;
-  const count = `${figure(left)} ${left === 1 ? "document wants" : "documents want"} a judgement of yours`;
-  if (!left) return "Nothing wants a judgement of yours just now.";
-  if (!Number.isFinite(estimate?.low)) return why ? `${count}. ${asSentence(why)}.` : `${count}.`;
-  const [low, high] = [roughly(estimate.low), roughly(estimate.high)];
-  return `${count}: about ${low === high ? low : `${low} to ${high}`} at your pace of late${why ? `, ${why}` : ""}.`;
+  const documents = `${count(left, "document")} left`;
+  if (!left) return "Nothing is left for you right now.";
+  if (!Number.isFinite(estimate?.low)) return why ? `${documents}. ${asSentence(why)}.` : `${documents}.`;
+  const time = durationRange(roughly(estimate.low), roughly(estimate.high));
+  return `${documents}, about ${time} at your recent pace${why ? `, ${why}` : ""}.`;
 }
 
 function renderTime(state, view) {
@@ -133,11 +124,11 @@ function renderTime(state, view) {
   const session = time.answer.session ?? { judgements: 0, seconds: 0, away: 0 }; // none goes on
   for (const [name, { judgements, seconds, away }] of [["session", session], ["today", today]]) {
     setText(view, `${name}Count`, figure(judgements));
-    setText(view, `${name}Active`, lengthOf(seconds));
-    setText(view, `${name}Away`, lengthOf(away ?? 0));
+    setText(view, `${name}Active`, duration(seconds));
+    setText(view, `${name}Away`, duration(away ?? 0));
   }
   setText(view, "sessionSince", session.since ? ` since ${whenOf(session.since)}` : "");
-  const pace = session.judgements ? `${lengthOf(session.seconds / session.judgements)} a document` : "–";
+  const pace = session.judgements ? `${duration(session.seconds / session.judgements)} per document` : "–";
   setText(view, "timePace", pace);
   setText(view, "timeLeft", leftWords(time.answer));
   setHidden(view.perTopicBlock, !topics.length);
@@ -150,7 +141,7 @@ function renderTime(state, view) {
     Object.assign(button.dataset, { do: "go-topic", query: topic.query_id });
     button.append(make("span", { className: "cd-apart", dir: "auto", textContent: forward(cut(topic.title || topic.query_id, 120)) }));
     const left = topic.left === null || topic.left === undefined ? "" : `, ${figure(topic.left)} left`;
-    const each = topic.seconds >= 1 ? `, ${lengthOf(topic.seconds)} each` : "";
+    const each = topic.seconds >= 1 ? `, ${duration(topic.seconds)} each` : "";
     button.append(make("span", { className: "cd-share", textContent: `${figure(topic.judged)} judged${left}${each}` }));
     row.append(button);
     return row;
@@ -162,7 +153,7 @@ function renderResting(state, view) {
   setHidden(view.resting, !state.time.resting);
 }
 
-action("time", "t", "time: this session and today, and what is left; judging goes on beside it", (state) => openTime(state),
+action("time", (state) => openTime(state),
   { panel: "time" });
 panel("time", { node: "timePanel", beside: true, render: renderTime, left: (state) => clearTimeout(state.time.timer) });
 onButton("go-topic", (state, button) => changeTopic(state, button.dataset.query));

@@ -39,10 +39,12 @@ function turn(state, name) {
 
 // ----------------------------------------------------------------------------------------- keys
 
-/** The first words of what an action is, for a line. */
-const shortly = (state, name) => {
+/** The name of an action or of a grade. */
+const labelFor = (state, name) => {
   const grade = gradeOf(state, name);
-  return grade ? `${grade.grade} ${grade.label}` : (ACTIONS.get(name)?.words ?? name).split(/[,;:]/)[0];
+  if (grade) return `${grade.grade} ${grade.label}`;
+  const label = ACTIONS.get(name)?.label ?? name;
+  return name === "help" ? byInput(label, "Grades") : label; // without a keyboard the panel lists the grades alone
 };
 
 const gradeOf = (state, name) => (
@@ -50,31 +52,31 @@ const gradeOf = (state, name) => (
 
 /** Why a key is not to be had, as the end of a sentence; "" where it is. */
 function keyRefusal(key) {
-  if (key === "r" || key === "c") return "the page itself takes it";
-  if (/^[0-9]$/.test(key)) return "digits are answers";
+  if (key === "r" || key === "c") return "the app already uses it";
+  if (/^[0-9]$/.test(key)) return "digits are reserved for answers";
   if (key in SCROLL) return "it scrolls the document";
-  if (TAKEN_KEYS.has(key)) return "it opens, leaves or corrects what is written in panels";
-  if (key.length > 1 && !(key in CAPS)) return "the browser has a use for it";
+  if (TAKEN_KEYS.has(key)) return "panels and text fields need it";
+  if (key.length > 1 && !(key in CAPS)) return "the browser uses it";
   return "";
 }
 
-/** Gives an action, or a grade, a key. One that another action has is swapped; what is done or refused is said. */
+/** Gives an action or a grade a key; if another action has it, the two swap. Tells the outcome. */
 function giveKey(state, name, key) {
   const refusal = keyRefusal(key);
   const cap = capOf(key);
-  if (refusal) return sayOfKeys(state, `${cap} stays as it is: ${refusal}.`);
+  if (refusal) return sayOfKeys(state, `${cap} cannot be used: ${refusal}.`);
   const holder = state.keyMap.get(key);
-  if (holder === name) return sayOfKeys(state, `${cap} it is already.`);
+  if (holder === name) return sayOfKeys(state, `\u201c${labelFor(state, name)}\u201d already has the key ${cap}.`);
   const keys = { ...state.own.keys };
   const former = capFor(state, name) ? keyOf(state, name) : "";
   if (holder !== undefined && !former) {
-    return sayOfKeys(state, `${cap} is the key of \u201c${shortly(state, holder)}\u201d: give that another one first.`);
+    return sayOfKeys(state, `${cap} belongs to \u201c${labelFor(state, holder)}\u201d. Give that another key first.`);
   }
   keys[name] = key;
   if (holder !== undefined) keys[holder] = former;
   changeOwn(state, { keys: unlikeUsual(keys) });
-  const swapped = holder === undefined ? "" : ` \u201c${shortly(state, holder)}\u201d has ${capOf(former)} now.`;
-  return sayOfKeys(state, `${cap}: ${shortly(state, name)}.${swapped}`);
+  const swapped = holder === undefined ? "" : ` \u201c${labelFor(state, holder)}\u201d now has ${capOf(former)}.`;
+  return sayOfKeys(state, `\u201c${labelFor(state, name)}\u201d now has the key ${cap}.${swapped}`);
 }
 
 /** Only those keys that differ from the usual ones are kept. */
@@ -85,12 +87,12 @@ function usualKey(state, name) {
   if (usual !== undefined && !keyRefusal(usual)) return giveKey(state, name, usual);
   const { [name]: own, ...keys } = state.own.keys;
   changeOwn(state, { keys });
-  return sayOfKeys(state, usual === undefined ? `${shortly(state, name)} has its digit alone.` : `${capOf(usual)}: ${shortly(state, name)}.`);
+  return sayOfKeys(state, `\u201c${labelFor(state, name)}\u201d now has ${usual === undefined ? "only its digit" : `the key ${capOf(usual)}`}.`);
 }
 
 function usualKeys(state) {
   changeOwn(state, { keys: {} });
-  sayOfKeys(state, "All keys are the usual ones.");
+  sayOfKeys(state, "All keys are reset.");
 }
 
 function sayOfKeys(state, words) {
@@ -103,7 +105,7 @@ function sayOfKeys(state, words) {
 function askKey(state, name) {
   if (state.rekey === name) return sayOfKeys(state, "");
   state.rekey = name;
-  setText(state.view, "keysSay", `Press the new key of \u201c${shortly(state, name)}\u201d. Esc leaves it as it is.`);
+  setText(state.view, "keysSay", `Press the new key for \u201c${labelFor(state, name)}\u201d, or Esc to keep the current one.`);
   return refresh(state);
 }
 
@@ -167,17 +169,17 @@ function keyRow(state, name) {
   const row = make("li");
   const ask = make("button", { type: "button", className: "cd-key" });
   Object.assign(ask.dataset, { do: "rekey", name });
-  const words = make("span", { className: "cd-apart", textContent: forward(asSentence(shortly(state, name))) });
+  const words = make("span", { className: "cd-apart", textContent: forward(labelFor(state, name)) });
   ask.append(make("span", { className: "cd-caps" }), words);
-  const usual = make("button", { type: "button", className: "cd-small", title: "The usual key again" });
-  usual.setAttribute("aria-label", `The usual key again: ${shortly(state, name)}`);
+  const usual = make("button", { type: "button", className: "cd-small", title: "Reset to the default key" });
+  usual.setAttribute("aria-label", `Reset to the default key: ${labelFor(state, name)}`);
   Object.assign(usual.dataset, { do: "usual-key", name });
-  usual.append(make("span", { textContent: "Usual" }));
+  usual.append(make("span", { textContent: "Reset" }));
   row.append(ask, usual);
   return row;
 }
 
-action("settings", ",", "settings: how texts are set, what is marked, and your keys", (state) => togglePanel(state, "settings"),
+action("settings", (state) => togglePanel(state, "settings"),
   { panel: "settings" });
 panel("settings", {
   node: "settingsPanel", first: reactionInRekey, render: renderSettings,

@@ -115,7 +115,7 @@ function onScreen(state) {
     return { queryId: entry.query_id, doc: entry.doc, former: entry, entry };
   }
   const doc = state.queue[0];
-  // A skipped document waits until the server has said that there is nothing else.
+  // A skipped document waits until the server has nothing else.
   if (!doc || (doc.skipped && !state.exhausted)) return null;
   return { queryId: state.queryId, doc, former: doc.former ?? null, entry: null };
 }
@@ -123,7 +123,7 @@ function onScreen(state) {
 /** What is drawn, as the clock has it. */
 const drawnAs = (item) => item && pairOf(item.queryId, item.doc.doc_id) + (item.entry ? "\u0000back" : "");
 
-/** Judged and pooled, with what is on its way counted in. */
+/** Judged and pooled, including unsent judgements. */
 function countOf(state, topic) {
   const mine = outstanding(state).filter((item) => !topic || item.judgement.query_id === topic.query_id);
   const base = topic ?? state.all ?? sumOf(state.topics);

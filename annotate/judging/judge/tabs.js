@@ -41,7 +41,7 @@ function openTabs(state) {
 
 const hasOthers = (state) => state.tabs.others.size > 0;
 
-/** After the paint: what is said to other tabs must not hold up this one. */
+/** Sends a message after the paint, so that it does not delay this tab. */
 function tellTabs(state, message) {
   if (!hasOthers(state)) return;
   setTimeout(() => state.tabs.channel?.postMessage({ ...message, tab: state.tabs.me }));
@@ -101,7 +101,7 @@ function takeUnsent(state, isIt) {
   pump(state);
 }
 
-/** What this tab says of a pair must not overtake what another one has said of it before. */
+/** Sends another tab's unsent judgements of a pair first, so that this tab's do not overtake them. */
 function takeUnsentOf(state, queryId, docId) {
   if (state.tabs.told.size) takeUnsent(state, ({ item: { judgement } }) => judgement.query_id === queryId && judgement.doc_id === docId);
 }
@@ -114,7 +114,7 @@ function outstanding(state) {
 
 // ------------------------------------------------------------------------------------- what is heard
 
-/** Another tab has judged: its document goes out of this one's hands, and into what can be looked back at. */
+/** Moves a document that another tab has judged from the queue to the history. */
 function takeSaid(state, { tab, item, doc }) {
   const { judgement } = item;
   const { query_id: queryId, doc_id: docId, kind } = judgement;
@@ -129,7 +129,7 @@ function takeSaid(state, { tab, item, doc }) {
   const at = heldAt(state, queryId, docId);
   const known = at < 0 ? null : state.history[at];
   const said = { ...entryMarks(judgement), kind, relevance: judgement.relevance, reason: judgement.reason };
-  const words = kind === "undone" ? "taken back" : wordsFor(state, said);
+  const words = kind === "undone" ? "undone" : `judged ${wordsFor(state, said)}`;
   if (kind === "undone") {
     changeHistory(state, state.history.filter((entry) => entry !== known));
   } else if (known && here && shown.entry) {

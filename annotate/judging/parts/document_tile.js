@@ -15,7 +15,7 @@ function newPage(node, { title = true } = {}) {
   const text = node.appendChild(make("div", { className: "cd-text cd-apart", dir: "auto" }));
   page.sheet = newSheet(text);
   page.missing = node.appendChild(make("p", {
-    className: "cd-note", hidden: true, textContent: "The text of this document is not in the campaign.",
+    className: "cd-note", hidden: true, textContent: "The text of this document has not been imported.",
   }));
   page.all = node.appendChild(make("button", { type: "button", className: "cd-small cd-all", hidden: true }));
   page.all.dataset.do = "show-all";
@@ -77,5 +77,5 @@ function toggleTerms(state) {
   if (!CAN_PAINT) return tell(state, "This browser cannot highlight words.");
   const { topic = true } = state.own.marks ?? {};
   changeOwn(state, { marks: { ...state.own.marks, topic: !topic } });
-  return tell(state, topic ? "The topic's words are no longer highlighted." : "The topic's words are highlighted.");
+  return tell(state, topic ? "Highlights are off." : "Highlights are on.");
 }

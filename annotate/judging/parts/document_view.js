@@ -99,19 +99,17 @@ function piecesOf(doc, opened) {
 function drawPieces(sheet, doc, pieces) {
   sheet.segments = [];
   sheet.node.replaceChildren(...pieces.map(({ start, end, from, text, gap }) => {
-    if (gap) return gapButton(start, end, doc.length);
+    if (gap) return gapButton(start, end);
     const root = make("div", { className: "cd-piece", dir: "auto", textContent: forward(text) });
     sheet.segments.push({ start, from, text, root });
     return root;
   }));
 }
 
-function gapButton(start, end, length) {
-  const count = `${figure(end - start)} ${end - start === 1 ? "character" : "characters"}`;
-  const where = start === 0 ? "before this" : end >= length ? "after this" : "between";
-  const button = make("button", { type: "button", className: "cd-gap", title: "Show them" });
+function gapButton(start, end) {
+  const button = make("button", { type: "button", className: "cd-gap" });
   Object.assign(button.dataset, { do: "open-gap", start, end });
-  button.append(make("span", { textContent: `${count} ${where}` }));
+  button.append(make("span", { textContent: `Show ${count(end - start, "hidden character")}` }));
   return button;
 }
 
@@ -323,7 +321,7 @@ function picture({ src, alt }) {
 
 function broken(alt) {
   const words = make("span", { className: "cd-broken" });
-  words.append(make("span", { textContent: "This picture cannot be loaded." }));
+  words.append(make("span", { textContent: "The picture could not be loaded." }));
   if (alt) words.append(make("span", { className: "cd-apart", dir: "auto", textContent: forward(alt) }));
   return words;
 }
@@ -337,7 +335,7 @@ function drawPictures(node, images) {
 }
 
 function pictureButton(image, i) {
-  const button = make("button", { type: "button", className: "cd-picture", title: image.alt || "Show it large" });
+  const button = make("button", { type: "button", className: "cd-picture", title: image.alt || "Show large" });
   button.setAttribute("aria-label", `Show large: ${image.alt || `picture ${i + 1}`}`);
   Object.assign(button.dataset, { do: "enlarge", picture: i });
   button.append(picture(image));

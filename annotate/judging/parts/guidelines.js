@@ -1,8 +1,8 @@
 // The guidelines of the campaign, and the note for the topic on screen (`shownTopicId`). Part of every card.
 
-const NO_GUIDELINES = "The manager of this campaign has written no guidelines yet.";
+const NO_GUIDELINES = "This campaign has no guidelines yet.";
 
-/** Asked for once in the life of a mount, and kept; what could not be had is asked for again when it is wanted. */
+/** Fetches the guidelines once per mount; after a failure again when they are opened. */
 async function askGuidelines(state) {
   if (state.guidelines.asked) return;
   state.guidelines = { ...state.guidelines, asked: true, trouble: "" };
@@ -12,7 +12,7 @@ async function askGuidelines(state) {
     if (typeof html !== "string" || typeof notes !== "object" || notes === null) throw new Failure(-1);
     found = { asked: true, html, notes: new Map(Object.entries(notes)), trouble: "" };
   } catch (error) {
-    found = { ...state.guidelines, asked: false, trouble: `They cannot be fetched just now: ${causeOf(error)}.` };
+    found = { ...state.guidelines, asked: false, trouble: `The guidelines could not be loaded: ${causeOf(error)}.` };
   }
   state.guidelines = found;
   if (state.view) renderGuidelines(state, state.view);
@@ -24,7 +24,7 @@ function openGuidelines(state) {
   return setPanel(state, "guidelines");
 }
 
-/** The note of the topic stands with the topic's words as well, so that it is seen without a key. */
+/** Draws the guidelines, and the topic's note both there and with the topic. */
 function renderGuidelines(state, view) {
   const { guidelines } = state;
   const queryId = shownTopicId(state);

@@ -20,7 +20,7 @@ function paint(name, ranges) {
 
 const MOST_RANGES = 5_000;
 
-/** The card goes away: nothing is kept of its nodes. */
+/** Removes all highlights when the card goes away. */
 function paintNothing() {
   if (CAN_PAINT) for (const name of PAINTS) CSS.highlights.delete(name);
 }

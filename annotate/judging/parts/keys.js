@@ -1,8 +1,8 @@
 // What keys and clicks do: a table of actions, a table of panels, and the listeners' reactions. Part of every card.
 //
 // A card registers what it can do with `action` and `panel`, and says itself what a digit means (`digitMeans`), what a
-// step back from nothing open is (`stepBack`) and which node scrolls (`scrollerOf`). Keys are each annotator's own:
-// `state.own.keys` has those that differ from the ones given here, by the name of the action.
+// step back from nothing open is (`stepBack`) and which node scrolls (`scrollerOf`). The default keys and what each action
+// does in words are in keys.json (`KEYS`). Keys are each annotator's own: `state.own.keys` has those that differ.
 
 const SCROLL = { ArrowUp: -1, ArrowDown: 1, PageUp: -2, PageDown: 2, " ": 2, Home: -3, End: 3 };
 const FOREIGN = "[role=dialog],[role=menu],[role=listbox],[role=combobox],[role=slider],[role=radiogroup],[role=grid],[data-testid=stPopoverBody]";
@@ -10,15 +10,15 @@ const FOREIGN = "[role=dialog],[role=menu],[role=listbox],[role=combobox],[role=
 /**
  * What the card can do, in the order in which the list of keys names it.
  *
- * @typedef {{key: string, words: string, run: (state, source: "key"|"click") => *, panel: ?string, when: ?(state) => boolean,
- *            anywhere: boolean, repeats: boolean, refusal: string}} Action `words` say it in the list of keys; `panel` is the one that it opens, and
+ * @typedef {{key: string, label: string, help: string, run: (state, source: "key"|"click") => *, panel: ?string, when: ?(state) => boolean,
+ *            anywhere: boolean, repeats: boolean, refusal: string}} Action `label` names it in menus, `help` in the list of keys; `panel` is the one that it opens, and
  *            closes again; without `when` it can always be done, else the key says the `refusal`; `anywhere`: also while a panel covers the document; `repeats`:
  *            again and again while its key is held
  */
-const ACTIONS = new Map();
+const ACTIONS = new Map(Object.entries(KEYS.actions));
 
-function action(name, key, words, run, { panel = null, when = null, anywhere = false, repeats = false, refusal = "" } = {}) {
-  ACTIONS.set(name, { key, words, run, panel, when, anywhere, repeats, refusal });
+function action(name, run, { panel = null, when = null, anywhere = false, repeats = false, refusal = "" } = {}) {
+  ACTIONS.set(name, { ...KEYS.actions[name], run, panel, when, anywhere, repeats, refusal });
 }
 
 /** What only buttons do, by their `data-do`. */
@@ -68,6 +68,21 @@ function capFor(state, name) {
   const key = keyOf(state, name);
   return state.keyMap.get(key) === name ? capOf(key) : "";
 }
+
+/** Phones and tablets without a keyboard: no key is named there, here or in the style sheets. */
+const NO_KEYBOARD = matchMedia("(hover: none) and (pointer: coarse)");
+
+/** The key of an action for a sentence; "" where there is no keyboard. */
+const keyHint = (state, name) => (NO_KEYBOARD.matches ? "" : capFor(state, name));
+
+/** How what was just done is undone, as the end of a sentence. */
+function undoHint(state) {
+  const key = keyHint(state, "undo");
+  return key && ` – ${key} to undo`;
+}
+
+/** What to do with a list, by keyboard or by touch. */
+const byInput = (keyed, touched) => (NO_KEYBOARD.matches ? touched : keyed);
 
 // ---------------------------------------------------------------------------------------- reactions
 
@@ -251,10 +266,17 @@ function renderKeys(state, view) {
     cap.textContent = capFor(state, cap.dataset.key);
     cap.hidden = cap.textContent === "";
   }
-  view.actionKeys.replaceChildren(...[...ACTIONS].flatMap(([name, { words }]) => {
+  view.actionKeys.replaceChildren(...[...ACTIONS].flatMap(([name, { help }]) => {
     const cap = capFor(state, name);
-    const key = make("dt");
-    key.append(cap ? kbd(cap) : "no key");
-    return [key, make("dd", { textContent: words })];
+    return keyLine(cap ? [kbd(cap)] : ["no key"], help);
   }));
+  const fixed = KEYS.fixed.filter(({ scale }) => !scale); // grades are listed one by one
+  view.fixedKeys.replaceChildren(...fixed.flatMap(({ keys, help }) => (
+    keyLine(keys.flatMap((key) => [key === "\u2026" ? key : kbd(key), " "]), help))));
+}
+
+function keyLine(caps, help) {
+  const key = make("dt");
+  key.append(...caps);
+  return [key, make("dd", { textContent: help })];
 }

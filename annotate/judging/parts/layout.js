@@ -1,6 +1,6 @@
 // The card's nodes, and the height that is there for them. Part of every card.
 
-/** The nodes of the card by name. A rerun on the same nodes keeps what is known to be drawn on them. */
+/** The nodes of the card by name. A rerun on the same nodes keeps the record of what is drawn. */
 function viewOf(state, root) {
   const card = root.querySelector("[data-part=card]");
   if (card.cleverdon?.state === state) return card.cleverdon;

@@ -3,9 +3,9 @@
 // A card says how its state is made (`stateFor`), what it does when it is attached to its nodes (`attach`), and with
 // `listen` reacts to what they all react to.
 
-const ASK_AGAIN = 10_000; // when other annotators hold what is left
+const ASK_AGAIN = 10_000; // ms until the next check where other annotators judge the rest
 const HEARTBEAT = 120_000; // tells the server what is still held
-const ONE_MOMENT = "One moment …";
+const ONE_MOMENT = "Loading …";
 
 const SLOT = Symbol.for("cleverdon.judging.card"); // on window: finds listeners left by another copy of this module
 
@@ -20,7 +20,7 @@ export default function mountCard({ data, parentElement }) {
   return leave;
 }
 
-/** Where a card keeps what is of this campaign and annotator. */
+/** The prefix of the browser's storage for this campaign and annotator. */
 const placeFor = ({ campaign, annotator }) => `cleverdon:${encodeURIComponent(campaign)}:${encodeURIComponent(annotator)}:`;
 
 /**

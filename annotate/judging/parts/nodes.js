@@ -13,13 +13,7 @@ function setHidden(node, hidden) {
   if (node.hidden !== hidden) node.hidden = hidden;
 }
 
-const FIGURES = new Intl.NumberFormat("en");
-
-const figure = (number) => FIGURES.format(number);
-
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length)} …` : text);
-
-const asSentence = (text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.$/, "");
 
 function make(tag, properties) {
   return Object.assign(document.createElement(tag), properties);
@@ -33,8 +27,6 @@ function labelled(cap, words, sentence, dataset) {
   button.append(make("kbd", { textContent: cap }), make("span", { className: "cd-apart", textContent: words }));
   return button;
 }
-
-const CAPS = { ArrowLeft: "\u2190", ArrowRight: "\u2192", ArrowUp: "\u2191", ArrowDown: "\u2193", " ": "Space", Escape: "Esc" };
 
 /** What is printed on a key. */
 const capOf = (key) => CAPS[key] ?? key;

@@ -11,7 +11,7 @@ function openNote(state) {
   return setPanel(state, "note");
 }
 
-/** What it is about goes away, and what is written stays with it. */
+/** Closes the panel when its item leaves the screen, and keeps the text for it. */
 function leaveNote(state) {
   takeNote(state);
   state.panel = null;

@@ -5,7 +5,7 @@ const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
 const OFFLINE_AFTER = 3_000;
 
-/** Sends what waits and fetches what is short: one request at a time, so that order is kept. */
+/** Sends unsent decisions and fetches documents, one request at a time to keep the order. */
 function pump(state) {
   if (state.inFlight || state.retry !== null || !needsSync(state)) return;
   state.inFlight = true;
@@ -54,7 +54,7 @@ function wake(state) {
 
 const STALE = 30_000; // away for so long, and what is open may have been decided elsewhere
 
-/** The page goes to the back, or comes to the front again: after a while away the server is asked what is still open. */
+/** Reacts to the page being hidden or shown; after a while away, asks the server which documents are still open. */
 function seen(state) {
   runClock(state);
   if (document.visibilityState !== "visible") {
@@ -69,7 +69,7 @@ function seen(state) {
   wake(state);
 }
 
-// What is said: the line above the buttons, the state of what waits, and what the server refused.
+// Messages: the notice above the buttons, the status of unsent decisions, and what the server refused.
 
 function tell(state, words) {
   state.notice = { title: "", words, urgent: words !== "" };
@@ -77,10 +77,10 @@ function tell(state, words) {
   state.onNotice?.();
 }
 
-/** What a key was meant for is not what is there any more: nothing is decided, and what is there is drawn. */
+/** Records nothing, since the key was meant for what was on screen before, and draws the present state. */
 function justCome(state) {
   refresh(state);
-  tell(state, "One moment: this has only just come on screen.");
+  tell(state, "Not recorded: the screen had just changed. Try again.");
 }
 
 function renderNotice(state, view) {
@@ -94,28 +94,28 @@ function renderNotice(state, view) {
 /** Whether there has been no connection for a while. */
 const isCutOff = (state) => state.trouble === 0 && state.failures > 0 && Date.now() - state.failingSince >= OFFLINE_AFTER;
 
-const CUT_OFF = ["No connection", "What is here is used up. It goes on by itself as soon as the server answers; what you decided is kept in this browser."];
+const CUT_OFF = ["No connection", "Everything loaded is done. Judging continues when the server can be reached; your answers are kept in this browser."];
 
 function statusOf(state) {
   const n = state.pending.length;
-  const what = `${n} ${n === 1 ? state.noun : `${state.noun}s`}`;
+  const what = count(n, state.noun);
   const place = state.storeFails ? "in this tab" : "in this browser";
   const long = state.failures > 0 && Date.now() - state.failingSince >= OFFLINE_AFTER;
   if (state.trouble === 401) {
-    const kept = n ? ` ${what} ${n === 1 ? "is" : "are"} kept ${place}.` : "";
+    const kept = n ? ` ${what} ${plural(n, "is", "are")} kept ${place}.` : "";
     const { detail } = state;
     const cause = !detail || detail === "not signed in" ? "reload this page to sign in again" : detail.replace(/\.$/, "");
     return ["problem", `You are signed out: ${cause}.${kept}`];
   }
   if (long || (state.trouble >= 400 && state.trouble < 500)) {
     const detail = state.detail ? `, ${state.detail}` : "";
-    const cause = { 0: "No connection", "-1": "The server's answer makes no sense", 403: asSentence(state.detail) }[state.trouble]
-      || `The server answers with an error (${state.trouble}${detail})`;
-    const waits = `${what} ${n === 1 ? "waits" : "wait"} ${place} and will be sent`;
-    return ["problem", `${cause}: ${n ? waits : "trying again"}`];
+    const cause = { 0: "No connection", "-1": "The server sent an unexpected answer", 403: asSentence(state.detail) }[state.trouble]
+      || `Server error (${state.trouble}${detail})`;
+    const kept = `${what} ${plural(n, "is", "are")} kept ${place} and will be sent`;
+    return ["problem", `${cause}: ${n ? kept : "trying again"}`];
   }
   const words = n ? `${n} not saved yet` : "Saved";
-  if (state.storeFails) return ["problem", `${words}. This browser stores nothing: keep the tab open until all is saved.`];
+  if (state.storeFails) return ["problem", `${words}. This browser cannot store unsent answers: keep this tab open until everything is saved.`];
   return [n || state.failures ? "waiting" : "saved", words];
 }
 
@@ -138,13 +138,13 @@ function renderRefused(state, view) {
     Object.assign(close.dataset, { do: "dismiss", uuid });
     const name = make("bdi", { className: "cd-apart", textContent: title });
     const line = make("span", {});
-    line.append("Refused: ", name, `: ${words}. `, make("bdi", { className: "cd-apart", textContent: reason }));
+    line.append("Not saved: ", name, `, ${words}: `, make("bdi", { className: "cd-apart", textContent: reason }));
     row.append(line, close);
     return row;
   }));
 }
 
-/** Changes the history; what is looked at stays in sight, or is left where it is no longer there. */
+/** Replaces the history; the entry on screen stays there if it is still part of it. */
 function changeHistory(state, entries) {
   const shown = state.look === null ? null : state.history[state.look];
   state.history = entries;

@@ -21,9 +21,9 @@ function putNote(state, key, note) {
 /** The note that a decision of this item has, or will have. */
 const noteOf = (state, item) => (state.notes.get(item.key) ?? item.entry?.decision.note ?? "") || null;
 
-const NOTE_HINT = { open: "It goes with what you decide.", decided: "Enter saves it with what was decided." };
+const NOTE_HINT = { open: "Saved with your decision.", decided: "Saved with the decision you made." };
 
-/** What is written in the open panel goes to what it was opened for. */
+/** Keeps the text of the open panel for the item it was opened for. */
 function takeNote(state) {
   const { noted } = state;
   if (!noted || !state.view) return;
@@ -33,7 +33,7 @@ function takeNote(state) {
   else putNote(state, noted.key, text);
 }
 
-/** Enter: at what is open the note waits; what was decided is decided again with it, and stays in sight. */
+/** Saves the note: an open item keeps it for its decision, a decided one is saved again with it and stays on screen. */
 function keepNote(state, source) {
   const item = onScreen(state);
   takeNote(state);
@@ -42,6 +42,6 @@ function keepNote(state, source) {
   const { kind, reason } = item.entry.decision;
   judge(state, kind, { ...saidOf(item.entry.decision), reason, source });
   state.look = state.history.length - 1;
-  say(state, state.history[state.look].decision.note ? ": note kept" : ": note taken away", state.history[state.look].title);
+  say(state, state.history[state.look].decision.note ? ": note saved" : ": note removed", state.history[state.look].title);
   return refresh(state);
 }

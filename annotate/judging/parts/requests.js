@@ -1,9 +1,9 @@
-// Talking to the routes: one request, its token, and what an answer that is no success means. Part of every card.
+// Talking to the routes: one request, its token, and its failures. Part of every card.
 
 const TIMEOUT = 20_000; // a request without an answer must not block the others for ever
 const KEEPALIVE_LIMIT = 20_000; // characters: browsers refuse keepalive requests above 64 KB
 
-/** An answer that is no success; `status` 0 stands for no answer at all, -1 for one that makes no sense. */
+/** A failed request; `status` 0 means no answer, -1 an unexpected one. */
 class Failure extends Error {
   constructor(status, detail = "") {
     super(detail || `status ${status}`);
@@ -61,7 +61,7 @@ function causeOf(error) {
   const { status = -1, detail = "" } = error instanceof Failure ? error : {};
   if (status === 0) return "there is no connection to the server";
   if (status === 401) return "you are signed out; reload this page to sign in again";
-  if (status < 0) return "the server's answer makes no sense";
-  return detail.replace(/\.$/, "") || `the server answers with an error (${status})`;
+  if (status < 0) return "the server sent an unexpected answer";
+  return detail.replace(/\.$/, "") || `server error (${status})`;
 }
 

@@ -46,14 +46,14 @@ async function exchange(state) {
   if (state.wantsRecent) takeRecent(state, (await post(state, `${ROUTE}/recent`, { task: TASK, limit: RECENT })).decisions);
 }
 
-/** Who comes back (to this item) may have decided it on another device: it goes, unless something was done to it here. */
+/** Drops the item on screen if it was decided on another device while the page was hidden, unless it was changed here. */
 function leaveClosed(state, returned, closed) {
   const item = onScreen(state);
   if (!returned || !item || item.entry || state.panel === "note" || state.notes.has(item.key) || item.unit.chosen?.size) return;
   if (drawnAs(item) !== returned || state.clock?.pair !== returned || !closed.includes(item.unit.id)) return;
   if (state.pending.some(({ decision }) => idOf(decision) === item.unit.id)) return;
   state.queue = state.queue.filter((unit) => unit !== item.unit);
-  say(state, ": decided meanwhile, it is not open any more", titleOf(item.unit));
+  say(state, ": no longer needs a decision", titleOf(item.unit));
 }
 
 function takeReply(state, ask, batch, reply) {
@@ -75,7 +75,7 @@ function takeReply(state, ask, batch, reply) {
   if (ask.want > 0) state.exhausted = reply.exhausted;
 }
 
-/** The progress, where the server did not count anew: what it has saved now is done. */
+/** The progress where the server did not count again: the old one plus what it has saved. */
 function grown({ progress }, batch, { saved }) {
   const done = batch.reduce((sum, { decision, delta }) => sum + (saved.includes(decision.uuid) ? delta : 0), progress?.done ?? 0);
   return progress && { ...progress, done };
@@ -90,7 +90,7 @@ function putInLine(state, unit) {
   state.queue.splice(at < 0 ? state.queue.length : at, 0, unit);
 }
 
-/** What was refused is said no more: what it was to replace, where it was, stands. */
+/** Removes refused decisions from the history; the ones that they would have replaced return. */
 function dropRefused(state, refused) {
   const standing = (entry) => {
     if (!entry) return null;
@@ -169,7 +169,7 @@ function sendLast(state) {
   if (state.pending.length) send(state, `${ROUTE}/sync`, outgoing(state, state.pending)).catch(() => {});
 }
 
-// Another tab of the same annotator: what is decided in one is gone from the other.
+// Other tabs of the same annotator: an item decided in one disappears from the others.
 
 function listenToTabs(state) {
   if (typeof BroadcastChannel !== "function") return;
@@ -186,7 +186,7 @@ function tellTabs(state, decision, saved) {
   setTimeout(() => state.channel?.postMessage({ decision, saved })); // not before what comes next is drawn
 }
 
-/** What was said there is newer; what is taken back there is there to be decided again. */
+/** A decision made in another tab replaces this tab's; an undone one is open again. */
 function decidedElsewhere(state, decision, saved) {
   const before = onScreen(state);
   changeHistory(state, state.history.filter((entry) => subjectOf(entry.decision) !== subjectOf(decision)));

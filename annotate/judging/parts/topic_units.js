@@ -3,12 +3,12 @@
 const ROUTE = "task";
 
 const TEXTS = {
-  first: "The first topics are being fetched.",
-  asked: "The topic that was asked for",
+  first: "Fetching the first topics.",
+  asked: "The requested topic",
   only: "This is the only topic left.",
-  nothing: ["Nothing to decide yet", "Topics appear here once topics and a pool are made, and once topics are assigned to you."],
-  done: ["Everything is decided", "Thank you. What follows from all decisions is on the Export page."],
-  busy: ["No topic is free just now", "Other annotators hold what is left. Asking again every 10 seconds."],
+  nothing: ["Nothing to decide yet", "Topics appear here after a manager has added topics and a pool, and assigned topics to you."],
+  done: ["All topics are done", "Thank you. Managers can download the results on the Export page."],
+  busy: ["No free topic right now", "Other annotators are working on the remaining ones. Checking again every 10 seconds."],
 };
 
 const idOf = ({ query_id }) => query_id;

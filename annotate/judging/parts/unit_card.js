@@ -33,7 +33,7 @@ function refresh(state) {
 
 const PAUSE_ALOUD = 250; // fast keys are not read one by one
 
-/** What screen readers hear, after the paint: what was done, and what is there now (`heard`). */
+/** Announces to screen readers, after the paint, what was done and what is on screen now (`heard`). */
 function sayAloud(state, item) {
   const { aloud } = state;
   if (aloud.timer !== null || (aloud.notice === state.notice && aloud.key === (item?.key ?? null))) return;
@@ -47,17 +47,17 @@ function sayAloud(state, item) {
   }, PAUSE_ALOUD);
 }
 
-/** What stands in place of a unit when there is none: title and words. */
+/** The title and text shown when there is no unit. */
 function restOf(state) {
-  if (state.asksFor !== TASK) return ["This campaign now asks for something else", "Load this page again to go on with it."];
+  if (state.asksFor !== TASK) return ["The task of this campaign has changed", "Reload this page to continue."];
   const used = !state.progress || !state.exhausted || state.queue.some(isWaiting) || state.asked !== undefined;
   if (isCutOff(state) && used) return CUT_OFF;
   if (!state.progress) return [ONE_MOMENT, TEXTS.first];
-  if (state.asked !== undefined) return [ONE_MOMENT, `${TEXTS.asked} is being fetched.`];
+  if (state.asked !== undefined) return [ONE_MOMENT, `${TEXTS.asked} is loading.`];
   const { done, goal } = countOf(state);
   if (!goal) return TEXTS.nothing;
   if (done >= goal) return TEXTS.done;
-  if (state.queue.some(isWaiting) || !state.exhausted) return [ONE_MOMENT, "What comes next is being fetched."];
+  if (state.queue.some(isWaiting) || !state.exhausted) return [ONE_MOMENT, "Fetching what comes next."];
   return TEXTS.busy;
 }
 
@@ -143,17 +143,16 @@ function start(state, data, view) {
 
 // ------------------------------------------------------------------------- what all of them can do
 
-function addSharedActions({ back, forward }) {
-  action("undo", "u", "take the last decision back, again and again", undo);
-  action("skip", "s", "skip: it comes again after the others", skip);
-  action("cannot-judge", "x", "cannot judge, with a reason", (state) => openReasons(state), { panel: "reasons" });
-  action("back", back, "look back at what was decided; another answer revises it, undo takes it back", (state) => look(state, -1));
-  action("forward", forward, "forward again, to the open one", (state) => look(state, 1));
-  action("note", "m", "a note: it goes with the next decision, or changes what a former one has", (state) => openNote(state),
+function addSharedActions() {
+  action("undo", undo);
+  action("skip", skip);
+  action("cannot-judge", (state) => openReasons(state), { panel: "reasons" });
+  action("back", (state) => look(state, -1));
+  action("forward", (state) => look(state, 1));
+  action("note", (state) => openNote(state),
     { panel: "note" });
-  action("guidelines", "g", "the guidelines, and the note for this topic",
-    (state) => openGuidelines(state), { panel: "guidelines" });
-  action("help", "?", "show this list; Esc closes what is open", (state) => togglePanel(state, "help"), { panel: "help", anywhere: true });
+  action("guidelines", (state) => openGuidelines(state), { panel: "guidelines" });
+  action("help", (state) => togglePanel(state, "help"), { panel: "help", anywhere: true });
 }
 
 onButton("close", (state) => setPanel(state, null));
@@ -174,11 +173,11 @@ panel("reasons", {
 
 const UNTIL_NOTED = new Set(["undo", "skip", "back", "forward"]);
 
-/** What is written in the open note goes with a decision that is clicked; nothing else leaves it behind. */
+/** A clicked decision takes the text of the open note along; other buttons wait until the note is closed. */
 function mayClick(state, name) {
   if (state.panel !== "note" || ["note", "close", "keep-note", "help", "fold"].includes(name)) return true;
   if (UNTIL_NOTED.has(name)) {
-    tell(state, "Close the note first: Enter keeps it, Esc drops it.");
+    tell(state, "Save or discard the note first.");
     return false;
   }
   takeNote(state);

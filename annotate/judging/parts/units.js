@@ -74,7 +74,7 @@ function stateFor(data) {
   return state;
 }
 
-/** Which units the page wants: where that changes, others are asked for. */
+/** Sets the page's filter of units; a new one discards the held units. */
 function setFilter(state, filter) {
   if (JSON.stringify(filter) === JSON.stringify(state.filter)) return;
   Object.assign(state, { filter, queue: [], exhausted: false, due: true });
@@ -86,11 +86,11 @@ const nameOfTopic = (topic) => topic.title || topic.query_id;
 /** The unit that is open: none until the topic that the page was opened for is here. */
 const openUnit = (state) => (state.asked === undefined ? state.queue[0] : undefined);
 
-/** What is on screen: a decision that is looked back at, or what is to be decided in the first unit. */
+/** The item on screen: an earlier decision that is open, or the next decision of the first unit. */
 function onScreen(state) {
   const entry = state.look === null ? null : state.history[state.look];
   const unit = entry ? entry.unit : openUnit(state);
-  // A skipped topic waits until the server has said that there is nothing else.
+  // A skipped topic waits until the server has nothing else.
   if (!unit || (!entry && unit.skipped && !state.exhausted)) return null;
   const item = entry ? lookedAt(entry) : itemOf(unit);
   const queryId = unit.topic.query_id;
@@ -102,7 +102,7 @@ const drawnAs = (item) => item && item.key + (item.entry ? "\u0000back" : "");
 
 const shownTopicId = (state) => onScreen(state)?.queryId ?? openUnit(state)?.topic.query_id ?? null;
 
-/** Units done and to be done, with what is on its way counted in. */
+/** Units done and to be done, including unsent decisions. */
 function countOf(state) {
   if (!state.progress) return null;
   const { done, goal } = state.progress;
@@ -127,7 +127,7 @@ function keep(state, item, delta) {
   tellTabs(state, item.decision, false);
 }
 
-/** Decides on what is on screen (never on anything else) and goes on. `said` is what the card adds to a decision. */
+/** Records a decision on the item on screen and goes on; `said` are the card's own fields of it. */
 function judge(state, kind, { reason = null, source, ...said }) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
@@ -151,9 +151,9 @@ function judge(state, kind, { reason = null, source, ...said }) {
   return pumpSoon(state);
 }
 
-/** What was decided, how it is taken back, and whether the topic is done with it, where it takes several decisions. */
+/** Tells what was decided, how to undo it, and whether that finished the topic. */
 function sayDecided(state, { decision, delta }, title, revised = "") {
-  say(state, `: ${wordsFor(state, decision)}${revised} – undo (${capFor(state, "undo") || "button"})`, title);
+  say(state, `: ${wordsFor(state, decision)}${revised} ${undoHint(state)}`, title);
   if (SEVERAL && delta > 0) state.notice.lead = "Topic done: ";
 }
 
@@ -174,7 +174,7 @@ async function undo(state, source) {
   }, entry.title);
   keep(state, item, bringBack(state, entry));
   if (decision.note && !state.notes.has(subjectOf(decision))) putNote(state, subjectOf(decision), decision.note);
-  say(state, `: ${wordsFor(state, decision)} – taken back`, entry.title);
+  say(state, `: ${wordsFor(state, decision)} undone`, entry.title);
   refresh(state);
   return pumpSoon(state);
 }
@@ -183,15 +183,15 @@ async function undo(state, source) {
 function skip(state) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
-  const forward = capFor(state, "forward");
-  if (item.entry) return tell(state, `This one is decided already${forward && `: ${forward} goes forward`}.`);
+  const forward = keyHint(state, "forward");
+  if (item.entry) return tell(state, `This is already decided${forward && `; ${forward} goes forward`}.`);
   if (state.queue.length === 1 && state.exhausted) return tell(state, TEXTS.only);
   const unit = state.queue.shift();
   unit.skipped = true;
   state.queue.push(unit);
   state.skipped.add(unit.id);
   write(state, "skipped", JSON.stringify([...state.skipped]));
-  say(state, ": skipped, it comes again after the others", titleOf(unit));
+  say(state, ": skipped; it comes back after the others", titleOf(unit));
   refresh(state);
   return pumpSoon(state);
 }
@@ -199,7 +199,7 @@ function skip(state) {
 /** Looks at what was decided: -1 is one further back, +1 one forward, and past the last is the open one. */
 async function look(state, step) {
   const at = (state.look ?? state.history.length) + step;
-  if (at < 0) return tell(state, "There is nothing further back.");
+  if (at < 0) return tell(state, "No earlier decisions.");
   if (at > state.history.length) return undefined;
   const entry = state.history[at] ?? null;
   const { clock } = state;
@@ -207,10 +207,10 @@ async function look(state, step) {
   state.look = entry ? state.history.indexOf(entry) : null;
   if (entry) {
     openAgain(entry);
-    const forward = capFor(state, "forward");
-    say(state, `: ${wordsFor(state, entry.decision)} – another answer revises it${forward && `, ${forward} goes forward`}`, entry.title);
+    const forward = keyHint(state, "forward");
+    say(state, `: ${wordsFor(state, entry.decision)} – answer again to change it${forward && `, ${forward} goes forward`}`, entry.title);
   } else {
-    say(state, "Back at the open one.");
+    say(state, "Back to the open decision.");
   }
   return refresh(state);
 }
@@ -220,18 +220,18 @@ function lookBackAt(state, entry) {
   state.history = [...state.history.filter((each) => subjectOf(each.decision) !== subjectOf(entry.decision)), entry];
   state.look = state.history.length - 1;
   openAgain(entry);
-  say(state, `: ${wordsFor(state, entry.decision)} – another answer revises it`, entry.title);
+  say(state, `: ${wordsFor(state, entry.decision)} – answer again to change it`, entry.title);
 }
 
 /** An older decision is looked at: its documents are fetched. True where they are here. */
 async function fetchUnit(state, entry) {
-  tell(state, "One moment: it is being fetched.");
+  tell(state, "Loading …");
   try {
     entry.fetching ??= post(state, `${ROUTE}/unit`, { task: TASK, ...askFor(idOf(entry.decision)) });
     const unit = await entry.fetching;
     entry.unit ??= takeUnit(unit);
   } catch (error) {
-    tell(state, `It cannot be fetched just now: ${causeOf(error)}.`);
+    tell(state, `The documents could not be loaded: ${causeOf(error)}.`);
     return false;
   } finally {
     entry.fetching = null;
@@ -246,20 +246,20 @@ function say(state, words, title = "") {
 
 function oneMoment(state) {
   const coming = restOf(state)[0] === ONE_MOMENT;
-  tell(state, coming ? "One moment: what comes next is being fetched." : "There is nothing on screen to decide on.");
+  tell(state, coming ? "What comes next is loading." : "There is nothing to decide on screen.");
 }
 
 /** Fetches a document that was cut, whole. */
 async function showAll(state, doc) {
   if (!doc?.truncated) return;
   const queryId = shownTopicId(state);
-  tell(state, "Fetching the whole text …");
+  tell(state, "Loading the full text …");
   const { notice } = state;
   try {
     Object.assign(doc, await post(state, "document", { query_id: queryId, doc_id: doc.doc_id }), { truncated: false });
     if (state.notice === notice) tell(state, ""); // what was said meanwhile stays
   } catch (error) {
-    tell(state, `The whole text cannot be fetched just now: ${causeOf(error)}.`);
+    tell(state, `The full text could not be loaded: ${causeOf(error)}.`);
   }
   refresh(state);
 }

@@ -10,7 +10,7 @@ function restartClock(state, pair) {
   runClock(state);
 }
 
-/** Counts what has passed, and goes on counting while the page is in front. */
+/** Adds the time since the last call, and keeps counting while the page is visible. */
 function runClock(state) {
   const { clock } = state;
   if (!clock) return;

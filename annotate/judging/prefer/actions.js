@@ -1,6 +1,6 @@
 // What the keys and buttons of this card do. Part of one module: see units.js.
 
-/** Both documents by the same share of what is left out of sight; one that is in sight as a whole stays. */
+/** Scrolls both documents by the same share of their hidden part. */
 function scrollerOf(state) {
   const places = state.view.sides.map(({ place }) => place);
   const range = (place) => place.scrollHeight - place.clientHeight;
@@ -26,16 +26,16 @@ function digitMeans(state, digit) {
   return kind ? (_, source = "key") => answer(kind)(state, source) : null;
 }
 
-action("left", "ArrowLeft", "the left one is better", answer("left"));
-action("equal", "=", "they are equally good", answer("equal"));
-action("right", "ArrowRight", "the right one is better", answer("right"));
-addSharedActions({ back: "b", forward: "n" });
-action("highlight", "h", "highlight the topic's words, or not", (state) => toggleTerms(state));
+action("left", answer("left"));
+action("equal", answer("equal"));
+action("right", answer("right"));
+addSharedActions();
+action("highlight", (state) => toggleTerms(state));
 
-action("room", "v", "on a narrow screen: more room for one document, for the other, for both alike", (state) => (
+action("room", (state) => (
   giveRoom(state, { "": "left", left: "right", right: "" }[state.view.larger ?? ""])));
 
-/** Where one stands above the other, one of them may have most of the room, until the next two come. */
+/** Where the documents are stacked, one can get most of the room until the next pair. */
 function giveRoom(state, side) {
   const { view } = state;
   view.larger = side;

@@ -27,7 +27,7 @@ function heard({ unit, about }) {
 
 const textsOf = (view) => view.sides.reduce((sum, { page }) => sum + page.sheet.version, 0);
 
-/** Marks the answer that the pair on screen has, or had before it was taken back. */
+/** Marks the answer that the pair on screen has, or had before undo. */
 function renderAnswers(view, item) {
   const before = item && !item.entry && item.unit.before && subjectOf(item.unit.before) === item.key ? item.unit.before : null;
   const decision = item?.entry?.decision ?? before;

@@ -6,7 +6,7 @@
  * See units.js of parts for what it shares with the card for lists.
  *
  * A unit of it has besides `next`, {pair: [left, right], then: {answer: next}}: with a pair of null the topic is done; it
- * is undefined while the server has not said how it goes on. `before` is a decision of it that was taken back.
+ * is undefined until the server has sent the plan. `before` is an undone decision of it.
  */
 
 const TASK = "preference";
@@ -48,7 +48,7 @@ const documentOf = (unit, id) => unit.documents.find((doc) => doc.doc_id === id)
 
 const unitOf = (state, queryId) => state.queue.find((unit) => unit.topic.query_id === queryId);
 
-/** Topics that are done go. While the server cannot be asked, one that knows how it goes on comes before one that does not. */
+/** Drops finished topics. While the server cannot be reached, topics with a plan come before those without. */
 function arrange(state) {
   if (state.queue.some(({ next }) => next?.pair === null)) state.queue = state.queue.filter(({ next }) => next?.pair !== null);
   if (!state.failures || state.look !== null || !state.queue.length || !isWaiting(state.queue[0])) return;

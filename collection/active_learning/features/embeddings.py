@@ -24,7 +24,7 @@ class Embeddings:
         self.path = None if path is None else Path(path)
         if self.path is None:
             if not isinstance(before, DenseBlock):
-                raise InputError("the block 'dense' wants a .npy file of embeddings, found none; name the file")
+                raise InputError("block 'dense': expected a .npy file of embeddings, found none; name the file")
             self.rows: np.ndarray = before.matrix
             return
         try:

@@ -52,7 +52,7 @@ class Vectors:
         sizes = sorted({block.shape[0] for block in blocks})
         if len(sizes) != 1 or not self.learning:
             raise InputError(
-                f"wanted one block or more to learn from, all with as many rows as there are documents, found "
+                f"expected one block or more to learn from, all with as many rows as there are documents, found "
                 f"{len(self.learning)} with {' and '.join(map(str, sizes)) or 'no'} rows; give matrices of one height"
             )
         self.size = sizes[0]
@@ -76,7 +76,7 @@ class Vectors:
             if not issparse(matrix):
                 array = np.asarray(matrix, np.float32)
                 if array.ndim != 2:
-                    raise InputError(f"{name} of vectors: wanted rows and columns, found the shape {array.shape}")
+                    raise InputError(f"{name} of vectors: expected rows and columns, found shape {array.shape}")
                 blocks.append(DenseBlock(name, array))
                 continue
             csr = csr_matrix(matrix)
@@ -132,7 +132,7 @@ class Vectors:
     def term(self, column: int) -> str:
         """The name of a feature for people: a word, or `chars:·rel` for a gram (· is a blank)."""
         if not 0 <= column < self.features:
-            raise InputError(f"wanted a column from 0 to {self.features - 1}, found {column}; count over all blocks")
+            raise InputError(f"expected a column from 0 to {self.features - 1}, found {column}; count over all blocks")
         place = int(np.searchsorted(self._edges, column, side="right")) - 1
         return self.learning[place].term(column - self._edges[place])
 
@@ -156,7 +156,7 @@ class Vectors:
         array = np.asarray(weights, np.float32)
         if array.shape != (self.features,):
             raise InputError(
-                f"wanted one weight for each of the {self.features} features, found the shape {array.shape}; "
+                f"expected one weight for each of the {self.features} features, found shape {array.shape}; "
                 "give the weights of a model that was fitted on these vectors"
             )
         return [array[a:b] for a, b in pairwise(self._edges)]
@@ -164,10 +164,10 @@ class Vectors:
     def _check_rows(self, index: ArrayLike) -> Ints:
         rows = np.asarray(index)
         if rows.dtype == np.bool_ or rows.ndim != 1 or (rows.size and not np.issubdtype(rows.dtype, np.integer)):
-            raise InputError(f"wanted the numbers of rows, found {rows.dtype} of the shape {rows.shape}")
+            raise InputError(f"expected the numbers of rows, found {rows.dtype} of shape {rows.shape}")
         if rows.size and not (rows.min() >= 0 and rows.max() < self.size):
             outside = rows[(rows < 0) | (rows >= self.size)][0]
-            raise InputError(f"wanted rows from 0 to {self.size - 1}, found {outside}; a document's key is its row")
+            raise InputError(f"expected rows from 0 to {self.size - 1}, found {outside}; a document's key is its row")
         return rows.astype(np.int64)
 
 

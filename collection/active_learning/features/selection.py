@@ -24,7 +24,9 @@ def top(scores: np.ndarray, count: int, allowed: NDArray[np.bool_] | None = None
     """
     if scores.ndim != 1 or (allowed is not None and allowed.shape != scores.shape):
         found = f"{scores.shape} and {'none' if allowed is None else allowed.shape}"
-        raise InputError(f"wanted the scores and the allowed rows in one length, found {found}; give one of each a row")
+        raise InputError(
+            f"expected the scores and the allowed rows in one length, found {found}; give one of each a row"
+        )
     if count <= 0 or not len(scores):
         return np.zeros(0, np.int64)
     values = scores if allowed is None else np.where(allowed, scores, scores.dtype.type(-np.inf))

@@ -86,7 +86,7 @@ def update(
     begin, directory = time.perf_counter(), Path(directory)
     learning = tuple(dict.fromkeys([*blocks, *(["dense"] if dense is not None else [])]))
     if not learning:
-        raise InputError("wanted one block of vectors or more, found none; name words, chars or dense")
+        raise InputError("expected one block of vectors or more, found none; name words, chars or dense")
     made = tuple(dict.fromkeys([*text_blocks([name for name in learning if name != "dense"]), "words"]))
     directory.parent.mkdir(parents=True, exist_ok=True)
     directory.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)

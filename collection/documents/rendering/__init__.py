@@ -40,7 +40,7 @@ class Shown(NamedTuple):
     text: str
     """The plain text in every form, "" where there is none."""
     html: str | None = None
-    """Of "markup": HTML that is safe whoever wrote it, and whose ``textContent`` is `text`."""
+    """Of "markup": sanitised HTML whose ``textContent`` is `text`."""
     title: str = ""
     """The document's, or that of its HTML page."""
 

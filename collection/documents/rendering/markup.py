@@ -23,7 +23,7 @@ _TOP = 3
 
 
 def to_html(text: str) -> str:
-    r"""CommonMark with tables as HTML that is safe whoever wrote it.
+    r"""CommonMark with tables as sanitised HTML.
 
     Markup in the text is shown as text, an image as its description; links lead to ``http``, ``https`` or ``mailto`` in
     a new window. Headings are two levels lower. Bidirectional controls are dropped.

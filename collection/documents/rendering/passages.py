@@ -9,7 +9,7 @@ from typing import NamedTuple
 from collection.records import UNSPACED
 
 MOST_TERMS = 32
-"""Number of words of a topic that are looked for."""
+"""Maximum number of words of a topic to find."""
 SATURATION = 1.2
 """k1 of BM25."""
 PER_WORD = 6

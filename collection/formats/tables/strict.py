@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from collection import phrases
 from collection.errors import FormatError
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.fast import read_quickly
@@ -38,12 +39,12 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
         text = columns[layout.value]
         value = parse_grade(text) if layout.graded else parse_score(text)
         if value is None:
-            kind = "a grade (a number)" if layout.graded else "a score (a number)"
+            kind = "a number as grade" if layout.graded else "a number as score"
             raise FormatError(path, number, f"{kind} in column {layout.value + 1}", quote(text), _hint(text))
         if layout.tag is not None and columns[layout.tag.place] != layout.tag.word:
-            wanted = f"one tag throughout ({quote(layout.tag.word)} since line {layout.tag.line})"
-            hint = "a run file holds one run: split the file by its last column"
-            raise FormatError(path, number, wanted, f"the tag {quote(columns[layout.tag.place])}", hint)
+            wanted = f"the tag {quote(layout.tag.word)} of line {layout.tag.line} in every line"
+            hint = "a run file contains one run; split the file by its last column"
+            raise FormatError(path, number, wanted, quote(columns[layout.tag.place]), hint)
         if layout.extra is not None:
             text, wanted = columns[layout.extra.place], f"{layout.extra.wanted} in column {layout.extra.place + 1}"
             extra.append(layout.extra.parse(text))
@@ -57,7 +58,7 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
         else:
             scores.append(value)
     if not numbers:
-        found = "a header and nothing below it" if layout.header else "nothing but blank lines and comments"
+        found = "only a header" if layout.header else "only blank lines and comments"
         raise FormatError(path, None, layout.what, found)
     pairs = pd.DataFrame({"topic": np.array(topic_codes, np.int32), "doc": np.array(document_codes, np.int32)})
     part = layout.extra.name if layout.extra is not None and layout.extra.parts else ""
@@ -68,8 +69,8 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
         where = f"topic {quote(topic_names[topic_codes[second]])}"
         where = f"{part} {quote(str(extra[second]))} of {where}" if part else where
         document = f"document {quote(document_names[document_codes[second]])} of {where}"
-        found = f"{document} a second time (first in line {numbers[first]})"
-        raise FormatError(path, numbers[second], f"each document once in a {part or 'topic'}", found)
+        found = f"{document} again (first in line {numbers[first]})"
+        raise FormatError(path, numbers[second], f"each document once per {part or 'topic'}", found)
     values = to_array(grades) if layout.graded else np.array(scores, dtype=np.float64)
     texts = document_names.take(pairs["doc"].to_numpy()).array
     return Rows(pairs["topic"].to_numpy(), topic_names, texts, values, extra or None)
@@ -87,7 +88,7 @@ def _find_duplicate(pairs: pd.DataFrame) -> tuple[int, int] | None:
 def _check_columns(path: FilePath, number: int, line: str, columns: list[str], layout: Layout) -> None:
     count = len(columns)
     if count < layout.columns or (layout.exact and count != layout.columns):
-        found = f"{count} column{'s' if count != 1 else ''}: {quote(line.strip())}"
+        found = f"{phrases.count(count, 'column')}: {quote(line.strip())}"
         raise FormatError(path, number, f"{layout.columns} columns ({layout.names})", found)
     if layout.marker is not None and columns[layout.marker].upper() != "Q0":
         wanted = f"Q0 in column {layout.marker + 1} ({layout.names})"
@@ -101,5 +102,5 @@ def _hint(text: str) -> str:
     if re.fullmatch(r"[+-]?\d+,\d+", text):
         return "write decimals with a point"
     if re.fullmatch(r"[+-]?nan", text, re.IGNORECASE):
-        return "NaN has no place in an order: leave the document out or give it a score"
+        return "NaN cannot be ranked; remove the document or give it a score"
     return ""

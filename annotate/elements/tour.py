@@ -1,0 +1,42 @@
+"""The tour of the demo on the Overview page."""
+
+import streamlit as st
+
+from annotate.auth import page_access
+from collection.campaign import Campaign
+
+STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
+    ("Judge a document", "judge.py", {"topic": "24"}, "Read it, then give it a grade from 0 to 3."),
+    (
+        "See the loop choose",
+        "judge.py",
+        {"topic": "1"},
+        "After each judgement the model selects the next; press w (or More) to see why.",
+    ),
+    (
+        "See why judging may stop",
+        "recall.py",
+        {"topic": "7"},
+        "The loop found enough before the pool was judged to the end.",
+    ),
+    ("Adjudicate a disagreement", "adjudicate.py", {}, "Two annotators gave different grades; give the final one."),
+    ("Compare the systems", "compare.py", {}, "Some differences are significant, others are not."),
+    ("Check reusability", "reusability.py", {}, "Can these judgements evaluate a new system fairly?"),
+    ("Export the collection", "export.py", {}, "Qrels, or everything with a card that describes it."),
+)  # label, page, its query, and what to do there
+
+
+def draw(campaign: Campaign) -> None:
+    """Draw the tour with a button that hides it for good."""
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.markdown("**A tour of the demo**")
+            if st.button("Hide the tour", key="hide-tour", type="tertiary", icon=":material/close:"):
+                campaign.settings.set_tour(False)
+                st.rerun()
+        for number, (label, file, query, what) in enumerate(STOPS, start=1):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                icon = page_access.find_page(file).icon
+                st.page_link(f"views/{file}", label=f"{number}. {label}", icon=icon, query_params=query)
+                st.caption(what)
+        st.caption("All judgements in this campaign are simulated; the documents and systems are real.")

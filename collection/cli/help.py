@@ -1,0 +1,126 @@
+"""Help and errors of the `cleverdon` command: sections of commands, and the documentation page of each."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+import click
+
+from collection.characters import one_line
+from collection.cli.options import refuse_repeated
+from collection.cli.output import echo
+from collection.errors import CleverdonError, FormatError
+
+SECTIONS = {
+    "Campaign": {
+        "demo": "start/demo",
+        "new": "start/your-own-data",
+        "import": "how-to/import-files",
+        "pool": "how-to/choose-a-pool",
+        "duplicates": "how-to/choose-a-pool",
+        "status": "start/your-own-data",
+        "export": "how-to/publish-a-collection",
+    },
+    "Judging": {
+        "assign": "how-to/assign-annotators",
+        "card": "how-to/judge-documents",
+        "judge": "how-to/judge-documents",
+        "loop": "how-to/use-the-loop",
+        "vectors": "how-to/use-the-loop",
+        "recall": "how-to/stop-judging",
+    },
+    "Quality": {
+        "agreement": "how-to/measure-agreement",
+        "rules": "how-to/adjudicate",
+        "reusability": "how-to/check-reusability",
+    },
+    "Evaluation": {
+        "evaluate": "how-to/evaluate-and-compare",
+        "compare": "how-to/evaluate-and-compare",
+        "preferences": "how-to/lists-and-preferences",
+        "measures": "reference/measures",
+    },
+    "Simulation and planning": {"simulate": "how-to/simulate", "methods": "reference/pooling"},
+    "Team and server": {"serve": "operations/team-server", "people": "operations/team-server"},
+    "Documentation": {"docs": "index"},
+}
+"""Sections of `cleverdon --help` -> their commands -> the documentation page of each command."""
+
+PAGES = {command: page for commands in SECTIONS.values() for command, page in commands.items()}
+FORMATS_PAGE = "reference/file-formats"
+COMMANDS_PAGE = "reference/command-line"
+
+METAVARS = {"text": "TEXT", "path": "FILE", "integer": "N", "integer range": "N", "float": "X", "float range": "X"}
+"""Type of an option -> how the help writes its value."""
+
+
+class Group(click.Group):
+    """A group whose help has sections, and whose errors are short and name the documentation page that helps."""
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command: keep the lines of its examples, write plain metavars, name its documentation page."""
+        super().add_command(cmd, name)
+        cmd.help = re.sub("^( *)(For example:)$", "\\1\b\n\\1\\2", cmd.help or "", flags=re.MULTILINE)
+        for option in cmd.params:
+            option.metavar = option.metavar or METAVARS.get(option.type.name)
+        if page := PAGES.get(name or cmd.name or ""):
+            cmd.epilog = f"Documentation: cleverdon docs {page}"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the help where there are no arguments."""
+        return super().parse_args(ctx, args or ["--help"])
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Begin the help with what the command is for."""
+        self.format_help_text(ctx, formatter)
+        formatter.write_paragraph()
+        self.format_usage(ctx, formatter)
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+        self.format_epilog(ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands of each section with their whole summaries."""
+        width = max(map(len, self.commands))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                names = [name for name in commands if name in self.commands]
+                formatter.write_dl([(f"{n:<{width}}", self.commands[n].get_short_help_str(200)) for n in names])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and refuse options that are repeated although they take one value."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:  # a shell completes half a command line
+            refuse_repeated(command, click.Context(command, ctx, name), rest)
+        return name, command, rest
+
+    def invoke(self, ctx: click.Context) -> object:  # noqa: RET503
+        """Run the command; print an error in one line, the documentation page in the next, and exit with status 2."""
+        page = ""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            error.show()
+        except CleverdonError as error:
+            _print_error(str(error))
+            page = FORMATS_PAGE if isinstance(error, FormatError) else ""
+        except UnicodeEncodeError as error:
+            # Python keeps bytes of an argument that are not UTF-8 as halves of surrogate pairs.
+            _print_error(f"expected text in UTF-8, found {error.object!a}")
+        except BrokenPipeError:
+            # `cleverdon evaluate ... | head` closed the pipe.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+        except OSError as error:
+            _print_error(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
+        page = page or PAGES.get(ctx.invoked_subcommand or "", COMMANDS_PAGE)
+        echo(f"See `cleverdon docs {page}`.", err=True)
+        ctx.exit(2)
+
+
+def _print_error(message: str) -> None:
+    echo(f"cleverdon: {one_line(message)}", err=True)

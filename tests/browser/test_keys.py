@@ -1,0 +1,126 @@
+"""Keys on the cards: told where there is a keyboard, and nowhere on phones and tablets without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotate.judging import card as cards
+from collection import phrases
+from tests.browser.adjudicate_desk import AdjudicationDesk
+from tests.browser.card_page import Card
+from tests.browser.task_harness import Desk, TaskHarness, make_cards, topics
+
+pytestmark = pytest.mark.browser
+
+TOUCH = {"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 844}}
+SIZES = [(390, 844), (844, 390), (820, 1180)]
+HINTS = ("Press ", "press ", "Enter", "Esc", "↑", "←", "→")  # sentences that tell a key
+DESKS: dict[str, Callable[[], Any]] = {
+    "choose": lambda: Desk("list"),
+    "prefer": lambda: Desk("preference", topics(3, 4)),
+    "adjudicate": AdjudicationDesk,
+}
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[TaskHarness]:
+    with TaskHarness() as running:
+        yield running
+
+
+@pytest.fixture
+def make(browser: Browser, running: TaskHarness, make_card: Callable[..., Card]) -> Iterator[Callable[..., Card]]:
+    """Opens the card of this folder."""
+    units = make_cards(browser, running)
+    make_unit_card = next(units)
+
+    def opened(folder: str, **options: Any) -> Any:
+        if folder == "judge":
+            return make_card(**options).open()
+        running.desk = DESKS[folder]()
+        return make_unit_card(**options).open()
+
+    yield opened
+    next(units, None)
+
+
+def told(page: Page) -> list[str]:
+    """Key caps in sight that name a key; one that carries a tick alone has letters of no size."""
+    return page.locator("[data-part=card]").evaluate(
+        "card => [...card.querySelectorAll('kbd')].filter((n) => n.offsetParent)"
+        ".filter((n) => getComputedStyle(n).fontSize !== '0px').map((n) => n.textContent)"
+    )
+
+
+def bare_buttons(page: Page) -> list[str]:
+    """Buttons of the bar and of panels in sight that have no words, not even a sign."""
+    buttons = page.locator(".cd-bar button:visible, [role=dialog] button:visible")
+    return [button.evaluate("b => b.outerHTML") for button in buttons.all() if not button.inner_text().strip()]
+
+
+@pytest.mark.parametrize("folder", ["judge", *DESKS])
+def test_with_a_keyboard_every_button_of_the_bar_tells_its_key(make, folder):
+    page = make(folder).page
+    for button in page.locator(".cd-actions button:visible").all():
+        expect(button.locator("kbd")).to_be_visible()
+    assert set(told(page)) >= {"u", "s", "x", "m"}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("folder", ["judge", *DESKS])
+def test_without_a_keyboard_no_key_is_told(make, folder, size):
+    page = make(folder, **TOUCH | {"viewport": {"width": size[0], "height": size[1]}}).page
+    assert told(page) == []
+    assert bare_buttons(page) == []
+    names = page.locator(".cd-actions button:visible").evaluate_all("all => all.map((b) => b.dataset.do)")
+    for name in names:
+        if name in ("undo", "skip", "flag", "forward"):
+            continue
+        page.locator(f".cd-actions [data-do={name}]").tap()
+        assert told(page) == [], f"with what {name} opens"
+        assert bare_buttons(page) == []
+        panel = page.locator("[role=dialog]:visible")
+        words = panel.inner_text() if panel.count() else ""
+        assert not [hint for hint in HINTS if hint in words], f"{name} opens {words!r}"
+        close = page.locator("[role=dialog]:visible [data-do=close]:visible")
+        if close.count():
+            close.first.tap()
+        elif panel.count():
+            page.locator(f".cd-actions [data-do={name}]").tap()
+
+
+def test_without_a_keyboard_notices_tell_no_key(make):
+    card = make("judge", **TOUCH)
+    card.grade(2).tap()
+    expect(card.part("notice")).to_have_text("frame.method_100: 2 Relevant")
+    card.button("back").tap()
+    expect(card.part("notice")).to_have_text("frame.method_100: 2 Relevant – grade again to change it")
+    assert card.grade(2).locator("kbd").first.evaluate("n => getComputedStyle(n, '::after').content") == '"✓"'
+    card.button("skip").tap()
+    expect(card.part("notice")).to_have_text("This document is already judged.")
+
+
+def test_the_card_s_phrases_are_the_library_s(browser: Browser):
+    page = browser.new_page()
+    script = (Path(cards.__file__).parent / "parts" / "phrases.js").read_text(encoding="utf-8")
+    lengths = [0, 1, 1.4, 45.4, 89, 89.6, 90, 600, 5399, 5400, 7200, 7380, 35_900, 36_000, 500_000, 9_000_000]
+    pairs = [(2400, 3000), (1200, 9000), (600, 601), (60, 60), (5399.9, 5400), (36_000, 72_000)]
+    items = [["a"], ["a", "b"], ["a", "b", "c"]]
+    made = page.evaluate(
+        f"([lengths, pairs, items]) => {{ {script}; return [lengths.map(duration), "
+        "pairs.map(([low, high]) => durationRange(low, high)), items.map((each) => join(each)), "
+        "[count(1, 'pair'), count(2000, 'pair'), count(2, 'query', 'queries'), count(0, 'topic')]]; }",
+        [lengths, pairs, items],
+    )
+    page.close()
+    assert made == [
+        [phrases.duration(length) for length in lengths],
+        [phrases.duration_range(*pair) for pair in pairs],
+        [phrases.join(each) for each in items],
+        ["1 pair", "2,000 pairs", "2 queries", "0 topics"],
+    ]
