@@ -309,7 +309,7 @@ def test_a_drawn_document_stays_drawn_when_its_first_judge_changes_their_mind(ca
 @pytest.mark.parametrize("name", ["", " ann", "ann ", "a\nb"])
 def test_a_name_that_could_not_be_written_into_a_table_is_refused(campaign: Campaign, name: str) -> None:
     refused = campaign.judging.judge_many([Judgement(str(uuid4()), name, "1", "d0", "graded", 1)]).refused
-    assert "the name of its annotator" in refused[0].reason
+    assert "expected the annotator of a judgement" in refused[0].reason
 
 
 # --- calibration --------------------------------------------------------------------------------------
@@ -393,7 +393,7 @@ def test_a_calibration_set_is_drawn_from_the_pool_by_lot(campaign: Campaign) -> 
     ("pairs", "words"),
     [
         ([("9", "d0")], "found topic '9'"),
-        ([("1", "nobody")], "'nobody' has none"),
+        ([("1", "nobody")], "found 'nobody' without one"),
         ([("1", "d0"), ("1", "d0")], "found 1 d0 twice"),
     ],
 )
@@ -753,7 +753,7 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
         (["--note", "x"], "--note needs --topic"),
         (["--to", "nobody"], "nobody"),
         (["--calibration", "no-such-file"], "no-such-file"),
-        (["--deal-to", "ann", "--per-topic", 2], "2 people, and there are 1"),
+        (["--deal-to", "ann", "--per-topic", 2], "expected 1 to 1 annotators per topic"),
         (["--whole-topic", "9", "--annotators", 2], "topic '9'"),
         (["--deal-to", "ann", "--topic", "9"], "topic '9'"),
         (["--calibration", "latin.txt"], "latin.txt"),

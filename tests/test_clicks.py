@@ -340,7 +340,7 @@ def test_an_end_before_convergence_is_said() -> None:
 def test_what_cannot_be_estimated() -> None:
     with pytest.raises(InputError, match="found no click"):
         clicks.estimate(table(("a", 1, 10, 0)))
-    with pytest.raises(InputError, match="nothing was shown"):
+    with pytest.raises(InputError, match="found no impression"):
         clicks.estimate(table(("a", 1, 0, 0)))
     with pytest.raises(InputError, match="no more clicks than impressions, found .*clicked 2"):
         clicks.estimate(table(("a", 1, 1, 2)))
