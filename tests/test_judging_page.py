@@ -43,7 +43,7 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
     assert not campaign.settings.judging_page().near  # what is not named stays
     ok("card", campaign.directory, "--no-image-hosts", "--image-host", "y.org")
     assert campaign.settings.judging_page().image_hosts == ("y.org",)
-    assert "image_hosts      none" in ok("card", campaign.directory, "--no-image-hosts")
+    assert "image-hosts      none" in ok("card", campaign.directory, "--no-image-hosts")
 
 
 @pytest.mark.parametrize(
