@@ -338,8 +338,8 @@ def test_help_imports_neither_tables_nor_packages(install: Callable[..., Path]) 
     assert done.stdout.endswith("[]\n")
 
 
-def test_the_example_of_the_readme_can_be_installed(install: Callable[..., Path]) -> None:
-    readme = (Path(__file__).parents[1] / "README.md").read_text()
-    example = readme.split("# my_package/methods.py\n")[1].split("```")[0]
+def test_the_example_of_the_documentation_can_be_installed(install: Callable[..., Path]) -> None:
+    page = (Path(__file__).parents[1] / "docs/contributing.md").read_text()
+    example = page.split("# my_package/methods.py\n")[1].split("```")[0]
     install(example, groups=("cleverdon.pooling",))
     assert STRATEGIES["first"].parameters == {"n": 5}
