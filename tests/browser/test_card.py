@@ -168,7 +168,7 @@ def test_skipped_documents_come_at_the_end(desk, make_card):
     card.says("rest-title", "Topic done: 3 of 3")
     card.saved()
     assert words(desk) == [("d201", 1), ("d202", 2), ("d200", 3)]
-    assert desk.skipped == [("t2", "d200")]
+    card.until(lambda: desk.skipped == [("t2", "d200")])
 
 
 # -------------------------------------------------------------------------------------- cannot judge

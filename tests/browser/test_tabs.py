@@ -205,7 +205,7 @@ def test_notes_flags_settings_and_skips_are_known_in_both(tabs, desk):
     second.shows("d102")
     second.saved()
     assert [(row["doc_id"], row["note"], row["flagged"]) for row in desk.log] == [("d100", "half of it", True)]
-    assert desk.skipped == [("t1", "d101")]
+    second.until(lambda: desk.skipped == [("t1", "d101")])
     assert first.stored("draft") == 0
 
 
