@@ -164,7 +164,7 @@ class Registry(Generic[F, Traits, E]):
     {'rounding': 'down'}
     >>> RULES["hafl"]
     Traceback (most recent call last):
-    collection.errors.UnknownNameError: there is no rule 'hafl'; did you mean 'half'? choose from half
+    collection.errors.UnknownNameError: unknown rule 'hafl'; did you mean 'half'? choose from half
     """
 
     def __init__(
