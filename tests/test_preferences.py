@@ -726,7 +726,10 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
         ),
         (
             "annotator,query_id,left,right,kind\n ann,1,a,b,left\n",
-            ", line 2: expected an annotator's name without surrounding blanks, found ' ann'",
+            (
+                "annotator,query_id,left,right,kind\n ann,1,a,b,left\n",
+                ", line 2: expected an annotator's name without surrounding blanks, found ' ann'",
+            ),
         ),
         ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ", line 2: expected an id without blanks"),
         ("annotator,query_id,left,right,kind\n", "only a header"),
