@@ -41,7 +41,7 @@ NEEDS: dict[Needs, str] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StoppingEntry(Entry[Rule]):
     """A stopping rule.
 
