@@ -174,6 +174,25 @@ def _batches(ledger: Ledger) -> pd.DataFrame:
     return frame.assign(precision=frame["relevant"] / frame["judged"])
 
 
+def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
+    """Write how many topics of the table of recall are ready to stop, and what that guarantees."""
+    goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
+    ready = table[table["stop"]]
+    if ready.empty:
+        share = f"{goal} of the" if settings.target < 1 else "all"
+        return (
+            f"No topic is ready to stop yet. The target is to find {share} relevant documents of each topic, with "
+            f"{confidence} confidence."
+        )
+    share = f"at least {goal} of the" if settings.target < 1 else "all"
+    scopes = set(ready["of"])
+    where = f" in the {scopes.pop()}" if len(scopes) == 1 else ""
+    return (
+        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: {share} "
+        f"relevant documents{where} are found, with {confidence} confidence for each topic."
+    )
+
+
 def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
     """Cost of the next 1% of recall in judgements, and how it was computed."""
     recent = ledger.relevant[np.flatnonzero(~ledger.drawn)[-RECENT:]]

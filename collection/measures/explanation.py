@@ -94,7 +94,7 @@ def explain(
             raise InputError(f"name the topic to explain: there are {len(aligned.topics)}")
         (topic,) = aligned.topics
     if topic not in aligned.topics:
-        raise UnknownNameError("topic in the qrels", topic, aligned.topics)
+        raise UnknownNameError("topic", topic, aligned.topics)
     one = aligned.only(topic)
     if doc_ids is not None and len(doc_ids) != one.retrieved[0]:
         raise InputError(f"doc_ids needs the {one.retrieved[0]} documents of topic {topic!r}, found {len(doc_ids)}")
