@@ -648,7 +648,7 @@ def test_what_was_not_handed_out_is_refused(campaign: Campaign) -> None:
 
 def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     where = campaign.directory
-    assert "there is no preference yet" in fails("preferences", where)
+    assert "there are no preferences yet to evaluate with" in fails("preferences", where)
     campaign.assignments.update(annotators=2)
     for name in ("ann", "ben"):
         campaign.topic_tasks.next_topics(name, 2)
@@ -712,7 +712,7 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
     [
         (
             "annotator,query_id,left,right,kind\nann,1,a,a,left\n",
-            ", line 2: expected two documents to compare, found 'a' twice",
+            ", line 2: expected two different documents, found 'a' twice",
         ),
         ("annotator,query_id,left,right,kind\nann,1,a,b,best\n", ", line 2: expected a kind (left, right, equal"),
         (
@@ -724,7 +724,13 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
             "annotator,query_id,left,right,kind,seconds\nann,1,a,b,left,-1\n",
             ", line 2: expected seconds as a number, 0 or more",
         ),
-        ("annotator,query_id,left,right,kind\n ann,1,a,b,left\n", ", line 2: expected the name of an annotator"),
+        (
+            "annotator,query_id,left,right,kind\n ann,1,a,b,left\n",
+            (
+                "annotator,query_id,left,right,kind\n ann,1,a,b,left\n",
+                ", line 2: expected an annotator's name without surrounding blanks, found ' ann'",
+            ),
+        ),
         ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ", line 2: expected an id without blanks"),
         ("annotator,query_id,left,right,kind\n", "only a header"),
         ('[{"annotator": "ann"}]\n', "a JSON array"),

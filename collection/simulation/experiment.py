@@ -11,7 +11,9 @@ import pandas as pd
 from collection import pooling
 from collection.active_learning.learners import LEARNERS
 from collection.active_learning.training_round import Recipe
+from collection.display import Displayed, Summary
 from collection.errors import InputError, UnknownNameError
+from collection.phrases import count
 from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.simulation.cost import curve, measure, measure_stop
@@ -33,9 +35,9 @@ _SOURCES: dict[Needs, Source] = {"": "ranking", "random draws": "draws", "contro
 """Needs of a rule -> where documents then come from. A replay does not support other needs."""
 
 
-@dataclass(frozen=True)
-class Results:
-    """Result of a simulation."""
+@dataclass(frozen=True, repr=False)
+class Results(Displayed):
+    """Result of a simulation; a console or notebook shows the means."""
 
     values: pd.DataFrame
     """``query_id``, ``strategy``, ``learner`` ("-" for a pooling strategy), ``seed``, ``measure``, ``value``."""
@@ -46,6 +48,11 @@ class Results:
         """Means over topics and seeds: a row for each strategy and learner, a column for each measure."""
         means = self.values.groupby(["strategy", "learner", "measure"], sort=False)["value"].mean()
         return means.unstack().reindex(columns=self.values["measure"].drop_duplicates())
+
+    def _summary(self) -> Summary:
+        of = f"{count(self.values['query_id'].nunique(), 'topic')} and {count(self.values['seed'].nunique(), 'seed')}"
+        details = "means(), values (of each topic and seed), curves (documents found after each judgement)"
+        return Summary([f"Means over {of}"], self.means().T, details=details, decimals=2)
 
 
 Priors = Callable[[Case, int], Indices] | None
@@ -180,9 +187,9 @@ def draw_priors(relevant: int, irrelevant: int, level: float = 1) -> Callable[[C
         random = np.random.default_rng(seed)
         is_relevant = case.grades >= level
         chosen: list[int] = []
-        for which, count in ((is_relevant, relevant), (~is_relevant, irrelevant)):
+        for which, number in ((is_relevant, relevant), (~is_relevant, irrelevant)):
             there = np.flatnonzero(which & case.space.allowed)
-            chosen += random.choice(there, min(count, len(there)), replace=False).tolist()
+            chosen += random.choice(there, min(number, len(there)), replace=False).tolist()
         return np.array(chosen, dtype=np.int64)
 
     return draw
