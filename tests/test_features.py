@@ -554,7 +554,7 @@ def test_embeddings_beside_and_instead(tmp_path: Path) -> None:
     assert update(folder, pairs(TEXTS), blocks=["dense"]).fingerprint == report.fingerprint, "kept without the file"
     other = update(folder, pairs(TEXTS), blocks=["dense"], dense=saved(tmp_path, array + 1))
     assert other.fingerprint != report.fingerprint
-    with pytest.raises(FormatError, match="the stored block 'dense': expected 9 rows, one for each document, found 8; write"):
+    with pytest.raises(FormatError, match="the stored block 'dense': expected 9 rows, one for each document, found 8"):
         update(folder, pairs([*TEXTS, "new"]), blocks=["dense"])
     assert open_vectors(folder).fingerprint == other.fingerprint
 
@@ -562,7 +562,7 @@ def test_embeddings_beside_and_instead(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.ones((7, 3)), r"embeddings.npy: expected 8 rows, one for each document, found 7; write one row per document"),
+        (np.ones((7, 3)), r"embeddings.npy: expected 8 rows, one for each document, found 7; write one row"),
         (np.ones(8), r"expected a matrix of numbers, found \(8,\) float64"),
         (np.full((8, 2), "x"), r"found \(8, 2\) <U1"),
         (
