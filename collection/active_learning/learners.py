@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.registry import Entry, Registry
+from collection.registry import Entry, Parameter, Registry
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -32,6 +32,9 @@ class Linear(NamedTuple):
 
 
 Learner = Callable[..., Linear]
+
+C = Annotated[float, Parameter("C", "Inverse of the regularisation strength.")]
+Ratio = Annotated[float, Parameter("Ratio", "Total weight of the relevant examples over that of the irrelevant ones.")]
 
 LEARNERS = Registry("learner", Entry[Learner], group="cleverdon.learners")
 """A learner is a function (rows (n, features) float32 CSR, relevant (n,) bool, weight (n,) float64, seed, *,
@@ -78,9 +81,9 @@ def _fit(model: LinearSVC | LogisticRegression, rows: csr_matrix, relevant: Bool
 @LEARNERS.add(
     "svm",
     label="Linear SVM",
-    description="Linear support vector machine, relevant examples weighted up; the best on nearly all collections.",
+    description="Linear support vector machine with more weight on relevant examples; the default.",
 )
-def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: float = 0.11, ratio: float = 9.8) -> Linear:
+def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: C = 0.11, ratio: Ratio = 9.8) -> Linear:
     """Linear support vector machine, squared hinge loss, solved in the dual.
 
     Source: Fan et al., LIBLINEAR, JMLR 2008; balance and C as in ASReview's ELAS u4 (asreview.ai).
@@ -94,11 +97,9 @@ def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: floa
 @LEARNERS.add(
     "logistic",
     label="Logistic regression",
-    description="Estimates probabilities of relevance, as in technology-assisted review (AutoTAR).",
+    description="Logistic regression, as in technology-assisted review (AutoTAR).",
 )
-def logistic(
-    rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: float = 1.0, ratio: float = 1.0
-) -> Linear:
+def logistic(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: C = 1.0, ratio: Ratio = 1.0) -> Linear:
     """L2-regularised logistic regression, solved in the dual.
 
     Source: Yu, Huang & Lin, "Dual coordinate descent methods for logistic regression", Machine Learning 2011;
@@ -116,11 +117,17 @@ def logistic(
     description="Multinomial naive Bayes: very fast, and good with few judgements; needs words.",
 )
 def naive_bayes(
-    rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, alpha: float = 3.8, ratio: float = 1.0
+    rows: csr_matrix,
+    relevant: Bools,
+    weight: Floats,
+    seed: int,
+    *,
+    alpha: Annotated[float, Parameter("Smoothing", "Added to the sum of each feature in either class.")] = 3.8,
+    ratio: Ratio = 1.0,
 ) -> Linear:
     """Multinomial naive Bayes: a feature's weight is the logarithm of its odds between the two classes.
 
-    `alpha` is added to each feature's sum in either class. Negative values (embeddings) count as 0. Source: McCallum &
+    Negative values of features (embeddings) count as 0. Source: McCallum &
     Nigam, AAAI workshop on learning for text categorization, 1998.
     """
     narrow, columns = _narrow(rows)
