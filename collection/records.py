@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from collection.characters import natural_key, require_writable
 from collection.errors import ColumnsError, InputError
+from collection.phrases import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +91,11 @@ class Run(NamedTuple):
 
     name: str
     frame: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return (
+            f"Run({self.name!r}, {count(len(self.frame), 'row')}, {count(self.frame['query_id'].nunique(), 'topic')})"
+        )
 
 
 class Judgement(NamedTuple):

@@ -29,6 +29,7 @@ from typing import (
 )
 
 from collection.errors import InputError, UnknownNameError
+from collection.phrases import count
 
 F = TypeVar("F", bound=Callable[..., object])
 Traits = ParamSpec("Traits")
@@ -50,7 +51,7 @@ class Parameter:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Entry(Generic[F]):
     """One member of a family. A family with traits has a subclass, whose further fields are keyword-only.
 
@@ -68,6 +69,10 @@ class Entry(Generic[F]):
     label: str
     description: str
     function: F
+
+    def __repr__(self) -> str:
+        written = ", ".join(f"{name}={default!r}" for name, default in self.parameters.items())
+        return f"{self.name}({written}): {self.description}"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -160,11 +165,13 @@ class Registry(Generic[F, Traits, E]):
     >>> @RULES.add("half", label="Half", description="Half of it.")
     ... def half(x, *, rounding="down"):
     ...     return x // 2
-    >>> RULES["half"].parameters
-    {'rounding': 'down'}
+    >>> RULES
+    Registry of 1 entry (rule): half
+    >>> RULES["half"]
+    half(rounding='down'): Half of it.
     >>> RULES["hafl"]
     Traceback (most recent call last):
-    collection.errors.UnknownNameError: there is no rule 'hafl'; did you mean 'half'? choose from half
+    collection.errors.UnknownNameError: unknown rule 'hafl'; did you mean 'half'? choose from half
     """
 
     def __init__(
@@ -236,3 +243,7 @@ class Registry(Generic[F, Traits, E]):
 
     def __len__(self) -> int:
         return len(self._known())
+
+    def __repr__(self) -> str:
+        known = self._known()
+        return f"Registry of {count(len(known), 'entry', 'entries')} ({self.kind}): {', '.join(known)}"

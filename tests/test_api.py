@@ -305,6 +305,53 @@ def test_a_notebook_shows_means_and_notes() -> None:
     assert "0.0000" in compare(QRELS_OF, RUNS_OF, "AP(rel=9)")._repr_html_()
 
 
+LABELS = pd.DataFrame(
+    [(name, "1", doc_id, grade) for name, grade in (("ann", 1), ("bob", 2)) for doc_id in "ab"],
+    columns=["annotator", "query_id", "doc_id", "relevance"],
+)
+
+
+@pytest.mark.parametrize(
+    ("result", "first", "details"),
+    [
+        (lambda: evaluate(QRELS_OF, RUNS_OF), "Means of 2 runs over 8 topics", "means(), per_topic()"),
+        (
+            lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True),
+            "Means of 2 runs over 8 topics",
+            "means(), per_topic(), bounds()",
+        ),
+        (
+            lambda: compare(QRELS_OF, RUNS_OF, "nDCG@10", all_pairs=True),
+            "dense has the highest nDCG@10, ",
+            "leaderboard (confidence intervals), tests (p-values), pairs (tests of all pairs)",
+        ),
+        (
+            lambda: agreement(LABELS),
+            "Agreement of 2 annotators over 2 pairs with 2+ judgements",
+            "values, between (annotators), topics, rest (each against the others), windows (over time)",
+        ),
+        (
+            lambda: adjudicate(LABELS),
+            "2 grades by the rule adjudicated-or-majority",
+            "qrels, grades (with their origin)",
+        ),
+        (lambda: adjudicate(LABELS[:0]), "0 grades by the rule", "qrels, grades (with their origin)"),
+    ],
+)
+def test_a_console_shows_a_short_summary(result: Callable[[], object], first: str, details: str) -> None:
+    lines = repr(result()).splitlines()
+    assert lines[0].startswith(first)
+    assert lines[-1] == f"Details: {details}"
+    assert len(lines) < 35
+    assert not any("[" in line or "Empty" in line or "Name:" in line for line in lines)
+
+
+def test_a_console_shows_runs_and_members_of_registries_in_one_line() -> None:
+    assert [repr(run) for run in as_runs({"bm25": RUNS_OF["bm25"]})] == ["Run('bm25', 480 rows, 8 topics)"]
+    assert repr(ADJUDICATION_RULES).startswith(f"Registry of {len(ADJUDICATION_RULES)} entries (adjudication rule): ")
+    assert repr(pooling.STRATEGIES["depth"]).startswith("depth(depth=")
+
+
 # --- the other functions ----------------------------------------------------------------------------------------------
 
 

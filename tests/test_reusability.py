@@ -582,6 +582,7 @@ def test_nine_topics_are_too_few_for_a_verdict(made: tuple[list[Run], pd.DataFra
     nine = assess(runs, qrels[qrels["query_id"].isin([str(t) for t in range(9)])], groups=None)
     assert nine.verdict[0].startswith("9 topics are too few to assess reusability")
     assert nine.ladder == []
+    assert repr(nine).splitlines() == [*nine.verdict, f"Details: {', '.join(nine._fields[1:])}"]
     assert assess(runs, qrels, groups=None).verdict[0].endswith("(12 topics).")
 
 

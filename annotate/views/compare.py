@@ -13,6 +13,7 @@ from collection import comparison
 from collection.characters import natural_key, without_bidi
 from collection.comparison import DEFAULT_MEASURES
 from collection.formats import to_tsv
+from collection.measures import MEASURES
 from collection.phrases import join
 from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 
@@ -33,7 +34,9 @@ with st.expander("Settings: measures, baseline, test and topics"):
         [*DEFAULT_MEASURES, "nDCG", "P@5", "Rprec", "bpref", "Success@10", "RR@10", "R@1000"],
         default=list(DEFAULT_MEASURES),
         accept_new_options=True,
-        help="Select measures, or type any other, such as AP(rel=2)@100.",
+        help="Select measures, or type others, such as AP(rel=2)@100. Names: "
+        + join(m.name for m in MEASURES if not m.needs)
+        + ".",
     )
     widgets.documentation_link("reference/measures", "All measures")
     measures = pickers.read_measures(written)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from collection.adjudication.judgement_matrix import ORIGINS, JudgementMatrix
 from collection.adjudication.rules import ADJUDICATION_RULES
+from collection.display import Displayed, Summary
 from collection.errors import InputError
 from collection.frames import QRELS
 from collection.phrases import count
@@ -107,9 +108,9 @@ def _read(written: str) -> tuple[str, dict[str, str]]:
     return name, given
 
 
-@dataclass(frozen=True)
-class Adjudicated:
-    """Grades that a rule made of judgements.
+@dataclass(frozen=True, repr=False)
+class Adjudicated(Displayed):
+    """Grades that a rule made of judgements; a console or notebook shows their number by grade and origin.
 
     Attributes
     ----------
@@ -141,6 +142,12 @@ class Adjudicated:
             f"{self.rule} did not converge after {count(self.rounds or 0, 'round')}; more rounds might change some "
             "grades"
         )
+
+    def _summary(self) -> Summary:
+        table = pd.crosstab(self.grades["by"].rename("origin"), self.grades["relevance"])
+        headline = f"{count(len(self.grades), 'grade')} by the rule {self.rule}, counted by origin and relevance"
+        notes = [*self.notes, *([self.caution] if self.caution else [])]
+        return Summary([headline], table, notes, "qrels, grades (with their origin)")
 
 
 def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, **parameters: str) -> Adjudicated:

@@ -16,7 +16,7 @@ from collection.registry import Entry, Parameter, Registry
 Rule = Callable[..., RuleResult]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RuleEntry(Entry[Rule]):
     """An adjudication rule; a parameter that names a person is called ``annotator``."""
 

@@ -13,6 +13,7 @@ import pandas as pd
 from collection.annotator_agreement.bootstrap import By, build_frame, compute_rows, values
 from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS, Patterns
 from collection.annotator_agreement.labels import MISSING, Codes, Labels
+from collection.display import Displayed, Summary
 from collection.phrases import count, plural
 from collection.records import sort_naturally
 
@@ -44,9 +45,9 @@ class Options(TypedDict, total=False):
     by: By
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Inter-annotator agreement.
+@dataclass(frozen=True, repr=False)
+class Agreement(Displayed):
+    """Inter-annotator agreement; a console or notebook shows the coefficients over all pairs.
 
     Attributes
     ----------
@@ -93,6 +94,13 @@ class Agreement:
     rest: pd.DataFrame
     windows: pd.DataFrame
     notes: tuple[str, ...]
+
+    def _summary(self) -> Summary:
+        of = f"{count(len(self.annotators), 'annotator')} over {count(self.several, 'pair')} with 2+ judgements"
+        intervals = "; low and high are 95% confidence intervals" if self.values["low"].notna().any() else ""
+        table = self.values if self.values["note"].any() else self.values.drop(columns="note")
+        details = "values, between (annotators), topics, rest (each against the others), windows (over time)"
+        return Summary([f"Agreement of {of}{intervals}"], table, self.notes, details, row_names=False)
 
 
 def agreement(

@@ -27,7 +27,7 @@ MIN_COMMON_PAIRS = 10
 Otherwise a kappa from one common pair would weigh as much as one from a thousand."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CoefficientEntry(Entry[Coefficient]):
     """A coefficient; its function gives (R,) values, nan where undefined."""
 

@@ -176,6 +176,9 @@ class Campaign:
             store.settings.put("grades", {str(g): s for g, s in scale.sentences.items()})
         return cls(directory)
 
+    def __repr__(self) -> str:
+        return f"Campaign({str(self.directory)!r})"
+
     def __enter__(self) -> Campaign:
         return self
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 
 from collection import measures as measuring
 from collection.comparison.system_names import group_seeds
+from collection.display import Displayed, Summary
 from collection.errors import InputError
 from collection.frames import VALUES
 from collection.measures import (
@@ -50,9 +50,9 @@ class Coverage(NamedTuple):
     unjudged_at_10: float
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """Values of several runs.
+@dataclass(frozen=True, repr=False)
+class Evaluation(Displayed):
+    """Values of several runs; a console or notebook shows the means and the notes.
 
     Attributes
     ----------
@@ -93,13 +93,15 @@ class Evaluation:
         """The rows of single topics (:data:`collection.frames.VALUES`)."""
         return self.values[self.values["query_id"] != ALL_TOPICS].reset_index(drop=True)
 
-    def _repr_html_(self) -> str:
-        return as_html(self.means(), self.notes)
-
-
-def as_html(table: pd.DataFrame, notes: Iterable[str]) -> str:
-    """Render a table of results and its notes for notebooks."""
-    return table.to_html(float_format="{:.4f}".format) + "".join(f"<p>{escape(note)}</p>" for note in notes)
+    def _summary(self) -> Summary:
+        topics = self.coverage[0].topics if self.coverage else 0
+        table, details = self.means(), "means(), per_topic()"
+        if len(self.values.columns) > len(VALUES.names):  # with bounds
+            lowest, highest = self.bounds()
+            table = pd.concat({"mean": table, "lowest": lowest, "highest": highest}, axis=1).swaplevel(axis=1)
+            table, details = table.reindex(columns=lowest.columns, level=0), f"{details}, bounds()"
+        headline = f"Means of {count(len(self.coverage), 'run')} over {count(topics, 'topic')}"
+        return Summary([headline], table, self.notes, details)
 
 
 def evaluate(

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from collection.comparison.conclusions import Notes, add_notes, describe_best, describe_test, find_directions
-from collection.comparison.evaluation import Evaluation, as_html, direction, evaluate
+from collection.comparison.evaluation import Evaluation, direction, evaluate
 from collection.comparison.seed_groups import merge_seeds
+from collection.display import Displayed, Summary
 from collection.errors import InputError, UnknownNameError
 from collection.measures import Floats, Measure, parse
 from collection.phrases import count, plural
@@ -37,9 +38,9 @@ PAIRED = ("system_a", "system_b", "measure", "topics", "difference", "low", "hig
           "losses", "significant")  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Comparison of systems.
+@dataclass(frozen=True, repr=False)
+class Comparison(Displayed):
+    """Comparison of systems; a console or notebook shows the means and the notes.
 
     Attributes
     ----------
@@ -88,8 +89,11 @@ class Comparison:
         wide = rows.pivot(index="system", columns="measure", values=column)
         return wide.loc[rows["system"].drop_duplicates(), rows["measure"].drop_duplicates()]
 
-    def _repr_html_(self) -> str:
-        return as_html(self.table(), self.notes)
+    def _summary(self) -> Summary:
+        table = self.table()
+        details = "leaderboard (confidence intervals), tests (p-values)"
+        details += "" if self.pairs is None else ", pairs (tests of all pairs)"
+        return Summary([self.sentence(measure) for measure in table.columns], table, self.notes, details)
 
     def sentence(self, measure: str, system: str | None = None) -> str:
         """Write a conclusion on the best system by `measure`, or on `system` against its baseline.

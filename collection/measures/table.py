@@ -63,7 +63,7 @@ GRADED: dict[str, object] = {"rel": None, **COMMON}
 HINTS: dict[str, object] = {"judged_only": bool, "rel": Positive | None}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MeasureEntry(Entry[Function]):
     """A row of the table.
 

@@ -18,7 +18,7 @@ def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, 
     {'budget': 50, 'p': 0.95}
     >>> read_parameters(STRATEGIES["rbp"], ["depth=50"])
     Traceback (most recent call last):
-    collection.errors.UnknownNameError: there is no rbp parameter 'depth'; choose from budget, p, total
+    collection.errors.UnknownNameError: unknown rbp parameter 'depth'; choose from budget, p, total
     """
     read: dict[str, float | str] = {}
     for setting in settings:

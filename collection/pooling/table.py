@@ -47,7 +47,7 @@ class FullPool:
     """The share of its pairs to judge, above 0, at most 1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StrategyEntry(Entry[Strategy]):
     """A pooling strategy.
 

@@ -31,7 +31,7 @@ Groups = Mapping[str, str] | Callable[[Sequence[str]], Mapping[str, str]] | None
 
 
 class Reusability(NamedTuple):
-    """Whether a collection can be used for systems that were not pooled."""
+    """Whether a collection can be used for systems that were not pooled; a console shows the verdict."""
 
     verdict: tuple[str, ...]
     """Sentences, the answer first."""
@@ -55,6 +55,9 @@ class Reusability(NamedTuple):
     """Estimates of relevant documents that are not judged."""
     bounds: pd.DataFrame | None
     """:func:`bound_means`; None unless requested."""
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.verdict, f"Details: {', '.join(self._fields[1:])}"])
 
 
 def assess(

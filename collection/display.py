@@ -1,0 +1,60 @@
+"""How results appear in notebooks and in the Python console: one line, a short table, and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_ROWS = 20
+"""Rows that are shown; of longer tables the first and the last."""
+
+
+class Summary(NamedTuple):
+    """What is shown of a result; `headlines` come above the table, `details` name the attributes with more."""
+
+    headlines: list[str]
+    table: pd.DataFrame
+    notes: Iterable[str] = ()
+    details: str = ""
+    decimals: int = 4
+    row_names: bool = True
+
+
+class Displayed:
+    """Base class of results, which show a summary instead of all their frames.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> class Counts(Displayed):
+    ...     def _summary(self) -> Summary:
+    ...         return Summary(["Judgements per topic"], pd.DataFrame({"pairs": [12]}, ["301"]), ["1 topic is empty"])
+    >>> Counts()
+    Judgements per topic
+    <BLANKLINE>
+         pairs
+    301     12
+    <BLANKLINE>
+    Note: 1 topic is empty
+    """
+
+    def _summary(self) -> Summary:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        headlines, table, notes, details, decimals, row_names = self._summary()
+        text = table.to_string(float_format=f"{{:,.{decimals}f}}".format, max_rows=MOST_ROWS, index=row_names)
+        text = "" if table.empty else text
+        below = [*(f"Note: {note}" for note in notes), *([f"Details: {details}"] if details else [])]
+        return "\n\n".join(part for part in ("\n".join(headlines), text, "\n".join(below)) if part)
+
+    def _repr_html_(self) -> str:
+        headlines, table, notes, details, decimals, row_names = self._summary()
+        html = table.to_html(float_format=f"{{:,.{decimals}f}}".format, max_rows=MOST_ROWS, index=row_names, border=0)
+        below = [*notes, *([f"Details: {details}"] if details else [])]
+        above, below = ([f"<p>{escape(line)}</p>" for line in lines] for lines in (headlines, below))
+        return "".join([*above, html, *below])
