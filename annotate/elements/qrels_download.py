@@ -57,8 +57,8 @@ def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
             meaning = origins["how"].map(describe_origin)
             display.table(origins.assign(means=meaning), {**columns, "means": text("Meaning", "large")})
     with st.expander("First 20 qrels"):
-        columns = {"query_id": "Topic", "doc_id": "Document", "relevance": "Grade", "by": "Origin"}
-        display.table(grades.head(20), columns)
+        shown = {"query_id": "Topic", "doc_id": "Document", "relevance": "Grade", "by": "Origin"}
+        display.table(grades.head(20), shown)
     if several.pairs and st.toggle("Compare with another rule", key="compare"):
         _compare_rules(rule, annotators)
 

@@ -233,8 +233,11 @@ def _remarks(of: Facts, facts: pd.DataFrame, shared: pd.DataFrame) -> Iterator[s
 
 def _is_far(mine: pd.DataFrame) -> bool:
     """Whether the mean difference from the others' grades is large and significant; rows of :func:`_compare_shared`."""
-    apart = mine["grade"] - mine["others_mean"]
-    return len(mine) >= FEW and abs(apart.mean()) >= FAR_GRADE and abs(apart.mean()) > 2 * float(apart.sem())
+    apart = (mine["grade"] - mine["others_mean"]).to_numpy(dtype=np.float64)
+    if len(apart) < FEW:
+        return False
+    error = float(apart.std(ddof=1)) / np.sqrt(len(apart))
+    return bool(abs(apart.mean()) >= FAR_GRADE and abs(apart.mean()) > 2 * error)
 
 
 def _find_differences(shared: pd.DataFrame) -> list[str]:
@@ -243,7 +246,7 @@ def _find_differences(shared: pd.DataFrame) -> list[str]:
     for name, mine in shared.groupby("annotator"):
         others = set(shared.merge(mine[PAIR])["annotator"]) - {name}
         if len(others) == 1 and _is_far(mine):
-            apart = float((mine["grade"] - mine["others_mean"]).mean())
+            apart = float((mine["grade"] - mine["others_mean"]).to_numpy(dtype=np.float64).mean())
             both = (str(name), *others) if apart > 0 else (*others, str(name))
             pairs = count(len(mine), "common pair")
             higher = f"{both[0]}'s grades are {abs(apart):.2f} higher than {both[1]}'s on average, on {pairs}."
