@@ -19,6 +19,7 @@ from collection import Campaign, comparison, formats
 from collection.comparison import (
     Evaluation,
     compare,
+    describe_power,
     differences,
     evaluate,
     frontier,
@@ -28,7 +29,6 @@ from collection.comparison import (
     merge_seeds,
     side_by_side,
 )
-from collection.comparison.conclusions import describe_power
 from collection.errors import InputError, UnknownNameError
 from collection.measures import parse
 from collection.ranking import rank_run

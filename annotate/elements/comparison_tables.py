@@ -12,8 +12,7 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection import comparison
 from collection.characters import without_bidi
-from collection.comparison import Comparison, Evaluation, direction
-from collection.comparison.conclusions import describe_power
+from collection.comparison import Comparison, Evaluation, describe_power, direction
 from collection.measures import parse
 from collection.phrases import count, percent, plural
 from collection.statistics import CORRECTIONS, TESTS
