@@ -78,7 +78,7 @@ def _fit(model: LinearSVC | LogisticRegression, rows: csr_matrix, relevant: Bool
 @LEARNERS.add(
     "svm",
     label="Linear SVM",
-    description="Linear support vector machine, relevant examples weighted up; the best on nearly all collections.",
+    description="Support vector machine with more weight on relevant examples; the default.",
 )
 def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: float = 0.11, ratio: float = 9.8) -> Linear:
     """Linear support vector machine, squared hinge loss, solved in the dual.
@@ -113,7 +113,7 @@ def logistic(
 @LEARNERS.add(
     "naive-bayes",
     label="Naive Bayes",
-    description="Multinomial naive Bayes: very fast, and good with few judgements; needs words.",
+    description="Very fast, and good with few judgements; needs word vectors.",
 )
 def naive_bayes(
     rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, alpha: float = 3.8, ratio: float = 1.0
