@@ -63,7 +63,7 @@ def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Cam
 def test_what_cannot_be_is_said_and_nothing_is_added(page: AppTest, unpooled: Campaign) -> None:
     choose(page, "stratified")
     page.text_input(key="stratified-strata").set_value("50:1,10:.3").run()
-    assert "depths that ascend" in page.error[0].value
+    assert "ascending depths" in page.error[0].value
     assert not page.exception
     assert not [button for button in page.button if button.key == "add"]
     page.text_input(key="stratified-strata").set_value("1:1,3:.5").run()
