@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import fnmatch
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 from collection.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from collection.registry import Entry
 
 _PACKAGED, _CHECKOUT = Path(__file__).with_name("docs"), Path(__file__).parents[1] / "docs"
 
 START = "index"
 """The page that lists the others."""
 
-# Sphinx fills these blocks in; here the registries are listed, and other blocks name the command that shows the same.
+# Blocks that Sphinx fills in: registries are written out here too, other blocks name the command that shows the same.
 _DIRECTIVE = re.compile(r"^```\{(\w[\w-]*)\} *(.*?)\n(.*?)^```$", re.M | re.S)
 _ADMONITION = re.compile(r"^:::+\{(\w+)\}.*?\n(.*?)^:::+$", re.M | re.S)
 _INVISIBLE = re.compile(r"^(?:\([\w-]+\)=|%.*)\n", re.M)
@@ -63,7 +68,7 @@ def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str,
     """The plain form of a block that Sphinx generates on a page in the folder `place`."""
     kind, argument, content = directive.groups()
     if kind == "registry":
-        return _list_registry(*argument.split())
+        return describe_registry(*argument.split())
     if kind == "toctree":
         patterns = [str(place / line.strip()) for line in content.splitlines() if line and not line.startswith(":")]
         named = [page for pattern in patterns for page in fnmatch.filter(pages, pattern)]
@@ -76,8 +81,29 @@ def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str,
     return "\n".join(f"- `collection.{name}`: `help(collection.{name})` describes it." for name in names)
 
 
-def _list_registry(module: str, name: str = "") -> str:
-    if not name:
-        return import_module("collection.measures.catalogue").markdown()
-    entries = getattr(import_module(module), name)
-    return "\n".join(f"- `{entry.name}`: {entry.description}" for entry in entries)
+def describe_registry(module: str, name: str = "") -> str:
+    """The members of a registry in Markdown; "measures" stands for the measures, by family."""
+    if module == "measures":
+        return import_module("collection.measures.catalogue").reference()
+    entries = list(getattr(import_module(module), name))
+    lines = ["| name | what it does |", "|---|---|", *(f"| `{e.name}` | {e.description} |" for e in entries)]
+    for entry in entries:
+        lines += ["", f"## {entry.label} (`{entry.name}`)", "", *_describe(entry)]
+    return "\n".join(lines)
+
+
+def _describe(entry: Entry[Any]) -> Iterator[str]:
+    """A member's docstring, parameters, traits and source, but for the sections of the docstring."""
+    prose = re.split(r"\n\n[A-Z][a-z]+\n-{3,}\n", inspect.getdoc(entry.function) or "")[0]
+    prose = re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", prose).replace("``", "`")
+    text, _, source = prose.partition("Source:")
+    for paragraph in text.strip().split("\n\n"):
+        yield from (" ".join(paragraph.split()), "")
+    for name, default in entry.parameters.items():
+        shown = entry.shown(name)
+        choices = f" One of {', '.join(f'`{c}`' for c in entry.choices[name])}." if name in entry.choices else ""
+        given = "required" if default in ("", inspect.Parameter.empty) else f"default {default}"
+        yield f"- Parameter `{name}` ({given}): {shown.help or shown.label + '.'}{choices}"
+    yield from (f"- {name.capitalize()}: {text}" for name, text in entry.traits.items() if text)
+    if source:
+        yield f"- Source: {' '.join(source.split())}"

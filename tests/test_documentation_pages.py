@@ -35,7 +35,11 @@ def test_a_page_is_printed_without_markup_of_sphinx() -> None:
 
 def test_generated_pages_list_what_the_registries_hold() -> None:
     assert "| `nDCG[@k]` |" in documentation.read_page("reference/measures")
-    assert "- `depth`: " in documentation.read_page("reference/pooling")
+    assert "`nDCG = DCG / ideal DCG, " in documentation.read_page("reference/measures")
+    pooling = documentation.read_page("reference/pooling")
+    assert "| `depth` | The first k documents of every run" in pooling
+    assert "- Parameter `ties` (default listed): Order of equal scores" in pooling
+    assert "- Source: Sparck Jones" in pooling
 
 
 def test_an_unknown_page_names_the_nearest() -> None:

@@ -1,6 +1,6 @@
-"""Labels -> weights: the table of learners.
+"""Registry of learners, which turn labelled rows into weights of features.
 
-Every learner is linear: a training round is then one pass over the matrix, and each score is a sum that can be
+All learners are linear, so that a training round is one pass over the matrix, and each score is a sum that can be
 explained term by term.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.registry import Entry, Registry
+from collection.registry import Entry, Parameter, Registry
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 class Linear(NamedTuple):
-    """A model: a document's score is the sum of `weights` times its features."""
+    """A linear model: a document's score is the sum of its features times `weights`."""
 
     weights: NDArray[np.float32]
     """(features,)."""
@@ -33,24 +33,27 @@ class Linear(NamedTuple):
 
 Learner = Callable[..., Linear]
 
-LEARNERS = Registry("learner", Entry[Learner], group="cleverdon.learners")
-"""Every learner: (rows (n, features) float32 CSR, relevant (n,) bool, weight (n,) float64, seed, *, parameters)
--> Linear. It is only called with at least one row of each class.
+C = Annotated[float, Parameter("C", "Inverse of the regularisation strength.")]
+Ratio = Annotated[float, Parameter("Ratio", "Total weight of the relevant examples over that of the irrelevant ones.")]
 
-Parameters here: `c` is the inverse regularisation strength; the total weight of the relevant rows is `ratio` times that
-of the irrelevant ones.
+LEARNERS = Registry("learner", Entry[Learner], group="cleverdon.learners")
+"""A learner is a function (rows (n, features) float32 CSR, relevant (n,) bool, weight (n,) float64, seed, *,
+parameters) -> Linear. It is only called with at least one row of each class.
+
+Parameters of the learners here: `c` is the inverse regularisation strength; `ratio` is the total weight of the relevant
+rows divided by that of the irrelevant ones.
 """
 
 
 def balance(relevant: Bools, weight: Floats, ratio: float) -> Floats:
-    """Weights of the rows, mean 1, so that the relevant ones weigh `ratio` times the irrelevant together."""
+    """Rescale row weights to mean 1, so that the relevant rows together weigh `ratio` times the irrelevant ones."""
     balanced = weight.copy()
     balanced[~relevant] *= weight[relevant].sum() / (ratio * weight[~relevant].sum())
     return balanced / balanced.mean()
 
 
 def _narrow(rows: csr_matrix) -> tuple[csr_matrix, NDArray[np.int64]]:
-    """The rows with only the columns that occur in them, quicker than `rows[:, columns]`; and these columns."""
+    """The rows restricted to the columns that occur in them, and these columns; faster than `rows[:, columns]`."""
     from scipy.sparse import csr_matrix
 
     occurs = np.zeros(rows.shape[1], dtype=np.bool_)
@@ -78,9 +81,9 @@ def _fit(model: LinearSVC | LogisticRegression, rows: csr_matrix, relevant: Bool
 @LEARNERS.add(
     "svm",
     label="Linear SVM",
-    description="Support vector machine with more weight on relevant examples; the default.",
+    description="Linear support vector machine with more weight on relevant examples; the default.",
 )
-def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: float = 0.11, ratio: float = 9.8) -> Linear:
+def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: C = 0.11, ratio: Ratio = 9.8) -> Linear:
     """Linear support vector machine, squared hinge loss, solved in the dual.
 
     Source: Fan et al., LIBLINEAR, JMLR 2008; balance and C as in ASReview's ELAS u4 (asreview.ai).
@@ -94,11 +97,9 @@ def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: floa
 @LEARNERS.add(
     "logistic",
     label="Logistic regression",
-    description="Estimates probabilities of relevance, as in technology-assisted review (AutoTAR).",
+    description="Logistic regression, as in technology-assisted review (AutoTAR).",
 )
-def logistic(
-    rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: float = 1.0, ratio: float = 1.0
-) -> Linear:
+def logistic(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: C = 1.0, ratio: Ratio = 1.0) -> Linear:
     """L2-regularised logistic regression, solved in the dual.
 
     Source: Yu, Huang & Lin, "Dual coordinate descent methods for logistic regression", Machine Learning 2011;
@@ -116,11 +117,17 @@ def logistic(
     description="Very fast, and good with few judgements; needs word vectors.",
 )
 def naive_bayes(
-    rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, alpha: float = 3.8, ratio: float = 1.0
+    rows: csr_matrix,
+    relevant: Bools,
+    weight: Floats,
+    seed: int,
+    *,
+    alpha: Annotated[float, Parameter("Smoothing", "Added to the sum of each feature in either class.")] = 3.8,
+    ratio: Ratio = 1.0,
 ) -> Linear:
     """Multinomial naive Bayes: a feature's weight is the logarithm of its odds between the two classes.
 
-    `alpha` is added to each feature's sum in either class. Negative values (embeddings) count as 0. Source: McCallum &
+    Negative values of features (embeddings) count as 0. Source: McCallum &
     Nigam, AAAI workshop on learning for text categorization, 1998.
     """
     narrow, columns = _narrow(rows)
@@ -128,7 +135,7 @@ def naive_bayes(
     present = narrow.copy()
     np.maximum(present.data, 0, out=present.data)
     sums = [alpha + (present[which].T @ weights[which]) for which in (relevant, ~relevant)]
-    # Features that no row has still tell the classes apart: by the classes' totals alone, the same for all.
+    # Features that occur in no row all get the same weight, which depends on the totals of the classes alone.
     totals = [np.log(s.sum() + alpha * (rows.shape[1] - len(columns))) for s in sums]
     in_relevant, in_irrelevant = (np.log(s) - total for s, total in zip(sums, totals, strict=True))
     return _spread(in_relevant - in_irrelevant, columns, rows.shape[1], elsewhere=totals[1] - totals[0])

@@ -1,14 +1,30 @@
-"""The table of measures as people read it: the README's section and `cleverdon measures` are made of this."""
+"""The measures as people read of them: `cleverdon measures` and the reference page."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from collection.measures.table import MEASURES, MeasureEntry
 
 ORDER = ("ranked", "sets", "graded", "incomplete", "effort", "diversity", "experimental")
 """The modules of measures in the order in which people read of them; other packages' come after."""
+
+
+PARAMETERS = {
+    "k": "number of ranks that count",
+    "rel": "minimum relevant grade",
+    "judged_only": "True removes unjudged documents from the ranking first",
+    "max_rel": "highest possible grade; None: the highest of the qrels",
+    "documents": "number of documents in the collection, N; None: only those that the run or the qrels name",
+    "gains": "gain of single grades, such as {1: 1, 2: 3}; other grades keep theirs",
+    "norm": "divisor",
+    "dcg": "discount and gain",
+}
+"""What a parameter of several measures means."""
+
+COMMON = {"rel", "judged_only"}
+"""Parameters that the introduction of the reference explains."""
 
 
 def families() -> Iterator[tuple[str, list[MeasureEntry]]]:
@@ -44,7 +60,7 @@ def markdown() -> str:
     """All measures as tables in Markdown, one a family."""
     lines: list[str] = []
     for headline, entries in families():
-        lines += [f"**{headline}**", "", "| measure | what it says | parameters |", "|---|---|---|"]
+        lines += [f"**{headline}**", "", "| measure | what it measures | parameters |", "|---|---|---|"]
         for entry in entries:
             own = parameters(entry).removesuffix("judged_only=False").rstrip(", ")
             lines.append(f"| `{written(entry)}` | {entry.description} | {f'`{own}`' if own else ''} |")
@@ -53,18 +69,50 @@ def markdown() -> str:
 
 
 def describe(entry: MeasureEntry) -> str:
-    """Everything that the table says of a measure."""
-    top, bottom = (f"{end:g}".replace("inf", "infinity") for end in (entry.highest, entry.lowest))
+    """Everything that the table has of a measure, as plain text."""
     lines = [f"{written(entry)}  {entry.label}", entry.description, "", entry.formula]
     if entry.notes:
         lines += ["", entry.notes]
-    lines += ["", f"parameters: {parameters(entry)}"]
-    for name, values in entry.choices.items():
-        lines.append(f"  {name}: one of {', '.join(map(repr, values))}")
-    lines.append(f"range: {bottom} to {top}; over topics: {entry.summary}")
-    if entry.needs:
-        lines.append(f"needs qrels with {entry.needs}")
-    lines += [f"differs from {tool}: {how}" for tool, how in entry.differs.items()]
-    if entry.source:
-        lines.append(f"source: {entry.source}")
+    lines += ["", f"parameters: {parameters(entry)}", *(f"  {line}" for line in _explain(entry, entry.parameters))]
+    lines += [f"{name}: {text}" for name, text in _facts(entry)]
     return "\n".join(lines)
+
+
+def reference() -> str:
+    """All measures in Markdown: the table of each family, and a section for each measure."""
+    lines: list[str] = []
+    for headline, entries in families():
+        lines += [f"## {headline}", ""]
+        lines += ["| measure | what it measures |", "|---|---|"]
+        lines += [f"| `{written(entry)}` | {entry.description} |" for entry in entries]
+        for entry in entries:
+            title = written(entry).replace("[", r"\[") + (f": {entry.label}" if entry.label != entry.name else "")
+            lines += ["", f"### {title}", "", entry.description, "", f"`{entry.formula.rstrip('.')}`", ""]
+            lines += [entry.notes, ""] if entry.notes else []
+            lines += [f"- Parameters: `{parameters(entry)}`"]
+            lines += [f"  - {line}" for line in _explain(entry, set(entry.parameters) - COMMON)]
+            lines += [f"- {name.capitalize()}: {text}" for name, text in _facts(entry)]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _explain(entry: MeasureEntry, names: Container[str]) -> Iterator[str]:
+    """A line for each of these parameters that its notes do not explain."""
+    for name in entry.parameters:
+        values = " or ".join(map(repr, entry.choices.get(name, ())))
+        about = PARAMETERS.get("k" if name == entry.at else name, "")
+        if name == "rel" and entry.graded:
+            about = "None: graded; a number makes the measure binary with this minimum relevant grade"
+        if name in names and name != entry.at and (about or values):
+            yield f"{name}: {about}{': ' if about and values else ''}{values}"
+
+
+def _facts(entry: MeasureEntry) -> Iterator[tuple[str, str]]:
+    low, high = (f"{end:g}".replace("inf", "infinity") for end in (entry.lowest, entry.highest))
+    yield "range", f"{low} to {high}; over topics: {entry.summary}"
+    if entry.needs:
+        yield "needs", f"qrels with {entry.needs}"
+    for tool, how in entry.differs.items():
+        yield f"differs from {tool}", how
+    if entry.source:
+        yield "source", entry.source

@@ -1,7 +1,7 @@
-"""Measures for diversity qrels: a topic has S subtopics, and a document may be relevant to several.
+"""Diversity measures, for qrels with subtopics.
 
-S counts the subtopics to which some document is judged relevant. The definitions are those of the TREC
-web tracks' ndeval, every subtopic equally likely.
+A topic has S subtopics, and a document may be relevant to several. S counts the subtopics to which some document is
+judged relevant. The definitions are those of the TREC web tracks' ndeval, every subtopic equally likely.
 """
 
 from __future__ import annotations
@@ -62,13 +62,15 @@ def _discounted(gain: Floats, rank_based: bool) -> Floats:
     label="alpha-DCG",
     description="Discounted gain with less credit for subtopics seen before.",
     highest=np.inf,
-    differs={"ir_measures": "divides by the DCG of documents that are relevant to everything (ndeval)"},
+    differs={
+        "ir_measures": "divides by the DCG of a ranking in which every document is relevant to every subtopic (ndeval)"
+    },
 )
 def alpha_dcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Share = 0.5) -> Floats:
-    """alpha_DCG = sum over ranks i of n_i / log2(i + 1); n_i = sum of (1 - alpha)^(times seen).
+    """alpha_DCG = sum over ranks i of n_i / log2(i + 1).
 
-    n_i is over the subtopics of the document, "times seen" counts relevant documents above it.
-    Source: Clarke et al., SIGIR 2008.
+    n_i is the sum of (1 - alpha)^m over the subtopics of the document at rank i; m is the number of documents above it
+    that are relevant to the subtopic. Source: Clarke et al., SIGIR 2008.
     """
     covers, _, _ = _covers(aligned, rel, cutoff)
     return _discounted(_novelty(covers, alpha), rank_based=False)
@@ -78,8 +80,8 @@ def alpha_dcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1,
 def alpha_ndcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Share = 0.5) -> Floats:
     """alpha_nDCG = alpha_DCG / alpha_DCG of the ideal ranking, which is built greedily.
 
-    The best ranking is hard to find; the greedy one is what everybody divides by, so that a value a little
-    above 1 can happen. Source: Clarke et al., SIGIR 2008.
+    Finding the best ranking is NP-hard. The greedy one is the usual divisor, so values slightly above 1 are possible.
+    Source: Clarke et al., SIGIR 2008.
     """
     covers, known, _ = _covers(aligned, rel, cutoff)
     ideal = _novelty(_ideal_order(known, alpha, cutoff), alpha)
@@ -90,12 +92,12 @@ def alpha_ndcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1
 
 @_add("ERR_IA", label="Intent-aware ERR", description="ERR averaged over subtopics.")
 def err_ia(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Persistence = 0.5) -> Floats:
-    """ERR_IA = (1/S) * sum over ranks i of n_i / i, by the most possible; n_i = sum of (1 - alpha)^(times seen).
+    """ERR_IA = (1/S) * (sum over ranks i of n_i / i) / (sum over ranks i of (1 - alpha)^(i - 1) / i).
 
-    n_i is over the subtopics of the document, "times seen" counts relevant documents above it; alpha is the
-    chance that one of them is enough. The most possible: every document relevant to
-    every subtopic, to the cut-off (collection-independent normalisation, as ndeval's ERR-IA@k).
-    Source: Chapelle et al., CIKM 2009; Clarke, Craswell & Soboroff, TREC 2009 web track.
+    n_i is the sum of (1 - alpha)^m over the subtopics of the document at rank i; m is the number of documents above it
+    that are relevant to the subtopic, and alpha the probability that one of them satisfies the user. The divisor is
+    the value of a ranking in which every document is relevant to every subtopic (collection-independent normalisation,
+    as in ndeval's ERR-IA@k). Source: Chapelle et al., CIKM 2009; Clarke, Craswell & Soboroff, TREC 2009 web track.
     """
     covers, _, number = _covers(aligned, rel, cutoff)
     value = _discounted(_novelty(covers, alpha), rank_based=True)
@@ -127,7 +129,7 @@ def normalised_err_ia(
 
 @_add("StRecall", label="Subtopic recall", description="Share of the subtopics covered by the first k ranks.")
 def subtopic_recall(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
-    """StRecall@k = subtopics with a relevant document in the first k / S.
+    """StRecall@k = (subtopics with a relevant document in the first k) / S.
 
     Source: Zhai, Cohen & Lafferty, SIGIR 2003.
     """
@@ -163,8 +165,8 @@ def average_precision_ia(aligned: Aligned, *, rel: Positive = 1) -> Floats:
 def novelty_rbp(aligned: Aligned, *, rel: Positive = 1, alpha: Share = 0.5, beta: Persistence = 0.5) -> Floats:
     """NRBP = ((1 - (1 - alpha) beta) / S) * sum over ranks i of beta^(i - 1) n_i.
 
-    n_i = sum of (1 - alpha)^(times seen) over the subtopics of the document; "times seen" counts relevant
-    documents above it. Source: Clarke, Kolla & Vechtomova, ICTIR 2009.
+    n_i is the sum of (1 - alpha)^m over the subtopics of the document at rank i; m is the number of documents above it
+    that are relevant to the subtopic. Source: Clarke, Kolla & Vechtomova, ICTIR 2009.
     """
     covers, _, number = _covers(aligned, rel, None)
     gain = show("n", _novelty(covers, alpha))

@@ -1,4 +1,4 @@
-"""Measures where recall matters: how much must be read to find (nearly) everything.
+"""Measures of the effort to reach a recall.
 
 A ranking is the order in which somebody screens documents. N is the number of documents of the collection: `documents`,
 or those that the run or the qrels name. A relevant document that the run lacks is found only by reading all N. Topics
@@ -26,11 +26,9 @@ def _reached(aligned: Aligned, recall: float, rel: float) -> tuple[Ints, Ints]:
     return target, show("rank where the run has them", rank)
 
 
-@MEASURES.add(
-    "R_aRb", label="Recall at aR + b", description="Recall after reading a documents per relevant document, plus b."
-)
+@MEASURES.add("R_aRb", label="Recall at aR + b", description="Recall after reading a R + b documents.")
 def recall_at_effort(aligned: Aligned, *, rel: Positive = 1, a: Amount = 1.0, b: Amount = 0.0) -> Floats:
-    """R_aRb = relevant in the first a R + b / R.
+    """R_aRb = (relevant documents in the first a R + b) / R.
 
     Source: TREC total recall track (Roegiest, Cormack, Clarke & Grossman, 2015), recall@aR+b.
     """
@@ -43,24 +41,21 @@ def recall_at_effort(aligned: Aligned, *, rel: Positive = 1, a: Amount = 1.0, b:
     "Effort", label="Effort", description="Number of documents to read to reach a recall.", highest=np.inf, monotone=-1
 )
 def effort(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Documents | None = None) -> Floats:
-    """Effort@r = rank of the relevant document that makes recall r; N where the run never reaches it.
-
-    N, the documents of the collection, is `documents`; if left out those that run and qrels name, which is fewer.
-    """
+    """Effort@r = rank of the relevant document with which recall r is reached; N if the run never reaches it."""
     size = collection_size(aligned, documents)
     target, rank = _reached(aligned, recall, rel)
     return np.where(target == 0, 0, np.where(rank > 0, rank, size)).astype(np.float64)
 
 
 @MEASURES.add(
-    "WSS", label="Work saved over sampling", description="Reading saved at a recall, compared with a random order.",
+    "WSS", label="Work saved over sampling",
+    description="Share of the reading that a ranking saves at a recall, compared with a random order.",
     lowest=-1.0,
 )  # fmt: skip
 def work_saved(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Documents | None = None) -> Floats:
     """WSS@r = (N - Effort@r) / N - (1 - r).
 
-    Reading at random saves 1 - r to reach r. WSS@95 is WSS@0.95. N, the documents of the collection, is
-    `documents`; if left out those that run and qrels name, which is fewer. Source: Cohen, Hersh, Peterson & Yen,
+    Reading in random order saves 1 - r on average. WSS@95 is WSS@0.95. Source: Cohen, Hersh, Peterson & Yen,
     JAMIA 2006.
     """
     read = effort(aligned, recall=recall, rel=rel, documents=documents)
@@ -70,12 +65,14 @@ def work_saved(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents:
     return np.where(aligned.relevant(rel) > 0, saved, 0.0)
 
 
-@MEASURES.add("GainArea", label="Area under the gain curve", description="Mean recall over all stages of the reading.")
+@MEASURES.add(
+    "GainArea", label="Area under the gain curve", description="Recall averaged over all ranks of the collection."
+)
 def gain_area(aligned: Aligned, *, rel: Positive = 1, documents: Documents | None = None) -> Floats:
     """GainArea = (1/N) * sum over i = 1 ... N of R@i.
 
-    Half for a random order. N is `documents`, or what run and qrels name. CLEF's norm_area divides it by that of
-    the perfect order. Source: CLEF eHealth technology-assisted reviews (Kanoulas, Li, Azzopardi & Spijker, 2017).
+    About 0.5 for a random order. CLEF's norm_area divides it by the value of the perfect order. Source: CLEF eHealth
+    technology-assisted reviews (Kanoulas, Li, Azzopardi & Spijker, 2017).
     """
     size, found = collection_size(aligned, documents), aligned.found(rel)
     left = show("N - i + 1", size[found.topic] - found.rank + 1, found.rank)
@@ -88,9 +85,9 @@ def gain_area(aligned: Aligned, *, rel: Positive = 1, documents: Documents | Non
     monotone=-1,
 )  # fmt: skip
 def last_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
-    """LastRel = rank of the last relevant document that the run has; 0 where it has none.
+    """LastRel = rank of the last relevant document of the run; 0 if it has none.
 
-    It says nothing of what the run lacks: Effort@1 counts that too. Source: CLEF eHealth
+    It ignores relevant documents that the run lacks; Effort@1 does not. Source: CLEF eHealth
     technology-assisted reviews (Kanoulas, Li, Azzopardi & Spijker, 2017), last_rel.
     """
     found = aligned.found(rel)
@@ -102,9 +99,9 @@ def last_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
 
 @MEASURES.add("PatR", label="Precision at recall", description="Precision at the rank where a recall is reached.")
 def precision_at_recall(aligned: Aligned, *, recall: Share, rel: Positive = 1) -> Floats:
-    """PatR@r = P@i at the first rank i where recall r is reached; 0 where it never is.
+    """PatR@r = P@i at the first rank i where recall r is reached; 0 if it never is.
 
-    IPrec@r is the best precision from there on.
+    IPrec@r is the highest precision from there on.
     """
     target, rank = _reached(aligned, recall, rel)
     return divide(target, rank)

@@ -1,4 +1,4 @@
-"""What trec_eval calls experimental: few use them, but whoever compares with old output finds them here."""
+"""Experimental measures of trec_eval, for comparison with older results."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ def _curves(aligned: Aligned, gains: Gains | None) -> tuple[Floats, Floats, Floa
 
 
 @MEASURES.add(
-    "G", label="G", description="Gain, reduced for each better document that is still missing.", graded=True, monotone=0
+    "G",
+    label="G",
+    description="Gain, discounted by how far the cumulative gain lags behind the ideal one.",
+    graded=True,
+    monotone=0,
 )
 def g(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
-    """G = (sum over ranks i of gain_i / log2(2 + cost to i - gain to i)) / ideal gain.
+    """G = (sum over ranks i of gain_i / log2(2 + cost_i - cg_i)) / (sum of all gains of the qrels).
 
-    The cost of a rank is the gain of the ideal ranking there, 1 at least. Source: Buckley, trec_eval, 2008.
+    cg_i is the gain of the first i ranks. cost_i is that of the first i ranks of the ideal ranking, in which each rank
+    counts at least 1. Source: Buckley, trec_eval, 2008.
     """
     gain, ideal, _, _ = _curves(aligned, gains)
     behind = np.cumsum(np.maximum(ideal, 1), axis=1) - np.cumsum(gain, axis=1)
@@ -37,7 +42,7 @@ def g(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
 
 @MEASURES.add("binG", label="binG", description="G with binary relevance.")
 def bin_g(aligned: Aligned, *, rel: Positive = 1) -> Floats:
-    """binG = (1/R) * sum over relevant ranks i of 1 / log2(2 + not relevant above i).
+    """binG = (1/R) * sum over relevant ranks i of 1 / log2(2 + documents above i that are not relevant).
 
     Source: Buckley, trec_eval, 2008.
     """
@@ -51,8 +56,9 @@ def bin_g(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     graded=True, monotone=0,
 )  # fmt: skip
 def ndcg_at_relevant(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
-    """nDCG_rel = mean over documents with a gain of nDCG@i at their rank i, or of nDCG at the end where not retrieved.
+    """nDCG_rel = mean over the documents with a gain of nDCG@i at their rank i.
 
+    A document that was not retrieved counts with the nDCG of the whole run.
     Source: Buckley, trec_eval (ndcg_rel), 2008.
     """
     gain, ideal, dcg, best = _curves(aligned, gains)
@@ -71,9 +77,9 @@ def ndcg_at_relevant(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
     graded=True, monotone=0,
 )  # fmt: skip
 def ndcg_at_levels(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
-    """RnDCG = mean of nDCG@n over n = documents of the highest gain, of the two highest, ..., and of nDCG at the end.
+    """RnDCG = mean of nDCG@n over the ranks n at which the ideal gain falls, and of the nDCG of the whole run.
 
-    The end counts where the run goes on for two ranks or more after the last of these n.
+    The nDCG of the whole run counts if the run is at least two ranks longer than the last n.
     Source: Buckley, trec_eval (Rndcg), 2008.
     """
     gain, ideal, dcg, best = _curves(aligned, gains)
@@ -94,7 +100,7 @@ def ndcg_at_levels(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
 def yet_another_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """YAAP = ln((1 + S) / (1 + R - S)), S the sum of P@i over the ranks i of relevant documents.
 
-    Means of values near 0 and near 1 then say more. A topic that the run lacks is ln(1 / (1 + R)).
+    On this scale, differences near 0 and near 1 are not compressed. A topic that the run lacks is ln(1 / (1 + R)).
     Source: Robertson, ECIR 2012.
     """
     found = aligned.found(rel)

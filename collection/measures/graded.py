@@ -1,4 +1,4 @@
-"""Measures that look at grades: gains, cascades, and mixtures of levels.
+"""Graded measures.
 
 A grade becomes a gain (nDCG and similar measures) or a probability of being content (ERR, RBP, INST), which depends on
 the highest possible grade: `max_rel`, or the highest grade of the qrels. Unjudged documents gain nothing. Grades may
@@ -19,7 +19,7 @@ from collection.measures.trace import divide, show
 
 Dcg = Literal["log2", "exp-log2"]
 
-BY_CWL_EVAL = "keeps equal scores in the order of the file (cwl_eval), and max_rel has to be named"
+BY_CWL_EVAL = "keeps equal scores in the order of the file (cwl_eval), and needs max_rel"
 """Where ir_measures has cwl_eval compute a measure."""
 
 
@@ -74,14 +74,14 @@ def ideal_dcg(ideal: Floats, cutoff: int | None) -> Floats:
     label="nDCG",
     description="Discounted gain of the ranking divided by that of the ideal ranking.",
     graded=True,
-    differs={"ir_measures": "nDCG(dcg='exp-log2')@k has five decimals (gdeval.pl)"},
+    differs={"ir_measures": "its nDCG(dcg='exp-log2')@k has five decimals (gdeval.pl)"},
 )
 def ndcg(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
     """nDCG = DCG / ideal DCG, DCG = sum over ranks i of gain_i / log2(i + 1), gain_i = grade.
 
-    The ideal is over all judged documents of the topic, cut at the same k. dcg='exp-log2' has the gain
-    2^grade - 1 (Burges et al. 2005; Kaggle, XGBoost, gdeval.pl), gains={1:1,2:3,3:7} any other (a grade
-    that is not named keeps its gain).
+    The ideal ranking has all judged documents of the topic, highest gain first, cut at the same k. With
+    dcg='exp-log2' the gain is 2^grade - 1 (Burges et al. 2005; Kaggle, XGBoost, gdeval.pl). gains={1:1,2:3,3:7} sets
+    the gain of single grades.
     Source: Järvelin & Kekäläinen, TOIS 2002, with the discount of Burges et al., ICML 2005, as trec_eval's ndcg.
     """
     return divide(_dcg(aligned, cutoff, dcg, gains), ideal_dcg(ideal_gain(aligned, dcg, gains), cutoff))
@@ -93,7 +93,7 @@ def ndcg(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gain
 def dcg_(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
     """DCG = sum over ranks i of gain_i / log2(i + 1), gain_i = grade.
 
-    Gains as for nDCG. Source: Järvelin & Kekäläinen, TOIS 2002.
+    Gains are set as for nDCG. Source: Järvelin & Kekäläinen, TOIS 2002.
     """
     return _dcg(aligned, cutoff, dcg, gains)
 
@@ -115,7 +115,7 @@ SCALED_DEPTH = 1_000_000
 @MEASURES.add(
     "SDCG",
     label="Scaled DCG",
-    description="DCG divided by that of a ranking with top grades only.",
+    description="DCG divided by that of a ranking in which every document has the highest grade.",
     graded=True,
     found_only=True,
     differs={"ir_measures": BY_CWL_EVAL},
@@ -123,8 +123,8 @@ SCALED_DEPTH = 1_000_000
 def scaled_dcg(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = None) -> Floats:
     """SDCG@k = sum over i <= k of (grade_i / max_rel) / log2(i + 1), divided by the sum of 1 / log2(i + 1).
 
-    No ideal list: the same ranking has the same value whatever else is relevant. max_rel is the highest grade of
-    the qrels, if left out. Source: Moffat et al., TOIS 2017.
+    The value does not depend on how many relevant documents there are, since no ideal ranking is used. Source: Moffat
+    et al., TOIS 2017.
     """
     if cutoff > SCALED_DEPTH:
         raise InputError(f"SDCG@{cutoff} would sum {cutoff:,} weights; {SCALED_DEPTH:,} ranks are the most")
@@ -156,26 +156,26 @@ def _shifted_product(factors: Floats) -> Floats:
 @MEASURES.add(
     "ERR",
     label="Expected reciprocal rank",
-    description="Expected 1 / rank at which a reader stops satisfied.",
+    description="Expected reciprocal of the rank at which a user is satisfied and stops.",
     graded=True,
     found_only=True,
     differs={
-        "ir_measures": "the highest grade is always 4 (gdeval.pl), whatever the qrels have; its ERR@20 is"
-        " ERR(max_rel=4)@20 here, to five decimals"
+        "ir_measures": "assumes that the highest grade is 4 (gdeval.pl); its ERR@20 is ERR(max_rel=4)@20 here, to five"
+        " decimals"
     },
 )
 def expected_reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, max_rel: Positive | None = None) -> Floats:
     """ERR = sum over ranks i of (1/i) s_i * product over j < i of (1 - s_j), s = (2^grade - 1) / 2^max_rel.
 
-    max_rel is the highest grade of the qrels, if left out. Source:
-    Chapelle, Metzler, Zhang & Grinspan, CIKM 2009.
+    s_i is the probability that the document at rank i satisfies the user.
+    Source: Chapelle, Metzler, Zhang & Grinspan, CIKM 2009.
     """
     return _err(aligned.top(cutoff), max_rel or aligned.top_grade)
 
 
 @MEASURES.add("nERR", label="Normalised ERR", description="ERR divided by that of the ideal ranking.", graded=True)
 def normalised_err(aligned: Aligned, *, cutoff: int | None = None, max_rel: Positive | None = None) -> Floats:
-    """nERR = ERR / ERR of all judged documents in the order of their grades.
+    """nERR = ERR / ERR of the ideal ranking, which has all judged documents in the order of their grades.
 
     Source: Chapelle, Metzler, Zhang & Grinspan, CIKM 2009; normalised as in the NTCIR tracks.
     """
@@ -184,12 +184,13 @@ def normalised_err(aligned: Aligned, *, cutoff: int | None = None, max_rel: Posi
 
 
 @MEASURES.add(
-    "RBP", label="Rank-biased precision", description="Gain per document if a reader continues with probability p.",
+    "RBP", label="Rank-biased precision",
+    description="Expected gain per document for a user who continues with probability p.",
     graded=True, found_only=True,
     differs={
-        "trec_eval 10": "its rbp reads memory that it never set, so its number says nothing",
+        "trec_eval 10": "its rbp reads uninitialised memory, so its value is meaningless",
         "ir_measures": "keeps equal scores in the order of the file (cwl_eval), and needs rel",
-        "ranx": "is always binary; its rbp.95 is RBP(p=0.95,rel=1) here",
+        "ranx": "always binary; its rbp.95 is RBP(p=0.95,rel=1) here",
     },
 )  # fmt: skip
 def rank_biased_precision(
@@ -197,8 +198,8 @@ def rank_biased_precision(
 ) -> Floats:
     """RBP = (1 - p) * sum over ranks i of gain_i p^(i - 1), gain_i = grade / max_rel.
 
-    max_rel is the highest grade of the qrels, if left out. With rel=n it is binary, as in the paper. Its value is a
-    lower bound: see RBPResidual.
+    With rel=n it is binary, as in the paper. Unjudged documents gain nothing, so the value is a lower bound;
+    RBPResidual is the distance to the upper bound.
     Source: Moffat & Zobel, TOIS 2008.
     """
     topic, rank, gain = _ranked_gain(aligned, cutoff)
@@ -210,12 +211,13 @@ def rank_biased_precision(
 @add_description(
     "RBPResidual",
     label="RBP residual",
-    description="How much higher RBP would be if every unjudged document were relevant.",
+    description="Increase of RBP if every unjudged document had the highest grade.",
 )
 def rbp_residual(aligned: Aligned, *, cutoff: int | None = None, p: Persistence = 0.8, tail: bool = True) -> Floats:
-    """RBPResidual = (1 - p) * sum over unjudged ranks i of p^(i - 1), and p^n for what lies beyond the n ranks.
+    """RBPResidual = (1 - p) * sum over the ranks i of unjudged documents of p^(i - 1), plus p^n for a run of n ranks.
 
-    tail=False leaves p^n out, the part that no judging of this run can bring. Source: Moffat & Zobel, TOIS 2008.
+    tail=False leaves out p^n, the weight of the ranks after the end of the run (or the cut-off), which no judgement
+    can reduce. Source: Moffat & Zobel, TOIS 2008.
     """
     grades, within = aligned.top(cutoff), aligned.within(cutoff)
     weight = (1 - p) * p ** np.arange(grades.shape[1])
@@ -226,14 +228,16 @@ def rbp_residual(aligned: Aligned, *, cutoff: int | None = None, p: Persistence 
 
 
 @MEASURES.add(
-    "GAP", label="Graded average precision", description="AP for readers who differ in the grades they find relevant.",
+    "GAP", label="Graded average precision",
+    description="AP averaged over users with different minimum relevant grades.",
     graded=True,
 )  # fmt: skip
 def graded_average_precision(aligned: Aligned, *, cutoff: int | None = None, weights: Gains | None = None) -> Floats:
-    """GAP = sum over levels j of w_j S_j / sum over j of w_j R_j; S_j, R_j: sum of P@i and R if relevant is grade >= j.
+    """GAP = (sum over grades j of w_j S_j) / (sum over grades j of w_j R_j).
 
-    w_j is the share of readers for whom grade j is just relevant: alike for every level that the qrels
-    have, or weights={1:.5,2:.3,3:.2}. Source: Robertson, Kanoulas & Yilmaz, SIGIR 2010.
+    S_j is the sum of P@i over the ranks i of relevant documents, and R_j their number in the qrels, if documents with
+    grade j or more are relevant. w_j is the share of users for whom j is the minimum relevant grade: equal for every
+    grade of the qrels, or weights={1:.5,2:.3,3:.2}. Source: Robertson, Kanoulas & Yilmaz, SIGIR 2010.
     """
     share = dict.fromkeys(aligned.levels, 1.0) if weights is None else {j: w for j, w in weights.items() if j > 0}
     above, below = np.zeros(len(aligned.topics)), np.zeros(len(aligned.topics))
@@ -250,7 +254,7 @@ def graded_average_precision(aligned: Aligned, *, cutoff: int | None = None, wei
 @MEASURES.add(
     "Q",
     label="Q-measure",
-    description="AP with gains: compares the cumulative gain with the ideal one.",
+    description="AP in which precision is blended with the ratio of cumulative gain to ideal cumulative gain.",
     graded=True,
     monotone=0,
 )
@@ -264,9 +268,9 @@ def q_measure(
 ) -> Floats:
     """Q = (1/R) * sum over relevant ranks i of (found_i + beta cg_i) / (i + beta ideal cg_i).
 
-    found_i and cg_i: relevant documents and gain to rank i. beta=0 is AP; R is every document with a gain.
-    Under ``@k`` the divisor is min(R, k), as in NTCIREVAL, or R with norm='R'. A document of a low grade that
-    moves up can lower it. Source: Sakai, NTCIR-4, 2004.
+    found_i and cg_i are the relevant documents and the cumulative gain to rank i; R is the number of documents with a
+    gain. beta=0 is AP. With ``@k`` the divisor is min(R, k), as in NTCIREVAL; norm='R' keeps R. The value can fall when
+    a document of a low grade moves up. Source: Sakai, NTCIR-4, 2004.
     """
     gain = gain_of(aligned.top(cutoff), gains=gains)
     ideal = np.cumsum(ideal_gain(aligned, gains=gains), axis=1)
@@ -307,14 +311,14 @@ def _adaptive(aligned: Aligned, T: float, max_rel: float | None, adapts: bool) -
 
 
 @MEASURES.add(
-    "INST", label="INST", description="Gain per document for a reader who stops sooner the more is found.",
+    "INST", label="INST", description="Expected gain per document for a user who seeks a gain of T and adapts.",
     graded=True, monotone=0, differs={"ir_measures": BY_CWL_EVAL},
 )  # fmt: skip
 def inst(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -> Floats:
-    """INST = sum of w_i gain_i, w_i as likely as rank i is read; on from i with ((i + T + T_i - 1) / (i + T + T_i))^2.
+    """INST = sum over ranks i of w_i gain_i, where w_(i+1) / w_i = ((i + T + T_i - 1) / (i + T + T_i))^2.
 
-    T is the gain that the reader hopes for, T_i what is still missing of it at rank i; gain_i = grade / max_rel.
-    Readers are followed for 1,000 ranks, as cwl_eval does. Source: Moffat, Bailey, Scholer & Thomas, ADCS 2015.
+    gain_i = grade / max_rel. T is the gain that the user looks for, and T_i = T - (gain of the first i ranks). The
+    weights of the first 1,000 ranks sum to 1, as in cwl_eval. Source: Moffat, Bailey, Scholer & Thomas, ADCS 2015.
     """
     return _adaptive(aligned, T, max_rel, adapts=True)
 
@@ -322,13 +326,13 @@ def inst(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -
 @MEASURES.add(
     "INSQ",
     label="INSQ",
-    description="Gain per document for a reader who hopes for T relevant ones.",
+    description="Expected gain per document for a user who seeks a gain of T.",
     graded=True,
     differs={"ir_measures": BY_CWL_EVAL},
 )
 def insq(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -> Floats:
-    """INSQ = sum of w_i gain_i, w_i as likely as rank i is read; on from i with ((i + 2T - 1) / (i + 2T))^2.
+    """INSQ = sum over ranks i of w_i gain_i, where w_(i+1) / w_i = ((i + 2T - 1) / (i + 2T))^2.
 
-    As INST, but what was found does not matter. Source: Moffat, Scholer & Thomas, ADCS 2012.
+    As INST, but the user does not adapt to what was found. Source: Moffat, Scholer & Thomas, ADCS 2012.
     """
     return _adaptive(aligned, T, max_rel, adapts=False)

@@ -1,4 +1,4 @@
-"""Measures for incomplete judgements: what a ranking is worth when part of the pool was never judged."""
+"""Measures for incomplete judgements."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ EPSILON = 1e-5
 @MEASURES.add(
     "bpref",
     label="bpref",
-    description="How rarely judged nonrelevant documents rank above relevant ones.",
-    differs={"ranx": "has no number for a topic without a document that is judged not relevant"},
+    description="How rarely documents judged not relevant rank above relevant ones.",
+    differs={"ranx": "undefined for a topic without a document judged not relevant"},
 )
 def bpref(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """bpref = (1/R) * sum over retrieved relevant d of 1 - min(n above d, R) / min(N, R).
 
-    N counts the judged nonrelevant documents, n those above d; unjudged documents are passed over.
-    A relevant document with no judged nonrelevant one above it counts 1. ir_measures writes it Bpref.
+    N is the number of documents judged not relevant, n the number of those above d; unjudged documents are ignored.
+    The term of a relevant document with n = 0 is 1. ir_measures calls it Bpref.
     Source: Buckley & Voorhees, SIGIR 2004, in the form of trec_eval since version 8.
     """
     number = aligned.relevant(rel)
     return _preferences(aligned, rel, number, np.minimum(aligned.nonrelevant(rel), number))
 
 
-@MEASURES.add("bpref10", label="bpref-10", description="bpref that also works with very few relevant documents.")
+@MEASURES.add("bpref10", label="bpref-10", description="bpref for topics with very few relevant documents.")
 def bpref10(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """bpref10 = (1/R) * sum over retrieved relevant d of 1 - min(n above d, R + 10) / (R + 10).
 
-    n counts judged nonrelevant documents above d, the first R + 10 of them. The paper writes bpref-10.
+    n is the number of documents judged not relevant above d. The paper writes bpref-10.
     Source: Buckley & Voorhees, SIGIR 2004.
     """
     number = aligned.relevant(rel)
@@ -53,10 +53,11 @@ def _preferences(aligned: Aligned, rel: float, most: np.ndarray, divisor: np.nda
 
 @MEASURES.add("infAP", label="Inferred AP", description="AP estimated from a uniform sample of the pool.")
 def inferred_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
-    """infAP = (1/R) * sum over relevant ranks i of 1/i + (pooled above / i) (relevant above + e) / (judged above + 2e).
+    """infAP = (1/R) * sum over relevant ranks i of (1/i + (pooled / i) * (relevant + e) / (judged + 2e)).
 
-    A grade of -1 in the qrels says "in the pool, but not judged"; documents that the qrels do not name are not
-    relevant. Every judged document must have been equally likely to be judged. e = 0.00001.
+    pooled, relevant and judged count documents above rank i; e = 0.00001. A grade of -1 in the qrels means "in the
+    pool, but not sampled"; documents missing from the qrels are outside the pool and count as not relevant. Every
+    document of the pool must have had the same probability of being judged.
     Source: Yilmaz & Aslam, CIKM 2006, as trec_eval computes it.
     """
     found = aligned.found(rel)
@@ -79,11 +80,12 @@ def _count_above(cells: Bools, found: Found) -> Floats:
     highest=np.inf, needs="strata",
 )  # fmt: skip
 def extended_inferred_average_precision(aligned: Aligned, *, cutoff: int = 1000, rel: Positive = 1) -> Floats:
-    """xinfAP = (1/R) * sum over strata of (size / judged) * sum over its relevant ranks i of the expected P@i.
+    """xinfAP = (1/R) * sum over strata of (size / judged) * (sum over its relevant ranks i of the expected P@i).
 
-    R is estimated alike, size / judged for each relevant document. Expected P@i = 1/i + (1/i) * sum over strata of
-    pooled above * (relevant above + e) / (judged above + 3e). Where R is above k, the most that a run may retrieve,
-    the divisor is k. sample_eval.pl prints it as infAP. Source: Yilmaz, Kanoulas & Aslam, SIGIR 2008, with the
+    The expected P@i is 1/i + (1/i) * (sum over strata of pooled * (relevant + e) / (judged + 3e)), where pooled,
+    relevant and judged count documents of the stratum above rank i, and e = 0.00001. R is estimated: each relevant
+    document counts size / judged of its stratum. If R is above k, the divisor is k. sample_eval.pl prints it as infAP.
+    Source: Yilmaz, Kanoulas & Aslam, SIGIR 2008, with the
     constants of NIST's sample_eval.pl.
     """
     sample = _sample_of(aligned)
@@ -110,11 +112,11 @@ def extended_inferred_average_precision(aligned: Aligned, *, cutoff: int = 1000,
     highest=np.inf, graded=True, needs="strata",
 )  # fmt: skip
 def inferred_ndcg(aligned: Aligned, *, cutoff: int = 1000) -> Floats:
-    """infNDCG = estimated DCG / DCG of the estimated ideal ranking, gain = grade.
+    """infNDCG = estimated DCG / DCG of the estimated ideal ranking; gain = grade.
 
-    In each stratum DCG is (retrieved / judged and retrieved) times the DCG of the judged ones; the ideal has
-    (size / judged) documents for each judged one, fractions included. Runs are cut at 1,000, if not otherwise said.
-    Source: Yilmaz, Kanoulas & Aslam, SIGIR
+    The DCG of the judged documents of a stratum is multiplied by the number of its retrieved documents over that of its
+    judged and retrieved ones. In the ideal ranking each judged document stands for size / judged documents of its
+    stratum, fractions included. Source: Yilmaz, Kanoulas & Aslam, SIGIR
     2008, as NIST's sample_eval.pl.
     """
     sample, grades = _sample_of(aligned), aligned.top(cutoff)

@@ -1,4 +1,4 @@
-"""Measures over ranks, with relevance yes or no.
+"""Binary measures of a ranking.
 
 Each takes an :class:`~collection.measures.aligned.Aligned` of T topics and gives T values (float64). `rel` is the
 lowest relevant grade; `cutoff` is the k of ``@k``; R is the number of judged relevant documents. The definitions are
@@ -20,10 +20,10 @@ from collection.measures.trace import divide, show
 
 @MEASURES.add("P", label="Precision", description="Share of the first k documents that are relevant.", found_only=True)
 def precision(aligned: Aligned, *, cutoff: int, rel: Positive = 1, relative: bool = False) -> Floats:
-    """P@k = relevant in the first k / k.
+    """P@k = (relevant documents in the first k) / k.
 
-    The divisor is k also where the run is shorter. With relative=True it is min(k, R), the most that
-    there could be (trec_eval's relative_P).
+    The divisor is k even if the run is shorter. With relative=True it is min(k, R), the largest number of relevant
+    documents that k ranks can hold (trec_eval's relative_P).
     """
     hits = show("relevant in the first k", aligned.count(rel, cutoff))
     divisor = np.minimum(cutoff, aligned.relevant(rel)) if relative else np.full(len(hits), cutoff)
@@ -32,9 +32,9 @@ def precision(aligned: Aligned, *, cutoff: int, rel: Positive = 1, relative: boo
 
 @MEASURES.add("R", label="Recall", description="Share of the relevant documents in the first k ranks.")
 def recall(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
-    """R@k = relevant in the first k / R.
+    """R@k = (relevant documents in the first k) / R.
 
-    Some systems' papers write R@k for Success@k (is any relevant document there?): that is another measure.
+    Some papers write R@k for Success@k (is any relevant document there?), which is another measure.
     """
     hits = show("relevant in the first k", aligned.count(rel, cutoff))
     return divide(hits, show("R", aligned.relevant(rel)))
@@ -51,8 +51,8 @@ def combine_f(precision: Floats, recall: Floats, beta: float) -> Floats:
 def f_measure(aligned: Aligned, *, cutoff: int, rel: Positive = 1, beta: Positive = 1.0) -> Floats:
     """F@k = (1 + beta^2) P@k R@k / (beta^2 P@k + R@k).
 
-    With beta = 1 the harmonic mean; recall counts beta times as much as precision. Source: van Rijsbergen,
-    Information Retrieval, 2nd edition, 1979.
+    With beta = 1 it is the harmonic mean; with another beta, recall counts beta times as much as precision. Source: van
+    Rijsbergen, Information Retrieval, 2nd edition, 1979.
     """
     return combine_f(precision(aligned, cutoff=cutoff, rel=rel), recall(aligned, cutoff=cutoff, rel=rel), beta)
 
@@ -63,7 +63,7 @@ def f_measure(aligned: Aligned, *, cutoff: int, rel: Positive = 1, beta: Positiv
 def success(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
     """Success@k = 1 if any of the first k documents is relevant, else 0.
 
-    Others call it hit rate, or accuracy@k.
+    Also called hit rate or accuracy@k.
     """
     return (show("relevant in the first k", aligned.count(rel, cutoff)) > 0).astype(np.float64)
 
@@ -74,13 +74,13 @@ def success(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
     description="1 / rank of the first relevant document.",
     found_only=True,
     differs={
-        "ir_measures": "RR@k puts equal scores in ascending order of document ids (MS MARCO's script), RR does not"
+        "ir_measures": "its RR@k orders equal scores by ascending document id (MS MARCO's script), its RR does not"
     },
 )
 def reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
-    """RR = 1 / rank of the first relevant document; 0 where there is none (in the first k).
+    """RR = 1 / rank of the first relevant document; 0 if there is none (in the first k).
 
-    Its mean over topics is MRR. MS MARCO's MRR@10 is RR@10, but for ties: its script keeps the order of
+    Its mean over topics is MRR. MS MARCO's MRR@10 is RR@10 except for ties, which its script keeps in the order of
     the file. Source: Voorhees, TREC-8 question answering track, 1999.
     """
     hits = aligned.hits(rel, cutoff)
@@ -96,8 +96,8 @@ def average_precision(
 ) -> Floats:
     """AP = (1/R) * sum of P@i over the ranks i of relevant documents; with ``@k`` over i <= k.
 
-    Under a cut-off the divisor stays R (trec_eval's map_cut). norm='min' divides by min(R, k), the most
-    that k ranks can hold, as recommender papers and Kaggle's MAP@k do.
+    With a cut-off the divisor is still R (trec_eval's map_cut). norm='min' divides by min(R, k), the largest number of
+    relevant documents that k ranks can hold, as recommender papers and Kaggle's MAP@k do.
     Source: Buckley & Voorhees, SIGIR 2000.
     """
     found = aligned.found(rel, cutoff)
@@ -120,7 +120,7 @@ def most_found(number: Ints, cutoff: int | None, norm: Literal["R", "min"]) -> I
     summary="geometric mean",
 )
 def geometric_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
-    """GMAP = (product of AP over the T topics)^(1/T), an AP below 0.00001 counting as that.
+    """GMAP = (product of AP over the T topics)^(1/T); an AP below 0.00001 counts as 0.00001.
 
     The value of one topic is its AP. Source: Robertson, CIKM 2006.
     """
@@ -131,9 +131,10 @@ def geometric_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Float
     "Rprec", label="R-precision", description="Precision at rank R, where R is the number of relevant documents."
 )
 def r_precision(aligned: Aligned, *, rel: Positive = 1, mult: Positive = 1.0) -> Floats:
-    """Rprec = relevant in the first R / R.
+    """Rprec = (relevant documents in the first R) / R.
 
-    With `mult` at the rank mult * R instead (trec_eval's Rprec_mult). Source: TREC-2 appendix (Harman, 1994).
+    With `mult`, precision at rank mult * R, rounded as trec_eval's Rprec_mult does. Source: TREC-2 appendix (Harman,
+    1994).
     """
     # trec_eval rounds up so.
     depth = show("rank", (mult * aligned.relevant(rel) + 0.9).astype(np.int64))
@@ -143,15 +144,16 @@ def r_precision(aligned: Aligned, *, rel: Positive = 1, mult: Positive = 1.0) ->
 @MEASURES.add(
     "IPrec",
     label="Interpolated precision",
-    description="Best precision at or beyond a recall level.",
+    description="Highest precision at any rank where a recall level is reached.",
     differs=dict.fromkeys(
-        ("trec_eval 9", "pytrec_eval", "ir_measures"), "cuts r * R + .9 instead of rounding r * R, as --compat 9 does"
+        ("trec_eval 9", "pytrec_eval", "ir_measures"),
+        "truncates r * R + 0.9 instead of rounding r * R; --compat 9 does the same",
     ),
 )
 def interpolated_precision(aligned: Aligned, *, recall: Share | None = None, rel: Positive = 1) -> Floats:
-    """IPrec@r = the highest P@i over the ranks i where r * R relevant documents, rounded, are found or more.
+    """IPrec@r = highest P@i over the ranks i at which at least r * R relevant documents (rounded) are found.
 
-    Without ``@`` the mean over the eleven recalls 0, .1, .2, ... 1 (trec_eval's 11pt_avg).
+    Without ``@``, the mean over the eleven recall levels 0, 0.1, ..., 1 (trec_eval's 11pt_avg).
     Source: Harman, TREC-2 appendix, 1994; Salton & McGill, 1983.
     """
     found = aligned.found(rel)
@@ -183,16 +185,16 @@ def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
     description="How often a relevant document ranks above a nonrelevant one.",
     monotone=0,
     differs={
-        "ir_measures": "leaves topics without a relevant document in the ranking out of the mean, here they are 0; and"
-        " keeps equal scores in the order of the file"
+        "ir_measures": "leaves topics without a relevant document in the ranking out of the mean, while they are 0"
+        " here; keeps equal scores in the order of the file"
     },
 )
 def accuracy(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
-    """Accuracy = share of the pairs (relevant, not relevant) in the ranking that stand in the right order.
+    """Accuracy = share of the pairs (relevant, not relevant) of retrieved documents with the relevant one first.
 
-    Unjudged documents are not relevant here; only what was retrieved (to k) counts. 1 where only relevant
-    documents were retrieved, 0 where none was. It is the area under the ROC curve of the ranking, defined as in
-    ir_measures, which has no value for the last two.
+    Unjudged documents count as not relevant, and only retrieved documents (to rank k) count. It is 1 if only relevant
+    documents were retrieved and 0 if none was, two cases for which ir_measures has no value. This is the area under
+    the ROC curve of the ranking.
     """
     found, hits = aligned.found(rel, cutoff), aligned.count(rel, cutoff)
     others = aligned.within(cutoff) - hits
@@ -210,21 +212,24 @@ add_description = partial(MEASURES.add, monotone=0, descriptive=True)
     label="Judged",
     description="Share of the first k documents that are judged.",
     differs={
-        "ir_measures": "puts equal scores in ascending order of document ids, and leaves topics that the run lacks out"
-        " of the mean, here they are 0"
+        "ir_measures": "orders equal scores by ascending document id; leaves topics that the run lacks out of the mean,"
+        " while they are 0 here"
     },
 )
 def judged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
-    """Judged@k = judged in the first k / min(k, retrieved): how far the other values can be trusted."""
+    """Judged@k = (judged documents in the first k) / min(k, retrieved documents).
+
+    The lower it is, the more the other values depend on how unjudged documents count.
+    """
     within = show("min(k, retrieved)", aligned.within(cutoff))
     return divide(show("judged of them", within - aligned.unjudged(cutoff)), within)
 
 
 @add_description("Unjudged", label="Unjudged", description="Share of the first k documents that are unjudged.")
 def unjudged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
-    """Unjudged@k = unjudged in the first k / k; without ``@`` / retrieved.
+    """Unjudged@k = (unjudged documents in the first k) / k; without ``@``, divided by the retrieved documents.
 
-    Ranks beyond the end of a run count as judged (trec_eval's unj_k).
+    Ranks after the end of a run count as judged (trec_eval's unj_k).
     """
     unjudged = show("unjudged", aligned.unjudged(cutoff))
     divisor = aligned.retrieved if cutoff is None else np.full(len(unjudged), cutoff)

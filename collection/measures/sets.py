@@ -1,4 +1,4 @@
-"""Measures over the set that a run retrieved, whatever its order, and counts."""
+"""Measures of the retrieved set regardless of its order, and counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from collection.measures.trace import divide, show
 Documents = Annotated[int, Within(1)]
 
 LACKING = "is 0 for a topic that the run lacks"
-"""What ir_measures counts of the qrels."""
+"""How ir_measures differs in counts of the qrels."""
 
 
 def collection_size(aligned: Aligned, documents: int | None) -> Ints:
@@ -34,9 +34,9 @@ def collection_size(aligned: Aligned, documents: int | None) -> Ints:
 
 @MEASURES.add("SetP", label="Set precision", description="Share of all retrieved documents that are relevant.")
 def set_precision(aligned: Aligned, *, rel: Positive = 1, relative: bool = False) -> Floats:
-    """SetP = relevant retrieved / retrieved.
+    """SetP = (relevant documents retrieved) / (documents retrieved).
 
-    With relative=True / min(retrieved, R), the most that there could be (trec_eval's set_relative_P).
+    With relative=True the divisor is min(documents retrieved, R) (trec_eval's set_relative_P).
     """
     divisor = np.minimum(aligned.retrieved, aligned.relevant(rel)) if relative else aligned.retrieved
     return divide(show("relevant retrieved", aligned.count(rel)), show("divisor", divisor))
@@ -44,7 +44,7 @@ def set_precision(aligned: Aligned, *, rel: Positive = 1, relative: bool = False
 
 @MEASURES.add("SetR", label="Set recall", description="Share of the relevant documents that were retrieved.")
 def set_recall(aligned: Aligned, *, rel: Positive = 1) -> Floats:
-    """SetR = relevant retrieved / R."""
+    """SetR = (relevant documents retrieved) / R."""
     return divide(show("relevant retrieved", aligned.count(rel)), show("R", aligned.relevant(rel)))
 
 
@@ -53,8 +53,8 @@ def set_recall(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     label="Set F-measure",
     description="Precision and recall of the retrieved set in one number.",
     differs={
-        "trec_eval": "its set_F.x has x in the place of beta^2: set_F.2 is SetF(beta=1.4142135623730951) here",
-        "ir_measures": "its beta is trec_eval's x, beta^2: their SetF(beta=4) is SetF(beta=2) here",
+        "trec_eval": "the x of its set_F.x is beta^2: set_F.2 is SetF(beta=1.4142135623730951) here",
+        "ir_measures": "its beta is beta^2: its SetF(beta=4) is SetF(beta=2) here",
     },
 )
 def set_f(aligned: Aligned, *, rel: Positive = 1, beta: Positive = 1.0) -> Floats:
@@ -65,16 +65,16 @@ def set_f(aligned: Aligned, *, rel: Positive = 1, beta: Positive = 1.0) -> Float
     return combine_f(set_precision(aligned, rel=rel), set_recall(aligned, rel=rel), beta)
 
 
-@MEASURES.add("SetAP", label="Set AP", description="What AP would be if the retrieved set had no order.")
+@MEASURES.add("SetAP", label="Set AP", description="Set precision times set recall.")
 def set_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
-    """SetAP = SetP * SetR (trec_eval's set_map)."""
+    """SetAP = SetP * SetR (trec_eval's set_map, which some tools call set MAP)."""
     return set_precision(aligned, rel=rel) * set_recall(aligned, rel=rel)
 
 
 @MEASURES.add(
     "Utility",
     label="Utility",
-    description="Sum of the values of the retrieved documents.",
+    description="Linear utility: a value for each relevant or other document, retrieved or not.",
     lowest=-np.inf,
     highest=np.inf,
 )
@@ -90,7 +90,8 @@ def utility(
 ) -> Floats:
     """Utility = a * relevant retrieved + b * others retrieved + c * relevant not retrieved + d * others not retrieved.
 
-    The last are counted in a collection of `documents`, or among those that run and qrels name.
+    The number of others not retrieved needs the size of the collection, `documents`; without it, only documents in
+    the run or the qrels count.
     Source: TREC filtering track (Robertson & Soboroff, 2002), trec_eval's utility.
     """
     hits = show("documents of weight a", aligned.count(rel))
@@ -103,44 +104,52 @@ def utility(
 add_count = partial(add_description, summary="sum", highest=np.inf)
 
 
-@add_count("NumRet", label="Retrieved", description="Documents retrieved.")
+@add_count("NumRet", label="Retrieved", description="Number of documents retrieved.")
 def number_retrieved(aligned: Aligned, *, rel: Positive | None = None) -> Floats:
-    """NumRet = number of documents retrieved; with rel=n those of grade n or more. A sum over topics."""
+    """NumRet = number of documents retrieved; with rel=n, of those with grade n or more."""
     return (aligned.retrieved if rel is None else aligned.count(rel)).astype(np.float64)
 
 
-@add_count("NumRel", label="Relevant", description="Relevant documents.", differs={"ir_measures": LACKING})
+@add_count(
+    "NumRel", label="Relevant", description="Number of documents judged relevant.", differs={"ir_measures": LACKING}
+)
 def number_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
-    """NumRel = R, the number of relevant documents that are judged. A sum over topics."""
+    """NumRel = R, the number of documents judged relevant."""
     return aligned.relevant(rel).astype(np.float64)
 
 
 @MEASURES.add(
     "NumRelRet",
     label="Relevant retrieved",
-    description="Relevant documents retrieved.",
+    description="Number of relevant documents retrieved.",
     summary="sum",
     highest=np.inf,
     found_only=True,
-    differs={"ranx": "its hits has the mean over topics, here it is the sum"},
+    differs={"ranx": "its hits is the mean over topics; this is the sum"},
 )
 def number_relevant_retrieved(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
-    """NumRelRet = number of relevant documents retrieved (to k). A sum over topics."""
+    """NumRelRet = number of relevant documents retrieved (to rank k)."""
     return aligned.count(rel, cutoff).astype(np.float64)
 
 
 @add_count(
-    "NumNonrelRet", label="Nonrelevant retrieved", description="Retrieved documents that are judged not relevant."
+    "NumNonrelRet",
+    label="Nonrelevant retrieved",
+    description="Number of retrieved documents that are judged not relevant.",
 )
 def number_nonrelevant_retrieved(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
-    """NumNonrelRet = retrieved (to k) and judged, with a grade below `rel`. A sum over topics."""
+    """NumNonrelRet = number of documents retrieved (to rank k) and judged with a grade below `rel`."""
     grades = aligned.top(cutoff)
     return np.count_nonzero((grades > UNJUDGED) & (grades < rel), axis=1).astype(np.float64)
 
 
 @add_description(
-    "NumQ", label="Topics", description="Topics of the qrels.", summary="sum", differs={"ir_measures": LACKING}
+    "NumQ",
+    label="Topics",
+    description="Number of topics of the qrels.",
+    summary="sum",
+    differs={"ir_measures": LACKING},
 )
 def number_of_topics(aligned: Aligned) -> Floats:
-    """NumQ = 1 for every topic of the qrels, those that the run lacks included. A sum over topics."""
+    """NumQ = 1 for every topic of the qrels, including those that the run lacks."""
     return np.ones(len(aligned.topics))

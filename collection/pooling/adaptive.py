@@ -11,7 +11,7 @@ first given, so that a replay gives the same order.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,14 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.frames import LISTED
-from collection.pooling.table import STRATEGIES, Indices, Selector
+from collection.pooling.table import STRATEGIES, Indices, Seed, Selector
 from collection.records import Run
+from collection.registry import Parameter
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+Keep = Annotated[float, Parameter("Memory", "Weight of a run's older judgements after each new one, from 0 to 1.")]
 
 
 @STRATEGIES.add(
@@ -35,9 +38,9 @@ if TYPE_CHECKING:
 def mtf(rankings: Sequence[Indices]) -> Selector:
     """Move-to-front pooling: stay with a run while it brings relevant documents.
 
-    All runs start with the same priority. The run with the highest is read from the top; documents that another run
-    brought are skipped and do not change its priority. After an irrelevant document its priority falls by one, and
-    the choice is made again.
+    All runs start with the same priority. The run with the highest priority is read from the top; documents that are
+    already judged are skipped and do not change its priority. After an irrelevant document its priority falls by 1, and
+    a run is chosen again.
 
     Source: Cormack, Palmer & Clarke, "Efficient construction of large test collections", SIGIR 1998; the
     variant within a topic ("local"), with the priorities that Losada, Parapar & Barreiro (IP&M 2017) give it.
@@ -64,12 +67,12 @@ def mtf(rankings: Sequence[Indices]) -> Selector:
     adaptive=True,
 )
 def maxmean(rankings: Sequence[Indices]) -> Selector:
-    """MaxMean: runs are the arms of a bandit, and the one with the highest expected share is pulled.
+    """MaxMean: runs are the arms of a bandit; the run with the highest expected share of relevant documents comes next.
 
-    A run's share of relevant documents has a Beta distribution that starts uniform; its mean after `r` relevant ones
-    of `n` is (r + 1) / (n + 2). Nothing is forgotten (the stationary model). A judgement counts only for the run that
-    brought the document: counting it for all that have it costs more judgements for the same recall (replayed on
-    Cranfield and Vaswani).
+    A run's share of relevant documents has a Beta distribution that starts uniform; its mean after `r` relevant of `n`
+    judged documents is (r + 1) / (n + 2). Nothing is forgotten (the stationary model). A judgement counts only for the
+    run that the document was taken from; counting it for all runs with the document needed more judgements for the
+    same recall on Cranfield and Vaswani.
 
     Source: Losada, Parapar & Barreiro, "Multi-armed bandits for adjudicating documents in pooling-based
     evaluation of information retrieval systems", IP&M 53, 2017 (MM).
@@ -83,10 +86,10 @@ def maxmean(rankings: Sequence[Indices]) -> Selector:
     description="Takes the next document from a run whose last document was relevant: MaxMean without memory.",
     adaptive=True,
 )
-def mm_ns(rankings: Sequence[Indices], *, keep: float = 0.0) -> Selector:
-    """MaxMean, non-stationary: each new judgement of a run reduces the weight of its older ones to the share `keep`.
+def mm_ns(rankings: Sequence[Indices], *, keep: Keep = 0.0) -> Selector:
+    """Non-stationary MaxMean: each new judgement of a run multiplies the weight of its older ones by `keep`.
 
-    At 0, which the paper found best, only the last one counts; at 1 it is :func:`maxmean`.
+    With 0, which the paper found best, only the last judgement counts; with 1 it is :func:`maxmean`.
 
     Source: Losada, Parapar & Barreiro, IP&M 53, 2017 (MM-NS).
     """
@@ -99,11 +102,11 @@ def mm_ns(rankings: Sequence[Indices], *, keep: float = 0.0) -> Selector:
     description="Takes the next document from a random run, more often from runs whose judged documents were relevant.",
     adaptive=True,
 )
-def thompson(rankings: Sequence[Indices], *, keep: float = 1.0, seed: int = 0) -> Selector:
-    """Thompson sampling: each run is taken as often as it is likely to be the best.
+def thompson(rankings: Sequence[Indices], *, keep: Keep = 1.0, seed: Seed = 0) -> Selector:
+    """Thompson sampling: each run is chosen with the probability that it is the best.
 
-    As :func:`mm_ns`, but the run with the largest random number from its Beta distribution is pulled, and not the one
-    with the highest mean. At `keep` 1 nothing is forgotten.
+    As :func:`mm_ns`, but the run with the largest random number from its Beta distribution comes next instead of the
+    one with the highest mean. With `keep` 1 nothing is forgotten.
 
     Source: Thompson, Biometrika 25, 1933, as Losada, Parapar & Barreiro, IP&M 53, 2017, use it for pooling (TS, and
     TS-NS where `keep` is less than 1).
@@ -143,16 +146,20 @@ def _mean(relevant: _Floats, judged: _Floats) -> _Floats:
     "documents.",
     adaptive=True,
 )
-def hedge(rankings: Sequence[Indices], *, beta: float = 0.9) -> Selector:
+def hedge(
+    rankings: Sequence[Indices],
+    *,
+    beta: Annotated[float, Parameter("Beta", "Factor of a weight per unit of loss.")] = 0.9,
+) -> Selector:
     """Hedge: a fusion of the runs whose weights are learned from each judgement.
 
-    With N documents that any run has, a run that put a document at rank r loses ln(N / r) / 2 if it is irrelevant,
-    and gains as much if it is relevant; for a document that it does not have, the mean of the ranks after its last to
-    N. A loss of l multiplies its weight by beta ** l, with 0 < beta < 1. The next document is the one with the highest
-    weighted mean of these losses over the runs; of equal ones, the best rank in any run, then the first run. At the
-    start all runs weigh the same.
+    N is the number of documents that any run has. A run with a document at rank r loses ln(N / r) / 2 if the document
+    is irrelevant, and gains as much if it is relevant. A document that the run lacks counts with the mean loss of the
+    ranks from the end of the run to N. A loss of l multiplies the weight of the run by beta ** l, with 0 < beta < 1.
+    The next document is the one with the highest weighted mean of these losses over the runs. All runs start with the
+    same weight.
 
-    Replayed on TREC DL 2019, a beta of 0.1 needs 3% fewer judgements to 90% recall than 0.9; on Vaswani 10% more.
+    To 90% recall, a beta of 0.1 needed 3% fewer judgements than 0.9 on TREC DL 2019, and 10% more on Vaswani.
 
     Source: Aslam, Pavlu & Savell, "A unified model for metasearch, pooling, and system evaluation", CIKM 2003, with
     the loss that approximates a document's effect on average precision.

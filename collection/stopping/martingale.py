@@ -18,7 +18,15 @@ import numpy as np
 from collection.phrases import count, percent_down, percent_up, plural
 from collection.stopping.ledger import Bools, Floats, Ledger
 from collection.stopping.published import buscar
-from collection.stopping.table import STOPPING_RULES, StopDecision, check_parameters, too_many, worst_case
+from collection.stopping.table import (
+    STOPPING_RULES,
+    Confidence,
+    StopDecision,
+    Target,
+    check_parameters,
+    too_many,
+    worst_case,
+)
 
 STAKES = ((0.0, 0.7), (0.05, 0.1), (0.2, 0.1), (0.5, 0.1))
 """(part kept at a relevant document, share of the money that bets this way); 0 stakes everything on a miss."""
@@ -86,15 +94,19 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
     promises="the target recall with the chosen confidence, however often it is checked",
     needs="random draws",
 )
-def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) -> StopDecision:
-    """Stop when M >= 1 / (1 - confidence), M the money won against "R0 or more are relevant".
+def betting(ledger: Ledger, *, target: Target = 0.9, confidence: Confidence = 0.95) -> StopDecision:
+    """Stop when M >= 1 / (1 - confidence), where M is the evidence against "R0 or more documents are relevant".
 
-    Guarantees recall of at least the target with that confidence, for any ranking and any number of checks, as long
-    as the documents marked as drawn were drawn uniformly from those unjudged at the time. R0 = floor(F / target) +
-    1. Each draw, made when F_i were found and U_i unjudged, has p = (R0 - F_i) / U_i; it multiplies M_l by (1 - l
-    p) / (1 - p) at a miss and by l at a relevant document; M = .7 M_0 + .1 (M_.05 + M_.2 + M_.5), over all draws
-    with the current R0. If R0 exceeds the found and the unjudged together, the target is certainly met. Source:
-    Ville's inequality (1939); bets without replacement as in Waudby-Smith & Ramdas, NeurIPS 2020.
+    This guarantees for each topic that the probability of ever stopping below the target is at most 1 - confidence,
+    for any ranking and any number of checks, as long as the documents marked as drawn were drawn uniformly from those
+    unjudged at the time. R0 = floor(F / target) + 1 is the smallest number of relevant documents with which the target
+    would be missed.
+
+    M is computed from all draws with the current R0: M = 0.7 M_0 + 0.1 (M_0.05 + M_0.2 + M_0.5), and each M_l starts
+    at 1. A draw made when F_i documents were found and U_i unjudged has p = (R0 - F_i) / U_i. It multiplies M_l by
+    (1 - l p) / (1 - p) if the document is irrelevant, and by l if it is relevant. If R0 exceeds the number of found and
+    unjudged documents together, the target is certainly met. Source: Ville's inequality (1939); bets without
+    replacement as in Waudby-Smith & Ramdas, NeurIPS 2020.
     """
     relevant = too_many(ledger, target)
     wanted = -log(1 - confidence)

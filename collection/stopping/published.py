@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 
 from collection.errors import UnknownNameError
 from collection.phrases import count, percent_down
+from collection.registry import Parameter
 from collection.stopping.ledger import Bools, Floats, Ints, Ledger
-from collection.stopping.table import ROUNDING, STOPPING_RULES, StopDecision, too_many
+from collection.stopping.table import ROUNDING, STOPPING_RULES, Confidence, StopDecision, Target, too_many
 
 Stage = Literal["ranking", "both"]
 
@@ -20,10 +21,12 @@ Stage = Literal["ranking", "both"]
     description="Stop after a fixed number of judgements.",
     promises="the cost, not the recall",
 )
-def fixed(ledger: Ledger, *, judgements: int = 1000) -> StopDecision:
-    """Stop when judged >= judgements.
+def fixed(
+    ledger: Ledger, *, judgements: Annotated[int, Parameter("Judgements", "Number of judgements.")] = 1000
+) -> StopDecision:
+    """Stop when the number of judgements reaches `judgements`.
 
-    Guarantees the cost, not the recall. Source: the depth of a TREC pool is such a budget (Sparck Jones & van
+    It guarantees the cost, not the recall. Source: the depth of a TREC pool is such a budget (Sparck Jones & van
     Rijsbergen, 1975).
     """
     return StopDecision(ledger.judged >= judgements, f"{ledger.judged:,} of {count(judgements, 'judgement')} made")
@@ -32,10 +35,12 @@ def fixed(ledger: Ledger, *, judgements: int = 1000) -> StopDecision:
 @STOPPING_RULES.add(
     "consecutive", label="Irrelevant in a row", description="Stop after a number of irrelevant documents in a row."
 )
-def consecutive(ledger: Ledger, *, length: int = 50) -> StopDecision:
-    """Stop when judgements since the last relevant document >= length.
+def consecutive(
+    ledger: Ledger, *, length: Annotated[int, Parameter("Length", "Number of irrelevant documents.")] = 50
+) -> StopDecision:
+    """Stop when `length` documents since the last relevant one are irrelevant.
 
-    A heuristic; it guarantees nothing, and fails if relevant documents come in clusters. Source: Ros, Bjarnason &
+    A heuristic without a guarantee, which fails if relevant documents come in clusters. Source: Ros, Bjarnason &
     Runeson, EASE 2017; common practice long before.
     """
     run = len(ledger.since_relevant)
@@ -44,9 +49,9 @@ def consecutive(ledger: Ledger, *, length: int = 50) -> StopDecision:
 
 @STOPPING_RULES.add("half", label="Half", description="Stop when half of the documents are judged.")
 def half(ledger: Ledger) -> StopDecision:
-    """Stop when judged >= N / 2.
+    """Stop when N / 2 documents are judged.
 
-    A heuristic; it guarantees nothing. Source: a baseline of Yang, Lewis & Frieder, DocEng 2021.
+    A heuristic without a guarantee. Source: a baseline of Yang, Lewis & Frieder, DocEng 2021.
     """
     return StopDecision(2 * ledger.judged >= ledger.size, f"{_judged(ledger)} (threshold: half)")
 
@@ -55,9 +60,9 @@ def half(ledger: Ledger) -> StopDecision:
     "2399", label="2399", description="Stop after 2,399 judgements plus 1.2 for each relevant document found."
 )
 def rule_2399(ledger: Ledger) -> StopDecision:
-    """Stop when judged >= 1.2 F + 2399.
+    """Stop when 1.2 F + 2399 documents are judged.
 
-    A heuristic; it guarantees nothing. The line was fitted to reviews of TREC collections. Source: Cormack &
+    A heuristic without a guarantee. The line was fitted to reviews of TREC collections. Source: Cormack &
     Grossman, as Yang, Lewis & Frieder, DocEng 2021, describe it.
     """
     wanted = int(np.ceil(1.2 * ledger.found + 2399 - ROUNDING))
@@ -117,12 +122,18 @@ def _knee_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, relevant: int
     description="Stop when the gain curve flattens: its slope has fallen by a large factor.",
     at_each=_knee_stops,
 )
-def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> StopDecision:
+def knee(
+    ledger: Ledger,
+    *,
+    rho: Annotated[float, Parameter("Slope ratio", "Ratio that is enough once `relevant` documents are found.")] = 6.0,
+    relevant: Annotated[int, Parameter("Relevant documents", "Each one fewer raises the required ratio by 1.")] = 150,
+    least: Annotated[int, Parameter("Judgements", "Minimum number of judgements.")] = 100,
+) -> StopDecision:
     """Stop when slope before the knee / slope after it >= rho + relevant - min(F, relevant).
 
-    A heuristic; it guarantees nothing. With rho 6 and 150 relevant the bound is 156 - min(F, 150): few relevant
-    documents need a sharper knee. It never stops before `least` judgements. Knees are at the ends of the model's
-    rounds, or at any judgement if rounds are unknown. Source: Cormack & Grossman, "Engineering quality and
+    A heuristic without a guarantee. By default the bound is 156 - min(F, 150), so few relevant documents need a
+    sharper knee. It never stops before `least` judgements. A knee is at the end of a round of the model, or at any
+    judgement if rounds are unknown. Source: Cormack & Grossman, "Engineering quality and
     reliability in technology-assisted review", SIGIR 2016.
     """
     rank, ratio = _find_knee(ledger)
@@ -148,12 +159,18 @@ def _budget_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, positives: 
     description="Stop at a knee once the judgements reach the estimated cost of random sampling.",
     at_each=_budget_stops,
 )
-def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> StopDecision:
-    """Stop when slope ratio >= rho and judged >= positives N / F; or judged >= most N.
+def budget(
+    ledger: Ledger,
+    *,
+    rho: Annotated[float, Parameter("Slope ratio", "Minimum ratio of the slopes at the knee.")] = 6.0,
+    positives: Annotated[int, Parameter("Random sample", "Relevant documents in the sample.")] = 10,
+    most: Annotated[float, Parameter("Most", "Share of the documents at which to stop in any case.")] = 0.75,
+) -> StopDecision:
+    """Stop at a knee with slope ratio >= rho once positives N / F documents are judged, or once most N are.
 
-    A heuristic; it guarantees nothing. 10 N / F estimates the cost of drawing 10 random relevant documents, with F in
-    place of R. Source: Cormack & Grossman, "Engineering quality and reliability in technology-assisted review", SIGIR
-    2016, as Yang, Lewis & Frieder, DocEng 2021, state it.
+    A heuristic without a guarantee. positives N / F estimates the cost of finding that many relevant documents by
+    random draws, with F in place of R. Source: Cormack & Grossman, "Engineering quality and reliability in
+    technology-assisted review", SIGIR 2016, as Yang, Lewis & Frieder, DocEng 2021, state it.
     """
     rank, ratio = _find_knee(ledger)
     cost = positives * ledger.size / ledger.found if ledger.found else np.inf
@@ -196,10 +213,12 @@ def _check_control_sample(ledger: Ledger, positives: int, wanted: int, promise: 
     promises="74% recall with 95% confidence",
     needs="control sample",
 )
-def target(ledger: Ledger, *, positives: int = 10) -> StopDecision:
+def target(
+    ledger: Ledger, *, positives: Annotated[int, Parameter("Random sample", "Relevant documents to draw.")] = 10
+) -> StopDecision:
     """Stop when the ranking has found all of the first `positives` relevant documents of a control sample.
 
-    Guarantees recall of .05^(1/positives) with 95% confidence, 74% with 10, if the model never learns from the
+    It guarantees a recall of 0.05^(1/positives) with 95% confidence, 74% with 10, if the model never learns from the
     control sample. Source: Cormack & Grossman, "Engineering quality and reliability in technology-assisted review",
     SIGIR 2016.
     """
@@ -236,15 +255,21 @@ def quantile_bound(positives: int, target: float = 0.9, confidence: float = 0.95
     needs="control sample",
 )
 def qbcb(
-    ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95, positives: int | None = None
+    ledger: Ledger,
+    *,
+    target: Target = 0.9,
+    confidence: Confidence = 0.95,
+    positives: Annotated[
+        int | None, Parameter("Random sample", "Relevant documents to draw; None: the fewest possible.")
+    ] = None,
 ) -> StopDecision:
     """Stop when the ranking has found j of r random relevant documents.
 
-    j is the least number with P(Binomial(r, target) < j) >= confidence. Guarantees recall of at least the target
-    with that confidence, if r was fixed beforehand and the model never learns from the control sample. By default r is
-    :func:`smallest_sample`, and j = r; with a larger r (`positives`) the ranking may miss some, and the rule stops
-    closer to the target. Source: Lewis, Yang & Frieder, "Certifying one-phase technology-assisted reviews", CIKM 2021
-    (quantile binomial coefficient bound).
+    j is the least number with P(Binomial(r, target) < j) >= confidence. It guarantees a recall of at least the
+    target with that confidence, if r was fixed beforehand and the model never learns from the control sample. By
+    default r is the smallest possible sample, and j = r; with a larger r (`positives`) the ranking may miss some, and
+    the rule stops closer to the target. Source: Lewis, Yang & Frieder, "Certifying one-phase technology-assisted
+    reviews", CIKM 2021 (quantile binomial coefficient bound).
     """
     positives = positives or smallest_sample(target, confidence)
     wanted = quantile_bound(positives, target, confidence) if positives else None
@@ -285,18 +310,22 @@ def _unlikely(ledger: Ledger, target: float, starts: Ints) -> float:
     "buscar", label="buscar", description="Stop when a hypergeometric test rejects a recall below the target."
 )
 def buscar(
-    ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95,
-    stage: Stage = "ranking", switch: float | None = None,
-) -> StopDecision:  # fmt: skip
-    """Stop when P(X <= k) < 1 - confidence, X ~ Hypergeometric(urn, relevant, draws).
+    ledger: Ledger,
+    *,
+    target: Target = 0.9,
+    confidence: Confidence = 0.95,
+    stage: Annotated[Stage, Parameter("Stage", "Which judgements count as draws.")] = "ranking",
+    switch: Annotated[float | None, Parameter("Switch", "Threshold of p for stage both.")] = None,
+) -> StopDecision:
+    """Stop when p = P(X <= k) < 1 - confidence, where X ~ Hypergeometric(urn, relevant, draws).
 
-    The draws found k relevant documents; `relevant`, floor(F / target) + 1 less those found before, is the fewest that
-    the urn, the documents unjudged at the start, held if the target is missed. Stage "both" is the published workflow:
-    rank until p of the ranking is below `switch` (by default 1 - confidence / 2), then draw at random to the end, and
-    test those draws: exact for one test, a little too lenient for a test after each. Stage "ranking" takes the last
-    judgements of the ranking as draws, from the start with the least p: a heuristic that guarantees nothing, cautious
-    only where the ranking is better than random to the end. Source: Callaghan & Mueller-Hansen, "Statistical stopping
-    criteria for automated screening in systematic reviews", Systematic Reviews 9, 2020.
+    k is the number of relevant documents among the draws, `urn` the number of documents unjudged before them, and
+    `relevant` the smallest number of relevant documents among these if the target is missed: floor(F / target) + 1
+    minus those found before. With stage "both", the published workflow, the model ranks until p is below `switch` (by
+    default 1 - confidence / 2); then documents are drawn at random and these draws are tested, which is exact for a
+    single test and slightly too lenient if repeated. With stage "ranking" the last documents of the ranking count as
+    draws, from the start that gives the lowest p: a heuristic without a guarantee. Source: Callaghan & Mueller-Hansen,
+    "Statistical stopping criteria for automated screening in systematic reviews", Systematic Reviews 9, 2020.
     """
     if stage not in get_args(Stage):
         raise UnknownNameError("stage of buscar", stage, get_args(Stage))
@@ -326,12 +355,17 @@ def buscar(
     description="Stop when the recall estimated from the model's probabilities reaches the target.",
     needs="scores",
 )
-def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> StopDecision:
-    """Stop when estimate - deviations * its standard deviation >= target.
+def quantci(
+    ledger: Ledger,
+    *,
+    target: Target = 0.9,
+    deviations: Annotated[float, Parameter("Deviations", "Standard deviations subtracted from the estimate.")] = 2.0,
+) -> StopDecision:
+    """Stop when (estimated recall) - deviations * (its standard deviation) >= target.
 
-    The estimate of recall is the sum of p over the judged documents / over all. A heuristic; it guarantees nothing, and
-    depends on calibrated probabilities. With deviations 0 it is Quant. The variance is the first-order one of the
-    paper's implementation, of independent Bernoulli trials and without the covariance, which makes it larger. Source:
+    The estimate is the sum of the model's probabilities over the judged documents, divided by that over all. A
+    heuristic without a guarantee, which needs calibrated probabilities. With deviations=0 it is Quant. The variance
+    is the first-order one of the paper's implementation, without the covariance, which makes it larger. Source:
     Yang, Lewis & Frieder, "Heuristic stopping rules for technology-assisted review", DocEng 2021.
     """
     if ledger.scores is None:
@@ -356,13 +390,18 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
     description="Stop when the recall by the Horvitz-Thompson estimate reaches the target.",
     needs="probabilities",
 )
-def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> StopDecision:
-    """Stop when F >= target * (estimate + its standard deviation if strict).
+def autostop(
+    ledger: Ledger,
+    *,
+    target: Target = 0.9,
+    strict: Annotated[bool, Parameter("Strict", "Add the standard deviation to the estimate.")] = False,
+) -> StopDecision:
+    """Stop when F >= target * (estimate of R), to which `strict` adds its standard deviation.
 
-    The estimate of R is the sum over the relevant documents of 1 / probability. It is unbiased where every document
-    has a known probability above 0; stopping when it first reaches a value is not, so this is a heuristic. A document
-    of unknown probability counts as certain unless it was drawn. The strict variance is the paper's second, which needs
-    no joint probabilities. Source: Li & Kanoulas, "When to stop reviewing in technology-assisted reviews", TOIS 38(4),
+    The estimate is the sum over the relevant documents of 1 / probability. It is unbiased if every document had a
+    known probability above 0, but stopping when it first reaches a value is not, so this is a heuristic. A document of
+    unknown probability counts as certain unless it was drawn. The variance is the paper's second, which needs no
+    joint probabilities. Source: Li & Kanoulas, "When to stop reviewing in technology-assisted reviews", TOIS 38(4),
     2020.
     """
     if np.isnan(ledger.probability[ledger.drawn]).any() or not (ledger.probability < 1).any():

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from collection.errors import InputError
 from collection.phrases import count
-from collection.registry import Entry, Registry
+from collection.registry import Entry, Parameter, Registry
 from collection.stopping.ledger import Bools, Ledger
 
 
@@ -26,6 +26,9 @@ class StopDecision(NamedTuple):
 
 
 Rule = Callable[..., StopDecision]
+
+Target = Annotated[float, Parameter("Target recall", "Recall to reach; in a campaign, that of the loop's settings.")]
+Confidence = Annotated[float, Parameter("Confidence", "Confidence; in a campaign, that of the loop's settings.")]
 
 Needs = Literal["", "random draws", "control sample", "scores", "probabilities"]
 """What a rule needs besides the judgements in order."""
