@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from collection.measures import MEASURES
+from collection.pooling import STRATEGIES
 from tests.helpers import ok, run
 
 ROOT = Path(__file__).parents[1]
@@ -60,6 +62,8 @@ def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pyt
     needs_campaign = "% campaign: energy\n" in page.read_text()
     shutil.copytree(campaign if needs_campaign else DOCS / "examples", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    for registry in (MEASURES, STRATEGIES):  # a page registers members, which the tests after it must not find
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
     names: dict[str, object] = {"__name__": "__main__"}
     for language, block in blocks(page):
         if language == "python":
