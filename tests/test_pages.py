@@ -102,7 +102,7 @@ def test_overview_counts_what_there_is(opened: Callable[..., AppTest], campaign:
         "Documents": "8",
         "Runs": "2",
         "Pairs in the pool": "6",
-        "Judged in the pool": "1",
+        "Pooled pairs judged": "1",
     }
     assert any("5 of 6 pairs are left" in m.value for m in app.markdown)
 
@@ -235,3 +235,24 @@ def test_the_next_step_is_a_button_that_leads_to_its_page(opened: Callable[..., 
         app.button(key="next-step").click().run()
         assert app.title[0].value == "Import"
         assert "next-step" not in [button.key for button in app.button]  # the page does not link to itself
+
+
+def test_overview_has_one_primary_button_at_each_stage(
+    opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign], tmp_path: Path
+) -> None:
+    def primary(campaign: Campaign) -> list[str]:
+        app = opened(campaign, "overview.py")
+        return [button.label for button in app.button if button.proto.type == "primary"]
+
+    with Campaign.create(tmp_path / "empty") as empty:
+        assert empty.overview.next_step() == ("import", "Import topics, documents and runs.")
+        assert primary(empty) == ["Import files"]
+        assert not opened(empty, "overview.py").metric  # five zeros say nothing
+    campaign = make_campaign("stages", pooled=False)
+    assert primary(campaign) == ["Choose the pool"]
+    campaign.pools.add("depth", depth=2)
+    assert primary(campaign) == ["Start judging"]
+    pairs = campaign.document_view.first_of_pool(100)
+    for query_id, doc_id in pairs[["query_id", "doc_id"]].itertuples(index=False):
+        say(campaign, query_id, doc_id, 1)
+    assert primary(campaign) == ["Export"]

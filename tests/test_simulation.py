@@ -334,7 +334,7 @@ def test_simulations_explain_what_they_do_not_know() -> None:
         simulate(cases(DOCUMENTS, TOPICS, QRELS), learners=["svn"])
     with pytest.raises(UnknownNameError, match="did you mean 'knee'"):
         simulate(cases(DOCUMENTS, TOPICS, QRELS), stops=["kne"])
-    with pytest.raises(InputError, match="look at the ids"):
+    with pytest.raises(InputError, match="check the ids"):
         simulate(cases(DOCUMENTS, TOPICS, QRELS, level=9))
 
 
@@ -429,7 +429,7 @@ def test_the_command_prints_means(folder: Path) -> None:
         (["--strategy", "lop"], "did you mean 'loop'"),
         (["--priors", "²,1"], "none, two numbers"),
         (["--relevance-level", "3"], "a simulation needs topics with relevant documents"),
-        (["--priors", "50,5"], "give fewer priors"),
+        (["--priors", "50,5"], "use fewer"),
         (["--priors", "-1,1"], "expected two numbers, 0 or more"),
     ],
 )
