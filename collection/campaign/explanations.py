@@ -76,7 +76,7 @@ class Explanations:
             ordered = basis.get(known.came_by, "at random")
             sentence = f"No relevant document is known yet, so documents are ordered {ordered}."
         else:
-            sentence = "Ranked by a model of the judgements so far, in which these terms have the largest weights."
+            sentence = "Ranked by a model trained on the judgements so far; these terms contributed most."
         largest = max((abs(share) for _, share in known.terms), default=0.0) or 1.0
         terms = [(term, round(share / largest, 3)) for term, share in known.terms]
         unblinded = settings.explain == "terms and runs" and not self.settings.assignment().blind

@@ -188,8 +188,8 @@ def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
     scopes = set(ready["of"])
     where = f" in the {scopes.pop()}" if len(scopes) == 1 else ""
     return (
-        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: {share} "
-        f"relevant documents{where} are found, with {confidence} confidence for each topic."
+        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: in each, "
+        f"{share} relevant documents{where} are found, with {confidence} confidence."
     )
 
 

@@ -190,7 +190,7 @@ def test_judging_is_heard_once_with_the_next_title(card, desk):
     card.press("2")
     expect(card.part("aloud")).to_have_text("frame.method_100: 2 Relevant – u to undo. Now: frame.method_101")
     card.press("u")
-    expect(card.part("aloud")).to_have_text("frame.method_100: 2 Relevant undone. Now: frame.method_100")
+    expect(card.part("aloud")).to_have_text("frame.method_100: 2 Relevant, undone. Now: frame.method_100")
     # Fast keys are one announcement, not four.
     card.page.evaluate(
         "window.heard = []; new MutationObserver(() => window.heard.push(window.part('aloud').textContent))"

@@ -161,9 +161,18 @@ def test_skipped_pairs_come_again_after_the_others(running, make_card):
     card.press("s")
     card.says("notice", "This is the only pair left.")
     card.press("2")
-    card.says("rest-title", "All pairs are adjudicated")
+    card.says("rest-title", "Nothing left to adjudicate")
     card.saved()
     assert [row["doc_id"] for row in desk.log] == ["d001", "d002", "d000"]
+
+
+def test_no_grades_are_shown_where_no_pair_is(running, make_card):
+    running.desk = AdjudicationDesk({"t0": [document(0)]})
+    card = make_card(viewport={"width": 390, "height": 844}).open()
+    expect(card.part("opinion-grades")).to_be_visible()
+    card.press("1")
+    card.says("rest-title", "Nothing left to adjudicate")
+    expect(card.part("opinion-grades")).to_be_hidden()
 
 
 def test_a_card_with_nothing_left_asks_again_only_where_others_hold_pairs(running, make_card):
@@ -179,7 +188,7 @@ def test_a_card_with_nothing_left_asks_again_only_where_others_hold_pairs(runnin
     card.page.clock.fast_forward(11_000)
     card.shows("Topic t0 d001")
     card.press("1")
-    card.says("rest-title", "All pairs are adjudicated")
+    card.says("rest-title", "Nothing left to adjudicate")
     card.saved()
     asked = len(desk.requests)
     card.page.clock.fast_forward(11_000)

@@ -77,7 +77,7 @@ def test_nothing_is_said_by_mistake(card, desk):
     card.press("1", "n")
     card.says("notice", "1 document is selected: deselect it or submit.")
     card.press("2", "3", "4")
-    card.says("notice", "You can select 3 documents at most")
+    card.says("notice", "At most 3 documents: deselect one first.")
     assert card.on_screen() == "Topic t0"
     assert desk.log == []
     card.press("Enter")

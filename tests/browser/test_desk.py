@@ -180,9 +180,9 @@ def test_sentences_name_the_keys_that_are_ones_own(desk, make_card):
     card.press("2")
     card.says("notice", "2 Relevant – k to undo")
     card.press("ArrowLeft")
-    card.says("notice", "grade again to change it, j goes forward")
+    card.says("notice", "grade again to change it, j to go forward")
     card.press("s")
-    card.says("notice", "This document is already judged; j goes forward.")
+    card.says("notice", "This document is already judged: press j to go forward.")
     card.press("j")
     card.shows("d101")
 
@@ -287,6 +287,13 @@ def test_the_last_judgements_newest_first_and_one_of_them_again(card, desk):
     expect(card.part("history-panel")).to_be_hidden()
     card.saved()
     assert words(desk) == [("d100", 3), ("d101", 2), ("d102", 0), ("d103", "cannot judge"), ("d100", 1)]
+
+
+def test_an_empty_history_says_that_nothing_is_judged(card):
+    card.press("l")
+    expect(card.part("past-says")).to_have_text("You have not judged any documents yet.")
+    card.part("past-words").fill("window")
+    expect(card.part("past-says")).to_have_text("No judgement matches.")
 
 
 def test_another_topics_judgement_opens_with_its_topic_and_is_revised(desk, make_card):
@@ -627,6 +634,6 @@ def test_what_the_history_opens_says_the_way_back(card, desk):
     expect(card.part("past").get_by_role("option")).to_have_count(2)
     card.press("End", "Enter")
     card.shows("d100")
-    card.says("notice", "grade again to change it, → goes forward, Esc returns")
+    card.says("notice", "grade again to change it, → to go forward, Esc to return")
     card.press("Escape")
     card.shows("d102")

@@ -382,7 +382,7 @@ def test_calibration_comes_first_and_never_under_the_keys(card, desk):
 def test_a_surplus_judgement_is_said_and_not_counted(card, desk):
     desk.surplus = {"d100"}
     card.press("2")
-    card.says("notice", "frame.method_100: saved, but others had already given all the judgements needed")
+    card.says("notice", "frame.method_100: not counted; others judged it first")
     card.press("1")
     card.saved()
     expect(card.part("notice")).not_to_contain_text("meanwhile")

@@ -345,6 +345,17 @@ def test_both_have_equal_room_and_nothing_is_cut(pairs, make_card, width, height
         assert min(sizes) >= 44
 
 
+@pytest.mark.parametrize(("width", "side"), [(1280, "left"), (390, "upper")])
+def test_a_notice_names_the_side_as_the_button_does(pairs, make_card, width, side):
+    pairs.desk = Desk("preference", topics(5, 2))
+    card = make_card(viewport={"width": width, "height": 844}).open(padding="8px")
+    expect(card.part("left")).to_contain_text(f"{side.capitalize()} is better", use_inner_text=True)
+    card.press("ArrowLeft")
+    card.says("notice", f"Topic t0: {side} is better")
+    assert card.part("notice").text_content() == f"Topic done: Topic t0: {side} is better \u2013 u to undo"
+    assert card.button("help").inner_text().split() == ["?", "Keys"]
+
+
 @pytest.mark.parametrize(("theme", "width"), [("dark", 1280), ("light", 390)])
 def test_axe_finds_nothing_and_screen_readers_hear_what_happens(pairs, make_card, theme, width):
     pairs.desk = Desk("preference", topics(5, 2))

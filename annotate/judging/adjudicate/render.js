@@ -4,6 +4,7 @@ function renderItem(state, view, item, turned) {
   if (turned) scrollBack(view);
   setHidden(view.document, item === null);
   setHidden(view.opinions, item === null);
+  setHidden(view.opinionGrades, item === null);
   renderMarks(view, item);
   view.names.setAttribute("aria-pressed", String(Boolean(state.named)));
   if (!item) return;
@@ -95,8 +96,8 @@ function whoLine({ annotator, seconds, judged_at }, i, named) {
   const line = make("p", { className: "cd-opinion-who" });
   const letter = `Annotator ${String.fromCharCode(65 + (i % 26))}${i < 26 ? "" : Math.floor(i / 26) + 1}`;
   line.append(make("bdi", { className: "cd-apart", textContent: named ? forward(cut(annotator, 100)) : letter }));
-  const more = [seconds === null ? "" : `${seconds.toFixed(1)} s`, named ? judged_at.slice(0, 16).replace("T", " ") : ""];
-  line.append(...more.filter(Boolean).map((words) => make("span", { textContent: words })));
+  if (seconds !== null) line.append(make("span", { textContent: `${seconds.toFixed(1)} s`, title: "Active time on the document" }));
+  if (named) line.append(make("span", { textContent: judged_at.slice(0, 16).replace("T", " "), title: "Judged (UTC)" }));
   return line;
 }
 

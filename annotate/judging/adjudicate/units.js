@@ -24,7 +24,7 @@ const TEXTS = {
   asked: "The requested pair",
   only: "This is the only pair left.",
   nothing: ["Nothing to adjudicate", "No pair matches the filter."],
-  done: ["All pairs are adjudicated", "No open pair matches the filter. The adjudicated grades are in the qrels on the Export page."],
+  done: ["Nothing left to adjudicate", "Every pair that matches the filter is adjudicated. The adjudicated grades are in the qrels on the Export page."],
   busy: ["Nothing to adjudicate right now", "Checking for new disagreements every 10 seconds."],
 };
 

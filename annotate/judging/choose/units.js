@@ -74,7 +74,7 @@ function choose(state, at, source) {
   const most = mostChosen(state);
   if (most === 1) return judge(state, "chosen", { chosen: [doc.doc_id], source });
   if (!unit.chosen.delete(doc.doc_id)) {
-    if (unit.chosen.size >= most) return tell(state, `You can select ${count(most, "document")} at most: deselect one first.`);
+    if (unit.chosen.size >= most) return tell(state, `At most ${count(most, "document")}: deselect one first.`);
     unit.chosen.add(doc.doc_id);
   }
   if (state.notice?.urgent) state.notice = null;

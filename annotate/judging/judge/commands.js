@@ -70,7 +70,7 @@ function undo(state, source) {
   keepMarks(state, entry.query_id, entry.doc, entryMarks(entry));
   entry.doc.former = { kind: entry.kind, relevance: entry.relevance, reason: entry.reason };
   state.queue.unshift(entry.doc);
-  say(state, `: ${wordsFor(state, entry)} undone`, entry.doc);
+  say(state, `: ${wordsFor(state, entry)}, undone`, entry.doc);
   refresh(state);
   return pumpSoon(state);
 }
@@ -79,7 +79,7 @@ function undo(state, source) {
 function skip(state) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
-  if (item.entry) return tell(state, `This document is already judged${goesForward(state, "; ")}.`);
+  if (item.entry) return tell(state, `This document is already judged${goesForward(state, ": press ")}.`);
   const { judged, pool } = countOf(state, state.byId.get(state.queryId));
   if (state.queue.length === 1 && (state.exhausted || (pool !== null && pool - judged <= 1))) {
     return tell(state, "This is the only document left in this topic.");
@@ -90,7 +90,7 @@ function skip(state) {
   state.queue.push(doc);
   state.skips.push({ query_id: state.queryId, doc_id: doc.doc_id });
   tellTabs(state, { type: "skipped", query_id: state.queryId, doc_id: doc.doc_id });
-  say(state, `: skipped; it comes back ${state.inLoop ? "after some others" : "at the end of this topic"}`, doc);
+  say(state, `: skipped ${state.inLoop ? "for now" : "until the end of this topic"}`, doc);
   refresh(state);
   return pumpSoon(state);
 }
@@ -113,7 +113,7 @@ function sayLookingBack(state, entry) {
 /** The key that leaves an earlier judgement, as the end of a sentence; empty if there is none. */
 function goesForward(state, before) {
   const cap = keyHint(state, "forward");
-  return cap && `${before}${cap} goes forward`;
+  return cap && `${before}${cap} to go forward`;
 }
 
 function openTopic(state, queryId) {

@@ -79,12 +79,15 @@ function whatIsKept(state, { excerpts: [[start, , words], ...others] }) {
 
 // -------------------------------------------------------------------------------------- long documents
 
+/** Whether there is more of a document than is shown, or was. */
+const isLong = (item) => !item || Boolean(item.doc.excerpts?.length || item.doc.truncated);
+
 /** Shows the whole text, or only its passages again; of a text that was cut, the rest is fetched. */
 async function showWhole(state) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const { doc } = item;
-  if (!doc.excerpts?.length) return doc.truncated ? showAll(state) : tell(state, "This is the full text.");
+  if (!doc.excerpts?.length) return showAll(state);
   const folded = isFolded(state, doc);
   if (folded && doc.truncated && !await fetchWhole(state, item)) return undefined;
   return keepPlace(state, () => changeReading(doc, { whole: folded, opened: NOTHING_OPENED }));
@@ -195,7 +198,6 @@ function showPicture(state, at) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const pictures = pictureButtons(state.view).map(({ dataset }) => Number(dataset.picture));
-  if (!pictures.length) return tell(state, "This document has no pictures.");
   const now = state.panel === "picture" ? pictures.indexOf(state.pictureShown) : -1;
   const next = at ?? pictures[now + 1];
   if (next === undefined) return setPanel(state, null);
@@ -230,8 +232,9 @@ function fetchPictures(state) {
 
 // ---------------------------------------------------------------------------------------------- actions
 
-action("whole", (state) => showWhole(state));
-action("picture", (state) => showPicture(state));
+action("whole", (state) => showWhole(state), { when: (state) => isLong(onScreen(state)), refusal: "This is the full text." });
+action("picture", (state) => showPicture(state),
+  { when: (state) => !onScreen(state) || pictureButtons(state.view).length > 0, refusal: "This document has no pictures." });
 
 onButton("show-all", (state) => showAll(state));
 onButton("open-gap", (state, button) => openGap(state, button));

@@ -251,6 +251,8 @@ function renderPast(state, view) {
   setText(view, "pastSays", pastSays(past));
 }
 
+const isFiltered = ({ topic, grade, words }) => Boolean(topic || grade || words.trim());
+
 function pastSays(past) {
   if (past.opening) return "Loading the document …";
   if (past.cannot) return past.cannot;
@@ -258,7 +260,8 @@ function pastSays(past) {
   const found = `${figure(n)}${past.more ? "+" : ""} ${plural(n, "judgement")}`;
   const only = `Showing only what this browser knows: ${past.trouble}.`;
   if (past.trouble) return n ? `${found}. ${only}` : only;
-  if (!n) return past.waits ? ONE_MOMENT : "No judgement matches.";
+  if (!n && past.waits) return ONE_MOMENT;
+  if (!n) return isFiltered(past) ? "No judgement matches." : "You have not judged any documents yet.";
   return `${found}. ${byInput("Select one with \u2191 \u2193, open it with Enter.", "Tap one to open it.")}`;
 }
 

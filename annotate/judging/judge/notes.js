@@ -82,7 +82,7 @@ function takeSurplus(state, batch, uuids) {
   for (const entry of state.history) if (surplus.has(entry.uuid)) entry.surplus = true;
   const item = batch.findLast(({ judgement }) => surplus.has(judgement.uuid));
   if (item && !state.notice?.urgent) {
-    state.notice = { title: item.title, words: ": saved, but others had already given all the judgements needed", urgent: false };
+    state.notice = { title: item.title, words: ": not counted; others judged it first", urgent: false };
   }
   return surplus;
 }

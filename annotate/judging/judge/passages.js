@@ -241,7 +241,8 @@ function keysInSentences(state, event, { key }) {
 
 // -------------------------------------------------------------------------------------------- actions
 
-action("mark", (state, source) => markOrStep(state, source));
+action("mark", (state, source) => markOrStep(state, source),
+  { when: ({ card }) => Boolean(card.marking), refusal: "Marking passages is turned off in this campaign." });
 
 onButton("mark-selection", (state) => markSelection(state, "click"));
 onButton("mark-sentence", (state) => markSentence(state, "click"));

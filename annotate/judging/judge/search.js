@@ -204,7 +204,7 @@ async function take(state, docId) {
 function lookAt(state, at) {
   state.look = at;
   sayLookingBack(state, state.history[at]);
-  state.notice.words += byInput(", Esc returns", ""); // one key from however far back
+  state.notice.words += byInput(", Esc to return", ""); // one key from however far back
   setPanel(state, null);
 }
 

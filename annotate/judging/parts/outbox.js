@@ -94,7 +94,7 @@ function renderNotice(state, view) {
 /** Whether there has been no connection for a while. */
 const isCutOff = (state) => state.trouble === 0 && state.failures > 0 && Date.now() - state.failingSince >= OFFLINE_AFTER;
 
-const CUT_OFF = ["No connection", "Everything loaded is done. Judging continues when the server can be reached; your answers are kept in this browser."];
+const CUT_OFF = ["No connection", "Everything that was loaded is done and kept in this browser. Judging continues when the server can be reached again."];
 
 function statusOf(state) {
   const n = state.pending.length;

@@ -14,6 +14,7 @@ const FUNCTION_WORDS = new Set((
   // what descriptions of needs say of themselves
   + "document documents describe describes describing discuss discusses discussing find information relevant identify contain contains concerning "
   + "associated based problem problems show shows simply "
+  + "want wants wanted need needs needed instead "
   // the most frequent words of some other languages
   + "der das den dem ein eine einer eines und oder ist sind mit von zu zum zur im auf fur wie wird werden nicht auch als bei nach aus "
   + "le la les un une du et ou est sont dans pour par sur avec que qui quels quelles comment ce cette ces aux ne pas "

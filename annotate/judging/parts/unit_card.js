@@ -43,7 +43,7 @@ function sayAloud(state, item) {
     const { lead = "", title = "", words = "" } = state.notice ?? {};
     const parts = [aloud.notice === state.notice ? "" : `${lead}${title}${words}`, now && aloud.key !== now.key ? heard(now) : ""];
     Object.assign(aloud, { notice: state.notice, key: now?.key ?? null });
-    if (state.view) setText(state.view, "spoken", parts.filter(Boolean).map((part) => cut(part, 300)).join(". "));
+    if (state.view) setText(state.view, "spoken", parts.filter(Boolean).map((part) => cut(part.replace(/\.$/, ""), 300)).join(". "));
   }, PAUSE_ALOUD);
 }
 

@@ -153,7 +153,7 @@ function judge(state, kind, { reason = null, source, ...said }) {
 
 /** Tells what was decided, how to undo it, and whether that finished the topic. */
 function sayDecided(state, { decision, delta }, title, revised = "") {
-  say(state, `: ${wordsFor(state, decision)}${revised} ${undoHint(state)}`, title);
+  say(state, `: ${wordsFor(state, decision)}${revised}${undoHint(state)}`, title);
   if (SEVERAL && delta > 0) state.notice.lead = "Topic done: ";
 }
 
@@ -174,7 +174,7 @@ async function undo(state, source) {
   }, entry.title);
   keep(state, item, bringBack(state, entry));
   if (decision.note && !state.notes.has(subjectOf(decision))) putNote(state, subjectOf(decision), decision.note);
-  say(state, `: ${wordsFor(state, decision)} undone`, entry.title);
+  say(state, `: ${wordsFor(state, decision)}, undone`, entry.title);
   refresh(state);
   return pumpSoon(state);
 }
@@ -184,7 +184,7 @@ function skip(state) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const forward = keyHint(state, "forward");
-  if (item.entry) return tell(state, `This is already decided${forward && `; ${forward} goes forward`}.`);
+  if (item.entry) return tell(state, `This is already decided${forward && `: press ${forward} to go forward`}.`);
   if (state.queue.length === 1 && state.exhausted) return tell(state, TEXTS.only);
   const unit = state.queue.shift();
   unit.skipped = true;
@@ -208,7 +208,7 @@ async function look(state, step) {
   if (entry) {
     openAgain(entry);
     const forward = keyHint(state, "forward");
-    say(state, `: ${wordsFor(state, entry.decision)} – answer again to change it${forward && `, ${forward} goes forward`}`, entry.title);
+    say(state, `: ${wordsFor(state, entry.decision)} – answer again to change it${forward && `, ${forward} to go forward`}`, entry.title);
   } else {
     say(state, "Back to the open decision.");
   }
@@ -246,7 +246,7 @@ function say(state, words, title = "") {
 
 function oneMoment(state) {
   const coming = restOf(state)[0] === ONE_MOMENT;
-  tell(state, coming ? "What comes next is loading." : "There is nothing to decide on screen.");
+  tell(state, coming ? "What comes next is loading." : "There is nothing on screen to decide.");
 }
 
 /** Fetches a document that was cut, whole. */

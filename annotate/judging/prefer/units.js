@@ -16,6 +16,10 @@ const LOW = 3; // ask for more when fewer topics are held
 const FULL = 6; // and ask for as many as make this
 
 const OTHER_WAY = { left: "right", right: "left" };
+const STACKED = { left: "upper", right: "lower" };
+
+/** Whether the documents are one above the other; the answers are called so then. */
+const isStacked = ({ view }) => Boolean(view?.left.querySelector(".cd-tall").offsetParent);
 
 const subjectOf = ({ query_id, left, right }) => [query_id, ...[left, right].sort()].join("\u0000");
 const aboutOf = ({ left, right }) => ({ left, right });
@@ -24,7 +28,7 @@ const isWaiting = (unit) => unit.next === undefined;
 const samePair = ([a, b], [c, d]) => (a === c && b === d) || (a === d && b === c);
 
 function wordsFor(state, { kind, left, right, reason }) {
-  if (kind === "left" || kind === "right") return `${kind} is better`;
+  if (kind in OTHER_WAY) return `${isStacked(state) ? STACKED[kind] : kind} is better`;
   if (kind === "equal") return "equally good";
   return reason ? `cannot judge (${reason})` : "cannot judge";
 }
