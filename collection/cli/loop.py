@@ -144,7 +144,7 @@ def _describe(mode: str, by: str) -> str:
     """Describe what annotators judge in a mode, where the model or an adaptive strategy ranks.
 
     >>> _describe("pool-then-loop", "mtf")
-    'the pool first, then documents of the runs that mtf chooses'
+    'the pool first, then documents that mtf selects from the runs'
     """
     from collection.campaign.loop_settings import MODES
 
@@ -152,10 +152,7 @@ def _describe(mode: str, by: str) -> str:
     if by == "model":
         return meaning
     # A strategy reads runs and no texts, so it never leaves their documents.
-    meaning = meaning.replace(
-        "documents that the model chooses from the whole collection", f"documents of the runs that {by} chooses"
-    )
-    return meaning.replace("the model", by)
+    return meaning.replace("from the whole collection", "from the runs").replace("the loop selects", f"{by} selects")
 
 
 @click.command()
