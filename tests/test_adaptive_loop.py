@@ -353,7 +353,7 @@ def test_why(bare: Campaign) -> None:
 def test_settings_are_refused_by_name(bare: Campaign) -> None:
     with pytest.raises(UnknownNameError, match="unknown ranking 'mft'; did you mean 'mtf'"):
         bare.settings.set_loop(by="mft")
-    with pytest.raises(InputError, match="budget of a topic .* found -1"):
+    with pytest.raises(InputError, match="budget per topic: .* found -1"):
         bare.settings.set_loop(topic_budget=-1)
     with pytest.raises(InputError, match="budget of all topics .* found -2"):
         bare.settings.set_loop(budget=-2)

@@ -68,7 +68,7 @@ def test_judging_otherwise(built: Path) -> None:
     assert "cannot judge by ann" in ok("judge", built, *pair, "--cannot-judge", "unreadable")
     assert "undone by ann. 0 of 3" in ok("judge", built, *pair, "--undo")
     assert "no judgement of 'd1' to undo" in fails("judge", built, *pair, "--undo")
-    assert "wanted a grade of this campaign (0, 1, 2, 3), found 7" in fails("judge", built, *pair, "--grade", 7)
+    assert "expected a grade of this campaign (0, 1, 2, 3), found 7" in fails("judge", built, *pair, "--grade", 7)
     assert run("judge", built, *pair).exit_code == 2
     assert run("judge", built, *pair, "--grade", 1, "--undo").exit_code == 2
 
