@@ -204,7 +204,7 @@ def test_a_writer_waits_for_another(tmp_path: Path) -> None:
 def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "campaign.db") as foreign:
         foreign.execute("CREATE TABLE recipes (name TEXT)")
-    with pytest.raises(CampaignError, match="not of a campaign"):
+    with pytest.raises(CampaignError, match="expected the database of a campaign, found another one"):
         Store(tmp_path / "campaign.db")
     with sqlite3.connect(tmp_path / "campaign.db") as foreign:
         assert foreign.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]

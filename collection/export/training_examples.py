@@ -348,4 +348,4 @@ def _require_distinct(frame: pd.DataFrame, what: str) -> None:
     twice = frame.duplicated(PAIR)
     if twice.any():
         pair = frame.loc[twice, PAIR].iloc[0].tolist()
-        raise InputError(f"{what} for training data have each pair once, found {pair} twice")
+        raise InputError(f"{what} for training data: expected each pair once, found {pair} twice")

@@ -47,8 +47,12 @@ class Within:
 
     def __str__(self) -> str:
         if self.high == MOST:
-            return (f"above {self.low:g}" if self.open else f"of {self.low:g} or more") + f", {MOST:g} at most"
-        return f"from {self.low:g} to {self.high:g}, {'without the ends' if self.open else 'ends included'}"
+            return f"above {self.low:g} and at most {MOST:g}" if self.open else f"from {self.low:g} to {MOST:g}"
+        return (
+            f"between {self.low:g} and {self.high:g}, both excluded"
+            if self.open
+            else f"from {self.low:g} to {self.high:g}"
+        )
 
 
 Share = Annotated[float, Within(0, 1)]
@@ -100,7 +104,7 @@ class MeasureEntry(Entry[Function]):
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z]\w*", self.name):
-            raise InputError(f"the name of a measure is a letter and then letters, digits or _, found {self.name!r}")
+            raise InputError(f"name of a measure: expected a letter, then letters, digits and _, found {self.name!r}")
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -163,7 +167,7 @@ class MeasureEntry(Entry[Function]):
             return
         wanted = self._refused(hint, value)
         if wanted:
-            raise InputError(f"{name} of {self.name} is {wanted}, found {value!r}")
+            raise InputError(f"{name} of {self.name}: expected {wanted}, found {value!r}")
 
     @staticmethod
     def _refused(hint: object, value: object) -> str:
@@ -174,7 +178,7 @@ class MeasureEntry(Entry[Function]):
             sound = isinstance(value, Mapping) and all(
                 _is_number(k) and _is_number(v) and 0 <= v <= MOST for k, v in value.items()
             )
-            return "" if sound else "a gain of 0 or more for each grade, as {1: 1, 2: 3}"
+            return "" if sound else "a gain of 0 or more for each grade, such as {1: 1, 2: 3}"
         base, *facts = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         if not _is_number(value) or (base is int and not float(value).is_integer()):
             return "a whole number" if base is int else "a number"
