@@ -55,7 +55,7 @@ def test_durable_and_concurrent_by_pragma(tmp_path: Path) -> None:
 
 
 def test_a_missing_database_and_a_file_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(CampaignError, match="no campaign database"):
+    with pytest.raises(CampaignError, match="expected the database of a campaign, found no file"):
         Store(tmp_path / "none.db")
     (tmp_path / "text.db").write_text("not a database, but long enough to be looked at as one\n" * 40)
     with pytest.raises(CampaignError, match="cannot be opened"):
