@@ -97,9 +97,7 @@ def refusal(name: str) -> str:
 
 def suggested(sentence: str) -> list[str]:
     """The measures that a refusal names."""
-    found = re.findall(
-        r"(?:the nearest is|write|for example|did you mean|as in|or) '?([\w@.(=)]+)", sentence
-    )
+    found = re.findall(r"(?:the nearest is|write|for example|did you mean|as in|or) '?([\w@.(=)]+)", sentence)
     return [name.rstrip(".") for name in found]
 
 

@@ -19,7 +19,7 @@ ALWAYS_SHOWN = 10
 
 
 class Explanation(NamedTuple):
-    """How a value came about.
+    """The calculation of a value.
 
     Attributes
     ----------

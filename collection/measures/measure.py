@@ -40,7 +40,7 @@ class Measure:
     level: float | None = None
 
     def __post_init__(self) -> None:
-        """Check everything at once, not when the first topic is computed."""
+        """Check name, parameters and number now, not when the first topic is computed."""
         entry = self.entry
         defaults = {k: v for k, v in entry.parameters.items() if k != entry.at}
         for key, value in self.parameters.items():
@@ -55,7 +55,7 @@ class Measure:
 
     @property
     def entry(self) -> MeasureEntry:
-        """Its row of the table."""
+        """Its entry in the registry."""
         return MEASURES[self.name]
 
     @overload
@@ -98,7 +98,7 @@ class Measure:
         return aligned, keywords
 
     def __matmul__(self, level: float) -> Measure:
-        """`measure @ 10`: the same with a cut-off."""
+        """`measure @ 10`: the same measure with a cut-off."""
         return Measure(self.name, self.parameters, level)
 
     def summarise(self, values: Floats) -> float:
@@ -214,7 +214,7 @@ def list_measures(measures: Measure | str | Iterable[Measure | str]) -> list[Mea
 
 
 def as_measure(measure: Measure | str) -> Measure:
-    """Read a measure unless it is read already."""
+    """Return a Measure unchanged, or read it from text."""
     return measure if isinstance(measure, Measure) else parse(measure)
 
 
@@ -271,7 +271,7 @@ def parse_name(text: str) -> MeasureEntry:
 
 
 def _own_names() -> dict[str, str]:
-    """How a name is looked up -> how the table spells it."""
+    """Normalised name -> name in the registry."""
     return {bare(entry.name): entry.name for entry in MEASURES}
 
 
