@@ -510,7 +510,7 @@ def test_what_the_log_says_is_read_once_for_all_connections(
     with Campaign(campaign.directory) as other:
         other.settings.keep_card_arrangement("ann", {"size": 2})
         other.settings.set_judging_page(rest_after=10)  # nothing that topics depend on
-        assert other.overview.next_step() == ("judge", "1 of 2 topics is left.")
+        assert other.overview.next_step() == ("judge", "Compare documents: 1 of 2 topics is left.")
         assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
         assert campaign.topic_tasks._state is made
         other.settings.set_loop(topics=["2"], mode="closed")
@@ -690,7 +690,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
 
 
 def test_status_and_what_is_next(campaign: Campaign) -> None:
-    assert campaign.overview.next_step() == ("judge", "2 of 2 topics are left.")
+    assert campaign.overview.next_step() == ("judge", "Compare documents: 2 of 2 topics are left.")
     campaign.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
     state = campaign.overview.status()["decisions"]

@@ -8,21 +8,21 @@ from collection.campaign import Campaign
 STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ("Judge a document", "judge.py", {"topic": "24"}, "Read it, then give it a grade from 0 to 3."),
     (
-        "See the loop choose",
+        "Watch the loop",
         "judge.py",
         {"topic": "1"},
-        "After each judgement the model selects the next; press w (or More) to see why.",
+        "The model selects the next document after each judgement. Press w, or More, to see why.",
     ),
     (
         "See why judging may stop",
         "recall.py",
         {"topic": "7"},
-        "The loop found enough before the pool was judged to the end.",
+        "The loop found enough relevant documents before the whole pool was judged.",
     ),
-    ("Adjudicate a disagreement", "adjudicate.py", {}, "Two annotators gave different grades; give the final one."),
-    ("Compare the systems", "compare.py", {}, "Some differences are significant, others are not."),
-    ("Check reusability", "reusability.py", {}, "Can these judgements evaluate a new system fairly?"),
-    ("Export the collection", "export.py", {}, "Qrels, or everything with a card that describes it."),
+    ("Adjudicate a disagreement", "adjudicate.py", {}, "Two annotators gave different grades. Choose the final grade."),
+    ("Compare the systems", "compare.py", {}, "See which differences are significant."),
+    ("Check reusability", "reusability.py", {}, "Find out whether these judgements are fair to new systems."),
+    ("Export the collection", "export.py", {}, "Download the qrels, or the collection with a card that describes it."),
 )  # label, page, its query, and what to do there
 
 

@@ -114,7 +114,7 @@ def logistic(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c:
 @LEARNERS.add(
     "naive-bayes",
     label="Naive Bayes",
-    description="Multinomial naive Bayes: very fast, and good with few judgements; needs words.",
+    description="Very fast, and good with few judgements; needs word vectors.",
 )
 def naive_bayes(
     rows: csr_matrix,
