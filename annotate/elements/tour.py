@@ -8,21 +8,26 @@ from collection.campaign import Campaign
 STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ("Judge a document", "judge.py", {"topic": "24"}, "Read it, then give it a grade from 0 to 3."),
     (
-        "See the loop choose",
+        "See the loop at work",
         "judge.py",
         {"topic": "1"},
-        "After each judgement the model selects the next; press w (or More) to see why.",
+        "A model chooses the next document after each judgement. More, Why this document? explains the choice.",
     ),
     (
         "See why judging may stop",
         "recall.py",
         {"topic": "7"},
-        "The loop found enough before the pool was judged to the end.",
+        "Topic 7 reached its recall target before its whole pool was judged.",
     ),
-    ("Adjudicate a disagreement", "adjudicate.py", {}, "Two annotators gave different grades; give the final one."),
-    ("Compare the systems", "compare.py", {}, "Some differences are significant, others are not."),
+    (
+        "Adjudicate a disagreement",
+        "adjudicate.py",
+        {},
+        "Two annotators gave different grades; record the adjudicated grade.",
+    ),
+    ("Compare the systems", "compare.py", {}, "Which systems are significantly worse than the best one?"),
     ("Check reusability", "reusability.py", {}, "Can these judgements evaluate a new system fairly?"),
-    ("Export the collection", "export.py", {}, "Qrels, or everything with a card that describes it."),
+    ("Export the collection", "export.py", {}, "Download the qrels, or the whole collection with its card."),
 )  # label, page, its query, and what to do there
 
 
@@ -39,4 +44,4 @@ def draw(campaign: Campaign) -> None:
                 icon = page_access.find_page(file).icon
                 st.page_link(f"views/{file}", label=f"{number}. {label}", icon=icon, query_params=query)
                 st.caption(what)
-        st.caption("All judgements in this campaign are simulated; the documents and systems are real.")
+        st.caption("The judgements of the demo are simulated; its documents and systems are real.")
