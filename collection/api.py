@@ -108,7 +108,9 @@ def evaluate(
     found = comparison.evaluate(
         as_runs(runs), as_qrels(qrels), measures, with_bounds=with_bounds, grades=as_scale(grades)
     )
-    return replace(found, notes=(*found.notes, *comparison.describe_coverage(found.coverage)))
+    return replace(
+        found, notes=(*found.notes, *comparison.describe_coverage(found.coverage, found.values["measure"].unique()))
+    )
 
 
 def compare(

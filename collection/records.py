@@ -42,9 +42,9 @@ PREFERENCE_KINDS: tuple[PreferenceKind, ...] = ("left", "right", "equal", "canno
 
 Role = Literal["manager", "annotator", "reader"]
 ROLES: dict[Role, str] = {
-    "manager": "builds the campaign, judges, adjudicates, and manages accounts",
-    "annotator": "judges assigned topics and sees their own judgements",
-    "reader": "sees and exports all results, and changes nothing",
+    "manager": "build the campaign, judge, adjudicate and manage accounts",
+    "annotator": "judge assigned topics and change earlier judgements",
+    "reader": "see and export all results, without changing anything",
 }
 """Role -> its permissions."""
 

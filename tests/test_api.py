@@ -297,6 +297,22 @@ def test_an_evaluation_has_the_notes_of_the_command_line() -> None:
     assert "map: computed as AP" in compare(QRELS_OF, RUNS_OF, "map").notes
 
 
+@pytest.mark.parametrize(
+    ("measures", "fate"),
+    [
+        (["P@1"], " and count as not relevant"),
+        (
+            ["P@1", "bpref", "AP(judged_only=True)"],
+            " and count as not relevant, except in bpref and AP(judged_only=True)",
+        ),
+        (["bpref", "infAP"], ""),
+    ],
+)
+def test_a_note_tells_how_the_measures_count_unjudged_documents(measures: list[str], fate: str) -> None:
+    found = evaluate({"1": {"a": 1}}, {"bm25": {"1": {"a": 2.0, "x": 1.0}}}, measures)
+    assert found.notes == (f"on average 1.0 of a topic's first 10 documents are unjudged{fate}",)
+
+
 def test_a_notebook_shows_means_and_notes() -> None:
     found = evaluate({"1": {"a": 0}}, {"<b>": {"1": {"a": 1.0}}}, "AP")
     assert "&lt;b&gt;" in found._repr_html_()

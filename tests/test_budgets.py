@@ -164,13 +164,13 @@ def test_what_is_wrong_is_said() -> None:
     runs, qrels = collection_of()
     with pytest.raises(UnknownNameError, match="did you mean 'rrf'"):
         compare(runs, qrels, strategies=["rff"])
-    with pytest.raises(InputError, match="the strategy loop learns from texts"):
+    with pytest.raises(InputError, match="the strategy loop needs documents and topics"):
         compare(runs, qrels, strategies=["loop"])
-    with pytest.raises(InputError, match="expected budgets as shares above 0"):
+    with pytest.raises(InputError, match="expected budgets above 0 and at most 1"):
         compare(runs, qrels, budgets=[25])
-    with pytest.raises(InputError, match="2 runs or more; found 1"):
+    with pytest.raises(InputError, match="at least 2 runs to rank, found 1"):
         compare(runs[:1], qrels)
-    with pytest.raises(InputError, match="topics that runs and qrels share"):
+    with pytest.raises(InputError, match="topics that are in the runs and the qrels"):
         compare(runs, qrels.assign(query_id="other"))
     with pytest.raises(InputError, match="relevant documents"):
         compare(runs, qrels.assign(relevance=0))

@@ -207,7 +207,7 @@ def test_progress_says_when_there_is_no_end(wings: Campaign) -> None:
     progress = wings.progress.topics().set_index("query_id")
     assert progress["goal"].isna().all()
     assert wings.progress.totals("ann") == (1, None)
-    assert "3 topics are in the loop" in wings.overview.next_step().sentence
+    assert "Judge 3 topics in the loop" in wings.overview.next_step().sentence
     wings.settings.set_loop(mode="pool")
     assert wings.progress.topics()["goal"].tolist() == [2, 1, 0]
     assert wings.progress.totals("ann") == (1, 3)

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotate import documentation as pages_in_app
-from collection import documentation
+from collection import documentation, frames
 from tests.helpers import fails, ok
 
 LINK = re.compile(r'(?:href|src)="(/documentation/[^"#]+|[^":#]+)[#"]')
@@ -40,6 +40,17 @@ def test_generated_pages_list_what_the_registries_hold() -> None:
     assert "| `depth` | The first k documents of every run" in pooling
     assert "- Parameter `ties` (default listed): Order of equal scores" in pooling
     assert "- Source: Sparck Jones" in pooling
+
+
+def test_the_file_formats_name_the_columns_of_every_schema() -> None:
+    text = documentation.read_page("reference/file-formats")
+    schemas = {name: each for name, each in vars(frames).items() if isinstance(each, frames.Schema)}
+    for name in schemas.keys() - {"LISTED"}:  # a part of RUN
+        row = re.search(rf"^\| `{name}` \| (.*?) \|", text, re.M)
+        assert row, name
+        required, _, optional = row[1].partition(" (")
+        assert sorted(re.findall(r"`(\w+)`", required)) == sorted(schemas[name].names)
+        assert set(re.findall(r"`(\w+)`", optional)) == schemas[name].columns.keys() - set(schemas[name].names)
 
 
 def test_an_unknown_page_names_the_nearest() -> None:

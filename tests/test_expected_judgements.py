@@ -206,13 +206,13 @@ def test_what_is_wrong_is_said() -> None:
     pairs, grades = generated()
     measures = [parse("nDCG@10")]
     frame, run = pairs.frame, Run("r", _frame(pairs, 0))
-    with pytest.raises(InputError, match="none is judged"):
+    with pytest.raises(InputError, match="expected at least one judged pair, found none"):
         expected_values(pairs, np.full(len(grades), np.nan), measures)
     with pytest.raises(InputError, match="found 3"):
         expected_values(pairs, grades, measures, levels=[0, 1, 2])
-    with pytest.raises(InputError, match="reads strata"):
+    with pytest.raises(InputError, match="xinfAP also reads strata"):
         expected_values(pairs, grades, [parse("xinfAP")])
-    with pytest.raises(InputError, match="one number for each of the 48 pairs"):
+    with pytest.raises(InputError, match="one number for each of the 48 pairs, nan for unjudged ones; found shape"):
         expected_values(pairs, grades[:3], measures)
     with pytest.raises(InputError, match="a confidence between 0 and 1"):
         expected_values(pairs, grades, measures, confidence=95)

@@ -249,11 +249,11 @@ def test_bad_questions_are_refused(made: Vectors) -> None:
     for index, message in (([8], "found 8"), ([-1], "found -1"), ([True] * 8, "found bool"), ([0.5], "found float64")):
         with pytest.raises(InputError, match=message):
             made.rows(index)
-    with pytest.raises(InputError, match=rf"one weight for each of the {made.features} features, found shape \(3,"):
+    with pytest.raises(InputError, match=rf"one for each of the {made.features} features, found shape \(3,"):
         made.scores([1, 2, 3])
-    with pytest.raises(InputError, match="found 2 with 2 and 3 rows"):
+    with pytest.raises(InputError, match="found 2 blocks to learn from, with 2 and 3 rows"):
         Vectors.of(np.ones((2, 2)), np.ones((3, 2)))
-    with pytest.raises(InputError, match="found 0 with no rows"):
+    with pytest.raises(InputError, match="found 0 blocks to learn from, with no rows"):
         Vectors.of()
     with pytest.raises(UnknownNameError, match="unknown block of vectors 'word'; did you mean 'words'"):
         build(TEXTS, blocks=["word"])
@@ -307,7 +307,7 @@ def test_top_of_many(levels: int) -> None:
 
 def test_top_puts_nan_last_and_wants_one_flag_a_row() -> None:
     assert top(np.array([np.nan, 1, np.nan, 2], np.float32), 3).tolist() == [3, 1, 0]
-    with pytest.raises(InputError, match="in one length"):
+    with pytest.raises(InputError, match="top: expected one score"):
         top(np.ones(3, np.float32), 1, np.ones(2, bool))
 
 
@@ -394,7 +394,7 @@ def test_settings_change_the_fingerprint_and_the_vectors(tmp_path: Path) -> None
     seen.append(update(tmp_path, [("other", text) for text in TEXTS]).fingerprint)
     assert len(set(seen)) == len(seen)
     assert update(tmp_path, pairs(TEXTS), blocks=["chars"]).tokenised == 0
-    with pytest.raises(InputError, match="expected one block of vectors or more"):
+    with pytest.raises(InputError, match="blocks: expected at least one of words, chars and dense"):
         update(tmp_path, pairs(TEXTS), blocks=[])
 
 
@@ -430,7 +430,7 @@ def test_an_error_in_the_middle_leaves_the_old_vectors(tmp_path: Path) -> None:
 def test_one_update_at_a_time(tmp_path: Path) -> None:
     def texts():
         yield "a", "text"
-        with pytest.raises(BusyError, match="another update of .* is at work"):
+        with pytest.raises(BusyError, match="another process is updating .*; try again"):
             update(tmp_path, [])
 
     assert update(tmp_path, texts()).documents == 1
@@ -486,13 +486,13 @@ def damage(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("no meta", "expected vectors of documents, found no such file; make the vectors again with `update`"),
-        ("half a meta", "expected JSON, found something else"),
-        ("another format", "expected the format 1, found the format 99"),
-        ("a list", "expected the format 1, found the format None"),
-        ("an entry missing", "expected the entries .* found no good files"),
+        ("no meta", "expected vectors of documents, found no such file; rebuild the vectors with `update`"),
+        ("half a meta", "expected JSON, found another format"),
+        ("another format", "expected vectors of format 1, found format 99"),
+        ("a list", "expected vectors of format 1, found none"),
+        ("an entry missing", "expected the entries .* found files missing or of another type"),
         ("truncated", r"expected \d+ bytes, found 150"),
-        ("not an array", "expected a .npy file, found something else"),
+        ("not an array", "expected a .npy file, found another format"),
         ("file missing", "expected a file of vectors, found none"),
         ("folder missing", "expected a file of vectors, found none"),
     ],
@@ -554,7 +554,7 @@ def test_embeddings_beside_and_instead(tmp_path: Path) -> None:
     assert update(folder, pairs(TEXTS), blocks=["dense"]).fingerprint == report.fingerprint, "kept without the file"
     other = update(folder, pairs(TEXTS), blocks=["dense"], dense=saved(tmp_path, array + 1))
     assert other.fingerprint != report.fingerprint
-    with pytest.raises(FormatError, match="dense' as it was: expected 9 rows, one for each document, found 8; give"):
+    with pytest.raises(FormatError, match="the stored block 'dense': expected 9 rows, one for each document, found 8"):
         update(folder, pairs([*TEXTS, "new"]), blocks=["dense"])
     assert open_vectors(folder).fingerprint == other.fingerprint
 
@@ -562,14 +562,14 @@ def test_embeddings_beside_and_instead(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.ones((7, 3)), r"embeddings.npy: expected 8 rows, one for each document, found 7; give a row for each"),
-        (np.ones(8), r"expected numbers in rows and columns, found \(8,\) float64"),
+        (np.ones((7, 3)), r"embeddings.npy: expected 8 rows, one for each document, found 7; write one row"),
+        (np.ones(8), r"expected a matrix of numbers, found \(8,\) float64"),
         (np.full((8, 2), "x"), r"found \(8, 2\) <U1"),
         (
             np.array([[1, 2]] * 6 + [[np.nan, 1]] + [[1, 1]]),
             "expected finite numbers, found nan or an infinity in row 6",
         ),
-        (np.array([{}]), "expected a .npy file of embeddings, found something else"),
+        (np.array([{}]), "expected a .npy file of embeddings, found another format"),
     ],
 )
 def test_embeddings_that_are_none(array: np.ndarray, message: str, tmp_path: Path) -> None:

@@ -185,4 +185,4 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
         assert not any("See Recall" in element.value for element in app.caption)
         app.switch_page("views/loop.py").run()
         assert words in app.warning[0].value.replace("\\", "")
-        assert "2 of 2 documents judged." in [element.value for element in app.caption]
+        assert "2 of 2 pairs judged." in [element.value for element in app.caption]

@@ -407,13 +407,13 @@ def test_files_of_a_campaign(campaign: Campaign, tmp_path: Path) -> None:
     state = ok("status", where)
     assert "3, 1 decided, 4 of 6 decisions made, 2 left" in state
     assert "same choice in 0% of 1 comparison of two annotators, overlap 0.50" in state
-    assert "Next: 2 of 6 decisions on lists are left." in state
+    assert "Next: Choose documents: 2 of 6 decisions on lists are left." in state
     plain = json.loads(ok("status", where, "--format", "json"))["decisions"]
     assert (plain["task"], plain["choices"], plain["agreement"]["comparisons"]) == ("list", 4, 1)
 
 
 def test_what_is_next_when_all_lists_are_decided(campaign: Campaign) -> None:
-    assert campaign.overview.next_step() == ("judge", "3 of 3 lists are left.")
+    assert campaign.overview.next_step() == ("judge", "Choose documents: 3 of 3 lists are left.")
     assert campaign.overview.status()["decisions"]["agreement"] is None
     take(campaign, "ann", 3)
     for query_id in TOPICS:

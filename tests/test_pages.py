@@ -102,7 +102,7 @@ def test_overview_counts_what_there_is(opened: Callable[..., AppTest], campaign:
         "Documents": "8",
         "Runs": "2",
         "Pairs in the pool": "6",
-        "Judged in the pool": "1",
+        "Pooled pairs judged": "1",
     }
     assert any("5 of 6 pairs are left" in m.value for m in app.markdown)
 
@@ -139,7 +139,8 @@ def test_compare_shows_the_library_s_values_and_explains_a_wrong_measure(
 def test_export_offers_what_the_command_writes(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
     app = opened(campaign, "export.py")
-    assert any("1 pair in 1 of 2 topics has a grade: 1 with grade 2." in m.value for m in app.markdown)
+    answer = "#### 1 pair in 1 of 2 topics has a grade; 1 is relevant (grade 1 or more)."
+    assert answer in [m.value for m in app.markdown]
 
 
 @pytest.fixture
@@ -188,7 +189,9 @@ def test_training_data_by_a_rule_and_a_number(
     app.number_input(key="negatives-each").set_value(2).run()
     assert sorted(buttons["triples"]().splitlines()[1:]) == [b"1\td1\td2", b"1\td1\td6"]
     app.number_input(key="negatives-each").set_value(3).run()
-    assert [w.value for w in app.warning] == ["1 of 1 relevant documents get fewer than 3 negatives, in 1 of 1 topics."]
+    assert [w.value for w in app.warning] == [
+        "1 of 1 relevant documents have fewer than 3 negatives (in 1 of 1 topics)."
+    ]
     app.number_input(key="negatives-each").set_value(2).run()
     app.selectbox(key="negatives").set_value("unjudged-random").run()
     campaign.training_data.export(triples=files / "t.tsv", negatives="unjudged-random", count=2)
@@ -232,3 +235,24 @@ def test_the_next_step_is_a_button_that_leads_to_its_page(opened: Callable[..., 
         app.button(key="next-step").click().run()
         assert app.title[0].value == "Import"
         assert "next-step" not in [button.key for button in app.button]  # the page does not link to itself
+
+
+def test_overview_has_one_primary_button_at_each_stage(
+    opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign], tmp_path: Path
+) -> None:
+    def primary(campaign: Campaign) -> list[str]:
+        app = opened(campaign, "overview.py")
+        return [button.label for button in app.button if button.proto.type == "primary"]
+
+    with Campaign.create(tmp_path / "empty") as empty:
+        assert empty.overview.next_step() == ("import", "Import topics, documents and runs.")
+        assert primary(empty) == ["Import files"]
+        assert not opened(empty, "overview.py").metric  # five zeros say nothing
+    campaign = make_campaign("stages", pooled=False)
+    assert primary(campaign) == ["Choose the pool"]
+    campaign.pools.add("depth", depth=2)
+    assert primary(campaign) == ["Start judging"]
+    pairs = campaign.document_view.first_of_pool(100)
+    for query_id, doc_id in pairs[["query_id", "doc_id"]].itertuples(index=False):
+        say(campaign, query_id, doc_id, 1)
+    assert primary(campaign) == ["Export"]

@@ -160,6 +160,20 @@ def test_an_annotator_s_overview_has_their_own_figures_only(opened: Open, begun:
     assert len(app.dataframe) == 1
 
 
+def test_an_annotator_without_work_is_told_so_and_gets_no_button(
+    opened: Open, begun: Campaign, make_campaign: Callable[..., Campaign]
+) -> None:
+    app = opened(make_campaign("unpooled", pooled=False), "overview.py", "annotator")
+    shown = " ".join(m.value for m in app.markdown)
+    assert "There is nothing to judge yet" in shown
+    assert "Next step for managers" in shown
+    assert "next-step" not in [button.key for button in app.button]
+
+    app = opened(begun, "overview.py", "annotator")
+    assert any(re.search("[1-6] of 6 pairs in your topics are left", m.value) for m in app.markdown)
+    app.button(key="next-step")
+
+
 def test_the_role_is_looked_up_in_every_run(opened: Open, begun: Campaign) -> None:
     begun.accounts.add("ann", "manager")
     app = opened(begun, "compare.py", "reader", "rae")

@@ -53,7 +53,7 @@ def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Cam
         }
         assert shown == entry.parameters
         cost = unpooled.pools.add(entry.name, dry_run=True)
-        assert figures(page)["Pairs chosen"] == str(cost.pairs)
+        assert figures(page)["Pairs selected"] == str(cost.pairs)
         assert ("Sampled from" in figures(page)) == (cost.sampled_from is not None)
         assert next(t for t in page.toggle if t.key == "near").disabled == (cost.sampled_from is not None)
     assert unpooled.progress.counts()["pool"] == 0
@@ -63,7 +63,7 @@ def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Cam
 def test_what_cannot_be_is_said_and_nothing_is_added(page: AppTest, unpooled: Campaign) -> None:
     choose(page, "stratified")
     page.text_input(key="stratified-strata").set_value("50:1,10:.3").run()
-    assert "depths that ascend" in page.error[0].value
+    assert "ascending depths" in page.error[0].value
     assert not page.exception
     assert not [button for button in page.button if button.key == "add"]
     page.text_input(key="stratified-strata").set_value("1:1,3:.5").run()
@@ -75,7 +75,7 @@ def test_what_cannot_be_is_said_and_nothing_is_added(page: AppTest, unpooled: Ca
 
 def test_the_runs_that_contribute_are_kept(page: AppTest, unpooled: Campaign) -> None:
     page.multiselect(key="runs").set_value(["beta"]).run()
-    assert figures(page)["Pairs chosen"] == "4"
+    assert figures(page)["Pairs selected"] == "4"
     page.button(key="add").click().run()
     assert json.loads(unpooled.pools.rounds()["runs"].iloc[0]) == ["beta"]
     # What is in the pool is no longer new, and the table below says whence it came.

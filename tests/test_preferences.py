@@ -275,9 +275,9 @@ def test_grades_by_hand() -> None:
     assert strengths_to_grades(frame, [0, 1, 2, 3])["relevance"].tolist() == [3, 2, 2, 1, 0, 3, 3]
     assert strengths_to_grades(frame, [1, 2, 3])["relevance"].tolist() == [3, 2, 2, 2, 1, 3, 3]
     assert strengths_to_grades(frame, [0, 1], alike=0)["relevance"].tolist() == [1, 1, 1, 0, 0, 1, 0]
-    with pytest.raises(InputError, match="on a scale of two or more, found"):
+    with pytest.raises(InputError, match="scale: expected two or more grades, found"):
         strengths_to_grades(frame, [3])
-    with pytest.raises(InputError, match="0 or more apart, found -1"):
+    with pytest.raises(InputError, match="alike: expected a difference of strengths of 0 or more, found -1"):
         strengths_to_grades(frame, [0, 1], alike=-1)
 
 
@@ -411,11 +411,11 @@ def test_a_ranking_in_the_order_of_what_is_preferred_has_one_and_the_other_way_r
 def test_what_the_measure_refuses() -> None:
     frame = table("ann 1 a>b")
     good = ranking("r", q1="ab")
-    with pytest.raises(InputError, match="no pair has a preferred document"):
+    with pytest.raises(InputError, match="expected a pair with a preferred document, found none"):
         evaluate([good], table("ann 1 a=b"))
     with pytest.raises(InputError, match="two runs have the name 'r'"):
         evaluate([good, good], frame)
-    with pytest.raises(InputError, match="there are no runs to evaluate"):
+    with pytest.raises(InputError, match="runs: expected at least one to evaluate"):
         evaluate([], frame)
     with pytest.raises(InputError, match="depth: expected 1 or more, found 0"):
         evaluate([good], frame, 0)
@@ -510,7 +510,7 @@ def test_what_the_log_says_is_read_once_for_all_connections(
     with Campaign(campaign.directory) as other:
         other.settings.keep_card_arrangement("ann", {"size": 2})
         other.settings.set_judging_page(rest_after=10)  # nothing that topics depend on
-        assert other.overview.next_step() == ("judge", "1 of 2 topics is left.")
+        assert other.overview.next_step() == ("judge", "Compare documents: 1 of 2 topics is left.")
         assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
         assert campaign.topic_tasks._state is made
         other.settings.set_loop(topics=["2"], mode="closed")
@@ -690,7 +690,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
 
 
 def test_status_and_what_is_next(campaign: Campaign) -> None:
-    assert campaign.overview.next_step() == ("judge", "2 of 2 topics are left.")
+    assert campaign.overview.next_step() == ("judge", "Compare documents: 2 of 2 topics are left.")
     campaign.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
     state = campaign.overview.status()["decisions"]
@@ -726,10 +726,7 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
         ),
         (
             "annotator,query_id,left,right,kind\n ann,1,a,b,left\n",
-            (
-                "annotator,query_id,left,right,kind\n ann,1,a,b,left\n",
-                ", line 2: expected an annotator's name without surrounding blanks, found ' ann'",
-            ),
+            ", line 2: expected an annotator's name without surrounding blanks, found ' ann'",
         ),
         ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ", line 2: expected an id without blanks"),
         ("annotator,query_id,left,right,kind\n", "only a header"),

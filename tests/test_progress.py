@@ -212,8 +212,8 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
     app = opened(state, "overview.py")
     shown = tiles(app)
     assert shown["Pairs in the pool"] == str(total["pool"])
-    assert shown["Judged in the pool"] == str(total["judged_in_pool"])
-    assert shown.get("Judged outside it", "0") == str(total["outside"])
+    assert shown["Pooled pairs judged"] == str(total["judged_in_pool"])
+    assert shown.get("Other pairs judged", "0") == str(total["outside"])
     table = app.dataframe[0].value.set_index("query_id")
     for row in status["per_topic"]:
         here = table.loc[row["query_id"]]

@@ -527,7 +527,7 @@ def test_what_the_library_refuses_is_told(
 
 def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     app = opened(hundred, "loop.py")
-    assert "Not computed yet" in shown(app)
+    assert "Not built yet" in shown(app)
     app.button(key="update").click().run()
     assert "100 documents, described by words and character 4-grams" in shown(app)
     assert "they are up to date." in shown(app)

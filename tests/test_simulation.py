@@ -334,7 +334,7 @@ def test_simulations_explain_what_they_do_not_know() -> None:
         simulate(cases(DOCUMENTS, TOPICS, QRELS), learners=["svn"])
     with pytest.raises(UnknownNameError, match="did you mean 'knee'"):
         simulate(cases(DOCUMENTS, TOPICS, QRELS), stops=["kne"])
-    with pytest.raises(InputError, match="look at the ids"):
+    with pytest.raises(InputError, match="check the ids"):
         simulate(cases(DOCUMENTS, TOPICS, QRELS, level=9))
 
 
@@ -346,7 +346,7 @@ def test_priors_are_drawn_or_listed() -> None:
     listed = list_priors({("1", None): ["d0"], ("1", 2): ["d3"]})
     assert listed(case, 2).tolist() == [3, 0]
     assert listed(case, 1).tolist() == [0]
-    with pytest.raises(InputError, match="is not in its collection"):
+    with pytest.raises(InputError, match="is not in the collection or its scope"):
         list_priors({("1", None): ["dx"]})(case, 0)
 
 
@@ -428,8 +428,8 @@ def test_the_command_prints_means(folder: Path) -> None:
         (["--batch", "7"], "batch: expected one of"),
         (["--strategy", "lop"], "did you mean 'loop'"),
         (["--priors", "²,1"], "none, two numbers"),
-        (["--relevance-level", "3"], "nothing to simulate"),
-        (["--priors", "50,5"], "give fewer priors"),
+        (["--relevance-level", "3"], "a simulation needs topics with relevant documents"),
+        (["--priors", "50,5"], "use fewer"),
         (["--priors", "-1,1"], "expected two numbers, 0 or more"),
     ],
 )

@@ -16,7 +16,7 @@ def draw(titles: Mapping[str, str]) -> None:
     campaign = session.current().campaign
     pairs = campaign.calibration.pairs()
     with_grade = int(pairs["settled"].notna().sum())
-    st.write("Every annotator judges these pairs first, so that you can compare how they read the grades.")
+    st.write("Every annotator judges the calibration pairs first, so that you can compare how they use the grades.")
     if len(pairs):
         known = f"{with_grade:,} of {count(len(pairs), 'pair')} {plural(with_grade, 'has', 'have')} a reference grade"
         st.write(f"{known}: the adjudicated grade, or else the grade of imported qrels.")
@@ -44,7 +44,7 @@ def draw(titles: Mapping[str, str]) -> None:
     label = "Show annotators the reference grade after each pair"
     feedback = st.toggle(label, is_on, key="feedback", disabled=not with_grade and not is_on)
     if not with_grade:
-        st.caption("No pair has a reference grade yet.")
+        st.caption("No calibration pair has a reference grade yet.")
     if feedback != is_on:
         with widgets.saving("Reference grades are shown." if feedback else "Reference grades are hidden."):
             campaign.assignments.update(feedback=feedback)

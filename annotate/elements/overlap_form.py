@@ -16,6 +16,7 @@ WHICH = {
     "number": "Random pairs of each topic",
     "topics": "All pairs of some topics",
 }
+MOST_NAMED = 4  # topics named in the sentence above the fields
 
 
 def describe(settings: AssignmentSettings) -> str:
@@ -24,12 +25,18 @@ def describe(settings: AssignmentSettings) -> str:
         return "Each pair is judged by 1 annotator."
     which = {
         "all": "each pair",
-        "share": f"{percent_down(settings.share)} of the pairs",
-        "number": f"{count(settings.number, 'pair')} of each topic",
-        "topics": f"all pairs of topics {widgets.plain(join(settings.topics))}" if settings.topics else "no pair",
+        "share": f"{percent_down(settings.share)} of the pairs, chosen at random",
+        "number": f"{count(settings.number, 'random pair')} of each topic",
+        "topics": f"each pair of {_name_topics(settings.topics)}" if settings.topics else "no pair",
     }[settings.which]
-    others = "" if settings.which == "all" else ", and 1 annotator judges each other pair"
+    others = "" if settings.which == "all" else "; 1 annotator judges each other pair"
     return f"{settings.annotators} annotators judge {which}{others}."
+
+
+def _name_topics(topics: Sequence[str]) -> str:
+    """``topics 1 and 3``, or only their number if they are many."""
+    few = f"{plural(len(topics), 'topic')} {widgets.plain(join(topics))}"
+    return few if len(topics) <= MOST_NAMED else count(len(topics), "topic")
 
 
 def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
@@ -51,7 +58,7 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
                 known = [query_id for query_id in settings.topics if query_id in titles]
                 wanted["topics"] = tuple(pickers.pick_topics("Topics", titles, "topics", known))
             if which != "all":
-                st.caption("Every other pair is judged by one annotator.")
+                st.caption("1 annotator judges each other pair.")
     with widgets.shown_errors():
         _draw_workload(wanted, repr((len(titles), settings, campaign.settings.modes())))
     if annotators > max(1, len(judges)):
@@ -68,12 +75,12 @@ def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
     if looping:
         made = f"{count(status['judgements'], 'judgement')} made so far"
         topics = f"{looping:,} of {count(status['topics'], 'topic')} {plural(looping, 'is', 'are')}"
-        others = "; the numbers below are those of the other topics" if looping < status["topics"] else ""
+        others = "; the numbers below cover the other topics" if looping < status["topics"] else ""
         st.write(f"{made}. {topics} in a loop over the whole collection, without a fixed number of judgements{others}.")
     if not status["pool"]:
         if not looping:
-            st.info("The number of judgements is shown once there is a pool.")
-            widgets.page_link("pool.py", "Make a pool")
+            st.info("The number of judgements depends on the pool, which is empty.")
+            widgets.page_link("pool.py", "Choose the pool")
         return
     if looping == status["topics"]:
         return

@@ -28,7 +28,7 @@ def draw_costs(key: str, budget: int, names: list[str] | None) -> None:
             "parameters": text("Parameters", "medium"),
         },
         height="content",
-        alt="Pairs that each strategy would choose",
+        alt="Pairs that each strategy would select",
     )
     st.caption(
         f"{count(budget, 'pair')} per topic for strategies with a budget, default parameters for the others; "
@@ -43,10 +43,11 @@ def draw_rounds(runs: Sequence[str]) -> None:
         return
     st.subheader("Pooling history")
     parameters = [format_parameters(json.loads(values)) for values in rounds["parameters"]]
+    labels = [STRATEGIES[name].label if name in STRATEGIES else name for name in rounds["strategy"]]
     brought = [json.loads(names) for names in rounds["runs"]]
     by = ["all runs" if sorted(names) == sorted(runs) else ", ".join(names) for names in brought]
     display.table(
-        rounds.assign(parameters=parameters, runs=by),
+        rounds.assign(parameters=parameters, runs=by, strategy=labels),
         {
             "made_at": timestamp("Added (UTC)"),
             "strategy": "Strategy",

@@ -54,7 +54,7 @@ def draw_modes(modes: Mapping[str, str]) -> None:
     own = {query_id: mode or USUAL for query_id, mode in settings.own_modes().items()}
     if not own:
         return
-    labels = {USUAL: "Campaign's mode", **modes}
+    labels = {USUAL: "Campaign default", **modes}
     mode_column = SelectboxColumn(
         "Judging mode", options=list(labels), format_func=lambda mode: labels[str(mode)], required=True
     )

@@ -8,26 +8,21 @@ from collection.campaign import Campaign
 STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ("Judge a document", "judge.py", {"topic": "24"}, "Read it, then give it a grade from 0 to 3."),
     (
-        "See the loop at work",
+        "Watch the loop",
         "judge.py",
         {"topic": "1"},
-        "A model chooses the next document after each judgement. More, Why this document? explains the choice.",
+        "The model selects the next document after each judgement. Press w, or More, to see why.",
     ),
     (
         "See why judging may stop",
         "recall.py",
         {"topic": "7"},
-        "Topic 7 reached its recall target before its whole pool was judged.",
+        "The loop found enough relevant documents before the whole pool was judged.",
     ),
-    (
-        "Adjudicate a disagreement",
-        "adjudicate.py",
-        {},
-        "Two annotators gave different grades; record the adjudicated grade.",
-    ),
-    ("Compare the systems", "compare.py", {}, "Which systems are significantly worse than the best one?"),
-    ("Check reusability", "reusability.py", {}, "Can these judgements evaluate a new system fairly?"),
-    ("Export the collection", "export.py", {}, "Download the qrels, or the whole collection with its card."),
+    ("Adjudicate a disagreement", "adjudicate.py", {}, "Two annotators gave different grades. Record the final one."),
+    ("Compare the systems", "compare.py", {}, "See which differences are significant."),
+    ("Check reusability", "reusability.py", {}, "Find out whether these judgements are fair to new systems."),
+    ("Export the collection", "export.py", {}, "Download the qrels, or the collection with a card that describes it."),
 )  # label, page, its query, and what to do there
 
 

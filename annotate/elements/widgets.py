@@ -94,21 +94,22 @@ def documentation_link(page: str, label: str) -> None:
     st.markdown(f"[{label}](/documentation/{page})")
 
 
-def next_step(step: NextStep) -> None:
-    """Draw the next step with a button that leads to its page, or with the roles that may open it."""
+def next_step(step: NextStep, missing: str = "") -> None:
+    """Draw what is `missing`, and the next step with a button that leads to its page or the roles that may take it."""
     page = next(page for page in page_access.PAGES if page.url_path == step.page)
+    sentence = plain(step.sentence)  # it may name topics
     with st.container(border=True):
-        st.write(plain(step.sentence))  # it may name topics
         if session.current().role not in page.roles:
-            st.caption(f"This page is for {page_access.role_names(page.roles)}.")
-        elif st.button(NEXT[step.page], type="primary", icon=page.icon, key="next-step"):
+            st.write(f"{missing} Next step for {page_access.role_names(page.roles)}: {sentence}".strip())
+            return
+        st.write(f"{missing} {sentence}".strip())
+        if st.button(NEXT[step.page], type="primary", icon=page.icon, key="next-step"):
             st.switch_page(f"views/{page.file}")
 
 
-def stop_with_next_step(sentence: str, step: NextStep | None = None) -> NoReturn:
-    """End a page that has nothing to show yet with what is missing and the next step, by default the campaign's."""
-    st.write(sentence)
-    next_step(step or session.current().campaign.overview.next_step())
+def stop_with_next_step(missing: str) -> NoReturn:
+    """End a page that has nothing to show yet with what is missing and the campaign's next step."""
+    next_step(session.current().campaign.overview.next_step(), missing)
     st.stop()
 
 
@@ -151,16 +152,15 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     """Draw an annotator's topics with their own progress, without anybody else's."""
     topics = campaign.progress.topics_for(annotator)
     if not topics:
-        st.write("No topics are assigned to you yet. Ask the manager of the campaign.")
+        st.write("No topics are assigned to you yet. Ask a manager of the campaign to assign some.")
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Start judging", type="primary", icon=":material/gavel:", key="next-step"):
-            st.switch_page("views/judge.py")
-        if campaign.settings.guidelines():
-            page_link("guidelines.py", "Read the guidelines")
+    if (step := campaign.overview.next_step()).page in ("import", "pool"):
+        next_step(step, "There is nothing to judge yet.")
+        return
     if (task := campaign.settings.judging_page().task) != "grades":
         decided = campaign.topic_tasks.progress(annotator)
         unit = "lists" if task == "list" else "topics"
+        _start_judging(campaign, decided.done, decided.goal, unit)
         metrics({"Your topics": len(topics), "Your decisions": decided.done})
         if decided.goal:
             st.progress(decided.done / decided.goal, f"{decided.done:,} of {decided.goal:,} {unit} decided")
@@ -170,6 +170,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     titles = campaign.corpus.topics().set_index("query_id")["title"]
     standings = {query_id: campaign.progress.standing(query_id, annotator) for query_id in topics}
     done, goal = campaign.progress.totals(annotator)
+    _start_judging(campaign, done, goal, "pairs in your topics")
     if waiting := campaign.calibration.left(annotator):
         st.info(f"You start with {count(waiting, 'calibration pair')}, which every annotator judges.")
     metrics({"Your topics": len(topics), "Your judgements": len(mine)})
@@ -189,6 +190,23 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
         alt="Your topics",
     )
     grade_scale(campaign.grades)
+
+
+def _start_judging(campaign: Campaign, done: int, goal: int | None, units: str) -> None:
+    """Draw what is left for an annotator, with a button that leads there."""
+    if is_done := goal is not None and done >= goal:
+        st.write(f"No {units} are left.")
+    elif goal is None:
+        st.write("The loop selects documents for you until a manager closes your topics.")
+    else:
+        st.write(f"{goal - done:,} of {goal:,} {units} are left.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if is_done:
+            page_link("my_judgements.py")
+        elif st.button("Start judging", type="primary", icon=":material/gavel:", key="next-step"):
+            st.switch_page("views/judge.py")
+        if campaign.settings.guidelines():
+            page_link("guidelines.py", "Read the guidelines")
 
 
 def grade_scale(scale: GradeScale) -> None:

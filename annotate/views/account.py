@@ -15,7 +15,9 @@ campaign = now.campaign
 
 st.title("Account")
 mine = next(account for account in campaign.accounts.table().to_dict("records") if account["name"] == now.annotator)
-st.write(f"You are signed in as **{widgets.plain(now.annotator)}**, {now.role}: {ROLES[now.role]}.")
+article = "an" if now.role == "annotator" else "a"
+name = widgets.plain(now.annotator)
+st.write(f"You are signed in as **{name}**. As {article} {now.role}, you can {ROLES[now.role]}.")
 if mine["groups"]:
     st.write(f"Groups: {widgets.plain(', '.join(mine['groups']))}.")
 if mine["email"]:
@@ -24,7 +26,7 @@ if mine["email"]:
 has_one = bool(mine["has_password"])
 st.subheader("Change password" if has_one else "Choose a password")
 if not has_one:
-    st.write("With a password you can sign in without a link, in any browser.")
+    st.write("With a password, you can sign in on any browser without a link.")
 with st.form("password", clear_on_submit=True, width=460):
     old = st.text_input("Current password", type="password", autocomplete="current-password") if has_one else ""
     hint = f"At least {SHORTEST_PASSWORD} characters, for example a few unrelated words."
@@ -46,12 +48,12 @@ with st.form("password", clear_on_submit=True, width=460):
                 st.error(widgets.sentence(str(error)))
             else:
                 OLD_PASSWORD_FAILURES.succeeded(now.annotator, now.digest, is_known=True)
-                st.success("Password saved. You are signed out in other browsers.")
+                st.success("Password saved. You are signed out on other browsers.")
 
 st.subheader("Sign out")
 others = int(mine["sessions"]) - 1
-elsewhere = f"and in {count(others, 'other browser')}" if others else "only"
-st.write(f"You are signed in here {elsewhere}.")
+elsewhere = f"this browser and {count(others, 'other browser')}" if others else "this browser only"
+st.write(f"You are signed in on {elsewhere}.")
 with st.container(horizontal=True):
     if st.button("Sign out here", key="leave-here"):
         signin_pages.sign_out()

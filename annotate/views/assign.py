@@ -14,7 +14,7 @@ settings = campaign.settings.assignment()
 st.title("Assign")
 topics = sort_naturally(campaign.corpus.topics())
 if topics.empty:
-    widgets.stop_with_next_step("Topics are assigned to annotators: import the topics first.")
+    widgets.stop_with_next_step("Topics are assigned to annotators, and this campaign has none yet.")
 titles = dict(zip(topics["query_id"], topics["title"], strict=True))
 people = campaign.accounts.table()
 judges = people.loc[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool), "name"].tolist()
@@ -26,21 +26,21 @@ def rules() -> None:
     """Draw the settings of blind judging and reservations, and the order of pairs."""
     blind = st.toggle("Blind judging", settings.blind, key="blind")
     st.caption(
-        "Blind: annotators see neither the judgements of others nor the runs that retrieved a document. Otherwise both "
-        "are shown on My judgements, for pairs that the annotator has judged."
+        "Annotators see neither the judgements of others nor the runs that retrieved a document. If off, My judgements "
+        "shows both for pairs that the annotator has judged."
     )
     label, help = (
         "Reservation of a pair (minutes)",
-        "An open card renews it every two minutes; 10 minutes at most in a loop.",
+        "An open judging page renews it every 2 minutes. In a loop, it lasts 10 minutes at most.",
     )
     lease = st.number_input(label, *LEASES, settings.lease, format="%g", key="lease", help=help)
     st.caption(
-        "A pair on somebody's screen is reserved for them. After this time without renewal, others can judge it."
+        "A pair on an annotator's screen is reserved for them. If they leave, others can judge it after this time."
     )
     widgets.save_button({"blind": blind, "lease": lease}, settings, campaign.assignments.update, "Saved.", "save-rules")
     st.subheader("Order within a topic")
     label, meaning = MODES[campaign.settings.loop().mode]
-    st.write(f"**{label}:** {widgets.sentence(meaning.removesuffix('.'))}")
+    st.write(f"**{label}:** {widgets.sentence(meaning)}")
     widgets.page_link("loop.py", "Change the judging mode")
 
 

@@ -16,7 +16,7 @@ campaign, manages = now.campaign, now.role == "manager"
 guidelines, notes = campaign.settings.guidelines(), campaign.settings.topic_notes()
 
 st.title("Guidelines")
-st.write("How to judge in this campaign. On the judging card, the Guidelines button or **g** opens them.")
+st.write("Press **g** while judging to open these guidelines." if guidelines else "There are no guidelines yet.")
 if manages:
     widgets.documentation_link("how-to/write-guidelines", "How to write guidelines")
 
@@ -24,12 +24,8 @@ if manages:
 def read() -> None:
     if guidelines:
         widgets.safe_html(to_html(guidelines), "guidelines")
-    else:
-        st.info(
-            "There are no guidelines yet: describe under Edit what each grade means, and how to judge doubtful cases."
-            if manages
-            else "There are no guidelines for this campaign yet."
-        )
+    elif manages:
+        st.write("Describe under Edit what each grade means and how to judge doubtful cases.")
 
 
 def read_notes() -> None:
@@ -59,7 +55,7 @@ def write() -> None:
             key="guidelines-text",
             height=460,
             placeholder="# What counts as relevant\n\nA document is **relevant** when …",
-            help="Headings, lists, tables, links and emphasis. HTML is shown as text, an image as its description.",
+            help="Headings, lists, tables, links and emphasis. HTML appears as text, images as descriptions.",
         )
     with right:
         st.caption("Preview. Press Ctrl+Enter to update it.")
@@ -75,8 +71,8 @@ def write() -> None:
 def write_notes() -> None:
     topics = campaign.corpus.topics()["query_id"]
     if topics.empty:
-        st.write("There are no topics yet: import them first.")
-        widgets.page_link("import_files.py")
+        st.write("This campaign has no topics yet.")
+        widgets.page_link("import_files.py", "Import files")
         return
     note_column = TextColumn("Note for annotators", width="large", max_chars=5000)
     columns = {"query_id": text("Topic", "small"), "title": text("Title", "medium"), "note": note_column}

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit import config
 
 from annotate.auth import session
+from annotate.auth.page_access import PAGES
 from annotate.elements import widgets
 from collection.characters import without_bidi
 from collection.errors import CleverdonError
@@ -17,8 +18,11 @@ campaign = session.current().campaign
 SEVERAL = ("documents", "runs")
 LEFT = {
     "topics": ("Topics", "TSV, JSONL, TREC SGML or XML; optionally .gz."),
-    "documents": ("Documents", "JSONL, TSV or CSV; optionally .gz. Image files: use `cleverdon import`."),
-    "clicks": ("Click log", "CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Separate from judgements."),
+    "documents": ("Documents", "JSONL, TSV or CSV; optionally .gz. For image files, use `cleverdon import`."),
+    "clicks": (
+        "Click log",
+        "CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Not used as judgements.",
+    ),
 }
 RIGHT = {
     "runs": ("Runs", "TREC format: topic Q0 document rank score tag; optionally .gz."),
@@ -34,8 +38,10 @@ RIGHT = {
 def contents() -> str:
     """Describe in a sentence what the campaign contains."""
     counts = campaign.progress.counts()
-    sizes = [count(counts[f"{name}s"], name) for name in ("topic", "document", "run")]
-    return f"This campaign has {join(sizes)}, and {count(counts['pool'], 'pair')} in the pool."
+    sizes = [count(counts[f"{name}s"], name) for name in ("topic", "document", "run") if counts[f"{name}s"]]
+    step = campaign.overview.next_step()
+    to_import = f" {widgets.plain(step.sentence)}" if step.page == "import" else ""
+    return f"This campaign {f'has {join(sizes)}' if sizes else 'is empty'}.{to_import}"
 
 
 st.title("Import")
@@ -52,8 +58,7 @@ with st.form("files", border=False):
     go = st.form_submit_button("Import", type="primary")
     largest = f"{config.get_option('server.maxUploadSize'):,} MB"
     st.caption(
-        "All files are imported together: an error in one of them changes nothing. "
-        f"For more than {largest}, use `cleverdon import`."
+        f"If a file has an error, nothing is imported. For files of more than {largest}, use `cleverdon import`."
     )
 
 if go:
@@ -110,7 +115,6 @@ if len(logs := campaign.clicks.sources()):
     named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]
     st.write(f"Click logs: {join(named)}.")
     widgets.page_link("export.py", "Export clicks")
-if (step := campaign.overview.next_step()).page == "import":
-    st.info(widgets.plain(step.sentence))
-else:
-    widgets.next_step(step)
+if (step := campaign.overview.next_step()).page != "import":
+    file = next(page.file for page in PAGES if page.url_path == step.page)
+    widgets.page_link(file, f"Next step: {widgets.NEXT[step.page]}")

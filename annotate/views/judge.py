@@ -13,8 +13,7 @@ step = now.campaign.overview.next_step()
 
 if step.page in ("import", "pool"):
     st.title("Judge")
-    st.write("There is nothing to judge yet.")
-    widgets.next_step(step)
+    widgets.next_step(step, "There is nothing to judge yet.")
 else:
     settings = now.campaign.settings.judging_page()
     scale = grade_buttons(now.campaign.grades) if settings.task == "grades" else []

@@ -15,7 +15,7 @@ LONG = {
     "whole": ("In full", "Annotators see the whole text."),
     "passages": (
         "Matching passages first",
-        "Annotators see the passages that match the topic, and expand the rest with one key.",
+        "Annotators see the passages that match the topic, and open the rest with one key.",
     ),
 }
 MOST = 200  # pooled pairs to choose a preview from
@@ -26,8 +26,8 @@ def number(label: str, name: str, least: int, most: int, help: str | None = None
 
 
 st.title("Judging page")
-label, description = TASKS[settings.task]
-st.write(f"**{label}:** {description} Open judging pages show changes after a reload.")
+description = TASKS[settings.task][1]
+st.write(f"Annotators {description[0].lower()}{description[1:]} Changes appear when they next open or reload the page.")
 widgets.documentation_link("how-to/lists-and-preferences", "Grades, lists or preferences?")
 wanted: dict[str, object] = {}
 with st.form("card", enter_to_submit=False):
@@ -36,11 +36,15 @@ with st.form("card", enter_to_submit=False):
         wanted["task"] = pickers.pick_described("Task", TASKS, settings.task, "task")
         with st.container(horizontal=True):
             wanted["list_size"] = number(
-                "Documents per list", "list_size", 2, 50, "Lists: the first of the topic's pool."
+                "Documents per list", "list_size", 2, 50, "For lists: the first of the topic's pool."
             )
-            wanted["most_chosen"] = number("Documents chosen, maximum", "most_chosen", 1, 50, "Lists only.")
+            wanted["most_chosen"] = number("Choices per list, at most", "most_chosen", 1, 50, "For lists.")
             wanted["preference_size"] = number(
-                "Documents to compare", "preference_size", 2, 100, "Preferences: the first of the topic's pool."
+                "Documents to compare",
+                "preference_size",
+                2,
+                100,
+                "For preferences: the first of the topic's pool.",
             )
         wanted["rest_after"] = number("Suggest a break after (minutes, 0 = never)", "rest_after", 0, 1440)
         wanted["marking"] = st.checkbox(
@@ -53,20 +57,20 @@ with st.form("card", enter_to_submit=False):
             "Point out near-duplicates of judged documents",
             settings.near,
             key="near",
-            help="Only of documents that the annotator judged themselves.",
+            help="Compares only with documents that the same annotator judged.",
         )
     with right:
         wanted["form"] = pickers.pick_described("Text format", FORMS, settings.form, "form")
-        st.caption("Choose it before annotators mark passages: their positions depend on the format.")
+        st.caption("Set the format before annotators mark passages: the positions of passages depend on it.")
         wanted["long"] = pickers.pick_described("Long documents", LONG, settings.long, "long")
-        wanted["long_from"] = number("Long document (characters or more)", "long_from", 200, 10_000_000)
+        wanted["long_from"] = number("Length of a long document (characters, at least)", "long_from", 200, 10_000_000)
         hosts = st.text_area(
-            "Hosts of linked images to show",
+            "Hosts whose images are shown",
             "\n".join(settings.image_hosts),
             key="image_hosts",
             placeholder="images.example.org",
             height=90,
-            help="One host per line. Images on other hosts are links: loading one reveals the reader to its host.",
+            help="One host per line. Other images are links: loading an image reveals the annotator to its host.",
         )
         wanted["image_hosts"] = tuple(hosts.replace(",", " ").split())
     save = st.form_submit_button("Save", type="primary", key="save")
@@ -81,8 +85,8 @@ if save:
 st.subheader("Preview")
 pairs = campaign.document_view.first_of_pool(MOST)
 if pairs.empty:
-    st.write("There is no pool yet: add pairs to it to preview their documents.")
-    widgets.page_link("pool.py")
+    st.write("The preview shows documents of the pool, which is empty.")
+    widgets.page_link("pool.py", "Choose the pool")
     st.stop()
 titles = campaign.corpus.topics().set_index("query_id")["title"]
 labels = [f"{doc_id}, for topic {q}: {titles[q]}" for q, doc_id in zip(pairs["query_id"], pairs["doc_id"], strict=True)]

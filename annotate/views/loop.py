@@ -13,18 +13,18 @@ campaign = session.current().campaign
 counts, settings = campaign.progress.counts(), campaign.settings.loop()
 LEVELS = {g: f"{g} · {campaign.grades.label(g)}" for g in campaign.grades.sentences if g > 0}
 MODE_LABELS = {name: label for name, (label, _) in MODES.items()}
-RANDOM_DRAWS = {"automatic": "Automatic", "number": "After a fixed number", "never": "Never"}
+RANDOM_DRAWS = {"automatic": "Automatic", "number": "After a number of irrelevant documents", "never": "Never"}
 ADAPTIVE = strategies(adaptive=True)
 RANKINGS = {"model": "Model (active learning)"} | {n: f"{entry.label} (pooling)" for n, entry in ADAPTIVE.items()}
 MODELS = {entry.name: f"{entry.label}: {entry.description}" for entry in LEARNERS}
 GRADES = {
-    "weights": "Weighted: lower grades are weak examples, higher grades strong ones",
-    "threshold": "Binary: relevant or not relevant",
+    "weights": "Weighted: higher grades are stronger examples",
+    "threshold": "Binary: a document is relevant or not",
 }
 EVIDENCE = {
-    "prior": "Prior: leads at first, and counts less with every relevant document found",
-    "columns": "Features: the model learns how far to trust the runs",
-    "none": "None: the model uses texts only",
+    "prior": "Prior: ranks count most at first, and less with every relevant document found",
+    "columns": "Features: the model learns how much ranks count",
+    "none": "None: the model reads texts only",
 }
 BLOCKS = {"words": "words", "chars": "character 4-grams", "dense": "imported embeddings"}
 SHOWN = {"terms": "Terms with the highest weights", "terms and runs": "Terms, and ranks in the runs", "nothing": "None"}
@@ -32,9 +32,13 @@ SHOWN = {"terms": "Terms with the highest weights", "terms and runs": "Terms, an
 st.title("Loop")
 modes = list(campaign.settings.modes().values())
 if looping := sum(mode in LOOPING for mode in modes):
-    advice = f"{percent_down(settings.target)} recall with {percent_down(settings.confidence)} confidence"
+    target = f"{percent_down(settings.target)} recall with {percent_down(settings.confidence)} confidence"
     are = plural(looping, "is", "are")
-    st.write(f"{looping:,} of {count(len(modes), 'topic')} {are} in the loop; the advice to stop aims at {advice}.")
+    st.write(f"{looping:,} of {count(len(modes), 'topic')} {are} in the loop. The target is {target}.")
+elif not (counts["topics"] and counts["documents"]):
+    absent = join([name for name in ("topics", "documents") if not counts[name]], "or")
+    st.write(f"The loop selects documents for topics, and this campaign has no {absent} yet.")
+    widgets.page_link("import_files.py", "Import files")
 else:
     st.write("No topic is in the loop. Choose a judging mode with a loop to find relevant documents faster.")
 widgets.documentation_link("how-to/use-the-loop", "How to use the loop")
@@ -43,39 +47,37 @@ if used_up := campaign.budget.state().words:
 wanted: dict[str, object] = {}
 left, right = st.columns(2, gap="large")
 with left:
-    mode = pickers.pick("Judging mode", MODE_LABELS, settings.mode, "mode")
-    caption = st.empty()
-    by = pickers.pick("What chooses the next document", RANKINGS, settings.by, "by")
+    mode = pickers.pick("Default judging mode", MODE_LABELS, settings.mode, "mode")
+    st.caption(widgets.sentence(MODES[mode][1]))
+    by = pickers.pick("Next document selected by", RANKINGS, settings.by, "by")
     by_model = by == "model"
-    meaning = MODES[mode][1]
     if not by_model:
-        st.caption(f"{ADAPTIVE[by].description} It reads no text." + ("" if counts["runs"] else " It needs runs."))
-        meaning = meaning.replace("the model", "the strategy").replace("whole collection", "documents of all systems")
-    caption.caption(widgets.sentence(meaning.removesuffix(".")))
+        which = "of the runs" if counts["runs"] else "of runs, and this campaign has none yet"
+        st.caption(f"{ADAPTIVE[by].description} It selects only documents {which}.")
     level = pickers.pick("Minimum relevant grade", LEVELS, settings.level, "level")
     wanted |= {"mode": mode, "by": by, "level": level}
 with right:
     wanted["target"] = pickers.pick_share("Target recall (%)", 1.0, 100.0, settings.target, "target")
     wanted["confidence"] = pickers.pick_share("Confidence (%)", 50.0, 99.9, settings.confidence, "confidence")
     label = "Judgement budget, all topics (0 = unlimited)"
-    help = "Topics in the loop share it equally. A document counts once, however many annotators judge it."
+    help = "Topics in the loop share the budget equally. A pair counts once, however many annotators judge it."
     wanted["budget"] = st.number_input(label, 0, None, settings.budget, key="budget", help=help)
     if settings.budget:
-        st.caption(f"{sum(campaign.budget.state().judged.values()):,} of {settings.budget:,} documents judged.")
+        st.caption(f"{sum(campaign.budget.state().judged.values()):,} of {settings.budget:,} pairs judged.")
 cautions = st.container()
 with st.expander("Advanced"):
     left, right = st.columns(2, gap="large")
     with left:
         usual = "automatic" if settings.run is None else "number" if settings.run else "never"
-        draws = pickers.pick("Random draws to estimate recall", RANDOM_DRAWS, usual, "draws")
+        draws = pickers.pick("Random documents, to estimate recall", RANDOM_DRAWS, usual, "draws")
         wanted["run"] = {"automatic": None, "never": 0}.get(draws)
         if draws == "number":
-            label = "Consecutive irrelevant documents before a random draw"
+            label = "Irrelevant documents in a row before a random one"
             wanted["run"] = st.number_input(label, 1, None, settings.run or 50, key="run")
         elif draws == "automatic":
-            by_size = "After 50 irrelevant documents in a row; after 200 in collections of 20,000 documents or more."
-            st.caption(by_size if by_model else "None: a strategy continues until all retrieved documents are judged.")
-        label = "Random draws from the start (% of judgements)"
+            by_size = "After 50 irrelevant documents in a row, or 200 in collections of 20,000 documents or more."
+            st.caption(by_size if by_model else "Never: a strategy continues until all runs are judged in full.")
+        label = "Minimum share of random documents (% of judgements)"
         wanted["control"] = pickers.pick_share(label, 0.0, 100.0, settings.control, "control")
     with right:
         label = "Judgement budget, each topic (0 = unlimited)"
@@ -88,30 +90,30 @@ with st.expander("Advanced"):
         wanted["evidence"] = pickers.pick("Use of runs", EVIDENCE, settings.evidence, "evidence", captions=[])
 with cautions:
     if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"]:
-        st.warning("Without random draws, recall cannot be estimated and no stopping guarantee holds.")
+        st.warning("Without random documents, recall cannot be estimated and no stopping guarantee holds.")
     if wanted["explain"] == "terms and runs":
-        st.warning("Annotators can see how the systems ranked a document, so judging is not blind.")
+        st.warning("Annotators can see how the runs ranked a document, so judging is not blind.")
 
 widgets.save_button(wanted, settings, campaign.settings.set_loop, "Saved. It applies from the next document.", "save")
 if modes:
-    with st.expander("Judging mode by topic"):
+    with st.expander("Judging mode of each topic"):
         topic_editor.draw_modes(MODE_LABELS)
 if not by_model:
     st.stop()
-st.subheader("Document features")
 state, documents = campaign.features.state(), counts["documents"]
 if not documents:
-    widgets.stop_with_next_step("The model learns from texts: import the documents first.")
+    st.stop()
+st.subheader("Document vectors")
 if state.made_at is None:
-    st.write("Not computed yet. The first document of a loop waits for this; compute the features now to avoid that.")
+    st.write("Not built yet. Build them now, or the first annotator in the loop waits for them.")
 else:
     blocks = join(BLOCKS.get(block, block) for block in state.blocks)
-    since = "they are up to date" if state.current else "documents were added or changed since"
-    made = f"{count(state.documents, 'document')}, described by {blocks}"
-    st.write(f"{made}. Computed on {state.made_at:%Y-%m-%d at %H:%M} UTC; {since}.")
+    since = "up to date" if state.current else "out of date: documents were added or changed since"
+    made = f"The vectors of {count(state.documents, 'document')} ({blocks})"
+    st.write(f"{made}, built on {state.made_at:%Y-%m-%d at %H:%M} UTC, are {since}.")
     if state.note:
         st.warning(widgets.plain(state.note))
-if st.button("Update features" if state.made_at else "Compute features", disabled=state.current, key="update"):
+if st.button("Update vectors" if state.made_at else "Build vectors", disabled=state.current, key="update"):
     bar = st.progress(0.0)
 
     def tell(what: str, done: int, total: int | None) -> None:
@@ -119,6 +121,6 @@ if st.button("Update features" if state.made_at else "Compute features", disable
 
     with widgets.shown_errors():
         report = campaign.features.update(progress=tell)
-        st.toast(f"Features of {count(report.documents, 'document')} computed in {report.seconds:.1f} s.")
+        st.toast(f"Built the vectors of {count(report.documents, 'document')} in {report.seconds:.1f} s.")
         st.rerun()
     bar.empty()

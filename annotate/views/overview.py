@@ -23,6 +23,8 @@ if now.role == "manager":  # a reader changes nothing
     widgets.next_step(NextStep(**state["next"]))
     if state["next"]["page"] == "judge" and len(campaign.accounts.table()) == 1:
         widgets.page_link("people.py", "Invite annotators")
+    if state["next"]["page"] == "export" and state["runs"]:
+        widgets.page_link("compare.py", "Compare the systems")
     if campaign.settings.tour():
         tour.draw(campaign)
 
@@ -30,21 +32,23 @@ outside = state["outside_pool"]
 figures = {"Topics": state["topics"], "Documents": state["documents"]}
 if not outside:  # at most five numbers; the runs are below, too
     figures["Runs"] = state["runs"]
-figures["Pairs in the pool"] = state["pool"]
+if state["pool"]:
+    figures["Pairs in the pool"] = state["pool"]
 if decisions := state["decisions"]:
     figures["Decisions"] = decisions["made"]
-else:
-    figures["Judged in the pool"] = state["judged_in_pool"]
+elif state["pool"]:
+    figures["Pooled pairs judged"] = state["judged_in_pool"]
 if outside:
-    figures["Judged outside it"] = outside
-widgets.metrics(figures)
+    figures["Other pairs judged"] = outside
+if any(figures.values()):
+    widgets.metrics(figures)
 
 judged, made = state["judged"], state["made"]
 goal = None if state["in_loop"] else state["goal"]
 if decisions:
     widgets.decision_progress(decisions)
 elif goal is None:
-    loops = "Every loop has used up its budget." if state["budget"] else "Recall advises when to stop the loops."
+    loops = "The judgement budget is used up." if state["budget"] else "Recall advises when to stop."
     st.caption(f"{count(judged, 'pair')} judged. {loops}")
 elif goal:
     done = f"{made:,} of {goal:,} {'judgements made' if goal > state['pool'] else 'pairs judged'}"
@@ -63,17 +67,17 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     progress["left"] = progress["left"].astype("Int64")
     progress["mode"] = progress["mode"].map(lambda name: MODES[name][0])
     lacks_text = progress["without_text"].any()
-    no_text = number("No text", help="Pooled documents that cannot be judged; they count as unjudged.")
+    no_text = number("No text", help="Pooled documents without a text. They cannot be judged and count as unjudged.")
     display.table(
         progress,
         {
             "query_id": text("Topic", 60),
             "title": text("Title", "medium"),
             "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1),
-            "left": number("Left", help="Judgements still needed."),
-            "judged": None if lacks_text else "Judged",
-            "pool": "Pool",
-            "mode": "Chosen by",
+            "left": "Judgements left",
+            "judged": None if lacks_text else "Pairs judged",
+            "pool": "Pairs in the pool",
+            "mode": "Judging mode",
             "without_text": no_text if lacks_text else None,
         },
     )
@@ -87,12 +91,13 @@ elif len(annotators := campaign.judgement_log.annotators()):
             annotators,
             {
                 "annotator": "Annotator",
-                "judgements": number("Judgements", help="Current ones, without revised and undone ones."),
-                "seconds": number("Median seconds", "%.1f", help="Time with the document on screen."),
+                "judgements": number("Judgements", help="Without changed and undone judgements."),
+                "seconds": number("Seconds per judgement, median", "%.1f", help="Time with the document on screen."),
                 "last_at": timestamp("Last judgement (UTC)"),
             },
         )
 widgets.grade_scale(campaign.grades)
 if len(runs := campaign.corpus.run_table()):
     with st.expander(f"Runs ({len(runs)})"):
-        display.table(runs, {"run": "Run", "topics": "Topics", "rows": "Lines", "deepest": "Deepest rank"})
+        lines = number("Lines", "localized")
+        display.table(runs, {"run": "Run", "topics": "Topics", "rows": lines, "deepest": "Deepest rank"})

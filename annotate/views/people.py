@@ -27,14 +27,15 @@ def show_link(name: str, token: str) -> None:
 
 if link := st.session_state.pop("link", None):
     with st.container(border=True):
-        st.write(f"**Link for {widgets.plain(link[0])}.** Copy and send it now: it is shown once, and works once.")
-        st.caption(f"It expires after {count(LINK_DAYS, 'day')}.")
+        st.write(f"**Link for {widgets.plain(link[0])}.** Copy it now and send it yourself: it is shown only once.")
+        st.caption(f"It works once, within {count(LINK_DAYS, 'day')}.")
         st.code(link[1], language=None, wrap_lines=True)
 
 table = campaign.accounts.table()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
 roles = table["role"].value_counts()
-st.write(f"This campaign has {join(count(int(roles[role]), role) for role in ROLES if role in roles)}.")
+alone = " Invite annotators to judge with you." if len(table) == 1 else ""
+st.write(f"This campaign has {join(count(int(roles[role]), role) for role in ROLES if role in roles)}.{alone}")
 widgets.documentation_link("operations/team-server", "How people sign in")
 table["groups"] = [", ".join(groups) for groups in table["groups"]]
 display.table(
@@ -53,7 +54,7 @@ display.table(
 )
 
 st.subheader("Invite a person")
-st.caption("You send the link yourself; no mail is sent. With it the person chooses a password.")
+st.caption("You get a link to send to the person, who chooses a password with it. Cleverdon sends no e-mail.")
 # A new key after each invitation empties the fields; they stay filled if the name is refused.
 with st.form(f"invite-{len(table)}"):
     left, right = st.columns(2)
@@ -63,7 +64,7 @@ with st.form(f"invite-{len(table)}"):
     about_roles = "\n".join(f"- {role}: {may}" for role, may in ROLES.items())
     new_role = right.selectbox("Role", list(ROLES), index=1, help=about_roles)
     new_groups = left.multiselect("Groups", list(campaign.accounts.groups()), accept_new_options=True)
-    new_email = right.text_input("E-mail", help="Only for sign-in with OpenID Connect. No mail is sent.")
+    new_email = right.text_input("E-mail", help="Only for sign-in with OpenID Connect.")
     if st.form_submit_button("Invite", type="primary"):
         with widgets.shown_errors():
             show_link(new_name.strip(), campaign.accounts.invite(new_name, new_role, new_groups, new_email))

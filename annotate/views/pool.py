@@ -20,10 +20,12 @@ STRATEGIES = strategies(adaptive=False)
 st.title("Pool")
 runs = campaign.corpus.run_table()
 if runs.empty:
-    widgets.stop_with_next_step("A pool is made from runs: import the runs of your systems first.")
+    widgets.stop_with_next_step("A pool is made from runs, and this campaign has none yet.")
 state = campaign.progress.counts()
-pooled = f"The pool has {count(state['pool'], 'pair')}." if state["pool"] else "The pool is empty."
-st.write(f"{pooled} Choose which documents of the {count(len(runs), 'run')} are judged; pairs in the pool are kept.")
+if state["pool"]:
+    st.write(f"The pool has {count(state['pool'], 'topic-document pair')}. You can add pairs, but not remove any.")
+else:
+    st.write(f"The pool is empty. Choose which documents of the {count(len(runs), 'run')} to judge for each topic.")
 widgets.documentation_link("how-to/choose-a-pool", "How to choose a pooling strategy")
 left, right = st.columns([2, 1])
 with left:
@@ -33,7 +35,7 @@ with left:
     every = runs["run"].tolist()
     chosen = st.multiselect("Contributing runs", every, placeholder="All runs", key="runs", format_func=without_bidi)
     names = chosen or None
-    hint = "Pool only one of several nearly identical documents of a topic. Samples keep them all."
+    hint = "Pool one of several nearly identical documents of a topic. Random samples keep them all."
     skip = st.toggle("Leave out near-duplicates", disabled=entry.samples, help=hint, key="near")
 near: NearDuplicates = "skip" if skip and not entry.samples else "keep"
 with right:
@@ -46,9 +48,9 @@ cost = dry_run(name, dry_run=True, runs=names, near_duplicates=near, **parameter
 pairs = cost.per_topic["pairs"]
 time = campaign.pools.time(cost.new) if cost.new else None
 if not cost.pairs:
-    preview = "This chooses no pairs."
+    preview = "These settings select no pairs."
 elif not cost.new:
-    preview = "This adds nothing: all chosen pairs are in the pool already."
+    preview = "Nothing to add: all selected pairs are already in the pool."
 elif time is None:
     preview = f"This adds {count(cost.new, 'pair')}. Judging time is estimated once enough pairs are judged in the app."
 else:
@@ -57,32 +59,32 @@ else:
 st.write(f"**{preview}**")
 if time is not None:
     st.caption("One judgement per pair, all annotators together; 90% prediction interval.")
-figures: dict[str, str | int] = {"Pairs chosen": cost.pairs, "New pairs": cost.new}
-figures |= {"Pairs per topic, median": f"{pairs.median():g}", "Pairs per topic, range": f"{pairs.min()}-{pairs.max()}"}
+figures: dict[str, str | int] = {"Pairs selected": cost.pairs, "New pairs": cost.new}
+figures["Pairs per topic, median (range)"] = f"{pairs.median():g} ({pairs.min()}-{pairs.max()})"
 if cost.sampled_from is not None:
     figures["Sampled from"] = cost.sampled_from
 if cost.near_duplicates:
     figures["Near-duplicates left out"] = cost.near_duplicates
 widgets.metrics(figures)
 if empty := int((pairs == 0).sum()):
-    why = "the total budget went to other topics" if parameters.get("total") else "no chosen run retrieves any for them"
+    why = "the total budget went to other topics" if parameters.get("total") else "no run retrieves documents for them"
     st.info(f"{empty:,} of {count(len(pairs), 'topic')} {plural(empty, 'gets', 'get')} no pairs: {why}.")
 if cost.without_text:
     lacks = plural(cost.without_text, "has no text", "have no text")
-    st.warning(f"{count(cost.without_text, 'chosen document')} {lacks} in this campaign and cannot be judged yet.")
+    st.warning(f"{count(cost.without_text, 'selected document')} {lacks} in this campaign and cannot be judged yet.")
 widgets.missing_texts(campaign.corpus.without_text().values())
 if st.button("Add to pool", type="primary", disabled=not cost.new, key="add"):
     added = campaign.pools.add(name, runs=names, near_duplicates=near, **parameters)
     st.toast(f"Added {count(added.new, 'pair')} to the pool.")
     st.rerun()
-widgets.page_link("loop.py", "Use an adaptive strategy in the loop")
+widgets.page_link("loop.py", "Adaptive strategies are part of the loop")
 
 st.subheader("New pairs at each depth")
 depth = int(parameters["depth"]) if "depth" in parameters else None
 downloadable_chart(
     growth_chart(cached(campaign.pools.growth, key, "Reading runs", 4)(100, names), depth),
     "pool-growth",
-    "Pairs that a depth-k pool gains at each rank, by the run that ranks them highest (ties are shared)."
+    "Pairs that each rank adds to a depth-k pool, by the run that ranks them highest."
     + (" The dashed line is the chosen depth." if depth else ""),
     alt="New pairs at each depth, by run",
 )

@@ -1,1 +1,1 @@
-"""Active learning: features, learners, and one training round; pure functions over arrays."""
+"""Active learning: features of documents, learners, and one training round, as pure functions of arrays."""

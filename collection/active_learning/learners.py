@@ -1,6 +1,6 @@
-"""Labels -> weights: the table of learners.
+"""Registry of learners, which turn labelled rows into weights of features.
 
-Every learner is linear: a training round is then one pass over the matrix, and each score is a sum that can be
+All learners are linear, so that a training round is one pass over the matrix, and each score is a sum that can be
 explained term by term.
 """
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 class Linear(NamedTuple):
-    """A model: a document's score is the sum of `weights` times its features."""
+    """A linear model: a document's score is the sum of its features times `weights`."""
 
     weights: NDArray[np.float32]
     """(features,)."""
@@ -37,23 +37,23 @@ C = Annotated[float, Parameter("C", "Inverse of the regularisation strength.")]
 Ratio = Annotated[float, Parameter("Ratio", "Total weight of the relevant examples over that of the irrelevant ones.")]
 
 LEARNERS = Registry("learner", Entry[Learner], group="cleverdon.learners")
-"""Every learner: (rows (n, features) float32 CSR, relevant (n,) bool, weight (n,) float64, seed, *, parameters)
--> Linear. It is only called with at least one row of each class.
+"""A learner is a function (rows (n, features) float32 CSR, relevant (n,) bool, weight (n,) float64, seed, *,
+parameters) -> Linear. It is only called with at least one row of each class.
 
-Parameters here: `c` is the inverse regularisation strength; the total weight of the relevant rows is `ratio` times that
-of the irrelevant ones.
+Parameters of the learners here: `c` is the inverse regularisation strength; `ratio` is the total weight of the relevant
+rows divided by that of the irrelevant ones.
 """
 
 
 def balance(relevant: Bools, weight: Floats, ratio: float) -> Floats:
-    """Weights of the rows, mean 1, so that the relevant ones weigh `ratio` times the irrelevant together."""
+    """Rescale row weights to mean 1, so that the relevant rows together weigh `ratio` times the irrelevant ones."""
     balanced = weight.copy()
     balanced[~relevant] *= weight[relevant].sum() / (ratio * weight[~relevant].sum())
     return balanced / balanced.mean()
 
 
 def _narrow(rows: csr_matrix) -> tuple[csr_matrix, NDArray[np.int64]]:
-    """The rows with only the columns that occur in them, quicker than `rows[:, columns]`; and these columns."""
+    """The rows restricted to the columns that occur in them, and these columns; faster than `rows[:, columns]`."""
     from scipy.sparse import csr_matrix
 
     occurs = np.zeros(rows.shape[1], dtype=np.bool_)
@@ -114,7 +114,7 @@ def logistic(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c:
 @LEARNERS.add(
     "naive-bayes",
     label="Naive Bayes",
-    description="Multinomial naive Bayes: very fast, and good with few judgements; needs words.",
+    description="Very fast, and good with few judgements; needs word vectors.",
 )
 def naive_bayes(
     rows: csr_matrix,
@@ -135,7 +135,7 @@ def naive_bayes(
     present = narrow.copy()
     np.maximum(present.data, 0, out=present.data)
     sums = [alpha + (present[which].T @ weights[which]) for which in (relevant, ~relevant)]
-    # Features that no row has still tell the classes apart: by the classes' totals alone, the same for all.
+    # Features that occur in no row all get the same weight, which depends on the totals of the classes alone.
     totals = [np.log(s.sum() + alpha * (rows.shape[1] - len(columns))) for s in sums]
     in_relevant, in_irrelevant = (np.log(s) - total for s, total in zip(sums, totals, strict=True))
     return _spread(in_relevant - in_irrelevant, columns, rows.shape[1], elsewhere=totals[1] - totals[0])

@@ -1,6 +1,6 @@
-"""Vectors + run evidence + judgements -> ranking of the unjudged: one round of the loop, without side effects.
+"""One round of the active-learning loop: vectors, run evidence and judgements -> ranking of the unjudged documents.
 
-The same arguments give the same ranking, so a loop resumes from the log alone.
+The same arguments give the same ranking, so a loop can be resumed from the log alone.
 """
 
 from __future__ import annotations
@@ -28,53 +28,54 @@ Ints = NDArray[np.int64]
 NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 
 TRUST, HALVED_BY = 3.0, 6.0
-"""Initial weight of the runs' prior beside the model's scores, and after how many relevant documents it is half.
+"""Initial weight of the runs' prior relative to the model's scores; number of relevant documents that halves it.
 
-Chosen by replaying Cranfield, Vaswani and TREC DL 2019: better on each than a decay twice as quick, and flat around it.
+Chosen by replays on Cranfield, Vaswani and TREC DL 2019: better on each than a decay twice as fast, and little changes
+around these values.
 """
 
 BLANK_WINDOW, BLANK_WEIGHT = 50, 50
-"""See :func:`_place_blank`; chosen on nine reviews in which 185 of 7,300 records have neither title nor text."""
+"""Constants of :func:`_place_blank`, chosen on nine reviews in which 185 of 7,300 records have no title and no text."""
 
 EvidenceUse = Literal["prior", "columns", "none"]
 GradeUse = Literal["weights", "threshold"]
 
 
 class Evidence(NamedTuple):
-    """Run evidence of one topic, each (documents,); 0 where no run has the document."""
+    """Run evidence of one topic, each (documents,); 0 for documents in no run."""
 
     fusion: Floats
     """Reciprocal rank fusion score."""
     best: Floats
     """Best rank."""
     runs: Floats
-    """Number of runs that have it."""
+    """Number of runs with the document."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How the loop learns."""
+    """Settings of the loop's learning."""
 
     learner: str = "svm"
     """A name of :data:`collection.active_learning.learners.LEARNERS`."""
     parameters: Mapping[str, float] = field(default_factory=dict)
-    """Of the learner, where they differ from its defaults."""
+    """Parameters of the learner that differ from its defaults."""
     level: float = 1
     """Minimum relevant grade."""
     grades: GradeUse = "weights"
-    """With "weights", a document below the level but above 0 is a weak relevant example, one above the level a strong
-    one. With "threshold", only the level counts."""
+    """With "weights", grades above 0 but below the level make weak relevant examples, grades above the level strong
+    ones. With "threshold", only the level counts."""
     presumed: int = 100
-    """Random unjudged documents that each round takes as irrelevant examples; at most a fifth of the unjudged."""
+    """Number of random unjudged documents that each round uses as irrelevant examples, at most a fifth of them."""
     topic: float | None = None
-    """Weight of the topic's own text as a relevant example, 0 for none; None: 1 for a topic without runs, else 0."""
+    """Weight of the topic's text as a relevant example, 0 for none. None: 1 for a topic without runs, else 0."""
     evidence: EvidenceUse = "prior"
-    """With "prior", the runs' fusion is added to the score, with a weight that falls as relevant documents are found.
-    With "columns", run evidence is three more features to learn from. "none": the text alone."""
+    """With "prior", the fusion of the runs is added to the score, with less weight the more relevant documents are
+    found. With "columns", run evidence adds three features to learn from. With "none", only the text counts."""
 
     @classmethod
     def with_priors(cls, level: float = 1) -> Recipe:
-        """For a topic with known relevant and irrelevant documents, which replace its text and presumed examples."""
+        """Recipe for topics with known relevant and irrelevant documents, without presumed examples and topic text."""
         return cls(level=level, presumed=0, topic=0.0)
 
     def __post_init__(self) -> None:
@@ -87,11 +88,11 @@ class Recipe:
                 raise UnknownNameError(what, value, values)
         for name, number in self.parameters.items():
             if not isinstance(number, (int, float)) or not 0 < number < float("inf"):
-                raise InputError(f"the parameter {name} of {self.learner} is a number above 0, found {number!r}")
+                raise InputError(f"parameter {name} of {self.learner}: expected a number above 0, found {number!r}")
         if self.level <= 0 or self.presumed < 0 or not 0 <= (self.topic or 0) < float("inf"):
             topic = "" if self.topic is None else f", topic {self.topic}"
             found = f"level {self.level}, presumed {self.presumed}{topic}"
-            raise InputError(f"expected a relevance level above 0 and 0 or more presumed documents, found {found}")
+            raise InputError(f"recipe: expected a level above 0, presumed and topic 0 or more; found {found}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,24 +101,24 @@ class Space:
 
     vectors: Vectors
     allowed: Bools
-    """(documents,) what may be judged: all of the collection, or the pool."""
+    """(documents,) whether each document may be judged: the whole collection, or the pool."""
     text: str = ""
-    """Of the topic."""
+    """Text of the topic."""
     evidence: Evidence | None = None
-    """None where no run has the topic."""
+    """None if no run has the topic."""
 
     @cached_property
     def topic(self) -> csr_matrix:
-        """(1, features): the topic as if it were a document."""
+        """(1, features) the topic's text as a row."""
         return self.vectors.vectorize(self.text)
 
     @cached_property
     def start(self) -> Floats:
-        """(documents,) scores before anything relevant is known: the runs' fusion, below it BM25 of the topic."""
+        """(documents,) scores before a relevant document is known: the fusion of the runs, then BM25 of the topic."""
         words = self.vectors.bm25(self.text)
         if self.evidence is None:
             return words
-        # Scaled to less than the least fusion score, so that a retrieved document always comes before the others.
+        # Scaled below the smallest fusion score, so that retrieved documents always come first.
         fusion = self.evidence.fusion
         least = fusion[fusion > 0].min(initial=np.float32(1))
         return fusion + np.where(fusion > 0, 0, words / (words.max(initial=0) + 1) * least).astype(np.float32)
@@ -143,28 +144,28 @@ class Space:
 
     @cached_property
     def blank(self) -> Bools:
-        """(documents,) without features and run evidence: no model can tell them apart."""
+        """(documents,) bool: documents without features and run evidence, which no model can tell apart."""
         none = self.vectors.blank()
         return none if self.evidence is None else none & (self.evidence.fusion == 0)
 
     @property
     def initial_order(self) -> str:
-        """Basis of the order before anything relevant is known: "fusion", "topic text" or "no order"."""
+        """Basis of the order before a relevant document is known: "fusion", "topic text" or "no order"."""
         if self.evidence is not None:
             return "fusion"
         return "topic text" if self.topic.nnz and self.topic.data.any() else "no order"
 
 
 def topic_text(*parts: object) -> str:
-    """A topic's title, description and narrative as one text, without repetitions and missing values."""
+    """Join a topic's title, description and narrative, without repetitions and missing values."""
     return " ".join(dict.fromkeys(part for part in parts if isinstance(part, str) and part))
 
 
 class Ranking(NamedTuple):
-    """The best of the unjudged documents."""
+    """Ranking of the best unjudged documents."""
 
     rows: Ints
-    """(k,) documents, best first."""
+    """(k,) rows of the documents, best first."""
     scores: Floats
     """(k,)."""
     model: Linear | None
@@ -187,13 +188,14 @@ def train_and_rank(
     Parameters
     ----------
     judged, grades
-        (n,) rows of the judged documents in the order of judging, and their grades; two opinions are two rows.
+        (n,) rows of the judged documents in the order of judging, and their grades. A document with two judgements is
+        listed twice.
     seed
-        For the presumed irrelevant documents.
+        Random seed of the presumed irrelevant documents.
     count
         Length of the ranking.
     passed
-        Rows neither to learn from nor to rank: those that nobody could grade.
+        Rows to leave out of training and ranking, since nobody could grade them.
     """
     left = space.allowed.copy()
     left[judged] = left[passed] = False
@@ -205,7 +207,7 @@ def train_and_rank(
     model = LEARNERS[recipe.learner].function(*examples, seed, **recipe.parameters)
     scores = space.vectors.scores(model.weights[: space.vectors.features])
     if space.evidence is not None and recipe.evidence == "prior":
-        # Documents, not opinions: several judgements of one are no reason to trust the runs less.
+        # Counts documents: several judgements of one document are no reason to trust the runs less.
         trust = TRUST / (1 + len(np.unique(judged[relevant])) / HALVED_BY)
         scores = standardize(scores, left) + np.float32(trust) * space.prior
     elif recipe.evidence == "columns":
@@ -216,10 +218,10 @@ def train_and_rank(
 
 
 def _place_blank(scores: Floats, space: Space, judged: Ints, relevant: Bools, left: Bools) -> None:
-    """Put the documents without a feature before all others or behind them, by their expected precision.
+    """Rank documents without features before or after all others, whichever has the higher expected precision.
 
-    Theirs is estimated from the judged ones, with the share of relevant documents so far as a prior that counts as
-    BLANK_WEIGHT judgements; that of the others is the share among the last BLANK_WINDOW of them.
+    Their precision is estimated from those judged so far, with the share of relevant documents so far as a prior worth
+    BLANK_WEIGHT judgements. The precision of the others is that of their last BLANK_WINDOW judgements.
     """
     waiting = space.blank & left
     if not waiting.any():
@@ -235,17 +237,17 @@ def _place_blank(scores: Floats, space: Space, judged: Ints, relevant: Bools, le
 def _examples(
     space: Space, judged: Ints, grades: Ints, recipe: Recipe, random: np.random.Generator, left: Bools
 ) -> tuple[csr_matrix, Bools, NDArray[np.float64]] | None:
-    """Rows, labels and weights to learn from: the judged, the presumed irrelevant, and the topic's own text.
+    """Rows, labels and weights to learn from: judged and presumed irrelevant documents, and the topic's text.
 
-    None where a class or every word is missing.
+    None if one class has no example or no example has a feature.
     """
     from scipy.sparse import csr_matrix, hstack, vstack
 
-    # Rows without features would only change the shares of the classes.
+    # Rows without features would only change the balance of the classes.
     with_words = ~space.blank[judged]
     judged, grades = judged[with_words], grades[with_words]
     unjudged = np.flatnonzero(left & ~space.blank)
-    # Where few are left, relevant ones are among them: most must not be presumed irrelevant.
+    # When few documents are left, many of them may be relevant, so only a fifth is presumed irrelevant.
     most = max(1, len(unjudged) // 5)
     presumed = random.choice(unjudged, min(recipe.presumed, most, len(unjudged)), replace=False)
     rows = np.concatenate((judged, presumed))
@@ -270,7 +272,7 @@ def _examples(
 
 
 def standardize(scores: Floats, among: Bools) -> Floats:
-    """The scores with mean 0 and standard deviation 1 over the documents `among`; all 0 where those are equal."""
+    """Scale scores to mean 0 and standard deviation 1 over the documents `among`; all 0 if these are equal."""
     some = scores[among] if len(scores) else scores
     if not len(some) or some.max() == some.min():
         return np.zeros_like(scores)
@@ -283,9 +285,9 @@ class Queued(NamedTuple):
 
     row: int
     rank: int | None
-    """Place in the ranking; None for a random draw."""
+    """Rank by the model; None for a random draw."""
     probability: float | None
-    """Of a random draw: one over the number of documents that it was drawn from."""
+    """Probability of a random draw: one over the number of documents that it was drawn from; else None."""
 
 
 def build_queue(
@@ -298,18 +300,18 @@ def build_queue(
     share: float = 0.0,
     turns: Bools | None = None,
 ) -> list[Queued]:
-    """The ranking mixed with random draws: what to judge next, as long as nothing relevant is found.
+    """Mix the ranking with random draws: the documents to judge next until a relevant one is found.
 
-    Each draw is uniform over the documents that are left and not before it in the queue. A document that is both drawn
-    and ranked keeps its first place.
+    Each draw is uniform over the documents that are left and not yet in the queue. A document that is both drawn and
+    ranked keeps its first place.
 
-    `left` (documents,) are unjudged and allowed; `run`, `share` and `turns` are those of
-    :func:`collection.stopping.next_sources`, and a `run` of 0 means no draws after irrelevant documents in a row.
+    `left` (documents,) marks documents that are unjudged and allowed. `run`, `share` and `turns` are those of
+    :func:`collection.stopping.next_sources`; with a `run` of 0, irrelevant documents in a row cause no draws.
     """
     count = len(ranking.rows)
     sources = next_sources(ledger, count, run=len(left) + 1 if run == 0 else run, share=share, turns=turns)
     unjudged = np.flatnonzero(left)
-    # Another stream than that of the presumed irrelevant examples, which would else be the documents drawn.
+    # A stream of its own: with that of the presumed irrelevant examples, the same documents would be drawn.
     random = np.random.default_rng([seed, 1])
     drawn = iter(random.choice(unjudged, min(count, len(unjudged)), replace=False).tolist())
     ranked = iter(enumerate(ranking.rows.tolist(), start=1))

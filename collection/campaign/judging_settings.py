@@ -22,12 +22,12 @@ Form = Literal["auto", "plain", "preformatted", "markdown", "html"]
 FORMS: dict[Form, tuple[str, str]] = {
     "auto": (
         "Automatically",
-        "The document's `format` field if set, HTML if the text looks like a page, otherwise plain.",
+        "The document's `format` field if set, HTML if the text looks like a web page, otherwise plain.",
     ),
     "plain": ("Plain", "Wrapped lines, with paragraphs."),
     "preformatted": ("Preformatted", "Monospaced, for code and tables aligned with spaces."),
     "markdown": ("Markdown", "Rendered headings, lists, tables and emphasis."),
-    "html": ("HTML", "Sanitised text of the page, without scripts."),
+    "html": ("HTML", "The text of a web page, without tags and scripts."),
 }
 """Label and description of each form of a document's text."""
 

@@ -20,10 +20,10 @@ MODES = {
     "random": ("Random", "pooled pairs in random order, different for each annotator"),
     "pool-then-loop": (
         "Pool, then loop",
-        "the pool first, then documents that the model chooses from the whole collection",
+        "the pool first, then documents that the loop selects from the whole collection",
     ),
-    "loop": ("Loop", "documents that the model chooses from the whole collection"),
-    "loop-in-pool": ("Loop within the pool", "pooled pairs in the order that the model chooses"),
+    "loop": ("Loop", "documents that the loop selects from the whole collection"),
+    "loop-in-pool": ("Loop within the pool", "pooled pairs in the order that the loop selects"),
     "closed": ("Closed", "no further judging"),
 }
 """Label and description of each mode."""

@@ -12,7 +12,7 @@ from collection.campaign.progress import Progress
 from collection.campaign.results import NextStep
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
-from collection.phrases import count, plural
+from collection.phrases import count, join, plural
 from collection.preferences import choices
 from collection.records import GradeScale, sort_naturally
 from collection.stopping.table import missing_texts
@@ -85,7 +85,8 @@ class Overview:
             left, of = wanted - made, f"{wanted:,} {plural(wanted, what)}"
             if wanted > topics:
                 of = f"{count(wanted, 'decision')} on {plural(topics, what)}"
-            return NextStep("judge", f"{left:,} of {of} {plural(left, 'is', 'are')} left.{held}")
+            do = "Choose" if settings.task == "list" else "Compare"
+            return NextStep("judge", f"{do} documents: {left:,} of {of} {plural(left, 'is', 'are')} left.{held}")
         if held:
             return NextStep("export", f"All topics with enough texts are judged.{held}")
         made_of = "sparse qrels" if settings.task == "list" else "preferences"
@@ -102,35 +103,39 @@ class Overview:
         are = plural(remaining, "is", "are")
         pooled = f"{count(remaining, unit)}{with_text} {are} left in pools"
         others = f"; {pooled}" if remaining else ""
+        absent = join(name for name in ("topics", "documents", "runs") if not counts[name])
+        runs = "the runs of your systems"
+        to_import = f"the documents and {runs}"
+        if counts["documents"]:
+            to_import = f"{runs}, or use the loop, which needs no runs"
         missing = missing_texts(progress["without_text"])
         held = f" {missing} {IMPORT_TEXTS}" if missing else ""
         used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
         steps = [
-            (not counts["topics"], "import", "Import topics: the information needs to judge."),
+            (not counts["topics"], "import", f"Import {absent}."),
             (used_up and not free, "loop", f"{used_up}{held}"),
-            (used_up, "judge", f"{pooled}. {used_up}{held}"),
+            (used_up, "judge", f"Judge the pool: {pooled}. {used_up}{held}"),
             (
                 in_loop and counts["documents"],
                 "judge",
-                f"{count(in_loop, 'topic')} {plural(in_loop, 'is', 'are')} in the loop{others}. See Recall for when to "
-                f"stop.{held}",
+                f"Judge {count(in_loop, 'topic')} in the loop until Recall advises to stop{others}.{held}",
             ),
             (
                 not counts["pool"] and not counts["runs"] and counts["judgements"],
                 "export",
-                f"{count(counts['judgements'], 'judgement')} imported and no pool: compare the annotators on "
+                f"{count(counts['judgements'], 'judgement')} {plural(counts['judgements'], 'is', 'are')} imported: see "
                 "Agreement, or export the qrels. To judge more, import runs.",
             ),
-            (not counts["runs"], "import", "Import the runs of your systems and the documents that they retrieve."),
-            (not counts["pool"], "pool", "Pool the runs: choose the pairs to judge."),
-            (not counts["documents"], "import", "Import the documents of the pool: judging needs their texts."),
-            (free, "judge", f"{remaining:,} of {count(goal, unit)}{with_text} {are} left.{held}"),
+            (not counts["runs"], "import", f"Import {to_import}."),
+            (not counts["pool"], "pool", "Choose the pool: the documents of the runs to judge for each topic."),
+            (not counts["documents"], "import", "Import the documents of the pool: annotators need their texts."),
+            (free, "judge", f"Judge the pool: {remaining:,} of {count(goal, unit)}{with_text} {are} left.{held}"),
             (waiting, "export", f"All pairs with a text are judged.{held}"),
         ]
         for is_next, page, sentence in steps:
             if is_next:
                 return NextStep(page, sentence)
-        return NextStep("export", "All pairs of the pool are judged: export the qrels and evaluate the runs.")
+        return NextStep("export", "All pairs in the pool are judged: export the qrels and evaluate the runs.")
 
     def decisions(self) -> dict[str, Any] | None:
         """Return the progress of lists or preferences as plain data; None if the task is grading.

@@ -160,8 +160,7 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
         if unknown:
             print_notices([f"no costs for {', '.join(unknown[:5])}" + (", ..." if unknown[5:] else "")])
     print_notices(evaluation.notes)
-    fate = "are left out" if judged_only else "count as not relevant"
-    print_notices(describe_coverage(evaluation.coverage, fate))
+    print_notices(describe_coverage(evaluation.coverage, values["measure"].unique(), judged_only))
 
 
 def _print_values(

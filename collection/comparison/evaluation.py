@@ -28,7 +28,7 @@ from collection.measures import (
     rank_as,
     read,
 )
-from collection.phrases import count, plural
+from collection.phrases import count, join, plural
 from collection.records import ALL_TOPICS, Run
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
@@ -212,8 +212,8 @@ def evaluate(
     return Evaluation(table, coverage, unjudged=beside, notes=tuple(notes))
 
 
-def describe_coverage(coverage: Iterable[Coverage], fate: str = "count as not relevant") -> list[str]:
-    """Report topics that only a run or only the qrels have, and unjudged documents; `fate` is how these count."""
+def describe_coverage(coverage: Iterable[Coverage], measures: Iterable[str], judged_only: bool = False) -> list[str]:
+    """Report topics that only a run or only the qrels have, and how many documents are unjudged and how they count."""
     given, notes = list(coverage), []
     for c in given:
         if c.missing_topics:
@@ -226,8 +226,21 @@ def describe_coverage(coverage: Iterable[Coverage], fate: str = "count as not re
     if unjudged and f"{unjudged[-1][0]:.1f}" != "0.0":
         (least, _), (most, name) = unjudged[0], unjudged[-1]
         span = f"{most:.1f}" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} ({name})"
-        notes.append(f"on average {span} of a topic's first 10 documents are unjudged and {fate}")
+        notes.append(
+            f"on average {span} of a topic's first 10 documents are unjudged{_fate_of_unjudged(measures, judged_only)}"
+        )
     return notes
+
+
+def _fate_of_unjudged(measures: Iterable[str], judged_only: bool) -> str:
+    """How unjudged documents count, as the end of a sentence; empty if each measure estimates or ignores them."""
+    if judged_only:
+        return " and are left out"
+    read = [measuring.parse(name) for name in measures]
+    others = [m for m in read if m.entry.estimates_unjudged or m.parameters.get("judged_only")]
+    if len(others) == len(read):
+        return ""
+    return " and count as not relevant" + (f", except in {join(map(str, others))}" if others else "")
 
 
 def assumed_grades(scale: Iterable[float] | None, levels: Iterable[float]) -> str:

@@ -1,1 +1,1 @@
-"""Documents: rendering their text, and finding near-duplicates among them."""
+"""Documents: rendering their texts, and finding near-duplicates."""

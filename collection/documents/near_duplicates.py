@@ -1,14 +1,14 @@
 """Near-duplicate texts: shingles, sketches that estimate the similarity of two texts, and groups.
 
-A shingle is a row of :data:`SHINGLE` consecutive words; in scripts without blanks, pairs of neighbouring characters
-are the words. Upper case, punctuation and blanks do not count. The similarity of two texts is the Jaccard coefficient
-of their sets of shingles; the share of numbers in which their sketches agree estimates it with a standard deviation of
-at most .044. Texts of fewer than :data:`SHORT` words are near-duplicates of equal texts only.
+A shingle is a sequence of :data:`SHINGLE` consecutive words; in scripts without blanks, pairs of neighbouring
+characters are the words. Case, punctuation and blanks do not count. The similarity of two texts is the Jaccard
+coefficient of their sets of shingles. The share of numbers that are equal in their sketches estimates it, with a
+standard deviation of at most 0.044. Texts of fewer than :data:`SHORT` words are near-duplicates of equal texts only.
 
-Sources: Broder, On the resemblance and containment of documents, SEQUENCES 1997 (shingles, sketches of least hash
+Sources: Broder, On the resemblance and containment of documents, SEQUENCES 1997 (shingles, sketches of minimum hash
 values); Broder et al., Syntactic clustering of the web, WWW 1997 (groups); Manning, Raghavan and Schütze, Introduction
-to Information Retrieval, 2008, 19.6 (four words a shingle); Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,
-3.4 (bands).
+to Information Retrieval, 2008, 19.6 (four words per shingle); Leskovec, Rajaraman and Ullman, Mining of Massive
+Datasets, 3.4 (bands).
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from collection.errors import InputError
 from collection.tokens import normalise, words
 
 SHINGLE = 4
-"""Words in a shingle."""
+"""Number of words in a shingle."""
 
 SHORT = 8
-"""Words below which a text is compared as a whole."""
+"""Texts with fewer words are compared as a whole."""
 
 HASHES = 128
-"""Numbers in a sketch."""
+"""Number of numbers in a sketch."""
 
 THRESHOLD = 0.8
-"""Similarity of near-duplicates: of sixty words, three neighbouring ones or two others may differ."""
+"""Minimum similarity of near-duplicates; of sixty words, three neighbouring or two separate ones may differ."""
 
 LEAST = 0.3
-"""The lowest threshold that can be asked for: below it, texts on one subject would do."""
+"""Lowest possible threshold; below it, different texts on one subject would match."""
 
 MARGIN = 0.1
 """Texts whose sketches are at most this much below the threshold are compared exactly."""
 
 BAND_RECALL = 0.995
-"""The probability with which two texts just at the threshold share a band."""
+"""Probability that two texts exactly at the threshold share a band."""
 
 WINDOW = 500
-"""Texts with an equal band that a text is compared with; more share one only where a collection is boilerplate."""
+"""Maximum number of texts with an equal band to compare a text with; only boilerplate shares one more often."""
 
 CHUNK = 4096
-"""Shingles hashed, or sketches compared, at once."""
+"""Number of shingles hashed, or of sketches compared, at once."""
 
 Shingles = NDArray[np.uint64]
 Sketch = NDArray[np.uint32]
@@ -57,16 +57,16 @@ Rows = NDArray[np.int64]
 
 
 class Group(NamedTuple):
-    """Documents linked by near-duplicates, in the order in which they came."""
+    """A group of documents linked as near-duplicates, in their order in the collection."""
 
     doc_ids: tuple[str, ...]
-    """Two or more."""
+    """Two or more ids."""
     similarity: tuple[float, ...]
-    """Of each to the first; perhaps below the threshold where a third document links the two."""
+    """Similarity of each document to the first, which may be below the threshold if a third document links the two."""
 
 
 def shingles(text: str) -> Shingles:
-    """The shingles of a text as ascending distinct numbers; (n,) uint64, at least one.
+    """Return the shingles of a text as ascending distinct numbers: (n,) uint64, at least one.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def shingles(text: str) -> Shingles:
 
 @lru_cache(maxsize=1 << 17)
 def _number(word: str) -> int:
-    """A hash of the word that is the same in every process."""
+    """Hash of a word, the same in every process."""
     return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
@@ -102,14 +102,14 @@ def _mixed(values: Shingles) -> Shingles:
 
 @cache
 def _functions() -> tuple[Shingles, Shingles]:
-    """Odd factors and summands of the hash functions, (HASHES, 1) each."""
+    """Odd factors, and summands, of the hash functions, each (HASHES, 1)."""
     random = np.random.default_rng(1997)
     factors, summands = random.integers(0, 2**64, size=(2, HASHES, 1), dtype=np.uint64)
     return factors | np.uint64(1), summands
 
 
 def sketch(text: str) -> Sketch:
-    """The sketch of a text: the least value of its shingles under each hash function; (HASHES,) uint32.
+    """Return the sketch of a text, the minimum of its shingles under each hash function: (HASHES,) uint32.
 
     Examples
     --------
@@ -120,14 +120,14 @@ def sketch(text: str) -> Sketch:
 
 
 def sketch_of(of: Shingles) -> Sketch:
-    """The sketch of shingles."""
+    """Return the sketch of shingles."""
     factors, summands = _functions()
     least = [(factors * of[at : at + CHUNK] + summands).min(axis=1) for at in range(0, len(of), CHUNK)]
     return (np.minimum.reduce(least) >> np.uint64(32)).astype(np.uint32)
 
 
 def jaccard(a: Shingles, b: Shingles) -> float:
-    """The share of the shingles of two texts that both have.
+    """Return the Jaccard coefficient of the shingles of two texts.
 
     Examples
     --------
@@ -140,28 +140,28 @@ def jaccard(a: Shingles, b: Shingles) -> float:
 
 
 def likely(one: Sketch, others: NDArray[np.uint32], threshold: float = THRESHOLD) -> Rows:
-    """Rows of the (n, HASHES) other sketches that may reach the threshold and are to be compared exactly."""
+    """Return the rows of `others` (n, HASHES) that may reach the threshold and need an exact comparison."""
     share = (others == one).mean(axis=1) if len(others) else np.zeros(0)
     return np.flatnonzero(share >= threshold - MARGIN)
 
 
 def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -> list[Group]:
-    """The groups of near-duplicates in a collection, in the order of their first documents.
+    """Find the groups of near-duplicates in a collection, in the order of their first documents.
 
-    Texts whose sketches have an equal band are compared, by their sketches and then exactly. Every link has at least
-    the threshold; a link is found with a probability of at least :data:`BAND_RECALL`.
+    Texts whose sketches have an equal band are compared, first by their sketches and then exactly. Every link found has
+    at least the similarity `threshold`; each such link is found with a probability of at least :data:`BAND_RECALL`.
 
     Parameters
     ----------
     documents
-        Id and text; read twice, so that the texts need not fit into memory. A sketch takes 512 bytes.
+        Ids and texts. Read twice, so the texts need not fit into memory; a sketch takes 512 bytes.
     threshold
-        From :data:`LEAST` to 1.
+        Minimum similarity, from :data:`LEAST` to 1.
 
     Raises
     ------
     InputError
-        The threshold is not in its range, or `documents` is an iterator.
+        `threshold` is out of range, or `documents` is an iterator, which can be read only once.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -
     linked = DisjointSet(sorted(exact))
     for place in np.argsort(-guess, kind="stable").tolist():
         a, b = int(left[place]), int(right[place])
-        # What is linked already need not be compared: a hundred copies make thousands of pairs.
+        # Linked texts need no comparison: a hundred copies of one text make thousands of pairs.
         if not linked.connected(a, b) and jaccard(exact[a], exact[b]) >= threshold:
             linked.merge(a, b)
     members = sorted(sorted(group) for group in linked.subsets() if len(group) > 1)
@@ -199,7 +199,7 @@ def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -
 
 
 def group_numbers(groups: Iterable[Group]) -> dict[str, int]:
-    """Document id -> the number of its group, of the documents that are in one."""
+    """Return document id -> number of its group, for all documents in groups."""
     return {doc_id: number for number, group in enumerate(groups) for doc_id in group.doc_ids}
 
 
@@ -221,7 +221,7 @@ def _candidates(sketches: NDArray[np.uint32], threshold: float) -> tuple[Rows, R
 
 
 def _equal_rows(band: NDArray[np.uint32]) -> Iterator[tuple[Rows, Rows]]:
-    """Pairs of equal rows; of many equal ones each with the :data:`WINDOW` next."""
+    """Yield pairs of equal rows, each row with at most the :data:`WINDOW` next ones."""
     number = np.zeros(len(band), dtype=np.uint64)
     for column in band.T:
         number = _mixed(number + column)
@@ -237,6 +237,6 @@ def _equal_rows(band: NDArray[np.uint32]) -> Iterator[tuple[Rows, Rows]]:
 
 
 def _band(threshold: float) -> int:
-    """Numbers in a band: the largest number that still has :data:`BAND_RECALL`."""
+    """Number of numbers in a band: the largest that still has :data:`BAND_RECALL`."""
     lengths = range(HASHES, 0, -1)
     return next(n for n in lengths if n == 1 or 1 - (1 - threshold**n) ** (HASHES // n) >= BAND_RECALL)

@@ -1,11 +1,11 @@
-"""Expected grades of unjudged documents, expected values of systems, and the pairs to judge next.
+"""Expected values of measures for a partly judged pool, and the pairs to judge next.
 
-    pairs, runs, texts -describe-> Pairs
+    pool, runs, texts -describe-> Pairs
     Pairs + grades -infer-> Posterior -grade_probabilities-> probabilities -draw_grades-> completed judgements -> values
 
-Instead of taking the pairs that a small budget leaves unjudged as not relevant, their grades are drawn from a model of
-the judged ones, and every measure is the mean over the draws (:func:`expected_values`). :func:`decisive_pairs` chooses
-the pairs that best tell systems apart.
+Usually, unjudged pairs count as not relevant. :func:`expected_values` instead draws their grades from a model fitted to
+the judged pairs, and returns the mean of each measure over the draws. :func:`decisive_pairs` chooses the pairs whose
+judgements best tell systems apart.
 """
 
 from collection.expected_judgements.decisive import decisive_pairs

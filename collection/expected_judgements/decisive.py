@@ -1,4 +1,4 @@
-"""Pairs to judge first to find the order of the systems."""
+"""Choice of the pairs that best tell systems apart."""
 
 from __future__ import annotations
 
@@ -12,48 +12,71 @@ from collection.expected_judgements.model import Posterior, Scales, fit_scales, 
 from collection.expected_judgements.pairs import Bools, Floats, Ints, Pairs
 
 DecisivePairs = Generator[Ints, Floats, None]
-"""Yields indices of pairs to judge next, most decisive first, and is sent their grades."""
+"""Generator that yields the numbers of pairs to judge next, most decisive first, and is sent their grades."""
 
 FIRST_FIT, FIT_AGAIN = 100, 1.5
-"""Number of judgements at which scales are first fitted, and its growth at which they are fitted again."""
+"""Number of judgements at which scales are first fitted, and the growth after which they are fitted again."""
 
 IDEALS = 50
-"""Draws from which a topic's ideal DCG is estimated."""
+"""Number of draws for the estimate of a topic's ideal DCG."""
 
 
 def decisive_pairs(
     pairs: Pairs, levels: Sequence[float], *, cutoff: int = 10, batch: int = 50, seed: int = 0
 ) -> DecisivePairs:
-    """Choose pairs, a batch at a time, across all topics, until every one is judged.
+    """Choose the pairs to judge next, in batches across all topics, until every pair is judged.
 
     The difference between two systems is a weighted sum of gains. The next pair is the one whose grade reduces the
-    variance of these differences most, summed over all pairs of systems, each weighted by how near its difference is to
-    0 in standard deviations. Gains weigh as in nDCG: by the discount of the rank, over the expected ideal DCG.
+    variance of these differences most, summed over all pairs of systems. Differences near 0, in standard deviations,
+    weigh more. Gains are weighted as in nDCG: by the discount of the rank, divided by the expected ideal DCG.
 
-    Unlike the adaptive strategies of :data:`collection.pooling.STRATEGIES`, it chooses across topics, needs grades, and
-    asks in batches, between which the model is fitted.
+    Unlike the adaptive strategies of :data:`collection.pooling.STRATEGIES`, this one chooses across topics, needs
+    grades, and asks in batches, after each of which the model is updated.
 
     Source: the criterion follows Carterette, Allan & Sitaraman, "Minimal test collections for retrieval evaluation",
     SIGIR 2006, and optimal design for a Gaussian process (Krause, Singh & Guestrin, JMLR 2008).
 
     Parameters
     ----------
+    pairs
+        The pool, from :func:`describe`.
     levels
         All grades of the scale.
     cutoff
-        Lower ranks have no weight; pairs that no run has above it come last.
+        Deepest rank with weight; pairs below it in all runs come last.
     batch
-        Pairs that are judged between two fits.
+        Number of pairs per batch.
+    seed
+        Random seed.
+
+    Yields
+    ------
+    (k,) int64
+        Rows of ``pairs.frame`` to judge. Send their grades (k,) to get the next batch.
 
     Raises
     ------
     InputError
-        A number is below 1, or no grade is above 0.
+        `cutoff` or `batch` is below 1, or no grade is above 0.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from collection.expected_judgements import describe
+    >>> from collection.records import Run
+    >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y", "z"], "score": [3.0, 2.0, 1.0]})
+    >>> runs = [Run("a", frame), Run("b", frame.assign(score=[1.0, 2.0, 3.0]))]
+    >>> chooser = decisive_pairs(describe(frame, runs), [0, 1], batch=2)
+    >>> first = next(chooser)
+    >>> second = chooser.send(np.array([1.0, 0.0]))
+    >>> len(first), len(second)
+    (2, 1)
     """
     scale = np.unique(np.asarray(levels, dtype=np.float64))
     if cutoff < 1 or batch < 1 or not len(scale) or scale[-1] <= 0:
         raise InputError(
-            f"expected cut-off and batch of 1 or more and a grade above 0, found {cutoff}, {batch}, {scale.tolist()}"
+            "expected a cut-off and a batch of 1 or more and a grade above 0, "
+            f"found cut-off {cutoff}, batch {batch} and grades {scale.tolist()}"
         )
     scale = scale / scale[-1]
     top = float(max(levels))
@@ -74,7 +97,7 @@ def decisive_pairs(
 
 
 def _inverse_ideals(pairs: Pairs, drawn: Floats, cutoff: int) -> Floats:
-    """(T,) the mean of one over the ideal DCG; a draw with nothing relevant counts 0."""
+    """(T,) mean of one over the ideal DCG; draws without a relevant document count as 0."""
     inverse = np.zeros(len(pairs.members))
     for topic, rows in enumerate(pairs.members):
         best = -np.sort(-drawn[rows], axis=0)[:cutoff]
@@ -84,8 +107,8 @@ def _inverse_ideals(pairs: Pairs, drawn: Floats, cutoff: int) -> Floats:
 
 
 def _choose(pairs: Pairs, posterior: Posterior, expected: Floats, weights: Floats, unjudged: Bools, batch: int) -> Ints:
-    """The pairs whose grades reduce the variance most, each given those before it."""
-    # Grades near the ends of the scale vary less than in the Gaussian, as a share near 0 or 1 does.
+    """The pairs whose grades reduce the variance most, each given those chosen before it."""
+    # Grades near the ends of the scale vary less than in the Gaussian, like a share near 0 or 1.
     middle = np.clip(expected, 0.02, 0.98)
     deviation = np.sqrt(middle * (1 - middle))
     covariances = []
@@ -123,9 +146,9 @@ def _choose(pairs: Pairs, posterior: Posterior, expected: Floats, weights: Float
 
 
 def _contrasts(means: Floats, covariance: Floats) -> Floats:
-    """(R, R): rows whose squares sum to the weighted squared differences between all systems.
+    """(R, R) rows whose squares sum to the weighted squared differences between all systems.
 
-    The weight of a difference is how fast the probability of a wrong sign falls with its variance.
+    The weight of a difference is the rate at which the probability of a wrong sign falls with its variance.
     """
     own = np.diag(covariance)
     variance = np.maximum(own[:, None] + own - 2 * covariance, 1e-9)

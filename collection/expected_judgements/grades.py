@@ -1,4 +1,4 @@
-"""Expected gains of pairs -> the probability of every grade, and joint draws of grades."""
+"""Probabilities of grades from expected gains, and joint draws of grades."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from collection.expected_judgements.model import Posterior
 from collection.expected_judgements.pairs import Bools, Floats, Ints, Pairs
 
 STEEP = 3.0
-"""Factor of the expected gains, from 0 to 1, with which the regularisation does not limit the slope of a curve."""
+"""Factor of the expected gains (from 0 to 1), so that regularisation does not limit the slope of a curve."""
 
 
 def grade_probabilities(posterior: Posterior, gains: Floats, levels: Floats) -> Floats:
-    """(N, G) the probability of every grade for every pair; 1 for the grade of a judged pair.
+    """Estimate the probability of each grade for each pair, (N, G); a judged pair has 1 at its grade.
 
-    One logistic curve for each grade above the lowest gives the probability of that grade or a higher one from the
-    expected gain. It is fitted to the leave-one-out expectations of the judged pairs, which calibrates the Gaussian.
+    For each grade above the lowest, a logistic curve turns the expected gain into the probability of that grade or a
+    higher one. The curves are fitted to the leave-one-out expectations of the judged pairs, which calibrates the
+    Gaussian.
 
-    `gains` (N,) are those of the posterior; `levels` (G,) are the gains of the grades, ascending.
+    `gains` (N,) are those from which `posterior` was inferred; `levels` (G,) are the gains of the grades, ascending.
 
-    Source: Platt, "Probabilistic outputs for support vector machines", 1999, for each step of the grades.
+    Source: Platt, "Probabilistic outputs for support vector machines", 1999, applied to each step between grades.
     """
     judged = ~np.isnan(gains)
     reached = np.zeros((len(gains), len(levels) + 1))
     reached[:, 0] = 1.0
     for place, level in enumerate(levels[1:], start=1):
         reached[:, place] = _fit_curve(posterior, gains, judged, level)
-    # Curves that are fitted separately may cross, but a grade is reached wherever a higher one is.
+    # Curves fitted separately may cross, but the probability of reaching a grade cannot rise with the grade.
     reached = np.minimum.accumulate(reached, axis=1)
     probabilities = reached[:, :-1] - reached[:, 1:]
     probabilities[judged] = np.isclose(gains[judged][:, None], levels)
@@ -38,7 +39,7 @@ def _fit_curve(posterior: Posterior, gains: Floats, judged: Bools, level: float)
 
     reached = gains[judged] >= level - 1e-9
     if reached.all() or not reached.any():
-        # One class only: the mean of a Beta distribution that starts with half a document each.
+        # With one class only, use the posterior mean of a Beta(1/2, 1/2) prior.
         return np.full(len(gains), (reached.sum() + 0.5) / (len(reached) + 1))
     model = LogisticRegression(C=10).fit(STEEP * posterior.left_out[judged][:, None], reached)
     curve: Floats = model.predict_proba(STEEP * posterior.mean[:, None])[:, 1]
@@ -48,9 +49,9 @@ def _fit_curve(posterior: Posterior, gains: Floats, judged: Bools, level: float)
 def draw_grades(
     pairs: Pairs, posterior: Posterior, probabilities: Floats, draws: int, random: np.random.Generator
 ) -> Ints:
-    """(N, draws) joint draws of the grades of all pairs, as positions in the levels of the probabilities (N, G).
+    """Draw the grades of all pairs jointly, (N, draws), as column numbers of the probabilities (N, G).
 
-    The marginals are the given probabilities, the dependence is that of the Gaussian (a Gaussian copula): uncertainty
+    A Gaussian copula: the marginals are `probabilities`, and the dependence is that of `posterior`, so that uncertainty
     about a topic or a run affects all its documents.
     """
     from scipy.special import ndtr
@@ -58,7 +59,7 @@ def draw_grades(
     normal = posterior.loadings @ (posterior.root @ random.standard_normal((len(posterior.root), draws)))
     variance = np.empty(len(normal))
     for topic, rows in enumerate(pairs.members):
-        # Judged pairs have no variance, and a Cholesky factor needs a little.
+        # Judged pairs have no variance, but the Cholesky factorisation needs some.
         within = posterior.within[topic] + 1e-7 * np.eye(len(rows))
         factor = np.linalg.cholesky(within)
         normal[rows] += factor @ random.standard_normal((len(rows), draws))

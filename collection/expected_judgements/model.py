@@ -1,8 +1,8 @@
-"""The gains of all pairs as one Gaussian, given the judged ones.
+"""Gaussian model of the gains of all pairs, given the judged ones.
 
-A gain is the sum of weighted features, the weights shared by all topics, of an effect of its topic, of an effect that
-documents with similar texts share, and of an effect of its own. All are normal, so the judged pairs give mean and
-covariance of the others in closed form, topic by topic, with the features' weights between them.
+A gain is the sum of its weighted features (with the same weights for all topics), an effect of the topic, an effect
+shared by documents with similar texts, and an effect of the document. All parts are normal, so the judged pairs give
+mean and covariance of the other pairs in closed form. Topics are solved one by one and linked by the feature weights.
 """
 
 from __future__ import annotations
@@ -18,46 +18,46 @@ from collection.expected_judgements.pairs import Bools, Floats, Pairs
 
 @dataclass(frozen=True)
 class Scales:
-    """Prior scales of the parts of a gain; gains are from 0 to 1."""
+    """Prior scales of the parts of a gain, for gains from 0 to 1."""
 
     runs: float = 0.3
     """Standard deviation of the sum of the runs' features."""
     common: float = 0.1
-    """Standard deviation of the weight of every other feature; that of the constant is 1."""
+    """Standard deviation of the weight of each other feature; that of the constant is 1."""
     topic: float = 0.05
-    """Variance of the topic's effect."""
+    """Variance of the effect of the topic."""
     texts: float = 0.1
-    """Variance of the texts' effect."""
+    """Variance of the effect shared by similar texts."""
     own: float = 0.05
-    """Variance of the document's own effect."""
+    """Variance of the effect of the document."""
 
 
 class Posterior(NamedTuple):
     """Distribution of the gains of N pairs, given the judged ones."""
 
     mean: Floats
-    """(N,) expected gains, of judged pairs without their own effect; they may be slightly outside 0 to 1."""
+    """(N,) expected gains, for judged pairs without the effect of the document; may be slightly outside 0 to 1."""
     left_out: Floats
-    """(N,) the leave-one-out expectation of a judged pair; nan for the others."""
+    """(N,) leave-one-out expectations of judged pairs; nan for the others."""
     within: list[Floats]
-    """For each topic (n, n): the covariance of its gains if the weights of the features were known."""
+    """For each topic (n, n): covariance of its gains if the feature weights were known."""
     loadings: Floats
-    """(N, F): the derivative of a pair's gain with respect to the weights of the features."""
+    """(N, F) derivatives of the gains with respect to the feature weights."""
     root: Floats
-    """(F, F): the covariance of these weights is ``root @ root.T``."""
+    """(F, F) square root of the covariance of the feature weights, which is ``root @ root.T``."""
 
     def covariance(self, pairs: Pairs, topic: int) -> Floats:
-        """(n, n): the covariance of the gains of a topic's pairs."""
+        """(n, n) covariance of the gains of a topic's pairs."""
         loading = self.loadings[pairs.members[topic]] @ self.root
         covariance: Floats = self.within[topic] + loading @ loading.T
         return covariance
 
 
 def infer(pairs: Pairs, gains: Floats, scales: Scales) -> Posterior:
-    """The distribution of the gains, given those (N,) that are not nan, from 0 to 1; scales from :func:`fit_scales`.
+    """Infer the distribution of all gains from `gains` (N,), from 0 to 1 and nan if unjudged.
 
-    Source: Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006: explicit basis functions (2.7),
-    leaving one out (5.4.2).
+    `scales` come from :func:`fit_scales`. Source: Rasmussen & Williams, "Gaussian Processes for Machine Learning",
+    2006, sections 2.7 (explicit basis functions) and 5.4.2 (leave-one-out).
     """
     from scipy.linalg import cho_solve, cholesky, solve_triangular
 
@@ -80,7 +80,7 @@ def infer(pairs: Pairs, gains: Floats, scales: Scales) -> Posterior:
             loadings[rows] -= toward @ inside
             inverse = cho_solve(factor, np.eye(int(known.sum())))
             exact = prior + scales.own * np.eye(len(rows))
-            # The own effects of judged documents are known; rounding must leave no variance below 0.
+            # The gains of judged documents are known, and rounding must leave no variance below 0.
             across = exact[:, known]
             exact -= across @ inverse @ across.T
             loadings[rows[known]] = 0.0
@@ -94,9 +94,9 @@ def infer(pairs: Pairs, gains: Floats, scales: Scales) -> Posterior:
 
 
 def fit_scales(pairs: Pairs, gains: Floats, start: Scales | None = None, *, steps: int = 12) -> Scales:
-    """The scales of maximum posterior probability given one or more gains, with a prior around the default scales.
+    """Fit the scales to `gains` (N,), of which at least one is known: maximum a posteriori around the default scales.
 
-    The search starts at `start`, by default the default scales, and takes at most `steps` steps of L-BFGS.
+    The search starts at `start` (by default the default scales) and takes at most `steps` steps of L-BFGS.
     """
     from scipy.optimize import minimize
 
@@ -114,22 +114,22 @@ def fit_scales(pairs: Pairs, gains: Floats, start: Scales | None = None, *, step
 
 
 Factor = tuple[Floats, bool]
-"""A matrix from `scipy.linalg.cho_factor`, and whether it is the lower triangle."""
+"""The result of `scipy.linalg.cho_factor`: a matrix, and whether it is the lower triangle."""
 
 
 class _Solved(NamedTuple):
-    """The weights of the features, and per topic the factor of the judged pairs' covariance."""
+    """Feature weights, and for each topic a factor of the covariance of the judged pairs."""
 
     weights: Floats
     precision: Floats
     factors: list[tuple[Factor, Floats, Floats] | None]
     """For each topic with judged pairs: the Cholesky factor, its solution for their features, and the residuals of
-    their gains from the features."""
+    their gains."""
     likelihood: float
 
 
 class _Parts:
-    """The judged pairs of each topic, selected once for any number of scales."""
+    """The judged pairs of each topic, selected once and solved for any number of scales."""
 
     def __init__(self, pairs: Pairs, gains: Floats, judged: Bools) -> None:
         self.pairs = pairs
@@ -143,7 +143,7 @@ class _Parts:
         ]
 
     def prior(self, topic: int, scales: Scales) -> Floats:
-        """(n, n): the covariance from a topic and its texts, without the documents' own effects."""
+        """(n, n) prior covariance from the effects of the topic and of similar texts."""
         size = len(self.pairs.members[topic])
         if self.pairs.alike is None:
             return np.full((size, size), scales.topic)
@@ -151,7 +151,7 @@ class _Parts:
         return prior
 
     def solve(self, scales: Scales) -> _Solved:
-        """The posterior of the weights, and the logarithm of the judged gains' likelihood up to a constant."""
+        """Compute the posterior of the weights, and the log-likelihood of the judged gains up to a constant."""
         from scipy.linalg import cho_factor, cho_solve
 
         count, runs = self.pairs.features.shape[1], len(self.pairs.runs)
@@ -167,7 +167,7 @@ class _Parts:
             square = np.full((len(gains), len(gains)), scales.topic)
             if alike is not None:
                 square += scales.texts * alike
-            # A little more, so that equal documents make no singular matrix.
+            # The small constant keeps equal documents from making the matrix singular.
             square[np.diag_indices(len(gains))] += scales.own + 1e-6
             factor = cho_factor(square, lower=True, overwrite_a=True, check_finite=False)
             both = cho_solve(factor, np.column_stack([features, gains]), check_finite=False)

@@ -1,4 +1,4 @@
-"""Pairs, runs and texts -> the arrays of the model."""
+"""Preparation of pairs, runs and texts for the model."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from collection.errors import InputError
 from collection.measures import Aligned, align
 from collection.measures.imputation import number_rows
+from collection.phrases import count
 from collection.records import Run, require_columns
 
 if TYPE_CHECKING:
@@ -28,28 +29,28 @@ FUSION = 60
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """N pairs that may be judged, in T topics, with features from R runs and texts."""
+    """N pairs to judge, in T topics, with features from R runs and from texts; made by :func:`describe`."""
 
     frame: pd.DataFrame
     """``query_id``, ``doc_id``; row n is pair n."""
     topic: Ints
-    """(N,) the topic's number, in order of first appearance."""
+    """(N,) number of the topic, in order of first appearance."""
     members: list[Ints]
-    """For each topic its pairs."""
+    """For each topic, the numbers of its pairs."""
     features: Floats
-    """(N, F): a constant, standard scores within the topic of summaries of the ranks and of given scores, and one
-    column for each run."""
+    """(N, F): a constant; summaries of the ranks, and given scores, standardised within the topic; and one column for
+    each run."""
     alike: list[Floats] | None
     """For each topic (n, n): cosine similarity of the texts, with 1 on the diagonal; None without texts."""
     runs: list[str]
-    """Names."""
+    """Names of the runs."""
     numbered: list[Aligned]
-    """For each run its alignment with the numbers of the pairs (:mod:`collection.measures.imputation`)."""
+    """For each run, its alignment with the numbers of the pairs (:mod:`collection.measures.imputation`)."""
     places: Ints
-    """(R, N) a run's rank of a pair, in the order of a measure; 0 where it does not have it."""
+    """(R, N) rank of each pair in each run, in the order that measures use; 0 if the run does not have it."""
 
     def discounts(self, cutoff: int) -> Floats:
-        """(R, N): a gain's weight in a run's DCG, 1 / log2(rank + 1) to the cut-off, else 0."""
+        """(R, N) weight of each gain in a run's DCG: 1 / log2(rank + 1) up to the cut-off, else 0."""
         shown = (self.places > 0) & (self.places <= cutoff)
         return np.where(shown, 1 / np.log2(self.places + 1.0, where=shown, out=np.ones(self.places.shape)), 0.0)
 
@@ -57,23 +58,26 @@ class Pairs:
 def describe(
     pairs: pd.DataFrame, runs: Sequence[Run], *, texts: csr_matrix | None = None, scores: Floats | None = None
 ) -> Pairs:
-    """Prepare pairs for the model, with a square matrix in memory for each topic: for pools, not for collections.
+    """Prepare a pool for :func:`expected_values` and :func:`decisive_pairs`.
+
+    Memory grows with the square of the pairs per topic: pass a pool, not a whole collection.
 
     Parameters
     ----------
     pairs
-        ``query_id``, ``doc_id``, each pair once. Other documents of the runs count as not relevant.
+        ``query_id``, ``doc_id``, each pair once, such as a pool. Other documents of the runs count as not relevant.
     runs
-        One or more.
+        One or more (:class:`collection.records.Run`).
     texts
-        (N, features) the documents' vectors (:meth:`collection.active_learning.features.Vectors.rows`), a row a pair.
+        (N, features) vectors of the documents (:meth:`collection.active_learning.features.Vectors.rows`), one row per
+        pair.
     scores
-        (N, k) k scores of the text for its topic, such as BM25.
+        (N, k) k scores of each document for its topic, such as BM25.
 
     Raises
     ------
     InputError
-        No pair, no run, a repeated pair, or texts or scores of another number of rows.
+        No pairs, no runs, a repeated pair, or texts or scores with another number of rows.
 
     Examples
     --------
@@ -81,17 +85,18 @@ def describe(
     >>> describe(run.frame, [run]).places
     array([[1, 2]])
     """
-    require_columns(pairs, ("query_id", "doc_id"), "expected gains")
+    require_columns(pairs, ("query_id", "doc_id"), "pairs")
     frame = pairs[["query_id", "doc_id"]].astype("str").reset_index(drop=True)
     if frame.empty or not runs:
-        raise InputError(f"expected gains need pairs and runs, found {len(frame)} pairs and {len(runs)} runs")
+        found = f"{count(len(frame), 'pair')} and {count(len(runs), 'run')}"
+        raise InputError(f"expected at least one pair and one run, found {found}")
     twice = frame.duplicated()
     if twice.any():
         pair = frame[twice].iloc[0]
-        raise InputError(f"pairs stand once each, found {pair['doc_id']!r} of topic {pair['query_id']!r} twice")
+        raise InputError(f"pairs: expected each once, found {pair['doc_id']!r} of topic {pair['query_id']!r} twice")
     for what, array in (("texts", texts), ("scores", scores)):
         if array is not None and array.shape[0] != len(frame):
-            raise InputError(f"{what} have a row for each of the {len(frame)} pairs, found {array.shape[0]}")
+            raise InputError(f"{what}: expected one row for each of the {len(frame)} pairs, found {array.shape[0]}")
     topic = pd.factorize(frame["query_id"])[0].astype(np.int64)
     members = np.split(np.argsort(topic, kind="stable"), np.cumsum(np.bincount(topic))[:-1])
     index = number_rows(frame)
@@ -109,7 +114,7 @@ def describe(
 def _features(places: Ints, members: list[Ints], scores: Floats | None) -> Floats:
     here = places > 0
     discounted = np.where(here, 1 / np.log2(np.maximum(places, 1) + 1.0), 0.0)
-    # A pair without a run counts as if all had it at the deepest rank.
+    # A pair in no run counts as if all runs had it at the deepest rank.
     deepest = float(places.max(initial=1))
     fusion = np.where(here, 1 / (FUSION + places), 0.0).sum(axis=0)
     best = np.where(here, places, deepest + 1).min(axis=0)

@@ -1,4 +1,4 @@
-"""Judgements so far -> expected values of measures if all pairs were judged."""
+"""Expected values of measures if all pairs were judged."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from collection.expected_judgements.model import fit_scales, infer
 from collection.expected_judgements.pairs import Floats, Pairs
 from collection.measures import Measure, as_measures
 from collection.measures.imputation import complete_all, to_its_depth
+from collection.phrases import count
 
 
 def expected_values(
@@ -25,43 +26,70 @@ def expected_values(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Expected values of measures for every run, over draws of the unjudged pairs' grades.
+    """Estimate the value of each measure for each run if all pairs were judged.
 
-    A measure is calculated on every draw as if all pairs were judged, ideal ranking included, so it need not be linear
-    in gains.
+    The grades of unjudged pairs are drawn many times from a model fitted to the judged pairs (:func:`.model.infer`).
+    Each draw completes the judgements, and each measure is computed on it in full, ideal ranking included.
 
-    After Carterette, Allan & Sitaraman, "Minimal test collections for retrieval evaluation", SIGIR 2006, which has the
-    expectation over completed judgements; the model is that of :func:`.model.infer`.
+    Source: Carterette, Allan & Sitaraman, "Minimal test collections for retrieval evaluation", SIGIR 2006, for the
+    expectation over completed judgements.
 
     Parameters
     ----------
     pairs
-        All N pairs that may be relevant.
+        The N pooled pairs with their runs, from :func:`describe`.
     grades
-        (N,) judgements; nan where there is none.
+        (N,) float64, in the order of ``pairs.frame``: the grade of each judged pair, nan for the others.
     measures
-        Any but those that read strata or subtopics.
+        Measures of plain qrels, such as ``["nDCG@10", "AP"]``; no measures that read strata or subtopics.
     levels
-        All grades of the scale; by default those in `grades`, and 0.
+        All grades of the scale; by default 0 and the grades in `grades`.
+    draws
+        Number of draws.
+    confidence
+        Probability that the interval covers.
+    seed
+        Random seed of the draws.
 
     Returns
     -------
     DataFrame
-        ``run``, ``measure``, ``value`` (mean over the topics of `pairs`), ``lowest``, ``highest``. The interval covers
-        the unjudged grades, not the choice of topics.
+        One row per measure and run: ``run``, ``measure``, ``value`` (the expected mean over the topics), ``lowest`` and
+        ``highest`` (the interval). The interval covers the uncertainty about unjudged grades, not the choice of topics.
 
     Raises
     ------
     InputError
-        Nothing is judged, a grade is not one of the levels, a measure reads more than grades, or a number is out of
-        range.
+        No pair is judged, a grade is not in `levels`, a measure reads more than grades, or `draws` or `confidence` is
+        out of range.
+
+    Examples
+    --------
+    A pool of two runs, of which every other pair is judged:
+
+    >>> from collection.expected_judgements import describe
+    >>> from collection.pooling import depth
+    >>> from collection.ranking import rank_run
+    >>> from collection.records import Run
+    >>> rows = [(topic, f"d{n}", 9.0 - n) for topic in ("1", "2") for n in range(8)]
+    >>> frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    >>> runs = [Run("good", rank_run(frame)), Run("poor", rank_run(frame.assign(score=-frame["score"])))]
+    >>> pairs = describe(depth(runs, depth=8), runs)
+    >>> relevant = pairs.frame["doc_id"].isin(["d0", "d1", "d2"]).to_numpy(dtype=np.float64)
+    >>> grades = np.where(np.arange(len(relevant)) % 2, np.nan, relevant)
+    >>> found = expected_values(pairs, grades, "nDCG@5").set_index("run")
+    >>> list(found.columns), bool(found.loc["good", "value"] > found.loc["poor", "value"])
+    (['measure', 'value', 'lowest', 'highest'], True)
     """
     measures = as_measures(measures)
     for measure in measures:
         if measure.entry.needs:
-            raise InputError(f"{measure} has no expected value: it reads {measure.entry.needs} beside grades")
+            raise InputError(
+                f"expected values need a measure of grades alone; {measure} also reads {measure.entry.needs}"
+            )
     if draws < 1 or not 0 < confidence < 1:
-        raise InputError(f"expected 1 draw or more and a confidence between 0 and 1, found {draws} and {confidence}")
+        found = f"{count(draws, 'draw')} and confidence {confidence:g}"
+        raise InputError(f"expected 1 or more draws and a confidence between 0 and 1, found {found}")
     scale, gains = _scale(pairs, grades, levels)
     posterior = infer(pairs, gains, fit_scales(pairs, gains))
     probabilities = grade_probabilities(posterior, gains, scale / max(scale[-1], 1e-12))
@@ -81,14 +109,18 @@ def expected_values(
 
 
 def _scale(pairs: Pairs, grades: Floats, levels: Sequence[float] | None) -> tuple[Floats, Floats]:
-    """All grades of the scale, ascending, and the given ones as gains from 0 to 1."""
+    """All grades of the scale, ascending, and the given grades as gains from 0 to 1."""
     if grades.shape != pairs.topic.shape:
-        raise InputError(f"grades want one number for each of the {len(pairs.topic)} pairs, found {grades.shape}")
+        raise InputError(
+            f"grades: expected one number for each of the {len(pairs.topic)} pairs, nan for unjudged ones; "
+            f"found shape {grades.shape}"
+        )
     given = grades[~np.isnan(grades)]
     if not len(given):
-        raise InputError("expected gains are learned from judged pairs, and none is judged; judge some first")
+        raise InputError("grades: expected at least one judged pair, found none; judge some pairs first")
     scale = np.unique(np.asarray([0.0, *given] if levels is None else levels, dtype=np.float64))
     strange = np.setdiff1d(given, scale)
     if len(strange) or scale[0] < 0:
-        raise InputError(f"grades are one of {scale.tolist()}, none below 0; found {np.append(strange, scale)[0]:g}")
+        found = f"{np.append(strange, scale)[0]:g}"
+        raise InputError(f"grades: expected numbers of the scale {scale.tolist()}, none below 0; found {found}")
     return scale, grades / max(float(scale[-1]), 1e-12)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Bools, Floats, Found, Sample, places
 from collection.measures.table import MEASURES, Positive
 from collection.measures.trace import divide, show
 
+_add = partial(MEASURES.add, estimates_unjudged=True)
+
 EPSILON = 1e-5
 """Keeps a precision of 0 / 0 defined (trec_eval's INFAP_EPSILON)."""
 
 
-@MEASURES.add(
+@_add(
     "bpref",
     label="bpref",
     description="How rarely documents judged not relevant rank above relevant ones.",
@@ -29,7 +33,7 @@ def bpref(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     return _preferences(aligned, rel, number, np.minimum(aligned.nonrelevant(rel), number))
 
 
-@MEASURES.add("bpref10", label="bpref-10", description="bpref for topics with very few relevant documents.")
+@_add("bpref10", label="bpref-10", description="bpref for topics with very few relevant documents.")
 def bpref10(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """bpref10 = (1/R) * sum over retrieved relevant d of 1 - min(n above d, R + 10) / (R + 10).
 
@@ -51,7 +55,7 @@ def _preferences(aligned: Aligned, rel: float, most: np.ndarray, divisor: np.nda
     return divide(aligned.total(found.topic, kept), show("R", aligned.relevant(rel)))
 
 
-@MEASURES.add("infAP", label="Inferred AP", description="AP estimated from a uniform sample of the pool.")
+@_add("infAP", label="Inferred AP", description="AP estimated from a uniform sample of the pool.")
 def inferred_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """infAP = (1/R) * sum over relevant ranks i of (1/i + (pooled / i) * (relevant + e) / (judged + 2e)).
 
@@ -75,7 +79,7 @@ def _count_above(cells: Bools, found: Found) -> Floats:
     return (np.cumsum(cells, axis=1) - cells)[found.topic, found.rank - 1].astype(np.float64)
 
 
-@MEASURES.add(
+@_add(
     "xinfAP", label="Extended inferred AP", description="AP estimated from a stratified sample of the pool.",
     highest=np.inf, needs="strata",
 )  # fmt: skip
@@ -107,7 +111,7 @@ def extended_inferred_average_precision(aligned: Aligned, *, cutoff: int = 1000,
     return divide(total, show("divisor", np.minimum(number, cutoff)))
 
 
-@MEASURES.add(
+@_add(
     "infNDCG", label="Inferred nDCG", description="nDCG estimated from a stratified sample of the pool.",
     highest=np.inf, graded=True, needs="strata",
 )  # fmt: skip

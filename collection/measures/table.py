@@ -81,6 +81,8 @@ class MeasureEntry(Entry[Function]):
         What the qrels must have besides grades.
     found_only
         Whether it depends only on found documents: every better document then raises it.
+    estimates_unjudged
+        Whether unjudged documents count as something other than not relevant.
     descriptive
         Whether it describes a run or the qrels and does not say how good a system is.
     differs
@@ -95,6 +97,7 @@ class MeasureEntry(Entry[Function]):
     monotone: Literal[-1, 0, 1] = 1
     needs: Needs = ""
     found_only: bool = False
+    estimates_unjudged: bool = False
     descriptive: bool = False
     differs: Mapping[str, str] = field(default_factory=dict)
 

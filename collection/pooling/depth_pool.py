@@ -18,8 +18,7 @@ from collection.registry import Parameter
 @STRATEGIES.add(
     "depth",
     label="Depth-k",
-    description="The first k documents of every run, as in TREC, so that all documents that a measure @k reads are "
-    "judged.",
+    description="The first k documents of every run, as in TREC: enough for measures with a cutoff of k or less.",
     limits=("depth",),
 )
 def depth(
@@ -27,7 +26,12 @@ def depth(
     *,
     depth: Depth = 10,
     ties: Annotated[
-        Ties, Parameter("Ties", "Order of equal scores: as listed in the run, or also as measures order them.")
+        Ties,
+        Parameter(
+            "Equal scores",
+            "Order in which documents with equal scores are pooled. Measures order them by document id.",
+            labels={"listed": "As listed in the run", "both": "As listed, and as measures order them"},
+        ),
     ] = "listed",
 ) -> pd.DataFrame:
     """The union of the first `depth` documents of every run.

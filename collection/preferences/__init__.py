@@ -1,4 +1,4 @@
-"""Preferences between two documents: choosing pairs, aggregating answers, and evaluating rankings by them."""
+"""Preferences between two documents: choosing pairs, aggregating answers, and evaluating rankings."""
 
 from collection.preferences.bradley_terry import ALIKE, PRIOR, estimate_strengths, fit, strengths_to_grades
 from collection.preferences.choices import CHOICE_RULES

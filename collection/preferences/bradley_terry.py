@@ -1,4 +1,4 @@
-"""Strengths of documents by their preferences (Bradley-Terry), and grades from strengths."""
+"""Strengths of documents from preferences (Bradley-Terry model), and grades from strengths."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from collection.preferences.majority import count_votes
 Floats = npt.NDArray[np.float64]
 
 PRIOR = 0.01
-"""Pseudo-wins, and as many losses, of each document against an average one."""
+"""Number of pseudo-wins, and of pseudo-losses, of each document against an average one."""
 
 ALIKE = 0.7
-"""Largest difference of strengths that counts as equal: odds of less than 2 to 1."""
+"""Largest difference of strengths that counts as equal, about 2 to 1 in odds."""
 
 ROUNDS = 200
 PRECISION = 1e-10
@@ -29,16 +29,16 @@ def fit(wins: Floats, prior: float = PRIOR) -> Floats:
     """Fit the model of Bradley & Terry (1952): i is preferred to j with probability 1 / (1 + exp(s_j - s_i)).
 
     The most probable strengths given the wins, found by Newton's method with halved steps. The log-likelihood is
-    concave (Hunter, MM algorithms for generalized Bradley-Terry models, Annals of Statistics 2004), and the prior makes
-    its maximum finite and unique, also where a document won or lost all, or two groups never met.
+    concave (Hunter, MM algorithms for generalized Bradley-Terry models, Annals of Statistics 2004). The prior makes its
+    maximum finite and unique, even if a document won or lost every comparison or two groups were never compared.
 
     Parameters
     ----------
     wins
-        (..., n, n): how often the document of the row was preferred to that of the column; a tie is half a win for
-        each.
+        (..., n, n) number of times that the document of the row was preferred to that of the column; a tie is half a
+        win for each.
     prior
-        Above 0: as :data:`PRIOR`.
+        Number of pseudo-wins and pseudo-losses of each document, above 0 (:data:`PRIOR`).
 
     Returns
     -------
@@ -47,7 +47,7 @@ def fit(wins: Floats, prior: float = PRIOR) -> Floats:
 
     Examples
     --------
-    Three of four times the first: the odds are 3 to 1.
+    The first document won three of four comparisons, so its odds are 3 to 1:
 
     >>> strengths = fit(np.array([[0.0, 3.0], [1.0, 0.0]]), prior=1e-9)
     >>> float(np.exp(strengths[0] - strengths[1]).round(6))
@@ -78,13 +78,13 @@ def fit(wins: Floats, prior: float = PRIOR) -> Floats:
 
 
 def _likelihood(wins: Floats, s: Floats, prior: float) -> Floats:
-    """(m,): log-likelihood of (m, n, n) wins and of the prior under (m, n) strengths."""
+    """(m,) log-likelihood of (m, n, n) wins and of the prior under (m, n) strengths."""
     lost = (wins * np.logaddexp(0.0, s[:, None, :] - s[:, :, None])).sum(axis=(1, 2))
     return -lost - prior * (np.logaddexp(0.0, -s) + np.logaddexp(0.0, s)).sum(axis=1)
 
 
 def _newton(wins: Floats, s: Floats, prior: float) -> Floats:
-    """(m, n): Newton's step from (m, n) strengths, no longer than MAX_STEP."""
+    """(m, n) Newton step from (m, n) strengths, at most MAX_STEP in any component."""
     met = wins + wins.transpose(0, 2, 1)
     chance = _logistic(s[:, :, None] - s[:, None, :])
     alone = _logistic(s)
@@ -102,13 +102,13 @@ def _logistic(x: Floats) -> Floats:
 
 
 def estimate_strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd.DataFrame:
-    """Estimate the strength of each document in each topic by :func:`fit` from preferences of all annotators.
+    """Estimate the strength of each document in each topic from the preferences of all annotators (:func:`fit`).
 
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``strength`` (the mean of a topic is 0), ``pairs`` (in which it was judged); topics in
-        order of first occurrence, the strongest document first, of equally strong ones the smaller id.
+        ``query_id``, ``doc_id``, ``strength`` (mean 0 in each topic), ``pairs`` (number of comparisons of the
+        document). Topics are in order of first occurrence, documents from the strongest to the weakest, ties by id.
     """
     wins_of: dict[str, tuple[list[str], Floats]] = {}
     of_size: dict[int, list[str]] = {}
@@ -124,7 +124,7 @@ def estimate_strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd
             wins[place[second], place[first]] = for_second + equal / 2
         wins_of[query_id] = names, wins
         of_size.setdefault(len(names), []).append(query_id)
-    # Topics of one size are fitted together, which takes a hundredth of the time.
+    # Topics of equal size are fitted together, which is a hundred times faster.
     fitted: dict[str, Floats] = {}
     for query_ids in of_size.values():
         fitted |= zip(query_ids, fit(np.stack([wins_of[q][1] for q in query_ids]), prior), strict=True)
@@ -138,19 +138,24 @@ def estimate_strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd
 
 
 def strengths_to_grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIKE) -> pd.DataFrame:
-    """Turn strengths into grades: the best of each topic get the highest grade, the last the lowest.
+    """Turn strengths into grades: in each topic, the best documents get the highest grade and the last the lowest.
 
-    From the strongest on, documents no more than `alike` behind the first of a group join it. Of n documents, one whose
-    group has w behind it and m in itself is at w / (n - m), from 0 to 1, and gets the nearest grade of the scale (of
-    two, the higher); in a topic with one group all get the highest grade.
+    Starting with the strongest, a document joins a group if it is at most `alike` behind the group's first document. In
+    a topic with n documents, a group of m documents with w documents behind it is at w / (n - m), from 0 to 1, and gets
+    the nearest grade of the scale (the higher one of two). If all documents are in one group, they get the highest
+    grade.
 
-    Preferences say which document is better, not whether it is good, so grades of different topics do not mean the
-    same; :func:`~collection.preferences.evaluate` uses preferences as they are.
+    A preference shows which document is better, not whether it is good, so the same grade means different things in
+    different topics. To evaluate by preferences themselves, use :func:`~collection.preferences.evaluate`.
 
     Parameters
     ----------
+    strengths
+        ``query_id``, ``doc_id``, ``strength``, as from :func:`estimate_strengths`.
     scale
-        Two or more grades; leave the lowest out where every compared document is relevant.
+        Two or more grades; leave out the lowest if all compared documents are relevant.
+    alike
+        Largest difference of strengths that counts as equal, 0 or more.
 
     Returns
     -------
@@ -166,9 +171,9 @@ def strengths_to_grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike:
     """
     levels = sorted(scale)
     if len(set(levels)) < 2:
-        raise InputError(f"grades are made on a scale of two or more, found {levels or 'none'}")
+        raise InputError(f"scale: expected two or more grades, found {levels or 'none'}")
     if not alike >= 0:
-        raise InputError(f"the strengths that count as alike are 0 or more apart, found {alike:g}")
+        raise InputError(f"alike: expected a difference of strengths of 0 or more, found {alike:g}")
     topics: dict[str, list[tuple[str, float]]] = {}
     for query_id, doc_id, strength in strengths[["query_id", "doc_id", "strength"]].itertuples(index=False, name=None):
         topics.setdefault(query_id, []).append((doc_id, strength))
@@ -182,7 +187,7 @@ def strengths_to_grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike:
 
 
 def _places(descending: list[float], alike: float) -> list[float]:
-    """The place of each strength, from 0 to 1; a group shares its place."""
+    """The position of each strength from 0 to 1, the same for all members of a group."""
     places: list[float] = []
     count = len(descending)
     while len(places) < count:

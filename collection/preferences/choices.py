@@ -1,4 +1,4 @@
-"""Choices from lists: sparse qrels from them, and their agreement."""
+"""Choices from lists: sparse qrels made from them, and the agreement of annotators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from collection.registry import Entry, Registry
 Counts = npt.NDArray[np.int64]
 
 CHOICE_RULES = Registry("rule for choices", Entry[Callable[[Counts, Counts], npt.NDArray[np.bool_]]])
-"""Rules: (annotators who chose each document, annotators who decided on a list with it) -> whether it is relevant."""
+"""A rule is a function: (number of annotators who chose each document, number who saw it) -> whether it is relevant."""
 
 NEEDED = ("annotator", "query_id", "kind", "shown", "chosen")
 
@@ -25,22 +25,24 @@ NEEDED = ("annotator", "query_id", "kind", "shown", "chosen")
 @CHOICE_RULES.add(
     "majority",
     label="Majority",
-    description="Chosen by at least half of those who decided on a list that has it.",
+    description="Relevant if at least half of the annotators who saw the document in their list chose it.",
 )
 def majority(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
-    """At least half: of two annotators one is enough, since nobody looked at the rest one by one."""
+    """At least half: one of two annotators is enough, since nobody examined the other documents one by one."""
     return (chosen > 0) & (2 * chosen >= decided)
 
 
-@CHOICE_RULES.add("any", label="Any", description="Chosen by anybody: nothing that answers the topic is missed.")
+@CHOICE_RULES.add(
+    "any", label="Any", description="Relevant if any annotator chose it, so that fewer answers are missed."
+)
 def any_(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
     """One annotator is enough."""
     return chosen > 0
 
 
-@CHOICE_RULES.add("all", label="All", description="Chosen by all who decided on a list that has it.")
+@CHOICE_RULES.add("all", label="All", description="Relevant if all annotators who saw the document chose it.")
 def all_(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
-    """Every annotator who saw it."""
+    """All annotators who saw it."""
     return (chosen > 0) & (chosen == decided)
 
 
@@ -50,11 +52,11 @@ class ChoiceAgreement(NamedTuple):
     Attributes
     ----------
     topics, comparisons
-        Topics on which two or more decided, and pairs of annotators over all of these topics.
+        Number of topics with decisions by two or more annotators, and number of pairs of annotators over these topics.
     same
-        Share of the comparisons in which both chose the same documents; nan without any.
+        Share of the comparisons in which both chose the same documents; nan without a comparison.
     overlap
-        Mean of |both| / |either| over the comparisons (Jaccard 1901); 1 where both chose nothing.
+        Mean Jaccard coefficient |both| / |either| over the comparisons; 1 if both chose nothing.
     """
 
     topics: int
@@ -66,20 +68,21 @@ class ChoiceAgreement(NamedTuple):
 def build_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
     """Make sparse qrels: chosen documents with relevance 1.
 
-    Documents that were shown and not chosen are unjudged, since nobody looked at them one by one.
+    Documents that were shown but not chosen are unjudged, since nobody examined them one by one.
 
     Parameters
     ----------
     choices
-        Columns :data:`NEEDED`, with tuples of ids: each annotator's choice for each topic once.
+        ``annotator``, ``query_id``, ``kind``, ``shown`` and ``chosen`` (tuples of ids); one row per annotator and
+        topic.
     rule
         A name of :data:`CHOICE_RULES`, applied to the annotators who were shown the document.
 
     Returns
     -------
     DataFrame
-        :data:`collection.frames.QRELS`; topics in the order of the choices, documents by how many annotators chose
-        them, then in the order of the lists.
+        :data:`collection.frames.QRELS`; topics in the order of the choices, documents by the number of annotators who
+        chose them, then in the order of the lists.
 
     Examples
     --------
@@ -88,7 +91,7 @@ def build_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
     >>> build_qrels(choices).values.tolist(), len(build_qrels(choices, "all"))
     ([['1', 'b', 1]], 0)
     """
-    require_columns(choices, NEEDED, "settling choices")
+    require_columns(choices, NEEDED, "choices")
     function = CHOICE_RULES[rule].function
     counted: dict[tuple[str, str], list[int]] = {}
     order: dict[str, int] = {}
@@ -101,13 +104,13 @@ def build_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
     numbers = np.array(list(counted.values()), dtype=np.int64).reshape(-1, 2)
     relevant = function(numbers[:, 0], numbers[:, 1])
     rows = [(*pair, -n) for pair, n, is_so in zip(counted, numbers[:, 0].tolist(), relevant, strict=True) if is_so]
-    rows.sort(key=lambda row: (order[row[0]], row[2]))  # stable: of documents chosen equally often the first shown
+    rows.sort(key=lambda row: (order[row[0]], row[2]))  # stable, so ties stay in the order shown
     qrels = pd.DataFrame([(*row[:2], 1) for row in rows], columns=list(QRELS.names))
     return qrels.astype({"query_id": "str", "doc_id": "str", "relevance": "int64"})
 
 
 def agreement(choices: pd.DataFrame) -> ChoiceAgreement:
-    """Compute the agreement of choices as :func:`build_qrels` takes them, without "cannot judge".
+    """Compute the agreement of choices, in the form that :func:`build_qrels` takes; "cannot judge" does not count.
 
     Examples
     --------
@@ -115,7 +118,7 @@ def agreement(choices: pd.DataFrame) -> ChoiceAgreement:
     >>> agreement(pd.DataFrame(rows, columns=["annotator", "query_id", "kind", "shown", "chosen"]))
     ChoiceAgreement(topics=1, comparisons=1, same=0.0, overlap=0.5)
     """
-    require_columns(choices, NEEDED, "the agreement of choices")
+    require_columns(choices, NEEDED, "choices")
     by_topic: dict[str, list[frozenset[str]]] = {}
     for query_id, _, chosen in _decided(choices):
         by_topic.setdefault(query_id, []).append(chosen)
@@ -129,7 +132,7 @@ def agreement(choices: pd.DataFrame) -> ChoiceAgreement:
 
 
 def _decided(choices: pd.DataFrame) -> Iterator[tuple[str, tuple[str, ...], frozenset[str]]]:
-    """Topic, documents shown and documents chosen of each decision."""
+    """Yield topic, documents shown, and documents chosen of each decision."""
     made = choices[choices["kind"] == "chosen"]
     columns = (made[name].tolist() for name in ("query_id", "shown", "chosen"))
     for query_id, shown, chosen in zip(*columns, strict=True):

@@ -20,15 +20,15 @@ class PreferenceAgreement(NamedTuple):
     Attributes
     ----------
     pairs, comparisons
-        Pairs of documents that two or more annotators judged, and pairs of annotators over all of these.
+        Number of pairs of documents that two or more annotators compared, and number of pairs of annotators over these.
     same
-        Share of the comparisons with the same answer (left, right, or equal); nan without any.
+        Share of the comparisons with the same answer (left, right, or equal); nan without a comparison.
     triads
-        Three documents of a topic of which each two have a better one by majority.
+        Number of sets of three documents of a topic that have a majority preference for each two.
     circular
-        Share of the triads that no order fits, each document being better than another (Kendall & Babington Smith
-        1940); 1/4 by chance, nan without a triad. :func:`~collection.preferences.plan` asks nothing that follows from
-        other answers, so one annotator leaves few triads, and circular ones only by changing answers.
+        Share of the triads in which a is better than b, b than c, and c than a (Kendall & Babington Smith 1940); 1/4 by
+        chance, nan without a triad. :func:`~collection.preferences.plan` does not ask what follows from other answers,
+        so one annotator leaves few triads, and circular ones only by changing an answer.
     """
 
     pairs: int
@@ -39,8 +39,8 @@ class PreferenceAgreement(NamedTuple):
 
 
 def latest_preferences(preferences: pd.DataFrame) -> pd.DataFrame:
-    """Keep each annotator's latest preference of each pair of a whole log, oldest first, without undone ones."""
-    require_columns(preferences, NEEDED, "what is preferred")
+    """Reduce a log, oldest first, to each annotator's latest preference for each pair, without undone ones."""
+    require_columns(preferences, NEEDED, "preferences")
     one, other = preferences["left"].astype(str), preferences["right"].astype(str)
     keys = pd.DataFrame(
         {
@@ -55,7 +55,7 @@ def latest_preferences(preferences: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_votes(preferences: pd.DataFrame) -> pd.DataFrame:
-    """Count how often each document of a pair was preferred, without "cannot judge".
+    """Count the votes for each document of a pair; "cannot judge" does not count.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def count_votes(preferences: pd.DataFrame) -> pd.DataFrame:
         ``query_id``, ``first``, ``second`` (ids, the smaller first), ``for_first``, ``for_second``, ``equal`` (numbers
         of annotators), in order of first occurrence.
     """
-    require_columns(preferences, NEEDED, "what is preferred")
+    require_columns(preferences, NEEDED, "preferences")
     counted: dict[tuple[str, str, str], list[int]] = {}
     for query_id, left, right, kind in preferences[list(NEEDED[1:])].itertuples(index=False, name=None):
         if kind not in ("left", "right", "equal"):
@@ -95,8 +95,8 @@ def majority(preferences: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement(preferences: pd.DataFrame) -> PreferenceAgreement:
-    """Compute the agreement of preferences that have each annotator's answer to each pair once."""
-    require_columns(preferences, NEEDED, "the agreement of preferences")
+    """Compute the agreement of preferences with one answer per annotator and pair (:func:`latest_preferences`)."""
+    require_columns(preferences, NEEDED, "preferences")
     said: dict[tuple[str, str, str], list[str]] = {}
     for query_id, left, right, kind in preferences[list(NEEDED[1:])].itertuples(index=False, name=None):
         better = {"left": left, "right": right, "equal": ""}.get(kind)
@@ -114,7 +114,7 @@ def agreement(preferences: pd.DataFrame) -> PreferenceAgreement:
 
 
 def _triads(decided: pd.DataFrame) -> tuple[int, int]:
-    """Numbers of triads with all three pairs decided, and of circular ones."""
+    """Number of triads in which all three pairs are decided, and number of circular ones."""
     triads = circles = 0
     topics: dict[str, list[tuple[str, str]]] = {}
     for query_id, better, worse in decided.itertuples(index=False, name=None):
@@ -130,7 +130,7 @@ def _triads(decided: pd.DataFrame) -> tuple[int, int]:
             if better in place and worse in place:
                 beats[place[better], place[worse]] = 1
         met = beats + beats.T
-        # Closed walks of three steps: a triad has six of them, a circular one three along its direction.
+        # Counts closed walks of three steps: each triad has six, a circular one three along its direction.
         triads += round(float(((met @ met) * met).sum()) / 6)
         circles += round(float(((beats @ beats) * beats.T).sum()) / 3)
     return triads, circles

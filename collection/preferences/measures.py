@@ -14,29 +14,29 @@ from collection.preferences.majority import majority
 from collection.records import ALL_TOPICS, Run
 
 PREFERENCE_MEASURES = {
-    "ppref": "share of the pairs that count which the ranking orders as the annotators did",
+    "ppref": "share of the counted pairs that the ranking orders as the annotators did",
     "wpref": "ppref with each pair weighted by 1 / log2(rank + 1) of its higher-ranked document",
-    "rpref": "share of all pairs that count and are ordered as the annotators did",
+    "rpref": "share of all pairs that the ranking orders as the annotators did",
 }
-"""Name -> description."""
+"""Name -> description. A pair counts if the ranking retrieves at least one of its documents."""
 
 
 class PreferenceValues(NamedTuple):
     """Values of rankings by preferences."""
 
     values: pd.DataFrame
-    """``run``, ``query_id``, ``pairs`` (that count), ``of`` (pairs with a better document), and a column for each of
-    :data:`PREFERENCE_MEASURES`: one row per run and topic, then one with the query_id ``all``: sums of the pairs, means
-    of the values. In topics without a pair that counts, ppref and wpref are nan and not in the means."""
+    """``run``, ``query_id``, ``pairs`` (counted pairs), ``of`` (pairs with a better document), and a column for each of
+    :data:`PREFERENCE_MEASURES`. One row per run and topic, then one with the query_id ``all``: sums of the pairs and
+    means of the values. In topics without a counted pair, ppref and wpref are nan and left out of the means."""
     depth: int | None
-    """Ranks evaluated; None for all."""
+    """Number of ranks evaluated; None for all."""
     undecided: tuple[str, ...] = ()
-    """Topics without a better document in any pair; they have no row."""
+    """Topics in which no pair has a better document; they have no row."""
 
     def means(self) -> pd.DataFrame:
-        """Runs, best by ppref first: ``run``, ``topics``, ``counted``, ``pairs``, ``of``, and the measures.
+        """Return the runs, best by ppref first: ``run``, ``topics``, ``counted``, ``pairs``, ``of``, and the measures.
 
-        ppref and wpref are means over the ``counted`` topics, those with a pair that counts; rpref over all.
+        ppref and wpref are means over the ``counted`` topics, those with at least one counted pair; rpref over all.
         """
         all_ = self.values["query_id"] == ALL_TOPICS
         topics = self.values[~all_].assign(counted=self.values["pairs"] > 0).groupby("run", sort=False)["counted"]
@@ -47,18 +47,28 @@ class PreferenceValues(NamedTuple):
 
 
 def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None = None) -> PreferenceValues:
-    """Evaluate rankings by preferences (Carterette, Bennett, Chickering & Dumais, ECIR 2008: ppref, wpref, rpref).
+    """Evaluate rankings by preferences: ppref, wpref and rpref.
 
-    Pairs have the better document of :func:`~collection.preferences.majority`. A pair counts if at least one of its
-    documents is retrieved within `depth`; retrieved documents rank above others. In a topic without a pair that counts,
+    The better document of a pair is that of :func:`~collection.preferences.majority`. A pair counts if at least one of
+    its documents is retrieved within `depth`; retrieved documents rank above others. In a topic without a counted pair,
     ppref and wpref have no value and rpref is 0.
 
-    `depth` is the number of ranks evaluated in each topic, all if left out.
+    Source: Carterette, Bennett, Chickering & Dumais, ECIR 2008.
+
+    Parameters
+    ----------
+    runs
+        One or more, each with a name of its own.
+    preferences
+        ``annotator``, ``query_id``, ``left``, ``right``, ``kind``; one row per annotator and pair.
+    depth
+        Number of ranks to evaluate in each topic; all if left out.
 
     Raises
     ------
     InputError
-        No pair has a better document, a topic is called "all", or two runs carry one name.
+        `depth` is below 1, no pair has a better document, a topic is named "all", there are no runs, or two runs have
+        the same name.
 
     Examples
     --------
@@ -73,7 +83,7 @@ def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None =
         raise InputError(f"depth: expected 1 or more, found {depth}")
     decided = majority(preferences)
     if decided.empty:
-        raise InputError("there are no preferences yet to evaluate with: no pair has a preferred document")
+        raise InputError("preferences: expected a pair with a preferred document, found none; compare some documents")
     topics = decided["query_id"].drop_duplicates().tolist()
     if ALL_TOPICS in topics:
         raise InputError(f"a topic is named {ALL_TOPICS!r}, a name reserved for the mean over topics")
@@ -85,7 +95,7 @@ def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None =
         names.add(run.name)
         frames.append(_values(run, decided, topics, depth))
     if not frames:
-        raise InputError("there are no runs to evaluate")
+        raise InputError("runs: expected at least one to evaluate, found none")
     compared = preferences["query_id"].astype(str)
     undecided = compared[~compared.isin(topics)].drop_duplicates()
     return PreferenceValues(pd.concat(frames, ignore_index=True), depth, tuple(undecided))

@@ -1,4 +1,4 @@
-"""The next two documents that an annotator compares: documents are inserted one by one into a ranking."""
+"""Choice of the next two documents to compare: documents are inserted one by one into a ranking."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from collection.records import PreferenceKind
 
 Pair = tuple[str, str]
 AnsweredPair = tuple[str, str, str]
-"""Left, right, and the answer: a kind of preference except "undone"."""
+"""Left document, right document, and the answer: any kind of preference but "undone"."""
 
 ANSWERS: tuple[PreferenceKind, ...] = ("left", "right", "equal", "cannot judge")
 
 MAX_UNJUDGEABLE = 2
-"""Pairs that could not be judged after which their common document is left out."""
+"""Number of pairs that could not be judged after which a document is left out."""
 
 
 class Plan(NamedTuple):
@@ -25,12 +25,12 @@ class Plan(NamedTuple):
     Attributes
     ----------
     pair
-        The next two documents, (left, right); None when nothing is left to ask.
+        The next two documents, (left, right); None if the ranking is complete.
     done, expected
-        Pairs with an answer, and these with the largest number still to come (fewer if documents are equal, more if
-        pairs cannot be judged).
+        Number of answered pairs; and the same plus the largest number of pairs still to ask (fewer if documents are
+        equal, more if pairs cannot be judged).
     ranking
-        The documents inserted so far, best first, equal ones together.
+        The documents inserted so far, best first, equal ones in one group.
     """
 
     pair: Pair | None
@@ -40,31 +40,30 @@ class Plan(NamedTuple):
 
 
 class Lookahead(NamedTuple):
-    """The next pair (None when nothing is left to ask), and what follows each possible answer to it."""
+    """The next pair (None if the ranking is complete), and what follows each possible answer to it."""
 
     pair: Pair | None
     then: dict[PreferenceKind, Lookahead]
 
 
 _Known = dict[Pair, str | None]
-"""Two documents, the smaller id first -> the better one, "" for equal, None where they cannot be judged."""
+"""Two documents, the smaller id first -> the better one, "" if they are equal, None if they cannot be judged."""
 
 
 def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "") -> Plan:
-    """Plan what to compare next, from the documents and this annotator's answers alone.
+    """Choose the next pair from the documents and one annotator's answers alone.
 
     Binary insertion (Steinhaus 1950; Knuth, The Art of Computer Programming 3, 5.3.1) with groups of equal documents:
-    each document is compared with the middle of the ranking, then with the middle of the half that it belongs to.
+    each document is compared with the middle of the ranking, then with the middle of the half where it belongs.
 
-    - The k-th document takes at most ceil(log2 k) comparisons: 25 for 10 documents, where all pairs would be 45.
-    - A pair is asked once, and none whose answer follows from others, so that answers contradict each other only after
-      changes. A changed or undone answer changes what is asked from then on.
-    - Instead of a pair that cannot be judged, the next nearest to the middle is asked. A document without any left is
-      tried again at the end, and then joins the one that it cannot be compared with; with two such pairs it is left
-      out.
+    - The k-th document takes at most ceil(log2 k) comparisons: 25 for 10 documents, instead of 45 for all pairs.
+    - No pair is asked twice, and none whose answer follows from others, so answers contradict each other only after
+      changes. A changed or undone answer changes what is asked next.
+    - If a pair cannot be judged, the next nearest to the middle is asked instead. A document with no pair left is tried
+      again at the end, and then joins the group with which it cannot be compared. With two such pairs, it is left out.
 
-    `documents` are ids in the order of the pool, `said` the annotator's current preferences of the topic, of which
-    those of other documents are ignored. `seed` and the pair determine which document is on the left.
+    `documents` are ids in the order of the pool; `said` are the annotator's current preferences for the topic, in which
+    other documents are ignored. `seed` and the pair determine which document is on the left.
 
     Examples
     --------
@@ -77,7 +76,7 @@ def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "")
 
 
 def look_ahead(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "", depth: int = 2) -> Lookahead:
-    """The next pair and the pairs after each possible answer, `depth` answers deep, so that a page need not wait."""
+    """Return the next pair and the pairs after each possible answer, `depth` answers deep, so a page need not wait."""
     names = list(documents)
     return _ahead(names, _known(names, said), seed, depth)
 
@@ -106,7 +105,7 @@ def _plan(documents: list[str], known: _Known, seed: str) -> Plan:
             if place < 0:
                 break
             if answer is None:
-                # Each document waiting may meet one group more than the one before.
+                # Each waiting document may have one more group to be compared with than the one before.
                 groups = range(len(ranking) + 1, len(ranking) + 1 + len(waiting))
                 left = (high - low).bit_length() + sum(n.bit_length() for n in groups)
                 pair = _sides(doc_id, ranking[place][0], seed)
@@ -126,7 +125,7 @@ def _plan(documents: list[str], known: _Known, seed: str) -> Plan:
 
 
 def _compared(doc_id: str, ranking: list[list[str]], low: int, high: int, known: _Known) -> tuple[int, str | None]:
-    """The index nearest to the middle that can be compared, or -1; the better document, None if not yet asked."""
+    """The index nearest to the middle that can be compared (or -1), and the better document (None if not asked)."""
     for place in _from_the_middle(low, high):
         key = _key(doc_id, ranking[place][0])
         if key not in known:
@@ -144,7 +143,7 @@ def _from_the_middle(low: int, high: int) -> Iterator[int]:
 
 
 def _left_out(documents: list[str], known: _Known) -> set[str]:
-    """Documents that cannot be judged: those with the most such pairs, of these those with the fewest others."""
+    """Documents to leave out: those with the most pairs that cannot be judged; on ties, with the fewest others."""
     passed = {pair for pair, better in known.items() if better is None}
     out: set[str] = set()
     if not passed:

@@ -1,6 +1,6 @@
-"""Replays of judging against known qrels: the cost of each strategy, before anybody judges.
+"""Replays of judging against known qrels, which show the cost of each strategy before anybody judges.
 
-documents, topics, qrels, runs -cases-> Case, one a topic -replay_...-> JudgingOrder -measure-> values
+documents, topics, qrels, runs -cases-> one Case per topic -replay_...-> JudgingOrder -measure-> values
 """
 
 from collection.active_learning.training_round import Recipe

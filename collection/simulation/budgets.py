@@ -1,4 +1,4 @@
-"""Strategies at budgets of a part of the full pool, compared on known qrels."""
+"""Comparison of pooling strategies on known qrels, when only a part of the full pool is judged."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 DECIDING, LOOP = "decisive", "loop"
-"""Strategies that are not in the table of pooling strategies."""
+"""Strategies that are not in the registry of pooling strategies."""
 
 JUDGED_ONLY, EXPECTED = "judged only", "expected gains"
-"""The gain of an unjudged pair: 0, or its expectation."""
+"""How an unjudged pair counts: with gain 0, or with its expected gain."""
 
 COLUMNS = ("strategy", "estimate", "share", "judgements", "recall", "tau", "tau_ap")
 
@@ -53,47 +53,51 @@ def compare(
     draws: int = 100,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Judge a part of the depth pool by each strategy, and compare the rankings of the runs with that by all qrels.
+    """Judge a part of the full pool by each strategy, and compare the resulting ranking of the runs with the true one.
 
-    The full pool is the union of the first `depth` documents of every run. Of a strategy that ranks, the first pair of
-    every topic is judged, then the second of every topic, until the budget is spent. Samples have the rate that the
-    budget allows (rounded up in each stratum), a stratified one twice that rate in the upper fifth of the depth.
-    "decisive" (:func:`~collection.expected_judgements.decisive_pairs`) spends the budget across topics; "loop" orders
-    each topic's pool by active learning. No strategy and no estimate sees a grade that it has not paid for. A pair
-    without a qrel has the grade 0.
+    The full pool is the union of the first `depth` documents of every run; the true ranking uses all qrels. A strategy
+    that ranks judges the first pair of every topic, then the second of every topic, until the budget is spent. A random
+    sample has the rate that the budget allows (rounded up in each stratum); a stratified sample has twice that rate in
+    the upper fifth of the depth. "decisive" (:func:`~collection.expected_judgements.decisive_pairs`) spends the budget
+    across topics; "loop" orders each topic's pool by active learning. Strategies and estimates see no grade outside the
+    budget. A pair without a qrel has grade 0.
 
     Parameters
     ----------
     runs
         Two or more.
     qrels
-        The known grades, all of which count in the ranking to compare with.
+        Known grades (:data:`collection.frames.QRELS`).
     strategies
         Names of pooling strategies, "decisive" or "loop"; by default all that are possible, except those with the
-        same order as another (``orders_as``).
+        same order as another one (``orders_as``).
     budgets
-        Shares of the full pool's pairs, above 0, at most 1.
+        Shares of the pairs of the full pool, above 0 and at most 1.
+    measure
+        Measure that ranks the runs.
+    depth
+        Depth of the full pool.
     documents, topics
-        Texts, for the loop and for expected gains; without them there is no loop.
+        Texts, for "loop" and for expected gains. Without them, "loop" is left out.
     seeds
-        How often a randomised strategy is replayed, with the seeds 0, 1, ...; the table has the means.
+        Number of replays of a randomised strategy, with the seeds 0, 1, ...; the table has the means.
     draws
-        For expected gains.
+        Number of draws for expected gains.
     progress
-        Called with the strategy, the number of replays that are done and of all: before each, and at the end.
+        Called with the strategy, the number of replays done and their total: before each replay, and at the end.
 
     Returns
     -------
     DataFrame
-        ``strategy``, ``estimate`` ("judged only": an unjudged pair is not relevant; "expected gains":
-        :func:`~collection.expected_judgements.expected_values`), ``share`` (the budget), ``judgements`` (its cost),
-        ``recall`` (of the full pool's relevant pairs), ``tau`` (Kendall's tau-b), ``tau_ap`` (with
-        ties="a"; "b" where all qrels leave runs tied); nan where all runs are tied.
+        ``strategy``; ``estimate`` ("judged only": unjudged pairs are not relevant; "expected gains":
+        :func:`~collection.expected_judgements.expected_values`); ``share`` (the budget); ``judgements``; ``recall`` (of
+        the relevant pairs of the full pool); ``tau`` (Kendall's tau-b) and ``tau_ap`` (with ties="a", or "b" if runs
+        are tied in the true ranking) between the two rankings; nan if all runs are tied.
 
     Raises
     ------
     InputError
-        There is nothing to compare, or a number is out of its range.
+        Too few runs, no common topic, no relevant document, or a number out of range.
     UnknownNameError
         A strategy is unknown.
     """
@@ -102,11 +106,12 @@ def compare(
     wanted = _wanted(strategies, material)
     if not budgets or not all(0 < share <= 1 for share in budgets) or seeds < 1:
         raise InputError(
-            f"expected budgets as shares above 0 and at most 1, and 1 or more seeds; found {list(budgets)} and {seeds}"
+            "expected budgets above 0 and at most 1, and 1 or more seeds; "
+            f"found the budgets {list(budgets)} and {seeds} seeds"
         )
     index = index_qrels(qrels[qrels["query_id"].astype("str").isin(material.pairs.frame["query_id"])])
     truth = np.array([measure(align(run.frame, index)).mean() for run in runs])
-    # Two runs may be equally good, or the same: then no side is free of ties.
+    # Runs with equal values, such as two copies of one run, are ties on both sides.
     ties: Literal["a", "b"] = "a" if len(np.unique(truth)) == len(truth) else "b"
     rows: list[tuple[str, str, float, int, float, float, float]] = []
     replays = [(name, seed) for name in wanted for seed in range(seeds if _is_random(name) else 1)]
@@ -168,7 +173,7 @@ class _Material:
 
     @cached_property
     def rankings(self) -> list[list[Indices]]:
-        """For each topic the runs' documents as places in the topic's pairs."""
+        """For each topic and run, the documents as positions in the topic's pairs."""
         parts = [self.pool.iloc[rows] for rows in self.pairs.members]
         return [pooling.list_rankings(self.runs, part["query_id"].iloc[0], pd.Index(part["doc_id"])) for part in parts]
 
@@ -177,13 +182,13 @@ class _Material:
         return pd.MultiIndex.from_frame(self.pairs.frame)
 
     def numbers(self, frame: pd.DataFrame) -> Indices:
-        """The pairs of a frame that are in the full pool, in its order."""
+        """The pairs of a frame that are in the full pool, in the frame's order."""
         ids = [frame[column].astype("str") for column in ("query_id", "doc_id")]
         found = self.places.get_indexer(pd.MultiIndex.from_arrays(ids))
         return found[found >= 0]
 
     def in_turn(self, order: Indices) -> Indices:
-        """An order within each topic -> the first of every topic, the second of every topic, and so on."""
+        """Interleave the topics of an order: the first pair of every topic, then the second, and so on."""
         nth = pd.Series(self.pairs.topic[order]).groupby(self.pairs.topic[order]).cumcount().to_numpy()
         return order[np.argsort(nth, kind="stable")]
 
@@ -194,9 +199,9 @@ class _Texts:
 
     vectors: vectors.Vectors
     doc_ids: pd.Index[str]
-    """Of all rows but the last, which is empty and stands for every document without a text."""
+    """Ids of all rows but the last one, which is empty and represents every document without a text."""
     document: NDArray[np.int64]
-    """(pairs,) the document's row."""
+    """(pairs,) row of each pair's document."""
     topics: dict[str, str]
     rows: csr_matrix
     scores: Floats
@@ -208,7 +213,7 @@ class _Texts:
         found = {d.doc_id: f"{d.title} {d.text}" for d in documents if d.doc_id in wanted and d.text is not None}
         if not found:
             raise InputError(
-                "the documents have none of the ids in the pool; check the ids or compare without documents"
+                "documents: expected ids of the pool, found none of them; check the ids, or compare without documents"
             )
         made = vectors.build([*found.values(), None])
         doc_ids = pd.Index(pd.Series(list(found), dtype="str"))
@@ -236,7 +241,7 @@ def _wanted(strategies: Sequence[str] | None, material: _Material) -> list[str]:
         if name not in known:
             raise UnknownNameError("strategy", name, known)
     if LOOP in strategies and material.texts is None:
-        raise InputError("the strategy loop learns from texts; give documents and topics, or leave it out")
+        raise InputError("the strategy loop needs documents and topics; pass both, or leave it out")
     return list(strategies)
 
 
@@ -245,7 +250,7 @@ def _is_random(name: str) -> bool:
 
 
 def _choose(material: _Material, name: str, budgets: Sequence[float], measure: Measure, seed: int) -> Iterator[Indices]:
-    """The pairs that a strategy judges with each budget."""
+    """Yield the pairs that a strategy judges with each budget."""
     counts = [max(1, int(share * len(material.grades) + 1e-9)) for share in budgets]
     if name == DECIDING:
         order = _order_decisive(material, max(counts), measure, seed)
@@ -268,7 +273,7 @@ def _choose(material: _Material, name: str, budgets: Sequence[float], measure: M
 
 def _order_decisive(material: _Material, count: int, measure: Measure, seed: int) -> Indices:
     cutoff = measure.level if measure.entry.at == "cutoff" else None
-    # A large pool is not fitted more often than a small one.
+    # The batch grows with the pool, so that a large pool takes no more fits than a small one.
     batch = max(50, len(material.grades) // 50)
     selector = decisive_pairs(
         material.pairs, material.levels, cutoff=int(cutoff or material.depth), batch=batch, seed=seed
@@ -280,7 +285,7 @@ def _order_decisive(material: _Material, count: int, measure: Measure, seed: int
 
 
 def _order_adaptive(material: _Material, entry: pooling.StrategyEntry, seed: int) -> Indices:
-    """Topic by topic."""
+    """Order the pairs of each topic by an adaptive strategy."""
     orders = []
     for members, rankings in zip(material.pairs.members, material.rankings, strict=True):
         selector = entry.begin(rankings, seed)
@@ -289,7 +294,7 @@ def _order_adaptive(material: _Material, entry: pooling.StrategyEntry, seed: int
 
 
 def _order_loop(material: _Material, seed: int) -> Indices:
-    """Topic by topic; the model is fitted after every ten judgements."""
+    """Order the pairs of each topic by the loop, with a new model after every ten judgements."""
     texts = material.texts
     assert texts is not None
     of_runs = dict(iter(pooling.evidence(material.runs).groupby("query_id", sort=False)))
@@ -313,7 +318,7 @@ def _order_loop(material: _Material, seed: int) -> Indices:
 def _estimate(
     material: _Material, judged: Floats, measure: Measure, draws: int, seed: int
 ) -> Iterator[tuple[str, Floats]]:
-    """Each estimate with the runs' values (R,)."""
+    """Yield the name of each estimate and the values of the runs (R,)."""
     known = np.where(np.isnan(judged), -1.0, judged)[:, None]
     numbered = (to_its_depth(aligned, measure) for aligned in material.pairs.numbered)
     yield JUDGED_ONLY, np.array([measure(aligned).mean() for aligned in complete_all(numbered, known)])

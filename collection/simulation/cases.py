@@ -1,4 +1,4 @@
-"""Frames -> one case a topic: documents, text, runs, and known grades."""
+"""Cases for replays: the documents, text, runs and known grades of each topic."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Scope = Literal["all", "prefix"]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One topic whose grades are known."""
+    """A topic with known grades."""
 
     query_id: str
     doc_ids: pd.Index[str]
-    """(documents,)."""
+    """(documents,) ids of the documents in scope."""
     grades: np.ndarray
-    """(documents,) the known grades; 0 where there is none."""
+    """(documents,) known grades; 0 for documents without one."""
     space: Space
-    """For the loop."""
+    """Input of the loop."""
     pools: dict[str, Indices]
-    """Pooling strategy -> its documents, best first."""
+    """Pooling strategy -> documents of its pool, best first."""
     rankings: list[Indices]
-    """One a run, for adaptive strategies."""
+    """Documents of each run, best first, for adaptive strategies."""
 
 
 def cases(
@@ -49,33 +49,43 @@ def cases(
     least: int = 1,
     notice: Callable[[str], None] | None = None,
 ) -> Iterator[Case]:
-    """One case for each topic that has enough relevant documents.
+    """Yield a case for each topic that has enough relevant documents.
 
     Parameters
     ----------
     documents
-        The collection; entries of runs and qrels outside it are left out.
+        The collection; runs and qrels are restricted to it.
     topics, qrels
         :data:`collection.frames.TOPICS` and :data:`collection.frames.QRELS`.
+    runs
+        For the loop and for pooling strategies.
     scope
-        "all": every document may be judged for every topic. "prefix": those whose id starts with the topic's and a
-        hyphen, as in a set of systematic reviews.
+        "all": every document may be judged for every topic. "prefix": only documents whose id starts with the topic's
+        id and a hyphen, as in a set of systematic reviews.
     pools
         Names of pooling strategies to prepare.
-    level, least
-        A topic needs `least` documents of this grade or above.
+    level
+        Minimum relevant grade.
+    least
+        Minimum number of relevant documents of a topic.
     notice
-        Called at the end with what was left out: relevant documents outside the collection, topics with too few.
+        Called at the end with notices of what was left out: relevant documents outside the collection, and topics with
+        too few relevant documents.
+
+    Raises
+    ------
+    InputError
+        No documents, or a document id twice.
     """
     TOPICS.check(topics, "a simulation")
     QRELS.check(qrels, "a simulation")
     found = list(documents)
     if not found:
-        raise InputError("a simulation needs documents, found none")
+        raise InputError("documents: expected at least one to simulate with, found none")
     ids = pd.Index(pd.Series([d.doc_id for d in found], dtype="str"))
     if not ids.is_unique:
         raise InputError(
-            f"expected each document id once, found {ids[ids.duplicated()][0]!r} twice; remove one of them"
+            f"documents: expected each id once, found {ids[ids.duplicated()][0]!r} twice; remove one of them"
         )
     texts = [None if d.text is None else f"{d.title} {d.text}" for d in found]
     evidence = _by_topic(pooling.evidence(runs)) if len(runs) else {}
@@ -92,7 +102,7 @@ def cases(
         inside = np.arange(len(ids)) if scope == "all" else np.flatnonzero(ids.str.startswith(f"{query_id}-"))
         doc_ids = ids if scope == "all" else ids[inside]
         grades = _spread(doc_ids, judged, "relevance").clip(min=0)
-        if judged["relevance"].dtype.kind != "f":  # labels inferred from clicks are fractions
+        if judged["relevance"].dtype.kind != "f":  # labels inferred from clicks have fractions
             grades = grades.astype(np.int64)
         number = int((grades >= level).sum())
         missing += int((judged["relevance"] >= level).sum()) - number
@@ -116,10 +126,12 @@ def cases(
             pooling.list_rankings(runs, query_id, doc_ids) if adaptive else [],
         )
     if notice is not None and missing:
-        notice(f"relevant documents of the qrels outside the collection (or scope), not counted: {missing:,}")
+        notice(
+            f"relevant documents of the qrels left out because they are outside the collection or scope: {missing:,}"
+        )
     if notice is not None and too_few:
-        few = "no relevant document" if least == 1 else f"fewer than {least:,} relevant documents"
-        notice(f"topics of the qrels with {few} of grade {level} or above, left out: {too_few:,}")
+        few = "no document" if least == 1 else f"fewer than {least:,} documents"
+        notice(f"topics of the qrels left out because they have {few} of grade {level} or above: {too_few:,}")
 
 
 def _by_topic(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -134,7 +146,7 @@ def _places(doc_ids: pd.Index[str], frame: pd.DataFrame | None) -> Indices:
 
 
 def _spread(doc_ids: pd.Index[str], frame: pd.DataFrame, column: str) -> np.ndarray:
-    """(documents,) the column's values at their documents, 0 elsewhere."""
+    """(documents,) values of a column at its documents, 0 elsewhere."""
     places = doc_ids.get_indexer(pd.Index(frame["doc_id"].astype(str)))
     wide = np.zeros(len(doc_ids))
     wide[places[places >= 0]] = frame[column].to_numpy(dtype=np.float64)[places >= 0]

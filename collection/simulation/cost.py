@@ -1,4 +1,4 @@
-"""An order of judging -> its cost: judgements to a recall, work saved, and where stopping rules would have stopped."""
+"""Cost of an order of judging: judgements to reach a recall, work saved, and the points where stopping rules stop."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from collection.stopping import STOPPING_RULES, Ledger
 
 RECALLS = (80, 90, 95, 100)
 AFTER = (("R@R", 1, 0), ("R@2R+100", 2, 100), ("R@4R+1000", 4, 1000))
-"""(name, a, b) of recall at aR+b, as in TREC's total recall track."""
+"""(name, a, b) of recall after aR + b judgements, as in TREC's total recall track."""
 
 
 def measure(case: Case, judged: JudgingOrder, level: float = 1) -> dict[str, float]:
-    """The cost of an order, of the N documents and R relevant ones that are no priors; nan where R is 0.
+    """Measure the cost of an order over N documents, R of them relevant; priors do not count. nan if R is 0.
 
     Returns
     -------
     dict
         ``documents``: N. ``judgements@80`` ... ``judgements@100``: judgements until that percentage of the R relevant
-        documents was found. ``WSS@95``: (N - judgements@95) / N - .05 (Cohen et al., JAMIA 2006). ``ATD``: the mean
-        number of judgements until a relevant document was found (Ferdinands et al., 2023: average time to discovery).
-        ``R@R``, ``R@2R+100``, ``R@4R+1000``: recall after that number of judgements. ``seconds``: wall time.
+        documents is found. ``WSS@95``: work saved over sampling, (N - judgements@95) / N - 0.05 (Cohen et al., JAMIA
+        2006). ``ATD``: average time to discovery, the mean over relevant documents of the judgements until each is
+        found (Ferdinands et al., 2023). ``R@R``, ``R@2R+100``, ``R@4R+1000``: recall after that number of judgements.
+        ``seconds``: wall time.
     """
     places = _relevant_places(case, judged, level)
     size, number = judged.size(case), len(places)
@@ -43,14 +44,14 @@ def measure(case: Case, judged: JudgingOrder, level: float = 1) -> dict[str, flo
 def measure_stop(
     case: Case, judged: JudgingOrder, rule: str, parameters: Mapping[str, float], level: float = 1, target: float = 0.9
 ) -> dict[str, float]:
-    """Where a stopping rule, asked after every round, would have stopped in an order that goes on to the end.
+    """Find where a stopping rule, applied after every round, stops in an order that runs to the end.
 
     Returns
     -------
     dict
-        ``judgements:RULE`` at the stop; ``recall:RULE``; ``reached:RULE``, 1 where the recall is the target or more;
-        ``cost:RULE``: the judgements, and where the recall is below the target those that the order needs to reach it
-        (after Lewis, Yang & Frieder, CIKM 2021).
+        ``judgements:RULE`` and ``recall:RULE`` at the stop; ``reached:RULE``: 1 if the recall is at least the target,
+        else 0; ``cost:RULE``: the judgements at the stop or, if the recall is below the target, those needed to reach
+        it (Lewis, Yang & Frieder, CIKM 2021).
     """
     ledger = judged.ledger(case, level)
     stop = _find_stop(ledger, rule, parameters)
@@ -66,7 +67,7 @@ def measure_stop(
 
 
 def curve(case: Case, judged: JudgingOrder, level: float = 1) -> pd.DataFrame:
-    """``judged`` and ``found`` at the start, at each relevant document, and at the end."""
+    """Return ``judged`` and ``found`` at the start, at each relevant document, and at the end."""
     places = _relevant_places(case, judged, level)
     at = np.unique(np.concatenate(([0], places, [len(judged.order)])))
     return pd.DataFrame({"judged": at, "found": np.searchsorted(places, at, side="right")})
@@ -90,5 +91,5 @@ def _relevant_places(case: Case, judged: JudgingOrder, level: float) -> NDArray[
 
 
 def _needed(number: int, recall: float) -> int:
-    # 0.95 * 20 is 19 but for rounding.
+    # The subtraction keeps 0.95 * 20, slightly above 19 as a float, at 19.
     return max(1, int(np.ceil(recall * number - 1e-9)))

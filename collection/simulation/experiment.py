@@ -1,4 +1,4 @@
-"""Strategies x learners x seeds over all topics, as one table."""
+"""Simulation of strategies x learners x seeds over all topics."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from collection.stopping import STOPPING_RULES, smallest_sample
 from collection.stopping.table import NEEDS, Needs
 
 LOOPS = {
-    "loop": "The loop with runs and text; text alone for topics that no run has.",
-    "loop-text": "The loop from the topic's text alone.",
+    "loop": "Active learning from runs and text; from text alone for topics without runs.",
+    "loop-text": "Active learning from the topic's text alone.",
 }
-"""Strategies that learn; all others are pooling strategies."""
+"""Strategies that use active learning; all others are pooling strategies."""
 
 NO_LEARNER = "-"
 VALUES = ["query_id", "strategy", "learner", "seed", "measure", "value"]
 CURVE = ["query_id", "strategy", "learner", "seed", "judged", "found"]
 
 _SOURCES: dict[Needs, Source] = {"": "ranking", "random draws": "draws", "control sample": "control"}
-"""Needs of a rule -> where documents then come from. A replay does not support other needs."""
+"""Needs of a stopping rule -> source of the documents. A replay does not support other needs."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,12 +40,14 @@ class Results(Displayed):
     """Result of a simulation; a console or notebook shows the means."""
 
     values: pd.DataFrame
-    """``query_id``, ``strategy``, ``learner`` ("-" for a pooling strategy), ``seed``, ``measure``, ``value``."""
+    """``query_id``, ``strategy``, ``learner`` ("-" for a pooling strategy), ``seed``, ``measure``, ``value``; for the
+    measures see :func:`collection.simulation.measure`."""
     curves: pd.DataFrame
-    """``query_id``, ``strategy``, ``learner``, ``seed``, ``judged``, ``found``."""
+    """``query_id``, ``strategy``, ``learner``, ``seed``, ``judged``, ``found``: relevant documents found after each
+    number of judgements."""
 
     def means(self) -> pd.DataFrame:
-        """Means over topics and seeds: a row for each strategy and learner, a column for each measure."""
+        """Return means over topics and seeds: one row per strategy and learner, one column per measure."""
         means = self.values.groupby(["strategy", "learner", "measure"], sort=False)["value"].mean()
         return means.unstack().reindex(columns=self.values["measure"].drop_duplicates())
 
@@ -56,7 +58,7 @@ class Results(Displayed):
 
 
 Priors = Callable[[Case, int], Indices] | None
-"""(case, seed) -> documents with known grades."""
+"""Function (case, seed) -> documents whose grades are known from the start; None for none."""
 
 
 def simulate(
@@ -71,22 +73,34 @@ def simulate(
     priors: Priors = None,
     progress: Callable[[str, int], None] | None = None,
 ) -> Results:
-    """Replay the judging of every case by every strategy.
+    """Replay the judging of each case by each strategy.
 
     Parameters
     ----------
+    cases
+        One per topic, from :func:`collection.simulation.cases`.
     strategies
-        Of :data:`LOOPS` or of the pooling strategies.
+        Names in :data:`LOOPS` or of pooling strategies.
     learners
-        For the strategies of :data:`LOOPS`; each replaces that of the `recipe`.
+        Learners for the strategies in :data:`LOOPS`; each replaces the learner of `recipe`.
+    recipe
+        Other settings of the loop, and the minimum relevant grade.
     stops
         Stopping rules to measure, with their default parameters.
     schedule
-        A name of :data:`collection.simulation.SCHEDULES`.
+        A name in :data:`collection.simulation.SCHEDULES`.
     seeds
-        Number of replays, with the seeds 0, 1, ...
+        Number of replays, with the random seeds 0, 1, ...
+    priors
+        Documents whose grades are known from the start (:func:`draw_priors`, :func:`list_priors`).
     progress
-        Called with the topic and the number of topics that are done.
+        Called with each topic and the number of topics done.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        No topic with enough relevant documents, priors with all of them, an unknown name, or a stopping rule that needs
+        more than a replay has.
     """
     known = [*LOOPS, *(s.name for s in pooling.STRATEGIES)]
     for strategy in strategies:
@@ -126,16 +140,16 @@ def _refuse_empty(table: pd.DataFrame) -> None:
     found = table.loc[table["measure"] == "WSS@95", "value"]
     if found.empty:
         raise InputError(
-            "there is nothing to simulate: no topic has enough relevant documents in the collection; look at the ids "
-            "of topics and documents in the qrels, at the relevance level, the least number asked for, and the scope"
+            "a simulation needs topics with relevant documents in the collection, found none; check the ids in the "
+            "qrels, the minimum relevant grade, the minimum number of relevant documents, and the scope"
         )
     if found.isna().all():
-        raise InputError("there is nothing to find: the priors have all relevant documents; give fewer priors")
+        raise InputError("priors: expected relevant documents left to find, found all among the priors; use fewer")
 
 
 @dataclass(frozen=True)
 class _Replays:
-    """Replays of one strategy on one case with one seed; whole orders are made only for rules that need them."""
+    """Replays of one strategy on one case with one seed; whole orders are computed only for rules that need them."""
 
     case: Case
     strategy: str
@@ -157,7 +171,7 @@ class _Replays:
         )  # fmt: skip
 
     def until_found(self, stops: Sequence[str]) -> JudgingOrder:
-        """The order until every relevant document is found, cut from the whole order if a rule needs that."""
+        """The order until every relevant document is found, cut from the whole order if a rule needs that anyway."""
         if self.strategy not in LOOPS:
             return self.whole("ranking", 0)
         if all(self.source(rule) != "ranking" for rule in stops):
@@ -181,7 +195,7 @@ class _Replays:
 
 
 def draw_priors(relevant: int, irrelevant: int, level: float = 1) -> Callable[[Case, int], Indices]:
-    """Random priors: numbers of relevant and irrelevant documents of each case."""
+    """Return a function that draws priors at random: numbers of relevant and of irrelevant documents of each case."""
 
     def draw(case: Case, seed: int) -> Indices:
         random = np.random.default_rng(seed)
@@ -196,9 +210,9 @@ def draw_priors(relevant: int, irrelevant: int, level: float = 1) -> Callable[[C
 
 
 def list_priors(listed: Mapping[tuple[str, int | None], Sequence[str]]) -> Callable[[Case, int], Indices]:
-    """Given priors: (query_id, seed) -> document ids; the seed None applies to every seed.
+    """Return a function that looks up priors by (query_id, seed); those with the seed None apply to every seed.
 
-    The function returned raises InputError for a document that the collection lacks.
+    That function raises InputError for a document that is not in the collection.
     """
 
     def look_up(case: Case, seed: int) -> Indices:
@@ -207,7 +221,7 @@ def list_priors(listed: Mapping[tuple[str, int | None], Sequence[str]]) -> Calla
         places = case.doc_ids.get_indexer(pd.Index(wanted, dtype="str"))
         if (places < 0).any():
             unknown = wanted[int((places < 0).argmax())]
-            raise InputError(f"prior {unknown!r} of topic {case.query_id!r} is not in its collection")
+            raise InputError(f"prior {unknown!r} of topic {case.query_id!r} is not in the collection or its scope")
         return places.astype(np.int64)
 
     return look_up

@@ -1,4 +1,4 @@
-"""Case -> the order in which its documents would have been judged."""
+"""Replay of judging: the order in which the documents of a case would have been judged."""
 
 from __future__ import annotations
 
@@ -19,33 +19,34 @@ from collection.simulation.cases import Case
 from collection.stopping import Ledger
 
 Source = Literal["ranking", "draws", "control"]
-"""Where the loop's documents come from: the ranking alone; with random draws after irrelevant documents in a row; or
-after a control sample, random documents that the loop does not learn from until the ranking reaches them."""
+"""Source of the loop's documents. "ranking": the ranking alone. "draws": the ranking, with random draws after several
+irrelevant documents in a row. "control": first a control sample of random documents, which the loop does not learn from
+until the ranking reaches them."""
 
 End = Literal["found", "ranked", "filled"]
-"""Where an order ends: when every relevant document is found; when everything is judged, ranked by the model to the
-end; or when everything is judged, the documents after the last relevant one in any order. Stopping rules cannot tell
-the last two apart, and "filled" trains far fewer models."""
+"""End of an order. "found": every relevant document is found. "ranked": every document is judged, all ranked by the
+model. "filled": every document is judged, those after the last relevant one in any order. Stopping rules cannot tell
+the last two apart, but "filled" trains far fewer models."""
 
 
 class JudgingOrder(NamedTuple):
     """The order in which a case was judged."""
 
     order: Indices
-    """(n,) document indices, without the priors."""
+    """(n,) rows of the documents, without the priors."""
     priors: Indices
-    """Documents whose grades were given beforehand, at no cost."""
+    """Rows of the documents whose grades were known from the start, at no cost."""
     rounds: NDArray[np.int64]
-    """(n,) the number of judgements in `order` when each document was chosen."""
+    """(n,) number of judgements in `order` when each document was chosen."""
     drawn: NDArray[np.bool_]
-    """(n,) whether it was drawn at random."""
+    """(n,) whether each document was drawn at random."""
     reached: NDArray[np.float64]
-    """(n,) for a document of a control sample: the judgement at which the ranking reached it; nan otherwise."""
+    """(n,) for documents of a control sample, the judgement at which the ranking reached them; nan otherwise."""
     seconds: float
     """Wall time of the replay."""
 
     def size(self, case: Case) -> int:
-        """Documents in scope: all that may be judged but the priors."""
+        """Number of documents that may be judged, without the priors."""
         return int(case.space.allowed.sum()) - int(case.space.allowed[self.priors].sum())
 
     def ledger(self, case: Case, level: float) -> Ledger:
@@ -54,7 +55,7 @@ class JudgingOrder(NamedTuple):
         return Ledger.of(relevant, self.size(case), drawn=self.drawn, batch=self.rounds, reached=self.reached)
 
     def until_found(self, case: Case, level: float) -> JudgingOrder:
-        """The order to the end of the round that found the last relevant document."""
+        """The order up to the end of the round that found the last relevant document."""
         found = np.flatnonzero(case.grades[self.order] >= level)
         end = int(np.searchsorted(self.rounds, self.rounds[found[-1]], side="right")) if len(found) else 0
         return self._replace(
@@ -82,10 +83,10 @@ SCHEDULES: dict[str, Callable[[int], Iterator[int]]] = {
     "10": lambda judged: repeat(10),
     "bmi": _bmi,
 }
-"""Number of documents judged between two rounds of the model: name -> (judged at the start) -> sizes.
+"""Name -> function from the number of documents judged at the start to the sizes of the batches between two trainings.
 
-"twentieth": a twentieth of the judged ones, at least 1 and at most 50. "bmi": starts with 1 and grows by a tenth each
-time, as in the baseline of TREC's total recall track (Cormack & Grossman, 2015)."""
+"twentieth": a twentieth of the documents judged so far, at least 1 and at most 50. "bmi": 1 at first, then growing by a
+tenth each time, as in the baseline of TREC's total recall track (Cormack & Grossman, 2015)."""
 
 
 def replay_loop(
@@ -104,17 +105,17 @@ def replay_loop(
     Parameters
     ----------
     priors
-        Documents whose grades are known from the start.
+        Rows of the documents whose grades are known from the start.
     schedule
-        A name of :data:`SCHEDULES`.
-    end
-        Stopping rules need an order that goes on to the last document.
+        A name in :data:`SCHEDULES`.
+    source, end
+        See :data:`Source` and :data:`End`. To measure stopping rules, use an order that runs to the last document.
     positives
-        Relevant documents in the control sample.
+        Number of relevant documents in the control sample.
     """
     if schedule not in SCHEDULES:
         raise InputError(f"batch: expected one of {', '.join(SCHEDULES)}, found {schedule!r}")
-    # Made once for a topic, so not part of the time of one replay.
+    # Computed once for a topic, before the clock of one replay starts.
     _ = case.space.start, case.space.prior, case.space.blank
     started = time.perf_counter()
     given, open_ = _split_priors(case, priors)
@@ -174,11 +175,11 @@ def replay_loop(
 def replay_pooling(
     case: Case, strategy: str, seed: int, *, level: float = 1, priors: Indices | None = None
 ) -> JudgingOrder:
-    """Judge a case in the order of a pooling strategy, then the documents without a run in random order."""
+    """Judge a case in the order of a pooling strategy, and then the other documents in random order."""
     started = time.perf_counter()
     entry = pooling.STRATEGIES[strategy]
     if entry.adaptive:
-        # A seed for each topic, so that random effects average out over topics.
+        # Each topic has a seed of its own, so that random effects average out over topics.
         selector = entry.begin(case.rankings, zlib.crc32(f"{seed} {case.query_id}".encode()))
         pooled = pooling.replay(selector, case.grades >= level)
     elif strategy in case.pools:
@@ -196,7 +197,7 @@ def replay_pooling(
 
 
 def _split_priors(case: Case, priors: Indices | None) -> tuple[Indices, NDArray[np.bool_]]:
-    """The priors, and which other documents may be judged."""
+    """Return the rows of the priors, and a mask of the other documents that may be judged."""
     given = np.zeros(0, dtype=np.int64) if priors is None else priors
     open_ = case.space.allowed.copy()
     open_[given] = False

@@ -1,8 +1,8 @@
 """Documents -> matrices for a linear model that learns while people judge.
 
-Each block is one representation: "words" (tf-idf of words), "chars" (tf-idf of character 4-grams), "dense" (a user's
-embeddings). :func:`build` makes them in memory; :func:`update` makes or updates them in a directory from which
-:func:`open_vectors` maps them; :func:`top` picks the best of many scores.
+Each block is one representation: "words" (tf-idf of words), "chars" (tf-idf of character 4-grams), "dense" (the user's
+embeddings). :func:`build` makes vectors in memory; :func:`update` makes or updates them in a directory, and
+:func:`open_vectors` opens them there; :func:`top` selects the rows with the best scores.
 
     tokens -> counting -> (workers) -> assembling -> blocks -> matrix        storage: the same on disk
 """

@@ -1,4 +1,4 @@
-"""Counts of chunks of documents -> one matrix a block, in memory or in files."""
+"""Counts of chunks of documents -> one matrix per block, in memory or in files."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from collection.active_learning.features.workers import FEW, count_chunks
 
 Ints = NDArray[np.int64]
 Progress = Callable[[str, int, int | None], None]
-"""Called with the step, how much of it is done, and how much there is (None: not known)."""
+"""Called with the name of the step, the number of documents done, and their total (None if unknown)."""
 
 CHUNK_DOCUMENTS, CHUNK_CHARACTERS = 16_000, 8_000_000
-"""Text counted at a time: in a large chunk, more pieces are repetitions."""
+"""Maximum size of a chunk that is counted at a time; large chunks have more repetitions to save work on."""
 
 
 class InMemory:
@@ -33,7 +33,7 @@ class InMemory:
         self._parts.append(part)
 
     def finish(self) -> np.ndarray:
-        """The whole array, which may be changed in place."""
+        """Return the whole array, which may be changed in place."""
         whole, self._parts = np.concatenate(self._parts), []
         return whole
 
@@ -47,7 +47,7 @@ class InFile:
         self._header()
 
     def _header(self) -> None:
-        # numpy leaves room in the header for a longer first axis, so that it can be overwritten.
+        # numpy reserves space in the header for a longer first axis, so the header can be overwritten.
         description = {"descr": self.dtype.str, "fortran_order": False, "shape": (self._length,)}
         np.lib.format.write_array_header_1_0(self._file, description)
 
@@ -57,7 +57,7 @@ class InFile:
         self._length += len(part)
 
     def finish(self) -> np.ndarray:
-        """The whole array, as a memory map."""
+        """Return the whole array as a memory map."""
         self._file.seek(0)
         self._header()
         self._file.close()
@@ -72,9 +72,9 @@ GrowingArray = InMemory | InFile
 
 
 class Assembly:
-    """One block as it grows, row after row.
+    """A text block under construction, row by row.
 
-    `make` gives a growing array for a name and a type; `terms` is the initial vocabulary.
+    `make` creates a growing array from a name and a type; `terms` is the initial vocabulary.
     """
 
     def __init__(self, name: str, make: Callable[[str, DTypeLike], GrowingArray], terms: Iterable[str] = ()) -> None:
@@ -85,13 +85,13 @@ class Assembly:
         self._lengths: list[Ints] = []
 
     def columns(self, counts: Counts) -> NDArray[np.int32]:
-        """The counts' indices as columns of this vocabulary, to which new terms are added."""
+        """Map the indices of counts to columns of this vocabulary, adding new terms to it."""
         number = self.vocabulary
         columns = np.fromiter((number.setdefault(t, len(number)) for t in counts.terms), np.int32, len(counts.terms))
         return columns[counts.indices]
 
     def append(self, sizes: Ints, indices: NDArray[np.int32], counts: NDArray[np.uint16], lengths: Ints) -> None:
-        """Add rows; the indices are columns of this vocabulary."""
+        """Add rows whose indices are columns of this vocabulary."""
         self._sizes.append(sizes)
         self._lengths.append(lengths)
         self.indices.append(indices)
@@ -105,7 +105,7 @@ class Assembly:
         bigrams: bool = False,
         learning: bool = True,
     ) -> TextBlock:
-        """The block of `documents` texts; `values` gives an array of a length to write the values to."""
+        """Return the block of `documents` texts; `values` creates an array of a given length for its values."""
         sizes = np.concatenate([np.zeros(1, np.int64), *self._sizes])
         lengths = np.concatenate([np.zeros(0, np.int64), *self._lengths])
         indptr = np.cumsum(sizes)
@@ -114,7 +114,7 @@ class Assembly:
         frequency = frequencies(indices, len(terms))
         alive = frequency > 0
         if not alive.all():
-            # Terms of deleted texts.
+            # Drop the terms of deleted texts.
             moved = (np.cumsum(alive) - 1).astype(np.int32)
             for start in range(0, len(indices), STEP):
                 indices[start : start + STEP] = moved[indices[start : start + STEP]]
@@ -129,9 +129,9 @@ class Assembly:
 
 
 def split_chunks(texts: Iterable[str | None]) -> Iterator[list[str | None]]:
-    """The texts some thousands at a time, fewer where they are long."""
+    """Split texts into chunks of some thousands, fewer if they are long."""
     chunk: list[str | None] = []
-    # The first chunk is small, since it is counted before any process is started.
+    # The first chunk is small, since it is counted before child processes are started.
     characters, most = 0, min(FEW, CHUNK_DOCUMENTS)
     for text in texts:
         chunk.append(text)
@@ -151,7 +151,7 @@ def build(
     progress: Progress | None = None,
     processes: int | None = None,
 ) -> Vectors:
-    """Vectors of texts, in memory; the arguments are those of :func:`.storage.update`.
+    """Make vectors of texts in memory; the arguments are those of :func:`.storage.update`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The blocks of vectors, each one representation of all documents."""
+"""Blocks of vectors, each with one representation of all documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 
 
 class Block(ABC):
-    """A matrix (documents, columns); the learner reads it if `learning`."""
+    """A matrix (documents, columns); `learning` blocks are read by the learner."""
 
     def __init__(self, name: str, documents: int, columns: int, learning: bool = True) -> None:
         self.name, self.learning = name, learning
@@ -43,18 +43,18 @@ class Block(ABC):
         """(documents,) bool: rows without a value."""
 
     def vectorize(self, text: str) -> csr_matrix:
-        """(1, columns): the text as if it were a document; zeros where the block was not made from texts."""
+        """Turn a text into a row (1, columns); zeros if the block was not made from texts."""
         from scipy.sparse import csr_matrix
 
         return csr_matrix((1, self.shape[1]), dtype=np.float32)
 
     def term(self, column: int) -> str:
-        """The column's name for people."""
+        """Readable name of a column."""
         return f"{self.name}:{column}"
 
 
 class SparseBlock(Block):
-    """A sparse matrix: int64, int32 and float32 arrays or memory maps, as in CSR, which are never copied."""
+    """A sparse block: the arrays of a CSR matrix (int64, int32, float32) or memory maps of them, never copied."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class SparseBlock(Block):
 
     @cached_property
     def _ranges(self) -> list[tuple[int, int]]:
-        """First row and end of each slab, which threads multiply side by side."""
+        """First row and end of each slab; threads multiply slabs in parallel."""
         cuts = np.searchsorted(self.indptr, np.arange(matvec.SLAB, len(self.values) - matvec.SLAB // 2, matvec.SLAB))
         return list(pairwise(np.unique([0, *cuts.tolist(), self.shape[0]]).tolist()))
 
@@ -93,10 +93,10 @@ class SparseBlock(Block):
         begin, end = int(self.indptr[first]), int(self.indptr[last])
         indptr = self.indptr[first : last + 1] - begin
         if end - begin <= np.iinfo(np.int32).max:
-            # scipy wants both index arrays of one type, and would widen the long one.
+            # scipy requires one type for both index arrays, and would widen the long one.
             indptr = indptr.astype(np.int32)
         matrix = csr_matrix((last - first, self.shape[1]), dtype=np.float32)
-        # Not through the constructor: it copies arrays that are small parts of others.
+        # The constructor would copy arrays that are small parts of others.
         matrix.data, matrix.indices, matrix.indptr = self.values[begin:end], self.indices[begin:end], indptr
         return matrix
 
@@ -112,14 +112,14 @@ class SparseBlock(Block):
     def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
         """Add `matrix @ weights` to `out`, in float32 throughout.
 
-        `threads`: None for as many as there are cores, or one for a small matrix.
+        `threads`: by default one per core for a large matrix, else one.
         """
         large = len(self.values) > matvec.SMALL
         fast = matvec.compiled() if large else None
         slabs = self._slabs if fast is None else []
         weights = np.ascontiguousarray(weights)
 
-        # Both products release the interpreter: threads run them side by side, and pages go on being served.
+        # Both products release the interpreter's lock, so threads run in parallel and pages are still served.
         def add(number: int) -> None:
             first, last = self._ranges[number]
             if fast is None:
@@ -141,18 +141,24 @@ class SparseBlock(Block):
 
 
 class TextBlock(SparseBlock):
-    """A block of terms, "words" or "chars".
+    """A text block, "words" or "chars".
 
     Parameters
     ----------
-    counts, frequency, lengths, documents
-        The values are made from: occurrences, documents with each term, words of each document, documents with a text.
+    counts
+        Number of occurrences of each value's term.
+    frequency
+        (columns,) number of documents with each term.
+    lengths
+        (documents,) number of words.
+    documents
+        Number of documents with a text.
     read_terms
         Returns the terms in the order of the columns; called on first use.
     bigrams
         Whether some terms are pairs of words.
     learning
-        False for "words" that are there only for BM25.
+        False for a block "words" that is used for BM25 only.
     """
 
     def __init__(
@@ -184,7 +190,7 @@ class TextBlock(SparseBlock):
         return {term: column for column, term in enumerate(self.terms)}
 
     def vectorize(self, text: str) -> csr_matrix:
-        """(1, columns): the text as if it were a document, unknown terms left out."""
+        """Turn a text into a row (1, columns), without unknown terms."""
         from scipy.sparse import csr_matrix
 
         columns, counts = self._known(count([text], [self.name], self.bigrams)[self.name])
@@ -196,7 +202,7 @@ class TextBlock(SparseBlock):
         return row
 
     def _known(self, counted: Counts) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
-        """Columns, rising, and counts of the known terms."""
+        """Columns, ascending, and counts of the known terms."""
         columns = np.array([self._columns.get(term, -1) for term in counted.terms], np.int32)
         columns = columns[counted.indices]
         order = np.argsort(columns)
@@ -204,7 +210,7 @@ class TextBlock(SparseBlock):
         return columns[order], counted.counts[order]
 
     def bm25(self, text: str, k1: float, b: float) -> Floats:
-        """(documents,): BM25 of each document for the text; 0 where it has no word of it."""
+        """(documents,) BM25 of each document for the text."""
         wanted, often = self._known(count([text], [self.name])[self.name])
         known = self.frequency[wanted].astype(np.float64)
         weight = np.zeros(self.shape[1])
@@ -222,13 +228,13 @@ class TextBlock(SparseBlock):
         return scores.astype(np.float32)
 
     def term(self, column: int) -> str:
-        """The column's name for people: a word as it is, a gram with its block and its blanks as points."""
+        """Readable name of a column: a word, or the block and a gram with blanks shown as points."""
         term = self.terms[column]
         return term if self.name == "words" else f"{self.name}:{term.replace(' ', '·')}"
 
 
 class DenseBlock(Block):
-    """A block of embeddings: `matrix` (documents, columns) is an array or a memory map of float32."""
+    """A block of embeddings: `matrix` (documents, columns) is a float32 array or memory map."""
 
     def __init__(self, name: str, matrix: Floats) -> None:
         super().__init__(name, *matrix.shape)

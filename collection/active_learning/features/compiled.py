@@ -1,4 +1,4 @@
-"""The product of :mod:`.matvec`, compiled; importing this needs numba (the extra `[fast]`)."""
+"""The product of :mod:`.matvec`, compiled by numba (extra ``fast``)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def _add_product(
         out[row] += total
 
 
-# Read-only, as memory maps are; other arrays pass as well. Unsigned, since an index that may be negative costs a
-# comparison each and keeps the loop from using vectors; sums in any order, for the same reason; without Python's lock;
-# kept on disk, since compiling takes a second.
+# Read-only arrays, so that memory maps pass too. Unsigned indices and reordered sums let the compiler vectorise the
+# loop. Without Python's lock, so that threads run side by side; cached on disk, since compiling takes a second.
 _matrix = [numba.types.Array(kind, 1, "C", readonly=True) for kind in (numba.uint64, numba.uint32, numba.float32)]
 _signature = numba.void(*_matrix, _matrix[2], numba.float32[::1], numba.uint64, numba.uint64)
 add_product: Any = numba.njit(_signature, nogil=True, cache=True, fastmath={"reassoc", "contract"})(_add_product)

@@ -1,4 +1,4 @@
-"""A user's own embeddings: a .npy file -> rows of length 1."""
+"""The user's embeddings: a .npy file -> rows of unit length."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from collection.errors import FormatError, InputError
 
 
 class Embeddings:
-    """The rows of a .npy file of real numbers, or without a file those of the block `before`.
+    """Embeddings from a .npy file of real numbers or, without a file, from the existing block `before`.
 
-    FormatError if the file cannot be read as that, InputError without a file and a block.
+    Raises FormatError for any other file, and InputError if both are missing.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, before: Block | None) -> None:
@@ -32,10 +32,10 @@ class Embeddings:
         except FileNotFoundError:
             raise FormatError(self.path, None, "a .npy file of embeddings", "no such file") from None
         except (ValueError, OSError, EOFError):
-            raise FormatError(self.path, None, "a .npy file of embeddings", "something else", SAVE) from None
+            raise FormatError(self.path, None, "a .npy file of embeddings", "another format", SAVE) from None
         if not isinstance(self.rows, np.ndarray) or self.rows.ndim != 2 or self.rows.dtype.kind not in "fiu":
             shape, kind = getattr(self.rows, "shape", "several arrays"), getattr(self.rows, "dtype", "")
-            raise FormatError(self.path, None, "numbers in rows and columns", f"{shape} {kind}".strip(), SAVE)
+            raise FormatError(self.path, None, "a matrix of numbers", f"{shape} {kind}".strip(), SAVE)
 
     def digest(self) -> str:
         """Hash of the block's content."""
@@ -45,7 +45,7 @@ class Embeddings:
         return total.hexdigest()
 
     def _parts(self) -> Iterator[np.ndarray]:
-        """The rows as they will be stored, some at a time."""
+        """The rows as they are stored, in chunks."""
         step = max(1, STEP // max(1, self.rows.shape[1]))
         for start in range(0, self.rows.shape[0], step):
             part = np.array(self.rows[start : start + step], np.float32)
@@ -59,10 +59,10 @@ class Embeddings:
             yield part
 
     def write(self, path: Path, documents: int) -> int:
-        """Write the block as float32 and return its number of columns; FormatError unless documents have a row each."""
+        """Write the block as float32 and return its number of columns; FormatError for a wrong number of rows."""
         found, columns = self.rows.shape
         if found != documents:
-            of = self.path or "the block 'dense' as it was"
+            of = self.path or "the stored block 'dense'"
             raise FormatError(of, None, f"{documents} rows, one for each document", f"{found}", SAVE)
         if not self.rows.size:
             np.save(path, np.zeros(self.rows.shape, np.float32))
@@ -75,4 +75,4 @@ class Embeddings:
         return int(columns)
 
 
-SAVE = "give a row for each document, in the order of the documents, as written by numpy.save"
+SAVE = "write one row per document, in the order of the documents, with numpy.save"

@@ -1,11 +1,11 @@
-"""Vectors on disk: files and opening them.
+"""Vectors on disk: the layout of their files, and opening them.
 
     DIRECTORY/meta.json         format, settings, fingerprint, the current folder, and the size of each file in it
-    DIRECTORY/made-RANDOM/      hashes.npy; of each block of text BLOCK.{indptr,indices,counts,values,frequency,
-                                lengths}.npy and BLOCK.terms.txt, a line a column; dense.npy
+    DIRECTORY/made-RANDOM/      hashes.npy; dense.npy; for each text block BLOCK.{indptr,indices,counts,values,
+                                frequency,lengths}.npy and BLOCK.terms.txt with one term per column
 
-A new state is written into a new folder, which becomes current when meta.json is replaced by one that names it, in one
-rename. Whoever has the old folder's files mapped keeps them.
+Each update writes a new folder, and one rename of meta.json makes it current. A process that has mapped files of the
+old folder can go on using them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ARRAYS = {
     "frequency": np.int64,
     "lengths": np.int64,
 }
-AGAIN = "make the vectors again with `update`"
+AGAIN = "rebuild the vectors with `update`"
 
 
 class Meta(TypedDict):
@@ -61,14 +61,14 @@ class Stored(NamedTuple):
 
     meta: Meta
     hashes: NDArray[np.uint64]
-    """(documents,) of each text; 0: no text."""
+    """(documents,) a hash of each text; 0 for a document without text."""
     blocks: dict[str, Block]
 
 
 def open_vectors(directory: str | os.PathLike[str]) -> Vectors:
-    """The vectors in a directory, memory-mapped and shared between processes; FormatError if there are none."""
+    """Open the vectors in a directory, memory-mapped and shared between processes; FormatError if there are none."""
     stored = read(Path(directory))
-    # "words" may be there for BM25 alone.
+    # The block "words" may be stored for BM25 alone.
     order = dict.fromkeys([*stored.meta["learning"], *stored.blocks])
     return Vectors(tuple(stored.blocks[name] for name in order), stored.meta["fingerprint"])
 
@@ -94,14 +94,17 @@ def _read_meta(directory: Path) -> Meta:
     except (FileNotFoundError, NotADirectoryError):
         raise FormatError(path, None, "vectors of documents", "no such file", AGAIN) from None
     except ValueError:
-        raise FormatError(path, None, "JSON", "something else", AGAIN) from None
+        raise FormatError(path, None, "JSON", "another format", AGAIN) from None
     form = meta.get("format") if isinstance(meta, dict) else None
     if form != FORMAT:
-        raise FormatError(path, None, f"the format {FORMAT}", f"the format {form}", AGAIN)
+        raise FormatError(
+            path, None, f"vectors of format {FORMAT}", "none" if form is None else f"format {form}", AGAIN
+        )
     kinds = {"folder": str, "fingerprint": str, "learning": list, "blocks": dict, "files": dict, "with_text": int}
     wrong = [name for name, kind in kinds.items() if not isinstance(meta.get(name), kind)]
     if wrong:
-        raise FormatError(path, None, f"the entries {', '.join(kinds)}", f"no good {', '.join(wrong)}", AGAIN)
+        found = f"{', '.join(wrong)} missing or of another type"
+        raise FormatError(path, None, f"the entries {', '.join(kinds)}", found, AGAIN)
     return cast(Meta, meta)
 
 
@@ -139,7 +142,7 @@ def _array(path: Path, dtype: DTypeLike) -> np.ndarray:
     except FileNotFoundError:
         raise
     except (ValueError, OSError, EOFError):
-        raise FormatError(path, None, "a .npy file", "something else", AGAIN) from None
+        raise FormatError(path, None, "a .npy file", "another format", AGAIN) from None
     if mapped.dtype != dtype:
         raise FormatError(path, None, f"{np.dtype(dtype)}", f"{mapped.dtype}", AGAIN)
     # A plain view: slices of a np.memmap are slower.
@@ -147,14 +150,14 @@ def _array(path: Path, dtype: DTypeLike) -> np.ndarray:
 
 
 def _terms(path: Path, columns: int) -> Callable[[], list[str]]:
-    # Mapped now and read on first use, when an update may have removed the file.
+    # Mapped now, since an update may remove the file before its first use.
     lines = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)
 
     def read_terms() -> list[str]:
         try:
             found = lines.tobytes().decode("utf-8", "surrogatepass").split("\n")[:-1]
         except UnicodeDecodeError:
-            raise FormatError(path, None, "terms in UTF-8", "something else", AGAIN) from None
+            raise FormatError(path, None, "terms in UTF-8", "another encoding", AGAIN) from None
         if len(found) != columns:
             raise FormatError(path, None, f"{columns} terms", f"{len(found)}", AGAIN)
         return found
@@ -163,11 +166,11 @@ def _terms(path: Path, columns: int) -> Callable[[], list[str]]:
 
 
 def encode_terms(terms: list[str]) -> bytes:
-    """Terms as lines; half of a surrogate pair, which broken files contain, is kept."""
+    """Encode terms as lines; unpaired surrogates, which broken files contain, are kept."""
     return "".join(f"{term}\n" for term in terms).encode("utf-8", "surrogatepass")
 
 
 def sync(path: Path) -> None:
     """Write a file to the disk, including changes through a memory map."""
-    with path.open("rb+") as file:  # Windows syncs only what may be written to
+    with path.open("rb+") as file:  # Windows syncs only files that are open for writing
         os.fsync(file.fileno())

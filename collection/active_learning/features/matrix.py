@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from collection.active_learning.features.blocks import Block, DenseBlock, SparseBlock, TextBlock
 from collection.errors import InputError
+from collection.phrases import count, join
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -18,25 +19,25 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 STRETCH = 20_000
-"""Rows copied at a time where only some are scored."""
+"""Rows copied at a time when only some documents are scored."""
 
 
 class Vectors:
-    """Documents x features, in blocks; a document's key is its row.
+    """Matrix of documents x features, in blocks; row n is document n.
 
-    Made by ``build`` or ``open_vectors`` of :mod:`collection.active_learning.features`, or from matrices by :meth:`of`.
-    Immutable, so threads may share one.
+    Create it with ``build`` or ``open_vectors`` of :mod:`collection.active_learning.features`, or from matrices with
+    :meth:`of`. It is immutable, so threads can share it.
 
     Attributes
     ----------
     blocks
-        All blocks. A learner reads those of :attr:`learning`, side by side in this order.
+        All blocks. A learner reads only those in ``learning``, side by side in this order.
     size
         Number of documents.
     features
         Number of columns of the learning blocks.
     fingerprint
-        Differs where documents, texts or settings differ; "" where unknown.
+        Changes with documents, texts and settings; "" if unknown.
 
     Examples
     --------
@@ -52,8 +53,8 @@ class Vectors:
         sizes = sorted({block.shape[0] for block in blocks})
         if len(sizes) != 1 or not self.learning:
             raise InputError(
-                f"expected one block or more to learn from, all with as many rows as there are documents, found "
-                f"{len(self.learning)} with {' and '.join(map(str, sizes)) or 'no'} rows; give matrices of one height"
+                f"vectors: expected at least one block to learn from, and blocks with the same number of rows; found "
+                f"{count(len(self.learning), 'block')} to learn from, with {join(sizes) or 'no'} rows"
             )
         self.size = sizes[0]
         self._edges = np.cumsum([0, *(block.shape[1] for block in self.learning)]).tolist()
@@ -64,7 +65,7 @@ class Vectors:
 
     @classmethod
     def of(cls, *matrices: csr_matrix | np.ndarray) -> Vectors:
-        """Vectors from matrices, each a block: scipy sparse, or dense (documents, columns).
+        """Create vectors from matrices (documents, columns), scipy sparse or dense; each becomes a block.
 
         CSR matrices of float32 with int32 indices are not copied, nor are arrays of float32.
         """
@@ -85,18 +86,18 @@ class Vectors:
         return cls(tuple(blocks))
 
     def rows(self, index: ArrayLike) -> csr_matrix:
-        """(n, features): a copy of these rows as a CSR matrix of float32; InputError if there is no such row."""
+        """Copy rows as a float32 CSR matrix (n, features); InputError for a row that does not exist."""
         wanted = self._check_rows(index)
         return _side_by_side([block.rows(wanted) for block in self.learning])
 
     def vectorize(self, text: str) -> csr_matrix:
-        """(1, features): a topic's text in the same space; zeros in a block without terms."""
+        """Turn a topic's text into a row (1, features); zeros in blocks without terms."""
         return _side_by_side([block.vectorize(text) for block in self.learning])
 
     def scores(self, weights: ArrayLike, index: ArrayLike | None = None, *, threads: int | None = None) -> Floats:
-        """Scores of a linear model with weights (features,), for all documents or for some rows: (size,) or (n,).
+        """Score all documents (size,), or those of `index` (n,), by a linear model with weights (features,).
 
-        `threads`: None for as many as there are cores where the matrix is large.
+        `threads`: by default one per core for a large matrix, else one.
         """
         parts = self._split(weights)
         wanted = None if index is None else self._check_rows(index)
@@ -113,33 +114,30 @@ class Vectors:
         return out
 
     def blank(self) -> NDArray[np.bool_]:
-        """(size,) documents without a value in any learning block: no linear model can tell them apart."""
+        """(size,) bool: documents without a value in any learning block, which no linear model can tell apart."""
         found = np.ones(self.size, np.bool_)
         for block in self.learning:
             found &= block.blank()
         return found
 
     def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats:
-        """(size,): BM25 of every document for a text, as Lucene computes it, over the block "words".
-
-        0 for a document without a word of the text, and for all without such a block.
-        """
+        """(size,) BM25 of every document for a text, as in Lucene, over the block "words"; all 0 without that block."""
         for block in self.blocks:
             if isinstance(block, TextBlock) and block.name == "words":
                 return block.bm25(text, k1, b)
         return np.zeros(self.size, np.float32)
 
     def term(self, column: int) -> str:
-        """The name of a feature for people: a word, or `chars:·rel` for a gram (· is a blank)."""
+        """Readable name of a feature: a word, or ``chars:·rel`` for a character gram (· is a blank)."""
         if not 0 <= column < self.features:
-            raise InputError(f"expected a column from 0 to {self.features - 1}, found {column}; count over all blocks")
+            raise InputError(f"feature: expected a column from 0 to {self.features - 1}, found {column}")
         place = int(np.searchsorted(self._edges, column, side="right")) - 1
         return self.learning[place].term(column - self._edges[place])
 
     def explain(self, row: int, weights: ArrayLike, most: int = 10) -> list[tuple[str, float]]:
-        """The features of one document with the largest contributions to its score: name and weight x value.
+        """List the features that contribute most to one document's score: name, and weight x value.
 
-        Words come before all others, since they are read by people. All contributions sum up to the score.
+        Words come first, since people can read them. The contributions of all features sum up to the score.
         """
         parts = self._split(weights)
         wanted = self._check_rows([row])
@@ -156,18 +154,18 @@ class Vectors:
         array = np.asarray(weights, np.float32)
         if array.shape != (self.features,):
             raise InputError(
-                f"expected one weight for each of the {self.features} features, found shape {array.shape}; "
-                "give the weights of a model that was fitted on these vectors"
+                f"weights: expected one for each of the {self.features} features, found shape {array.shape}; "
+                "use a model that was fitted on these vectors"
             )
         return [array[a:b] for a, b in pairwise(self._edges)]
 
     def _check_rows(self, index: ArrayLike) -> Ints:
         rows = np.asarray(index)
         if rows.dtype == np.bool_ or rows.ndim != 1 or (rows.size and not np.issubdtype(rows.dtype, np.integer)):
-            raise InputError(f"expected the numbers of rows, found {rows.dtype} of shape {rows.shape}")
+            raise InputError(f"rows: expected a list of row numbers, found {rows.dtype} of shape {rows.shape}")
         if rows.size and not (rows.min() >= 0 and rows.max() < self.size):
             outside = rows[(rows < 0) | (rows >= self.size)][0]
-            raise InputError(f"expected rows from 0 to {self.size - 1}, found {outside}; a document's key is its row")
+            raise InputError(f"rows: expected numbers from 0 to {self.size - 1}, found {outside}")
         return rows.astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""The best few of many scores."""
+"""Selection of the best rows by their scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STRIPE = 1024
 
 
 def top(scores: np.ndarray, count: int, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-    """The rows of the `count` best scores, best first; of equal scores the lower row first, nan last.
+    """Rows of the `count` best scores, best first; ties in row order, nan last.
 
     `allowed` (n,) marks the rows that may be chosen; None for all.
 
@@ -25,7 +25,7 @@ def top(scores: np.ndarray, count: int, allowed: NDArray[np.bool_] | None = None
     if scores.ndim != 1 or (allowed is not None and allowed.shape != scores.shape):
         found = f"{scores.shape} and {'none' if allowed is None else allowed.shape}"
         raise InputError(
-            f"expected the scores and the allowed rows in one length, found {found}; give one of each a row"
+            f"top: expected one score and, if given, one value of `allowed` per row; found the shapes {found}"
         )
     if count <= 0 or not len(scores):
         return np.zeros(0, np.int64)
@@ -44,7 +44,7 @@ def top(scores: np.ndarray, count: int, allowed: NDArray[np.bool_] | None = None
 
 
 def _bound(values: np.ndarray, count: int) -> float:
-    """A number that at least `count` values reach, and few more: the maxima of as many stripes reach it."""
+    """A lower bound of the `count` best values that few other values reach, from the maxima of stripes of rows."""
     stripes = len(values) // STRIPE
     if stripes < count:
         return -np.inf

@@ -1,4 +1,4 @@
-"""Bringing the vectors in a directory up to date."""
+"""Updates of the vectors in a directory."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 NEW, EMPTY = -1, -2
-"""Instead of the old row of a document: its text must be tokenised; it has no text."""
+"""In place of a document's old row: its text is new and must be tokenised; it has no text."""
 
 
 class Report(NamedTuple):
     """Result of an update."""
 
     documents: int
-    """Rows in all."""
+    """Number of rows."""
     tokenised: int
-    """Texts that were not known."""
+    """Number of new texts."""
     changed: int
-    """Rows whose text is different from before, including new and removed rows."""
+    """Number of rows whose text changed, including new and removed rows."""
     seconds: float
     fingerprint: str
-    """As :attr:`~collection.active_learning.features.Vectors.fingerprint`: the same as before if nothing differs."""
+    """Fingerprint of :class:`~collection.active_learning.features.Vectors`; the same as before if nothing changed."""
 
 
 def update(
@@ -60,33 +60,39 @@ def update(
     progress: Progress | None = None,
     processes: int | None = None,
 ) -> Report:
-    """Make the vectors in a directory, or bring them up to date; only unknown texts are tokenised.
+    """Create or update the vectors in a directory; only new texts are tokenised.
 
-    The result is the same as if all were made from scratch, but for the order of columns. The old vectors stay until
-    everything is written, and whoever has them open keeps them. Raises BusyError while another update of the directory
-    is running.
+    The result equals vectors made from scratch, except for the order of columns. The old vectors stay until everything
+    is written, and a process that has them open can go on using them.
 
     Parameters
     ----------
     directory
         Created if it does not exist.
     texts
-        Id and text of each document, in the order of their keys; None for a document without a text. Read once, a
-        few thousand at a time, so it may be a generator.
+        Id and text of each document, in the order of their keys; None for a document without a text. Read once, in
+        chunks of a few thousand, so it can be a generator.
     blocks
-        Of the learner: "words", "chars", "dense". "words" is always made, for BM25.
+        Blocks for the learner: "words", "chars", "dense". "words" is always made, for BM25.
     bigrams
         Whether pairs of neighbouring words are terms too.
     dense
-        A .npy file with a row of numbers for each document, which adds the block "dense". Without the file, such a
-        block stays as it was, as long as the number of documents is the same.
+        A .npy file with a row of numbers for each document, which adds the block "dense". Without the file, an
+        existing block "dense" is kept, provided that the number of documents has not changed.
     processes
-        How many count at a time; None: one a core for a large collection.
+        Number of processes; by default one per core for a large collection.
+
+    Raises
+    ------
+    BusyError
+        Another process is updating the directory.
+    InputError, UnknownNameError, FormatError
+        No block or an unknown one, or embeddings that are missing, unreadable or of another number of rows.
     """
     begin, directory = time.perf_counter(), Path(directory)
     learning = tuple(dict.fromkeys([*blocks, *(["dense"] if dense is not None else [])]))
     if not learning:
-        raise InputError("expected one block of vectors or more, found none; name words, chars or dense")
+        raise InputError("blocks: expected at least one of words, chars and dense, found none")
     made = tuple(dict.fromkeys([*text_blocks([name for name in learning if name != "dense"]), "words"]))
     directory.parent.mkdir(parents=True, exist_ok=True)
     directory.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
@@ -125,12 +131,12 @@ def update(
 
 
 def _intact(directory: Path) -> Stored | None:
-    """The old vectors, if they can be used."""
+    """The old vectors, or None if they are missing or damaged."""
     with suppress(FormatError):
         old = read(directory)
         for block in old.blocks.values():
             if isinstance(block, TextBlock):
-                _ = block.terms  # read now, since later an error could not be ignored
+                _ = block.terms  # read now, while an error can still be ignored
         return old
     return None
 
@@ -138,7 +144,7 @@ def _intact(directory: Path) -> Stored | None:
 def _chunks(
     texts: Iterable[tuple[str, str | None]], hash_key: Callable[[bytes], None], writer: _Writer
 ) -> Iterator[tuple[tuple[Hashes, Ints], list[str]]]:
-    """Chunk by chunk: the hash and the old row of each document, and the texts that have no old row."""
+    """For each chunk: the hash and the old row of each document, and the texts without an old row."""
 
     def only_texts() -> Iterator[str | None]:
         for key, text in texts:
@@ -155,14 +161,14 @@ def _chunks(
 
 
 def _hash(text: str | None) -> int:
-    """64 bits of a text; 0 for none."""
+    """64-bit hash of a text; 0 for no text."""
     if text is None:
         return 0
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") or 1
 
 
 class _Writer:
-    """A new state as it is written: rows of the old one, and counts of unknown texts."""
+    """Writer of new vectors: rows of the old ones, and counts of new texts."""
 
     def __init__(self, folder: Path, old: Stored | None, made: Sequence[str], bigrams: bool) -> None:
         self.folder, self.made = folder, made
@@ -189,7 +195,7 @@ class _Writer:
             place = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
             there = self._sorted[place] == hashes
             rows[there] = self._order[place[there]]
-            # Several rows may have the same text: one in its own row is unmoved.
+            # Of several rows with the same text, a document keeps its own.
             own = self._usable[first : first + len(hashes)]
             unmoved = np.flatnonzero(own == hashes[: len(own)])
             rows[unmoved] = first + unmoved
@@ -205,7 +211,7 @@ class _Writer:
         self.tokenised += int((rows == NEW).sum())
         self.changed += len(hashes) - int((was == hashes[: len(was)]).sum())
         self._hashes.append(hashes)
-        # Nothing is written while everything is unchanged: often all of it is, or all but the end.
+        # Unchanged documents at the beginning, often all of them, are copied later, if anything changed at all.
         if not self._assemblies and np.array_equal(self._usable[first:last], hashes):
             return
         self._start(first)
@@ -217,7 +223,7 @@ class _Writer:
         return blake2b(b"".join(hashes.tobytes() for hashes in self._hashes), digest_size=8).hexdigest()
 
     def _start(self, rows: int) -> None:
-        """Create the files, with the first rows of the old ones."""
+        """Create the files and copy the first `rows` rows of the old vectors."""
         if self._assemblies:
             return
         for name in self.made:
@@ -246,14 +252,13 @@ class _Writer:
         return np.lib.format.open_memmap(path, "w+", np.float32, (length,))
 
     def finish(self) -> dict[str, int]:
-        """Write the rest; the number of columns of each block."""
+        """Write the remaining files; return the number of columns of each block."""
         self._start(self.documents)
         np.save(self.folder / "hashes.npy", np.concatenate([np.zeros(0, np.uint64), *self._hashes]))
         columns = {}
         for name, assembly in self._assemblies.items():
             block = assembly.finish(self.with_text, partial(self._values, name))
             for part in ARRAYS:
-                # The others are written already.
                 if part not in ("indices", "counts", "values"):
                     np.save(self.folder / f"{name}.{part}.npy", getattr(block, part))
             (self.folder / f"{name}.terms.txt").write_bytes(encode_terms(block.terms))
@@ -262,10 +267,10 @@ class _Writer:
 
 
 def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: Counts) -> None:
-    """Append documents of which some are rows of the old block and some are new."""
+    """Append documents, some from rows of the old block and some from new counts."""
     indices, counts = [assembly.columns(found)], [found.counts]
     sizes, lengths = [np.zeros(1, np.int64), np.diff(found.indptr)], [np.zeros(1, np.int64), found.lengths]
-    # The stack has a row without a text, then the new rows, then the old.
+    # The stack has one empty row, then the new rows, then the old ones.
     source = np.zeros(len(rows), np.int64)
     source[rows == NEW] = 1 + np.arange(len(found.lengths))
     known = rows[rows >= 0]
@@ -284,7 +289,7 @@ def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: 
 
 
 def _publish(directory: Path, folder: Path, meta: dict[str, object]) -> None:
-    """Make the folder the current one, and remove all others, including those of killed updates."""
+    """Make the folder current, and remove all others, including those of interrupted updates."""
     files = sorted(folder.iterdir())
     for file in files:
         sync(file)
@@ -301,7 +306,7 @@ def _publish(directory: Path, folder: Path, meta: dict[str, object]) -> None:
 
 @contextmanager
 def _alone(directory: Path) -> Iterator[None]:
-    """One update at a time; the system releases the lock when a process ends, however it ends."""
+    """Lock the directory for one update; the operating system releases the lock when the process ends."""
     if sys.platform == "win32":
         yield
         return
@@ -312,7 +317,7 @@ def _alone(directory: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BusyError(f"another update of {directory} is at work; wait until it is done") from None
+            raise BusyError(f"another process is updating {directory}; try again when it has finished") from None
         yield
     finally:
         os.close(handle)

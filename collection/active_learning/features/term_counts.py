@@ -1,8 +1,8 @@
-"""Texts -> how often each document has each term.
+"""Texts -> the number of times that each document contains each term.
 
-A document's counts are the sum of those of its pieces between blanks. So each different piece is tokenised once, and
-the counts are a product of two sparse matrices, documents x pieces and pieces x terms: five to ten times quicker than
-tokenising every document.
+A document's counts are the sum of the counts of its pieces between blanks. So each distinct piece is tokenised once,
+and the counts are the product of two sparse matrices, documents x pieces and pieces x terms. This is five to ten times
+faster than tokenising every document.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 MOST = np.iinfo(np.uint16).max
-"""The highest count: under a logarithm, more makes no difference."""
+"""Maximum count; the logarithm makes larger ones nearly equal."""
 
 TEXT_BLOCKS: dict[str, Callable[[str], list[str]]] = {"words": words, "chars": grams}
-"""The blocks that are made of text -> the terms of a piece of text."""
+"""Text block -> function from a piece of text to its terms."""
 
 
 class Counts(NamedTuple):
-    """Documents x terms: a CSR matrix in which no column comes twice in a row."""
+    """Counts of documents x terms, as a CSR matrix without duplicate entries."""
 
     terms: list[str]
     """Names of the columns."""
@@ -39,11 +39,11 @@ class Counts(NamedTuple):
     indices: NDArray[np.int32]
     counts: NDArray[np.uint16]
     lengths: Ints
-    """(documents,) number of words, repetitions included and pairs not; zero in a block of other terms."""
+    """(documents,) number of words, with repetitions but without pairs; 0 in blocks other than "words"."""
 
 
 def places(indptr: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """Positions of the values of some rows: the rows' own indptr (n + 1,), and the position of each value."""
+    """Positions of the values of some rows: an indptr for these rows (n + 1,), and the position of each value."""
     size = indptr[rows + 1] - indptr[rows]
     own = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(size, out=own[1:])
@@ -51,7 +51,7 @@ def places(indptr: Ints, rows: Ints) -> tuple[Ints, Ints]:
 
 
 def text_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
-    """The names, checked and without repetitions."""
+    """Check the names of text blocks and drop repetitions."""
     for name in blocks:
         if name not in TEXT_BLOCKS:
             raise UnknownNameError("block of vectors", name, TEXT_BLOCKS)
@@ -59,7 +59,7 @@ def text_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
 
 
 def count(texts: Sequence[str | None], blocks: Sequence[str], bigrams: bool = False) -> dict[str, Counts]:
-    """The counts of every block, "words" or "chars"; with `bigrams`, "words" has pairs of neighbouring words as well.
+    """Count the terms of each block, "words" or "chars"; with `bigrams`, "words" includes pairs of neighbouring words.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _block(documents: csr_matrix, pieces: list[str], terms_of: Callable[[str], l
 
         pairs, counted_pairs = _pairs(documents, terms, names)
         counted, names = hstack([counted, counted_pairs], format="csr"), names + pairs
-    # Sorted columns are read in one direction, and make the same texts give the same bytes.
+    # Sorted columns are faster to read, and make the same texts give the same bytes.
     counted.sort_indices()
     counts = np.minimum(counted.data, MOST).astype(np.uint16)
     return Counts(names, counted.indptr.astype(np.int64), counted.indices.astype(np.int32), counts, lengths)
@@ -118,7 +118,7 @@ def _pairs(documents: csr_matrix, terms: csr_matrix, names: list[str]) -> tuple[
 
 
 def _matrix(rows: list[list[int]], columns: int) -> csr_matrix:
-    """A CSR matrix of ones in the order of the rows, repeated columns included."""
+    """A CSR matrix of ones in the order of the rows, with repeated columns."""
     from scipy.sparse import csr_matrix
 
     indptr = np.zeros(len(rows) + 1, np.int32)

@@ -1,4 +1,4 @@
-"""Counts -> weights: (1 + ln count) x idf, every row of length 1."""
+"""Counts -> weights: (1 + ln count) x idf, each row scaled to unit length."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 STEP = 4_000_000
-"""Stored values that are processed at a time: a few dozen megabytes."""
+"""Number of stored values processed at a time, a few dozen megabytes."""
 
 
 class Pruning(NamedTuple):
-    """Terms of weight 0: those in fewer than `fewest` documents or in more than the share `most`."""
+    """Terms get weight 0 in fewer than `fewest` documents or in more than the share `most` of them."""
 
     fewest: int
     most: float
@@ -32,14 +32,14 @@ def idf(block: str, frequency: Ints, documents: int) -> Floats:
     N is `documents`, the number that have a text; df is `frequency` (terms,), the number that have each term.
     """
     fewest, share = PRUNING[block]
-    # In a collection of one document every term is in all of them, and some must remain.
+    # In a collection of one document, every term is in all documents, and some must remain.
     most = max(share * documents, fewest)
     weight = np.log((1 + documents) / (1 + frequency.astype(np.float64))) + 1
     return np.where((frequency >= fewest) & (frequency <= most), weight, 0).astype(np.float32)
 
 
 def frequencies(indices: NDArray[np.int32], columns: int) -> Ints:
-    """(columns,): in how many rows each column occurs; it occurs once in a row."""
+    """(columns,) number of rows in which each column occurs."""
     total = np.zeros(columns, np.int64)
     for start in range(0, len(indices), STEP):
         total += np.bincount(indices[start : start + STEP], minlength=columns)
@@ -67,7 +67,7 @@ def write_weights(
             continue
         values = damped[counts[begin:end]] * weight[indices[begin:end]]
         size = np.diff(indptr[first : last + 1])
-        # reduceat would return the next value as the sum of an empty row.
+        # For an empty row, reduceat would return the next value as its sum.
         filled = size > 0
         squares = np.add.reduceat(values.astype(np.float64) ** 2, (indptr[first:last] - begin)[filled])
         length = np.sqrt(squares)

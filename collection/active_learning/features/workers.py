@@ -1,8 +1,8 @@
-"""Counting on all cores: one Python process a core, each fed by a thread.
+"""Counting on all cores: one Python process per core, each fed by a thread.
 
-Not multiprocessing: a forked child of a program with threads may hang, and a spawned one runs the program's main
-script again, which under Streamlit is a page. Nor joblib: it reads the texts in a thread of its own, which cannot use
-the caller's database connection.
+multiprocessing does not fit: a forked child of a program with threads may hang, and a spawned one runs the program's
+main script again, which under Streamlit is a page. Neither does joblib: it reads the texts in a thread of its own,
+which cannot use the caller's database connection.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 Counted = dict[str, Counts]
 
 FEW = 5_000
-"""Documents counted in this process before others are started: a start takes about as long."""
+"""Documents counted in this process before others are started, which takes about as long."""
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -34,11 +34,11 @@ START = "import sys; sys.path[:] = {path!r}; from collection.active_learning.fea
 
 
 class Worker:
-    """A child process that counts as :func:`.term_counts.count`; once it has failed, this process does."""
+    """Child process that runs :func:`.term_counts.count`; if it fails, this process counts instead."""
 
     def __init__(self, blocks: Sequence[str], bigrams: bool) -> None:
         self.blocks, self.bigrams = blocks, bigrams
-        # The parent's path as it is now: the program may have changed it since it was started.
+        # The current path of the parent, which the program may have changed since its start.
         path = [str(Path(__file__).parents[2]), *(p for p in sys.path if p)]
         command = [sys.executable, "-c", START.format(path=path)]
         self._process: subprocess.Popen[bytes] | None = None
@@ -63,14 +63,14 @@ class Worker:
                 answer: Counted = pickle.load(self._process.stdout)
                 return answer
             except (OSError, EOFError, pickle.UnpicklingError):
-                # Killed, for want of memory perhaps: that costs time, not the result.
+                # The child may have been killed for lack of memory; this costs time, but not the result.
                 self.close()
         return count(texts, self.blocks, self.bigrams)
 
 
 def serve() -> None:
-    """The child's loop: read a chunk of texts, answer with the counts, until the input ends."""
-    # The parent handles an interrupt from the keyboard; and nothing else may be written between the answers.
+    """Read chunks of texts and answer with their counts until the input ends; runs in the child."""
+    # The parent handles keyboard interrupts, and nothing but answers may be written to standard output.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     source: IO[bytes] = sys.stdin.buffer
     with os.fdopen(os.dup(1), "wb") as answers:
@@ -87,9 +87,9 @@ def count_chunks(
     bigrams: bool = False,
     processes: int | None = None,
 ) -> Iterator[tuple[T, Counted]]:
-    """The counts of each chunk, a tag and texts, in order; chunks are read a little ahead of the results.
+    """Count chunks of (tag, texts) and yield tag and counts, in order; chunks are read slightly ahead.
 
-    `processes`: None for as many as there are cores; 1 counts everything in this process.
+    `processes`: by default one per core; 1 counts everything in this process.
     """
     processes = processes or matvec.cores()
     chunks, here = iter(chunks), 0

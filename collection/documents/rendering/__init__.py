@@ -1,4 +1,4 @@
-"""Documents as people see them: text, safe markup, and the passages that match a topic.
+"""Documents as shown to people: text, safe markup, and the passages that match a topic.
 
 Offsets (passages, excerpts) are code points of :attr:`Shown.text`.
 """
@@ -19,9 +19,9 @@ __all__ = ["LARGEST_MARKUP", "Shown", "cut", "excerpts", "form_of", "is_html", "
 ShownForm = Literal["text", "preformatted", "markup"]
 
 LARGEST_MARKUP = 200_000
-"""Characters of Markdown that are rendered; a longer document is shown as plain text."""
+"""Maximum length of rendered Markdown in characters; longer documents are shown as plain text."""
 KEPT = 8_000_000
-"""Characters of rendered texts kept in memory."""
+"""Maximum size of the cache of rendered texts, in characters."""
 
 _NAMES = {
     **dict.fromkeys(("plain", "text", "text/plain"), "plain"),
@@ -36,22 +36,22 @@ class Shown(NamedTuple):
     """A document as it is shown."""
 
     form: ShownForm
-    """Either "text" (lines are wrapped), "preformatted" (monospaced, lines as they are) or "markup"."""
+    """One of "text" (lines are wrapped), "preformatted" (monospaced, lines unchanged) and "markup"."""
     text: str
-    """The plain text in every form, "" where there is none."""
+    """Plain text, in every form; "" for a document without text."""
     html: str | None = None
-    """Of "markup": sanitised HTML whose ``textContent`` is `text`."""
+    """For "markup": sanitised HTML whose ``textContent`` is `text`."""
     title: str = ""
-    """The document's, or that of its HTML page."""
+    """Title of the document, or of its HTML page."""
 
     @property
     def compared(self) -> str:
-        """Title and text, for finding near-duplicates; "" without a text."""
+        """Title and text, to find near-duplicates by; "" without a text."""
         return f"{self.title}\n{self.text}" if self.text.strip() else ""
 
 
 def form_of(metadata: Mapping[str, object]) -> str | None:
-    """The form named by a document's field ``format``; None where it is missing or unknown.
+    """Return the form that a document's field ``format`` names; None if it is missing or unknown.
 
     Examples
     --------
@@ -63,22 +63,22 @@ def form_of(metadata: Mapping[str, object]) -> str | None:
 
 
 def is_html(document: Document, form: str = "auto") -> bool:
-    """Whether a document is shown as the text of an HTML page; `form` as :func:`shown` takes it."""
+    """Tell whether a document is shown as the text of an HTML page; `form` as for :func:`shown`."""
     known = form_of(document.metadata) if form == "auto" else form
     return html_text.is_page(document.text or "") if known is None else known == "html"
 
 
 def shown(document: Document, form: str = "auto") -> Shown:
-    r"""A document as it is shown; the same document in the same form always gives the same text.
+    r"""Render a document; the same document in the same form always gives the same text.
 
-    Nothing is executed or loaded. HTML becomes text, Markdown becomes HTML without any markup of its own. Plain and
-    preformatted text keeps its bidirectional controls: the page has to isolate them.
+    Nothing is executed or loaded. HTML becomes text; Markdown becomes HTML, in which the author's own HTML is shown as
+    text. Plain and preformatted text keeps its bidirectional controls, which the page must isolate.
 
     Parameters
     ----------
     form
-        "plain", "preformatted", "markdown" or "html"; "auto": by the document's field ``format`` (one of these, or a
-        media type), else HTML where it begins like a page, else plain.
+        "plain", "preformatted", "markdown" or "html". "auto": the document's field ``format`` (one of these, or a media
+        type); without it, HTML if the text begins like a page, else plain.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def shown(document: Document, form: str = "auto") -> Shown:
 
 
 class _Cache:
-    """The texts made last, for all threads."""
+    """Cache of the texts rendered last, shared by all threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,8 +1,8 @@
-"""The text of HTML documents; nothing of a page is executed or loaded, and no markup is left.
+"""The text of HTML documents, without markup; nothing is executed or loaded.
 
-A scanner in place of :class:`html.parser.HTMLParser`, which searches to the end of the text again and again for tags,
-comments and quotes that never end; documents come from anywhere, and this one takes linear time. It follows browsers
-(the WHATWG's tokenisation, and the elements' default display), except that an unclosed tag or comment stays as text.
+The scanner takes linear time, as documents from anywhere require: :class:`html.parser.HTMLParser` searches to the end
+of the text again for each tag, comment or quote that never ends. It follows browsers (the WHATWG's tokenisation, and
+the default display of elements), except that an unclosed tag or comment stays as text.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _OPENING = re.compile(
 )
 _TAG = re.compile(r"(/?)([a-z][^\s/>]*+)", re.I)
 _NAME = re.compile(r"[a-z][a-z0-9:-]*+\Z", re.I)
-# The rest of a tag. A quote counts only behind "=", and one that never closes is a sign like any other.
+# The rest of a tag. A quote counts only after "=", and an unclosed one is an ordinary character.
 _REST = re.compile(r"""(?>[^>=]++|=\s*+"[^"]*+"|=\s*+'[^']*+'|=)*+>""")
 _ATTRIBUTE = re.compile(r"""([^\s=/"'<>]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?+""")
 _COMMENT_END = re.compile(r"--!?>")
 _BLANKS = re.compile(r"[ \t\n\r\f\0]+")
-# html.unescape makes a number of all the digits, and Python refuses thousands of them.
+# html.unescape converts all digits to a number, which Python refuses for thousands of digits.
 _HUGE = re.compile(r"&#(?:0*+[0-9]{8,}|x0*+[0-9a-f]{7,});?", re.I)
 _ZEROS = re.compile(r"&#(x?)0+(?=[0-9a-f])", re.I)
 
 RAW = frozenset(("script", "style", "iframe", "noembed", "noframes", "title"))
-"""Elements in which no tag but their own end is one."""
+"""Elements in which only their own end tag counts as markup."""
 UNSEEN = RAW | {"template", "noscript", "svg", "object", "audio", "video", "canvas", "datalist"}
 """Elements whose content is not shown."""
 _WITH_SPACE = """
@@ -41,11 +41,11 @@ tfoot thead tr
 """
 LINES = frozenset(_OWN_LINE.split())
 DEEPEST = 8
-"""Depth of lists up to which items are indented, so that pages of nothing but <ul> do not grow."""
+"""Maximum depth of indented lists, so that a page of nested <ul> does not grow without limit."""
 
 
 def is_page(text: str) -> bool:
-    """Whether a text begins like an HTML page.
+    """Tell whether a text begins like an HTML page.
 
     Examples
     --------
@@ -56,10 +56,10 @@ def is_page(text: str) -> bool:
 
 
 def extract_text(page: str) -> tuple[str, str]:
-    r"""The title of a page ("" without one), and its text.
+    r"""Extract the title of a page ("" if it has none), and its text.
 
-    Empty lines separate paragraphs; items of lists begin with a bullet or their number; ``|`` separates the cells of a
-    row; an image is its description in brackets. Scripts, styles, templates and fallback content are left out.
+    Empty lines separate paragraphs, list items begin with a bullet or their number, ``|`` separates the cells of a row,
+    and an image becomes its description in brackets. Scripts, styles, templates and fallback content are left out.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def extract_text(page: str) -> tuple[str, str]:
 
 
 class _Output:
-    """The text so far; blanks and line ends wait for the next word."""
+    """The text written so far; blanks and line ends are held back until the next word."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -110,7 +110,7 @@ class _Output:
             self._blank = ends
 
     def exact(self, text: str) -> None:
-        """Write text as it is, behind waiting blanks and line ends."""
+        """Write text unchanged, after the blanks and line ends that were held back."""
         if not text:
             return
         if self._parts:
@@ -131,7 +131,7 @@ class _Scanner:
         self._lists: list[int | None] = []
         self._cells = 0
         self._unended = False
-        """Whether the first > ends a tag, as none ends outside of quotes from here on."""
+        """Whether any > ends a tag, because no later tag ends outside of quotes."""
         self._open_comments = False
         self._last: dict[str, int] = {}
 
@@ -141,13 +141,13 @@ class _Scanner:
             self._at = at + 1
             act = self._markup(at)
             if act is None:
-                continue  # a < that is one
+                continue  # this < is text
             self._write(page[begin:at])
             begin = self._at = act()
         self._write(page[begin:])
 
     def _markup(self, at: int) -> Callable[[], int] | None:
-        """The action for the markup at this <, which returns the place to go on; None if it is text."""
+        """The action for the markup at this <, which returns the place to continue; None if it is text."""
         follows = self.page[at + 1 : at + 2]
         if follows in ("!", "?"):
             behind = self._comment_end(at)
@@ -181,7 +181,7 @@ class _Scanner:
 
     def _tag(self, name: str, closes: bool, begin: int, end: int) -> int:
         self._fresh_pre = False
-        # HTML knows no <script/>: of these the slash closes <svg/> only, which is no element of HTML.
+        # In HTML, a slash does not close <script/>; of these elements it closes only <svg/>.
         if name in UNSEEN and not closes and not (name == "svg" and self.page[end - 2] == "/"):
             return self._unseen(name, end)
         if name == "br":
@@ -202,7 +202,7 @@ class _Scanner:
         return end
 
     def _unseen(self, name: str, end: int) -> int:
-        """The place behind an element whose content is not shown; if it never ends, only a script takes the rest."""
+        """The place after an element that is not shown; an unclosed script or style hides the rest of the page."""
         if name not in self._last:
             ends = [found.start() for found in re.finditer(rf"</{name}(?=[\s/>])", self.page, re.I)]
             self._last[name] = ends[-1] if ends else -1
@@ -234,7 +234,7 @@ class _Scanner:
             self._fresh_pre = not closes
 
     def _list(self, name: str, closes: bool, begin: int, end: int) -> None:
-        # A list in a list begins with the line of its first item; an empty line would part what belongs together.
+        # A nested list begins on the line after its parent item, without an empty line.
         inner = len(self._lists) > (1 if closes else 0)
         self.output.end(1 if inner else 2)
         if closes:
@@ -263,7 +263,7 @@ class _Scanner:
         if not self._pre:
             self.output.words(text)
             return
-        if self._fresh_pre and text:  # a line end right behind <pre> is none
+        if self._fresh_pre and text:  # a line end directly after <pre> does not count
             text = re.sub(r"\A\r?\n", "", text)
             self._fresh_pre = False
         self.output.exact(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", ""))

@@ -1,4 +1,4 @@
-"""Markdown as safe HTML, and as the text that a browser has of it."""
+"""Markdown as safe HTML, and the text that browsers extract from it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:)\S+\Z", re.I)
 _CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _TAG = re.compile(r"<[^>]*+>")
 _TOP = 3
-"""The level of the highest heading: what stands above it belongs to the page."""
+"""Level of the highest heading; the levels above it belong to the page."""
 
 
 def to_html(text: str) -> str:
-    r"""CommonMark with tables as sanitised HTML.
+    r"""Convert CommonMark with tables to sanitised HTML.
 
-    Markup in the text is shown as text, an image as its description; links lead to ``http``, ``https`` or ``mailto`` in
-    a new window. Headings are two levels lower. Bidirectional controls are dropped.
+    HTML in the text is shown as text, and an image as its description. Links open in a new window and must be ``http``,
+    ``https`` or ``mailto``. Headings are two levels lower. Bidirectional controls are removed.
 
     Examples
     --------
@@ -35,18 +35,18 @@ def to_html(text: str) -> str:
     >>> to_html("[x](javascript:alert)")
     '<p>[x](javascript:alert)</p>\n'
     """
-    return _CONTROLS.sub("", str(_renderer().render(text)))  # afterwards: an entity can stand for one as well
+    return _CONTROLS.sub("", str(_renderer().render(text)))  # afterwards, since entities can encode controls too
 
 
 def render(text: str) -> tuple[str, str]:
-    r"""The same HTML with bidirectional controls, and its ``textContent``, in which offsets are counted.
+    r"""Convert as :func:`to_html`, but keep bidirectional controls; also return the ``textContent``, for offsets.
 
     Examples
     --------
     >>> render("1 < *2*\n\n- a\n- b")
     ('<p>1 &lt; <em>2</em></p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n', '1 < 2\n\na\nb\n\n')
     """
-    # A browser reads a carriage return in HTML as a line end; the renderer leaves one that an entity stood for.
+    # Browsers read a carriage return in HTML as a line end; the renderer keeps those from entities.
     markup = str(_renderer().render(text)).replace("\r\n", "\n").replace("\r", "\n")
     return markup, html.unescape(_TAG.sub("", markup))
 
@@ -66,7 +66,7 @@ def _renderer() -> MarkdownIt:
 
     def heading(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
         lower = tokens[at].copy(tag=f"h{min(int(tokens[at].tag[1:]) + _TOP - 1, 6)}")
-        before = tokens[at - 1 : at] if at else []  # its neighbours are all that matters to it
+        before = tokens[at - 1 : at] if at else []  # rendering looks only at the neighbours
         return self.renderToken([*before, lower, *tokens[at + 1 : at + 2]], len(before), options, env)
 
     renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])

@@ -1,4 +1,4 @@
-"""The passages of a long document that match a topic, and the words by which they match."""
+"""The passages of a long document that match a topic, and the terms that they match."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import NamedTuple
 from collection.records import UNSPACED
 
 MOST_TERMS = 32
-"""Maximum number of words of a topic to find."""
+"""Maximum number of terms of a topic."""
 SATURATION = 1.2
 """k1 of BM25."""
 PER_WORD = 6
-"""Characters of a word and the blank behind it, in most scripts."""
+"""Average characters of a word and the blank after it, in most scripts."""
 PER_WORD_UNSPACED = 2
-"""Characters of a word in scripts without blanks between words."""
+"""Average characters of a word in scripts without blanks between words."""
 
-# Hangul has blanks, but its words are written together with their particles.
+# Hangul has blanks, but particles are attached to its words.
 _UNSPACED = UNSPACED + "\uac00-\ud7af\uff66-\uff9f"
 _RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _UNSPACED_ONE = re.compile(rf"[{_UNSPACED}]")
 _KANA = re.compile("[\u3040-\u309f]+")
-# No further than the longest ending: of "a_a_a_..." the rest would be read anew from each word.
+# Limited to the longest ending: otherwise each word of "a_a_a_..." would read the rest of the text again.
 _REST = re.compile(r"\w{0,5}+(?:['’]s\b)?+")
 _ENDINGS = frozenset(("", "s", "es", "d", "ed", "ing", "ings", "e", "y", "ies", "ied", "n", "en", "'s", "’s"))
 _STRIPPED = (("ings", 4), ("ing", 4), ("ies", 3), ("ied", 3), ("ed", 4), ("es", 4), ("s", 3), ("e", 4), ("y", 4))
@@ -39,13 +39,13 @@ STOP_WORDS = frozenset(_SMALL.split())
 _PARAGRAPH = r"\n[^\S\n]*+\n\s*+"
 _SENTENCE = r"(?<=\s)[.!?]\s++|[.!?…]++[\"'”’»)\]]*+\s++(?![a-z])|[。！？｡．]++[”’」』）】]*+\s*+"
 _ENDS = (re.compile(f"{_PARAGRAPH}|{_SENTENCE}"), re.compile(r"\n\s*+"), re.compile(r"\s++"))
-"""Where a passage may end, the best places first."""
+"""Places where a passage may end, best first."""
 
 
 def terms(topic_words: str) -> list[str]:
-    """At most 32 distinct lower-case terms of a topic's title and description, in their order.
+    """Extract at most 32 distinct lower-case terms from a topic's title and description, in their order.
 
-    Stop words are left out, endings are cut so that other forms match, and a run of a script without blanks becomes its
+    Stop words are left out, and endings are cut so that other forms match. In scripts without blanks, the terms are
     pairs of neighbouring characters.
 
     Examples
@@ -75,12 +75,12 @@ def _stem(word: str) -> str:
 
 
 _OFTEN = 4
-"""Occurrences of a word counted in a passage; another would add a twentieth of the first one's weight."""
+"""Occurrences of a term that count in a passage; the next would add a twentieth of the first one's weight."""
 _ADDED = [0.0] + [
     n * (SATURATION + 1) / (n + SATURATION) - (n - 1) * (SATURATION + 1) / (n - 1 + SATURATION)
     for n in range(1, _OFTEN + 3)
 ]
-"""Weight of the first, second, ... occurrence of a word in a passage."""
+"""Weights of the first, second, ... occurrence of a term in a passage."""
 
 
 class _Hit(NamedTuple):
@@ -90,16 +90,16 @@ class _Hit(NamedTuple):
 
 
 def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> list[tuple[int, int]]:
-    """The passages of a document that match a topic best, and its beginning.
+    """Find the passages of a document that match a topic best, and its beginning.
 
-    A passage is a window at any place (Kaszkiewicz & Zobel 1997), weighted by the topic's words in it with BM25's
-    saturation. The best passages are taken without overlap; they end at a sentence, paragraph, line or blank, and never
-    within a grapheme. The beginning, a third as long (in full length where no word occurs), says what the document is:
-    summaries of query words with leading sentences let people judge faster and more correctly (Tombros & Sanderson
-    1998, Advantages of query biased summaries in information retrieval).
+    A passage is a window at any place (Kaszkiewicz & Zobel 1997), scored by the topic's terms in it with BM25's
+    saturation. The best passages without overlap are chosen. They end at a sentence, paragraph, line or blank, and
+    never within a grapheme. The beginning is a third as long, or as long as a passage if no term occurs: summaries with
+    both leading sentences and query words let people judge faster and more accurately (Tombros & Sanderson 1998,
+    Advantages of query biased summaries in information retrieval).
 
-    `most` counts the passages with the beginning, `length` is their approximate number of words. The result is
-    [start, end) in code points, in reading order.
+    `most` is the maximum number of passages, including the beginning; `length` is their approximate number of words.
+    Returns [start, end) in code points, in reading order.
 
     Examples
     --------
@@ -134,13 +134,13 @@ def _is_unspaced(text: str) -> bool:
 
 
 def _lower(text: str) -> str:
-    """In lower case with every character at its place, though the lower case of 'İ' is two."""
+    """Lower case of the same length; a character like 'İ', whose lower case is two characters, is kept."""
     lower = text.lower()
     return lower if len(lower) == len(text) else "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
 
 
 def _hits(text: str, terms: list[str], size: int) -> list[_Hit]:
-    """The places of the terms, without repetitions that make no difference."""
+    """The places of the terms, without repetitions too close together to count."""
     lower, apart, hits = _lower(text), size // _OFTEN, []
     for number, term in enumerate(terms):
         unspaced = _UNSPACED_ONE.match(term) is not None
@@ -163,7 +163,7 @@ def _is_word(lower: str, term: str, at: int) -> bool:
 
 
 def _best_first(hits: list[_Hit], size: int) -> list[tuple[int, int]]:
-    """[first, last) of the hits in the window that begins at each hit; the best window first."""
+    """For each hit, the extent [first, last) of the hits in the window that begins there; the best window first."""
     counts: dict[int, int] = {}
     windows: list[tuple[float, int, int]] = []
     score, right = 0.0, 0
@@ -199,7 +199,7 @@ def _boundary(text: str, want: int, low: int, high: int, step: int) -> int:
 
 
 def cut(text: str, at: int) -> str:
-    r"""The first `at` characters of a text, or somewhat fewer so that graphemes stay whole.
+    r"""Cut a text to its first `at` characters, or slightly fewer to keep graphemes whole.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def cut(text: str, at: int) -> str:
 
 
 def _whole(text: str, place: int, step: int) -> int:
-    """The next place in a direction that is not within a grapheme."""
+    """The next place in the direction of `step` that is not within a grapheme."""
     while 0 < place < len(text) and _is_joined(text, place):
         place += step
     return place
@@ -237,9 +237,9 @@ def _is_joined(text: str, place: int) -> bool:
         before == "\u200d"
         or after in "\u200d\u200c"
         or unicodedata.category(after) in ("Mn", "Me", "Mc")
-        or "\U0001f3fb" <= after <= "\U0001f3ff"  # shades of skin
-        or "\U000e0020" <= after <= "\U000e007f"  # flags of regions
-        or ("\u1160" <= after <= "\u11ff" and "\u1100" <= before <= "\u11ff")  # the rest of a syllable of hangul
+        or "\U0001f3fb" <= after <= "\U0001f3ff"  # skin tones
+        or "\U000e0020" <= after <= "\U000e007f"  # tags of regional flags
+        or ("\u1160" <= after <= "\u11ff" and "\u1100" <= before <= "\u11ff")  # the rest of a Hangul syllable
     )
 
 
@@ -258,7 +258,7 @@ def _merged(passages: list[tuple[int, int]], near: int) -> list[tuple[int, int]]
 
 
 def _trimmed(text: str, passages: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Without surrounding blanks and blank passages."""
+    """Remove surrounding blanks, and passages of blanks only."""
     trimmed: list[tuple[int, int]] = []
     for start, end in passages:
         words = text[start:end]
