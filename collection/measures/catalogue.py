@@ -18,8 +18,8 @@ PARAMETERS = {
     "max_rel": "highest possible grade; None: the highest of the qrels",
     "documents": "number of documents in the collection, N; None: only those that the run or the qrels name",
     "gains": "gain of single grades, such as {1: 1, 2: 3}; other grades keep theirs",
-    "norm": "divisor",
-    "dcg": "discount and gain",
+    "norm": "divisor, R or min(R, k)",
+    "dcg": "gain, the grade or 2^grade - 1",
 }
 """What a parameter of several measures means."""
 
