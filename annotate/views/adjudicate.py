@@ -82,19 +82,21 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
     if done.open:
         ended = campaign.judgement_log.adjudications()[::-1]
-        fields = {
-            "query_id": "Topic",
-            "doc_id": "Document",
-            "grade": "Grade",
-            "annotator": "Adjudicator",
-            "note": text("Note", "medium"),
-            "judged_at": timestamp("Adjudicated (UTC)"),
-        }
         if ended.empty:
             st.caption("No pair is adjudicated yet.")
         else:
-            ended = ended.assign(grade=widgets.grade_names(scale, ended), note=ended["note"].fillna(""))
-            display.table(ended, fields, width=WIDE)
+            display.table(
+                ended.assign(grade=widgets.grade_names(scale, ended), note=ended["note"].fillna("")),
+                {
+                    "query_id": "Topic",
+                    "doc_id": "Document",
+                    "grade": "Grade",
+                    "annotator": "Adjudicator",
+                    "note": text("Note", "medium"),
+                    "judged_at": timestamp("Adjudicated (UTC)"),
+                },
+                width=WIDE,
+            )
             st.caption(
                 "Newest first. On the card, Undo takes back your last adjudication, and Back shows earlier ones."
             )
