@@ -26,6 +26,10 @@ _ADMONITION = re.compile(r"^:::+\{(\w+)\}.*?\n(.*?)^:::+$", re.M | re.S)
 _INVISIBLE = re.compile(r"^(?:\([\w-]+\)=|%.*)\n", re.M)
 
 
+_KINDS = ("pool", "sample", "adaptive")
+"""The order of pooling strategies."""
+
+
 def folder() -> Path:
     """The directory of the documentation: inside the package in a wheel, beside it in a checkout."""
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
@@ -85,7 +89,7 @@ def describe_registry(module: str, name: str = "") -> str:
     """The members of a registry in Markdown; "measures" stands for the measures, by family."""
     if module == "measures":
         return import_module("collection.measures.catalogue").reference()
-    entries = list(getattr(import_module(module), name))
+    entries = sorted(getattr(import_module(module), name), key=lambda e: _KINDS.index(e.traits.get("kind", _KINDS[0])))
     lines = ["| name | what it does |", "|---|---|", *(f"| `{e.name}` | {e.description} |" for e in entries)]
     for entry in entries:
         lines += ["", f"## {entry.label} (`{entry.name}`)", "", *_describe(entry)]
