@@ -50,7 +50,7 @@ def depth(
     """
     check_depth(depth)
     if ties not in get_args(Ties):
-        raise UnknownNameError("way with ties", ties, get_args(Ties))
+        raise UnknownNameError("treatment of ties", ties, get_args(Ties))
     tops = [_top(run, depth, ties) for run in runs]
     rows = pd.concat(tops, ignore_index=True) if tops else pd.DataFrame(columns=["query_id", "doc_id", "rank"])
     pairs = rows.groupby(["query_id", "doc_id"], sort=False, as_index=False).agg(
