@@ -25,7 +25,7 @@ AS_JSON = {"Content-Type": "application/json"}
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(a) for a in arguments])
+    return CliRunner().invoke(main, [str(a) for a in arguments], prog_name="cleverdon")
 
 
 def ok(*arguments: object) -> str:

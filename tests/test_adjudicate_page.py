@@ -215,16 +215,18 @@ def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
 @pytest.mark.slow
 def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "export.py")
-    assert "on 3 of them annotators differ" in said(app)
-    assert "4 pairs in 2 of 2 topics have a grade: 2 with grade 0, 1 with grade 1 and 1 with grade 2." in said(app)
+    assert "Annotators differ on 3 of 4 pairs with several judgements; the rule decides these." in said(app)
+    assert "4 pairs in 2 of 2 topics have a grade; 2 are relevant (grade 1 or more)." in said(app)
+    assert "Pairs by grade: 2 with 0, 1 with 1, 1 with 2." in said(app)
     app.selectbox(key="rule-rule").set_value("majority").run()
     app.selectbox(key="rule-majority-ties").set_value("higher").run()
-    assert "4 pairs in 2 of 2 topics have a grade: 1 with grade 1, 1 with grade 2 and 2 with grade 3." in said(app)
+    assert "4 pairs in 2 of 2 topics have a grade; 4 are relevant (grade 1 or more)." in said(app)
+    assert "Pairs by grade: 1 with 1, 1 with 2, 2 with 3." in said(app)
     app.selectbox(key="rule-rule").set_value("mean").run()
-    assert "1 with grade 0.5, 1 with grade 1.5 and 2 with grade 2." in said(app)
+    assert "Pairs by grade: 1 with 0.5, 1 with 1.5, 2 with 2." in said(app)
     app.selectbox(key="rule-rule").set_value("annotator").run()
     app.selectbox(key="rule-annotator").set_value("cat").run()
-    assert "1 with grade 0, 1 with grade 1, 1 with grade 2 and 1 with grade 3." in said(app)
+    assert "Pairs by grade: 1 with 0, 1 with 1, 1 with 2, 1 with 3." in said(app)
     app.toggle(key="compare").set_value(True).run()
     app.selectbox(key="other-rule").set_value("highest").run()
     assert not app.exception

@@ -1043,7 +1043,7 @@ def test_every_coefficient_is_on_the_scales_of_its_measurement() -> None:
     assert all(("binary" in e.scales) == (e.measurement in ("nominal", "binary")) for e in COEFFICIENTS)
     # What is left out of a mean is said where it is described; whose overlap is compared is called as people are here.
     assert f"fewer than {MIN_COMMON_PAIRS} pairs in common are left out" in COEFFICIENTS["cohen"].description
-    assert "TREC-4's annotators had 42% to 49%" in agreement.interpret(agreement.agreement(COHEN, resamples=0))[-1]
+    assert "In TREC-4 it was 42% to 49%" in agreement.interpret(agreement.agreement(COHEN, resamples=0))[-1]
 
 
 def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
@@ -1064,13 +1064,13 @@ def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("alpha", "low", "said"),
     [
-        (0.222, -0.259, "not significantly different from chance with 21 pairs"),
-        (0.8, 0.748, "reliable from 0.800 on, but the interval starts below that"),
-        (0.9, 0.85, "reliable from 0.800 on."),
-        (0.7, 0.67, "0.667 to 0.800 allows tentative conclusions only."),
-        (0.7, 0.1, "tentative conclusions only, and the interval starts below that"),
-        (0.4, 0.3, "not reliable below 0.667"),
-        (0.9, float("nan"), "reliable from 0.800 on."),
+        (0.222, -0.259, "not significantly above chance, with 21 pairs"),
+        (0.8, 0.748, "reliable by Krippendorff's convention (0.8 or more), but the interval starts lower."),
+        (0.9, 0.85, "reliable by Krippendorff's convention (0.8 or more)."),
+        (0.7, 0.67, "enough for tentative conclusions, by Krippendorff's convention (0.667 to 0.8)."),
+        (0.7, 0.1, "by Krippendorff's convention (0.667 to 0.8), and the interval starts lower."),
+        (0.4, 0.3, "not reliable by Krippendorff's convention (below 0.667), but such values are common"),
+        (0.9, float("nan"), "reliable by Krippendorff's convention (0.8 or more)."),
     ],
 )
 def test_the_sentence_goes_by_the_lower_end_of_the_interval(alpha: float, low: float, said: str) -> None:

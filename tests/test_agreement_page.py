@@ -107,7 +107,7 @@ def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: C
         "Annotators": "3",
         "Pairs with 2+ grades": "4 of 4",
         "Observed agreement": f"{agreement.select_value(found.values, 'observed')['value']:.0%}",
-        "Overlap": f"{agreement.select_value(found.values, 'overlap', 'binary')['value']:.0%}",
+        "Overlap of relevant documents": f"{agreement.select_value(found.values, 'overlap', 'binary')['value']:.0%}",
         "Krippendorff's alpha": f"{alpha['value']:.3f}",
     }
     shown = look(app, "Coefficients").dataframe[0].value.set_index("coefficient")
@@ -189,7 +189,7 @@ def test_many_conclusions_are_drawn_when_they_are_asked_for(opened: Callable[...
         for n, doc_id in enumerate(("d1",) if annotator == "zed" else ("d1", "d2", "d6")):
             say(campaign, annotator, "1", doc_id, (n + int(annotator[-1], 36)) % 4)
     app = look(opened(campaign), "Effect on rankings")
-    assert "Only the 20 pairs of annotators with the most common pairs" in words(app)
+    assert "Shown: the 20 pairs of annotators with the most common pairs." in words(app)
     assert len(app.dataframe[0].value) == 20
     assert (app.dataframe[0].value["pairs"] == 3).sum() == 15
     assert "Compare all 21 pairs of annotators" in app.toggle(key="all-couples").label
@@ -207,7 +207,7 @@ def test_windows_of_time_are_drawn(opened: Callable[..., AppTest], tmp_path: Pat
             say(campaign, "ann", "1", f"x{n}", n % 4, judged_at=f"2026-01-01T10:{n:02}:00+00:00")
             say(campaign, "bob", "1", f"x{n}", n % 3, judged_at=f"2026-01-01T11:{n:02}:00+00:00")
         app = look(opened(campaign), "Over time")
-        assert "Windows with equal numbers of pairs" in words(app)
+        assert "Windows of equally many pairs" in words(app)
 
 
 def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(

@@ -230,7 +230,7 @@ def test_much_faster_than_the_others() -> None:
 def test_always_the_same_grade_beside_what_others_gave_to_the_same_pairs() -> None:
     conduct = looked(graded("ann", [0] * 40), graded("bob", MIXED))
     assert remarks(conduct, "ann", "Grade 0 in 40 of 40 judgements.") == [
-        "Grade 0 in 40 of 40 judgements. On 40 shared pairs: 100%; the others: 30%."
+        "Grade 0 in 40 of 40 judgements. On 40 common pairs: 100%; the others: 30%."
     ]
     assert looked(graded("ann", [0] * 40), graded("bob", [0] * 40)).remarks == {}  # the documents are like that
 
@@ -241,9 +241,8 @@ def test_a_long_row_says_how_rare_it_is() -> None:
     chance = streak_probability(20, 40, 0.5)
     assert len(conduct.remarks["ann"]) == 1
     assert conduct.remarks["ann"][0].startswith(
-        "Grade 1 was given 20 times in a row. With 40 grades in random order, 50% of them 1, "
+        f"Grade 1 was given 20 times in a row: by chance, one in {round(1 / chance):,} annotators with 40 grades "
     )
-    assert f"one in {round(1 / chance):,} annotators" in conduct.remarks["ann"][0]
     assert looked(graded("ann", [1, 0] * 20)).remarks == {}
 
 
@@ -252,15 +251,24 @@ def test_far_from_what_the_others_agree_on_and_stricter() -> None:
     conduct = looked(graded("ann", lenient), graded("bob", MIXED), graded("cat", MIXED))
     assert set(conduct.remarks) == {"ann", "bob", "cat"}
     assert remarks(conduct, "ann", "comparisons") == [
-        "Same grade as the others in 20% of comparisons, on 40 shared pairs; the others among themselves: 100%."
+        "Same grade as the others in 20% of comparisons, on 40 common pairs; the others among themselves: 100%."
     ]
     assert remarks(conduct, "ann", "on average") == [
-        "Grades are 0.80 higher than the others' on average, on 40 shared pairs."
+        "Grades are 0.80 higher than the others' on average, on 40 common pairs."
     ]
     assert remarks(conduct, "bob", "comparisons") == []
     assert remarks(conduct, "bob", "on average") == [
-        "Grades are 0.40 lower than the others' on average, on 40 shared pairs."
+        "Grades are 0.40 lower than the others' on average, on 40 common pairs."
     ]
+    assert conduct.differences == []
+
+
+def test_of_two_annotators_neither_is_unusual() -> None:
+    lenient, only_ann = graded("ann", [min(g + 1, 3) for g in MIXED]), graded("cat", MIXED[:10])
+    conduct = looked(lenient, graded("bob", MIXED))
+    assert conduct.remarks == {}
+    assert conduct.differences == ["ann's grades are 0.80 higher than bob's on average, on 40 common pairs."]
+    assert looked(lenient, only_ann).differences == []  # ten common pairs are too few
 
 
 def test_cannot_judge_often() -> None:
@@ -293,7 +301,7 @@ def test_imported_grades_do_not_count_in_a_row_beside_own_ones() -> None:
     alone = of(looked(file, graded("bob", MIXED)), "ann")
     assert (alone["said"], alone["row"]) == (0, 0)
     more = log_of("ann", [{"grade": int(n < 20), "at": 200 + n, "doc": f"own{n}"} for n in range(40)])
-    assert "With 40 grades in random order, 50% of them 1, " in remarks(looked(file, more), "ann", "in a row")[0]
+    assert " annotators with 40 grades (50% of them 1) " in remarks(looked(file, more), "ann", "in a row")[0]
 
 
 def test_a_campaign_looks_at_its_own_log(campaign: Campaign) -> None:

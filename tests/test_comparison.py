@@ -19,6 +19,7 @@ from collection import Campaign, comparison, formats
 from collection.comparison import (
     Evaluation,
     compare,
+    describe_power,
     differences,
     evaluate,
     frontier,
@@ -135,9 +136,9 @@ def test_less_may_be_better() -> None:
     first, second = compared.tests.itertuples()
     assert first.difference < 0
     assert (first.wins, first.losses) == (3, 0)
-    assert compared.sentence("Effort@0.95").startswith("quick has the lowest Effort@0.95, 1.0000")
-    assert "quick is 2.0000 Effort@0.95 below slow, where lower is better (95% " in compared.sentence(
-        "Effort@0.95", "quick"
+    assert compared.sentence("Effort@0.95").startswith("quick has the lowest Effort@0.95 (1.000 over 3 topics)")
+    assert compared.sentence("Effort@0.95", "quick").startswith(
+        "quick is 2.000 Effort@0.95 below slow, where lower is better: "
     )
     # Nobody is the better for documents that are judged: no best, and tests say higher or lower.
     assert compared.sentence("Judged@2") == (
@@ -158,10 +159,10 @@ def test_tests_of_what_is_no_mean_say_what_they_are_of() -> None:
     runs, qrels = made_up({"a": 0.3, "b": 4.0}, topics=12)
     compared = compare(runs, qrels, measured("AP", "GMAP", "NumRelRet"), baseline="a")
     assert "GMAP: the tests compare means over topics, while the value is the geometric mean" in compared.notes
-    assert "NumRelRet: the tests are of the mean over topics, while its value is the sum" in compared.notes
+    assert "NumRelRet: the tests compare means over topics, while the value is the sum" in compared.notes
     row = compared.tests.set_index("measure").loc["GMAP"]
-    assert f"b is {-row['difference']:.4f} GMAP a topic, on average, below a (" in compared.sentence("GMAP", "b")
-    assert " AP below a (" in compared.sentence("AP", "b")
+    assert f"b is {-row['difference']:.3f} GMAP per topic on average below a: " in compared.sentence("GMAP", "b")
+    assert " AP below a: " in compared.sentence("AP", "b")
 
 
 def test_unjudged_stands_beside_each_measure_at_its_own_cut_off() -> None:
@@ -177,7 +178,7 @@ def test_unjudged_stands_beside_each_measure_at_its_own_cut_off() -> None:
 
 
 def test_an_interval_says_what_it_is_of(four: Evaluation) -> None:
-    assert "(99.9% CI " in compare(four, baseline="between", alpha=0.001).sentence("AP", "good")
+    assert "; 99.9% CI " in compare(four, baseline="between", alpha=0.001).sentence("AP", "good")
 
 
 def test_all_pairs(four: Evaluation) -> None:
@@ -217,7 +218,8 @@ def test_a_run_that_is_there_twice_is_no_better() -> None:
     assert compared.leaderboard["best"].all()
     assert compared.sentence("AP").startswith("a and copy have the highest AP")
     # A spread of 0 says nothing of what could be seen.
-    assert compared.sentence("AP", "copy").endswith("after Holm correction): not significant.")
+    assert compared.sentence("AP", "copy").startswith("copy and a have the same AP: not significant (p = 1.0000 after ")
+    assert describe_power(compared.tests, "AP") == ""
 
 
 def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
@@ -228,14 +230,13 @@ def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
     assert single.pairs.empty
     assert single.leaderboard["low"].isna().all()
     assert single.leaderboard["like_best"].all()  # nothing was tested, so nobody is known to be worse
-    assert "; not significantly different: " in single.sentence("AP")
+    assert single.sentence("AP").endswith(" over 1 topic).")
     assert "significant" in single.tests
     runs, qrels = made_up({"a": 0.5}, topics=5)
     alone = compare(runs, qrels, measured("AP"))
     assert alone.tests.empty
     assert alone.leaderboard["best"].tolist() == [True]
-    assert alone.sentence("AP") == f"a has the highest AP, {alone.table().loc['a', 'AP']:.4f} over 5 topics."
-    assert " over 1 topic; not " in single.sentence("AP")
+    assert alone.sentence("AP") == f"a has the highest AP ({alone.table().loc['a', 'AP']:.3f} over 5 topics)."
     for compared in (single, alone):
         assert r"\bottomrule" in latex(compared)
         assert markdown(compared)
@@ -256,11 +257,11 @@ def test_notes_and_sentences() -> None:
     runs.append(Run("short", runs[0].frame[runs[0].frame["query_id"] != "3"]))
     compared = compare(runs, qrels, measured("nDCG@10", "P@5"), baseline="bad")
     notes = "\n".join(compared.notes)
-    assert "20 topics are fewer than 50" in notes
+    assert "with only 20 topics (fewer than 50)" in notes
     assert "short lacks 1 of 20 topics; missing topics count as empty rankings" in notes
     assert "p-values are corrected within each measure, not across measures" in notes
     assert re.search(
-        r"nDCG@10: \d+% of the first 10 documents of \w+ are unjudged, the largest share \(smallest: \d+%", notes
+        r"nDCG@10: \d+% of the first 10 documents of \w+ are unjudged, the most of all runs \(fewest: \d+%", notes
     )
     assert "the baseline is the best system" not in notes
     assert "the baseline is the best system on these same topics" in "\n".join(
@@ -268,15 +269,18 @@ def test_notes_and_sentences() -> None:
     )
     row = compared.tests.set_index(["measure", "system"]).loc[("nDCG@10", "good")]
     assert compared.sentence("nDCG@10", "good") == (
-        f"good is {row['difference']:.4f} nDCG@10 above bad "
-        f"(95% CI {row['low']:+.4f} to {row['high']:+.4f}, p < 0.0001 after Holm correction): significant. "
-        f"The smallest difference detectable with 80% power is {row['detectable']:.4f} "
-        "(20 topics, paired t-test, uncorrected)."
+        f"good is {row['difference']:.3f} nDCG@10 above bad: significant "
+        f"(p < 0.0001 after Holm correction; 95% CI {row['low']:+.3f} to {row['high']:+.3f})."
     )
-    assert compared.sentence("nDCG@10").startswith("good has the highest nDCG@10, 0.")
-    assert "; not significantly different: short." in compared.sentence("nDCG@10")
+    detectable = compared.tests.query("measure == 'nDCG@10'")["detectable"]
+    assert describe_power(compared.tests, "nDCG@10") == (
+        f"With 20 topics, differences of {detectable.min():.3f} to {detectable.max():.3f}, depending on the system, "
+        "are detectable with 80% power (paired t-test, uncorrected)."
+    )
+    assert compared.sentence("nDCG@10").startswith("good has the highest nDCG@10 (0.")
+    assert compared.sentence("nDCG@10").endswith(" over 20 topics), but not significantly higher than short.")
     turned = compare(runs, qrels, measured("nDCG@10"), baseline="good", test="sign", correction="none")
-    assert re.match(r"bad is 0\.\d{4} nDCG@10 below good \(95% ", turned.sentence("nDCG@10", "bad"))
+    assert re.match(r"bad is 0\.\d{3} nDCG@10 below good: ", turned.sentence("nDCG@10", "bad"))
     assert "95% CI of the median" in turned.sentence("nDCG@10", "bad")
 
 
@@ -553,7 +557,7 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     alone = run(*given_files(on_disk), "-m", "AP")
     assert "vs. bm25" not in alone.stdout
     assert "dense has the highest AP" in alone.stdout
-    assert "note: 12 topics are fewer than 50" in alone.stderr
+    assert "note: with only 12 topics (fewer than 50)" in alone.stderr
     assert ok(*given_files(on_disk)).splitlines()[0].split()[:4] == ["system", "nDCG@10", "unjudged@10", "AP"]
     pairs = ok(*given_files(on_disk), "-m", "AP", "--all-pairs", "--seed", 3)
     assert re.search(r"AP: [01] of 1 pair significantly different \(randomised Tukey HSD\)", pairs)
@@ -780,6 +784,6 @@ def test_where_median_and_mean_contradict_each_other_nobody_is_called_worse() ->
     assert tested["difference"] < 0 < tested["low"]
     assert tested["significant"]
     assert found.leaderboard["like_best"].all()
-    assert "not significantly different: b" in found.sentence("RR")
-    assert "significant, but the other way round: by the median it is above" in found.sentence("RR", "b")
+    assert found.sentence("RR").endswith("but not significantly higher than b.")
+    assert "significant, but in the opposite direction: by the median it is above" in found.sentence("RR", "b")
     assert "| b | 0.0760† |" in markdown(compare([a, b], qrels, measured("RR"), test="sign", baseline="a"))

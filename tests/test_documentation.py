@@ -15,10 +15,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import yaml
 
+from collection.cli import main
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
 from tests.helpers import ok, run
@@ -28,6 +31,8 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)]
 RUNS = ("bm25.run", "lsi.run", "chars.run")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+PICTURE = re.compile(r"!\[(.*?)\]\((.+?)\)")
+SHELL = re.compile(r"^```shell\n(.*?)^```$", re.S | re.M)
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.S | re.M)
 
 
@@ -81,6 +86,49 @@ def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pyt
                     doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE,
                 )
                 assert same, f"{command}\nshown:\n{shown}\nprinted:\n{result.output}"
+
+
+def test_commands_that_do_not_run_here_exist_with_their_options() -> None:
+    wrong = []
+    for page in PAGES:
+        text = page.read_text().replace("\\\n", "")
+        shells = [line for block in SHELL.findall(text) for line in block.splitlines()]
+        for written in [*shells, *re.findall(r"`(cleverdon [^`]+)`", text)]:
+            program, *arguments = shlex.split(written, comments=True)
+            if program != "cleverdon" or not arguments or arguments[0].startswith("-") or arguments[0].isupper():
+                continue
+            command = main.commands.get(arguments[0])
+            known = {o for parameter in command.params for o in parameter.opts} | {"--help"} if command else set()
+            options = {a.partition("=")[0] for a in arguments if a.startswith("-")}
+            if command is None or options - known:
+                wrong.append((str(page.relative_to(ROOT)), written))
+    assert not wrong
+
+
+def test_readme_is_short() -> None:
+    text = (ROOT / "README.md").read_bytes()
+    assert text.count(b"\n") <= 150
+    assert len(text) < 10_000
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_links_of_the_files_beside_the_documentation_lead_somewhere(name: str) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / name).read_text())
+    assert [link for link in links if "://" not in link and not (ROOT / link).is_file()] == []
+
+
+def test_every_picture_has_a_description() -> None:
+    pictures = [(page.name, alt, file) for page in PAGES for alt, file in PICTURE.findall(page.read_text())]
+    assert pictures
+    assert [picture for picture in pictures if len(picture[1].split()) < 5] == []
+
+
+def test_citation_has_what_the_format_requires() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"] == version("cleverdon")
+    assert all("name" in author or "family-names" in author for author in citation["authors"])
 
 
 def test_builds_without_warnings(tmp_path: Path) -> None:

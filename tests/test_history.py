@@ -369,7 +369,7 @@ def test_time_by_hand(campaign: Campaign) -> None:
     ]
     assert found.left == 2
     assert found.estimate is None
-    assert found.why == "an estimate needs 15 timed judgements, found 6"
+    assert found.why == "an estimate of the time needs 15 timed judgements, found 6"
     later = campaign.history.time("ann", now=NOON + timedelta(seconds=4240 + 1801))
     assert later.session is None
     assert later.since_break == 0
@@ -621,12 +621,15 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
     said(campaign, "d1", 0, annotator="cat", note="not at all")
     app = opened(campaign, "annotators.py", row=0)
     assert not app.exception
-    assert {m.label: m.value for m in app.metric}["Flagged pairs"] == "1"
-    work = app.dataframe[0].value.set_index("annotator")
+    assert {m.label: m.value for m in app.metric}["Pairs flagged for review"] == "1"
+    assert "away" not in app.dataframe[0].value  # seven columns at first
+    work = app.toggle(key="all-columns").set_value(True).run().dataframe[0].value.set_index("annotator")
     assert work.loc["bob", "away"] == 2
     assert work.loc["cat", ["seconds", "per_hour", "away"]].isna().all()  # no time is known
     app.session_state["look"] = "Grades"
-    assert app.run().dataframe[0].value.set_index("annotator").loc["bob", "flagged"] == 1
+    assert "flagged" not in app.run().dataframe[0].value
+    all_columns = app.toggle(key="all-columns-of-grades").set_value(True).run()
+    assert all_columns.dataframe[0].value.set_index("annotator").loc["bob", "flagged"] == 1
     app.session_state["look"] = "Flagged pairs"
     flagged = app.run().dataframe[0].value
     assert not app.exception
@@ -637,7 +640,7 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
 def test_nothing_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2)
     app = opened(campaign, "annotators.py")
-    assert {m.label: m.value for m in app.metric}["Flagged pairs"] == "0"
+    assert "Pairs flagged for review" not in {m.label for m in app.metric}
     app.session_state["look"] = "Grades"
     shown = app.run().dataframe[0].value
     assert not {"flagged", "shared", "undone"} & set(shown.columns)  # nothing to show

@@ -139,7 +139,8 @@ def test_compare_shows_the_library_s_values_and_explains_a_wrong_measure(
 def test_export_offers_what_the_command_writes(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
     app = opened(campaign, "export.py")
-    assert any("1 pair in 1 of 2 topics has a grade: 1 with grade 2." in m.value for m in app.markdown)
+    answer = "#### 1 pair in 1 of 2 topics has a grade; 1 is relevant (grade 1 or more)."
+    assert answer in [m.value for m in app.markdown]
 
 
 @pytest.fixture
@@ -188,7 +189,9 @@ def test_training_data_by_a_rule_and_a_number(
     app.number_input(key="negatives-each").set_value(2).run()
     assert sorted(buttons["triples"]().splitlines()[1:]) == [b"1\td1\td2", b"1\td1\td6"]
     app.number_input(key="negatives-each").set_value(3).run()
-    assert [w.value for w in app.warning] == ["1 of 1 relevant documents get fewer than 3 negatives, in 1 of 1 topics."]
+    assert [w.value for w in app.warning] == [
+        "1 of 1 relevant documents have fewer than 3 negatives (in 1 of 1 topics)."
+    ]
     app.number_input(key="negatives-each").set_value(2).run()
     app.selectbox(key="negatives").set_value("unjudged-random").run()
     campaign.training_data.export(triples=files / "t.tsv", negatives="unjudged-random", count=2)

@@ -60,6 +60,7 @@ from collection.reusability.verdict import (
     find_deepest,
     headline,
     reason_sentences,
+    topics_sentence,
 )
 from tests.helpers import fails, ok
 
@@ -407,10 +408,14 @@ def at(depth: int, **changes: Any) -> DepthResult:
     [
         ({}, "fair", None),
         ({"change": MAX_MEAN_CHANGE, "judged": 0.8, "known": 0.95}, "fair", None),
-        ({"breaking": ONE}, "with care", "1 of 21 runs changes by more than 0.05 or moves more than 2 places"),
+        (
+            {"breaking": ONE},
+            "with care",
+            "1 of 21 runs changes by more than 0.05 or by more than 2 ranks (at most 2 may",
+        ),
         ({"breaking": TWO}, "with care", "2 of 21 runs change by more"),
-        ({"breaking": THREE}, "no", "(limit: 2 for use with care): a (-0.060, no move), b (-0.060, no move) and c"),
-        ({"breaking": ONE, "others": 8}, "no", "1 of 9 runs changes"),
+        ({"breaking": THREE}, "no", "(at most 2 may, with care): a (-0.060, same rank), b (-0.060, same rank) and c"),
+        ({"breaking": ONE, "others": 8}, "no", "1 of 9 runs changes by more than 0.05 or changes rank (none may)"),
         ({"breaking": ONE, "others": 9}, "with care", "1 of 10 runs changes"),
         ({"change": 0.026}, "no", "0.026 on average"),
         ({"judged": 0.79}, "no", "79% of the first 10 documents of a left-out run are judged (required: 80%)"),
@@ -449,16 +454,16 @@ def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
     assert again[0].startswith("At depth 10, leaving out a run changes its nDCG@10 by 0.010 on average and leaves 95%")
     assert again[1].startswith("Use with care at depth 5: 1 of 21 runs changes")
     still = reason_sentences([at(5, change=0.0, worst=0.0, moved=0)], "run")
-    assert still[0].endswith("judged. No run changes its value; no run changes its place among 21 runs.")
+    assert still[0].endswith("judged. No run changes its value; no run changes rank among 21 runs.")
 
 
 def test_what_breaks_a_rule_looks_as_if_it_did() -> None:
     """Three decimals would print 0.025 where 0.025 is allowed."""
     assert "runs change by 0.0251 on average (limit: 0.025)" in at(10, change=0.0251).broken[0]
     nearly = at(10, breaking=(Breach("a", -0.0502, 0), Breach("b", 0.0498, 3)))
-    assert "a (-0.0502, no move) and b (+0.050, 3 places down)" in nearly.broken[0]
+    assert "a (-0.0502, same rank) and b (+0.050, 3 ranks down)" in nearly.broken[0]
     (said,) = reason_sentences([at(5, worst=0.0, moved=2, moved_run="b")], "run")
-    assert said.endswith("No run changes its value; the largest move is 2 places (b) among 21 runs.")
+    assert said.endswith("No run changes its value; the largest move is 2 ranks (b) among 21 runs.")
 
 
 def test_rounding_breaks_no_rule() -> None:
@@ -487,7 +492,7 @@ def test_every_run_that_goes_too_far_is_counted_the_worst_first() -> None:
     assert len(found) > MAX_BREACHES * 21
     said = at(10, breaking=found)
     assert said.verdict == "no"
-    assert "r06 (+0.051, 8 places down), r05 (+0.000, 3 places up) and r04 (-0.060, no move)" in said.broken[0]
+    assert "r06 (+0.051, 8 ranks down), r05 (+0.000, 3 ranks up) and r04 (-0.060, same rank)" in said.broken[0]
 
 
 @pytest.fixture(scope="module")
@@ -533,8 +538,8 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     assert capture.expected == pytest.approx(2 / 3 * 9 * 8 / 2)
     assert capture.high - capture.low > 9
     assert not capture.tells
-    assert f"cannot be estimated: its 95% interval {capture.low:,.0f} to" in capture.sentence
-    assert capture.sentence.endswith("is wider than the number of relevant documents known in the pool (9).")
+    assert f"cannot be estimated: the 95% CI {capture.low:,.0f} to" in capture.sentence
+    assert capture.sentence.endswith("is too wide (9 relevant documents are known in the pool).")
 
     documents = [f"d{n}" for n in range(50)]
     first_five = dict.fromkeys(documents[:5], 1)
@@ -545,12 +550,14 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     (wide,) = estimate_missing(uneven, uneven.runs, 5, resamples=50)
     assert wide.high == pytest.approx(90)  # both topics the even one: one more at each of 45 ranks
     assert not wide.tells
-    assert "at ranks 6 to 50 of these runs cannot be estimated: its 95% interval" in wide.sentence
-    assert wide.sentence.endswith("known in the pool (6).")
+    assert "at ranks 6 to 50 of these runs cannot be estimated: the 95% CI" in wide.sentence
+    assert wide.sentence.endswith("is too wide (6 relevant documents are known in the pool).")
     even = build_run_matrix([run_of("r", documents[:8], documents[:8])], qrels_of(first_five, first_five))
     (narrow,) = estimate_missing(even, even.runs, 5, resamples=50)
     assert narrow.tells
-    assert narrow.sentence.startswith("An estimated 6 relevant documents (95% interval 6 to 6) are missing at ranks 6")
+    assert narrow.sentence.startswith(
+        "An estimated 6 relevant documents at ranks 6 to 8 of these runs are unjudged (95% "
+    )
 
 
 @pytest.mark.parametrize(
@@ -558,8 +565,8 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     [
         (2, False, "cannot be estimated: only 2 relevant documents are in the pool."),
         (1, False, "cannot be estimated: only 1 relevant document is in the pool."),
-        (12, True, "There is no sign of relevant documents missing in the first 12 ranks of similar systems: a single "
-         "group found 0 of the 12 known ones."),
+        (12, True, "There is no sign of unjudged relevant documents in the first 12 ranks of similar systems: 0 of 12 "
+         "known ones were found by a single group of runs."),
     ],
 )  # fmt: skip
 def test_an_estimate_of_none_missing_needs_evidence(found: int, tells: bool, sentence: str) -> None:
@@ -602,7 +609,9 @@ def test_a_topic_that_decides_nothing_is_not_said_to_decide() -> None:
     qrels = qrels_of({"a": 1, "c": 2, "b": 0}, {"m": 1, "n": 1, "p": 0, "q": 0})
     report = assess([X, Z], qrels, groups=None)  # X is the better one by either
     assert (report.topics["without"] == 1).all()
-    assert "Leaving out any one of the 2 topics does not change the order by nDCG@10." in report.verdict
+    none = "Leaving out any one of the 2 topics does not change the ranking by nDCG@10."
+    assert topics_sentence(report.topics, "nDCG@10") == none
+    assert none not in report.verdict  # two topics say nothing about the influence of one
 
 
 def test_one_topic_gives_no_interval_over_topics() -> None:
@@ -867,6 +876,6 @@ def test_the_page_has_the_verdict_on_top(
         app.session_state["look"] = view
         app.run()
         assert not app.exception
-        assert any("Lowest and highest possible mean" in c.value for c in app.caption) == (view == "Leave-one-out")
+        assert any("highest possible mean" in c.value for c in app.caption) == (view == "Leave-one-out")
     app.multiselect[0].set_value(["nDGC@10"]).run()
     assert "did you mean" in app.error[0].value

@@ -3,13 +3,11 @@
 import altair as alt
 import pandas as pd
 
-from annotate.charts.marks import POINTS
-
-_LEGEND = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=140, symbolOpacity=1)
+from annotate.charts.marks import LEGEND, POINTS
 
 WINDOW = 20  # judgements in the window of the running median
 
-SHORTEST = 0.1  # seconds at the start of the logarithmic axis; shorter times are drawn there
+SHORTEST = 0.1  # least seconds on the logarithmic axis; shorter times are drawn there
 
 
 def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
@@ -22,9 +20,9 @@ def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
     )
     shown = shown.iloc[:: max(1, len(shown) // POINTS)]
     x = alt.X("number:Q", title="Judgement number", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
-    y = alt.Scale(type="log", domainMin=SHORTEST)
+    y = alt.Scale(type="log", domainMin=SHORTEST if (shown["drawn"] < 1).any() else 1)
     axis = alt.Axis(values=[0.1, 1, 10, 100, 1000], format="~g")
-    base = alt.Chart(shown).encode(x=x, color=alt.Color("annotator:N", legend=_LEGEND))
+    base = alt.Chart(shown).encode(x=x, color=alt.Color("annotator:N", legend=LEGEND))
     points = base.mark_point(filled=True, opacity=0.35, size=18).encode(
         y=alt.Y("drawn:Q", title="Seconds (log scale)", scale=y, axis=axis),
         tooltip=[
@@ -46,7 +44,7 @@ def days_chart(days: pd.DataFrame) -> alt.Chart:
     chart: alt.Chart = bars.encode(
         x=alt.X("day:O", title="Day (UTC)", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
         y=alt.Y("sum(judgements):Q", title="Judgements", axis=alt.Axis(tickMinStep=1)),
-        color=alt.Color("annotator:N", legend=_LEGEND),
+        color=alt.Color("annotator:N", legend=LEGEND),
         tooltip=[
             alt.Tooltip("annotator:N", title="Annotator"),
             alt.Tooltip("day:O", title="Day (UTC)"),

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from annotate.charts.marks import BLUE, GREY, ORANGE, Categories, colours, names_axis, shapes, tooltips
+from annotate.charts.marks import BLUE, GREY, LEGEND, ORANGE, Categories, colours, names_axis, shapes, tooltips
 from annotate.elements import display
 from collection.comparison import MORE_IS_BETTER_COSTS
 from collection.measures import parse
@@ -34,7 +34,6 @@ UNITS = {
 }
 """Units by the last part of a cost's name."""
 WIDE = 20  # ratio of the highest to the lowest cost above which the axis is logarithmic
-_LEGEND = alt.Legend(title=None, orient="bottom", direction="vertical")
 TOPIC = "topic"  # name of the selection of the chart of topics
 
 
@@ -76,7 +75,7 @@ def _intervals_chart(
     x = alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(titleLimit=340, labelFlush=False))
     base = alt.Chart(rows).encode(
         y=names_axis(rows, "system", 160),
-        color=colours(category, categories, _LEGEND),
+        color=colours(category, categories, LEGEND),
         tooltip=[
             alt.Tooltip("system:N", title="System"),
             alt.Tooltip(f"{column}:Q", title=title, format=".4f"),
@@ -86,7 +85,7 @@ def _intervals_chart(
         ],
     )
     span = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
-    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, shape=shapes(category, categories, _LEGEND))
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, shape=shapes(category, categories, LEGEND))
     return alt.LayerChart(layer=[span, points], height=alt.Step(22))
 
 
@@ -147,8 +146,8 @@ def frontier_chart(rows: pd.DataFrame, measure: str, cost: str) -> alt.LayerChar
         .encode(
             x=x,
             y=y,
-            color=colours("place", PLACES, _LEGEND),
-            shape=shapes("place", PLACES, _LEGEND),
+            color=colours("place", PLACES, LEGEND),
+            shape=shapes("place", PLACES, LEGEND),
             tooltip=tooltips(
                 rows, system="System", value=(f"Mean {measure}", ".4f"), cost=(title, ",.6~g"), by="Dominated by"
             ),

@@ -9,6 +9,10 @@ from altair.utils.schemapi import UndefinedType
 BLUE = "#2f7fd1"
 ORANGE = "#e8590c"
 GREY = "#808893"
+LEGEND = alt.Legend(
+    title=None, orient="bottom", labelLimit=260, symbolOpacity=1, columns=alt.ExprRef("width < 480 ? 1 : 3")
+)
+"""Below the chart in one line, or in one column on a phone."""
 POINTS = 2_000  # points of one layer at most; more cannot be told apart
 
 Categories = Mapping[str, tuple[str, str]]  # categories of a column, with the shape and colour of each

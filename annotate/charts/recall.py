@@ -4,15 +4,14 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate.charts.marks import BLUE, GREY, ORANGE, POINTS, colours, shapes, tooltips
+from annotate.charts.marks import BLUE, GREY, LEGEND, ORANGE, POINTS, colours, shapes, tooltips
 from annotate.elements import display
 from collection.campaign.recall import Recall
 from collection.stopping import Estimate
 
-_LEGEND = alt.Legend(title=None, orient="bottom", direction="vertical", labelLimit=260)
 RELEVANT, NOT_RELEVANT = "random draw, relevant", "random draw, not relevant"
 _DRAWS = {RELEVANT: ("diamond", ORANGE), NOT_RELEVANT: ("circle", GREY)}
-READY, NOT_YET = "ready to stop", "not yet"
+READY, NOT_YET = "ready to stop", "not ready to stop"
 _ADVICE = {READY: ("circle", BLUE), NOT_YET: ("triangle-up", GREY)}
 
 
@@ -30,7 +29,7 @@ def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
     y = alt.Y("recall_low:Q", title="Recall", scale=alt.Scale(domain=[0, 1]), axis=share)
     base = alt.Chart(known).encode(
         x=x,
-        color=colours("status", _ADVICE, alt.Legend(title=None, orient="bottom")),
+        color=colours("status", _ADVICE, LEGEND),
         tooltip=tooltips(
             known,
             query_id="Topic",
@@ -41,7 +40,7 @@ def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
         ),
     )
     span = base.mark_rule(strokeWidth=3).encode(y=y, y2="recall_high:Q")
-    shape = shapes("status", _ADVICE, alt.Legend(title=None, orient="bottom"))
+    shape = shapes("status", _ADVICE, LEGEND)
     low = base.mark_point(filled=True, size=70, opacity=1).encode(y=y, shape=shape)
     line = alt.Chart(pd.DataFrame({"target": [target]})).mark_rule(strokeDash=[5, 4], color=GREY)
     goal = line.encode(y="target:Q", tooltip=[alt.Tooltip("target:Q", title="Target recall", format=".1%")])
@@ -73,7 +72,7 @@ def gain_chart(curve: pd.DataFrame, known: Estimate) -> alt.LayerChart:
         .encode(
             x=x,
             y=alt.Y("found:Q", scale=y),
-            color=colours("how", _DRAWS, _LEGEND if len(draws) else None),
+            color=colours("how", _DRAWS, LEGEND if len(draws) else None),
             shape=shapes("how", _DRAWS),
             size=alt.Size("how:N", scale=alt.Scale(domain=list(_DRAWS), range=[120, 22]), legend=None),
             tooltip=tooltips(draws, how="Document", judged="Documents judged", found="Relevant found"),

@@ -3,12 +3,11 @@
 import altair as alt
 import pandas as pd
 
-from annotate.charts.marks import BLUE, GREY, ORANGE, colours, names_axis, shapes, tooltips
+from annotate.charts.marks import BLUE, GREY, LEGEND, ORANGE, colours, names_axis, shapes, tooltips
 
 POOLED, LEFT_OUT, NEW = "pooled", "left out", "not pooled"
 _BEFORE_AFTER = {POOLED: ("circle", BLUE), LEFT_OUT: ("diamond", ORANGE)}
 _KINDS = {**_BEFORE_AFTER, NEW: ("square", GREY)}
-_LEGEND = alt.Legend(title=None, orient="bottom", direction="vertical", labelLimit=260, symbolOpacity=1)
 
 
 def judged_chart(curves: pd.DataFrame, depth: int) -> alt.LayerChart:
@@ -28,7 +27,7 @@ def judged_chart(curves: pd.DataFrame, depth: int) -> alt.LayerChart:
     x = alt.X("depth:Q", title="Depth k (ranks)", scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
     y = alt.Y("share:Q", title="Judged among the first k", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     shown = set(lines["kind"])
-    colour = colours("kind", {kind: mark for kind, mark in _KINDS.items() if kind in shown}, _LEGEND)
+    colour = colours("kind", {kind: mark for kind, mark in _KINDS.items() if kind in shown}, LEGEND)
     tips = tooltips(mean, kind="Runs", depth="Depth", share=("Judged", ".1%"))
     thin = alt.Chart(lines).mark_line(strokeWidth=1, opacity=0.3)
     thin = thin.encode(x=x, y=y, color=colour, detail=["run:N"], tooltip=[alt.Tooltip("run", title="Run"), *tips])
@@ -49,22 +48,22 @@ def left_out_chart(left_out: pd.DataFrame, measure: str) -> alt.LayerChart:
             relevant="Unique relevant pairs",
             before=("Pooled", ".4f"),
             after=("Left out", ".4f"),
-            place_before="Place, pooled",
-            place_after="Place, left out",
+            place_before="Rank, pooled",
+            place_after="Rank, left out",
         ),
     )
     # With padding instead of a round domain, no label stands at the edge, where it would be cut.
-    title, scale = f"Mean {measure}", alt.Scale(zero=False, nice=False, padding=14)
-    start = alt.X("before:Q", title=title, scale=scale)
+    title, scale, axis = f"Mean {measure}", alt.Scale(zero=False, nice=False, padding=14), alt.Axis(tickCount=10)
+    start = alt.X("before:Q", title=title, scale=scale, axis=axis)
     span = base.mark_rule(strokeWidth=2, color=GREY).encode(x=start, x2="after:Q")
     points = (
         base.transform_fold(["before", "after"], as_=["when", "value"])
         .transform_calculate(kind=f"datum.when == 'before' ? '{POOLED}' : '{LEFT_OUT}'")
         .mark_point(filled=True, size=60, opacity=1)
         .encode(
-            x=alt.X("value:Q", title=title, scale=scale),
-            color=colours("kind", _BEFORE_AFTER, _LEGEND),
-            shape=shapes("kind", _BEFORE_AFTER, _LEGEND),
+            x=alt.X("value:Q", title=title, scale=scale, axis=axis),
+            color=colours("kind", _BEFORE_AFTER, LEGEND),
+            shape=shapes("kind", _BEFORE_AFTER, LEGEND),
         )
     )
     return alt.LayerChart(layer=[span, points], height=alt.Step(20))
@@ -81,7 +80,7 @@ def order_stability_chart(settling: pd.DataFrame) -> alt.LayerChart:
         .encode(
             x=alt.X("depth:Q", title="Pool depth (ranks, log scale)", scale=alt.Scale(type="log", nice=False)),
             y=y,
-            color=alt.Color("measure:N", sort=rows["measure"].drop_duplicates().tolist(), legend=_LEGEND),
+            color=alt.Color("measure:N", sort=rows["measure"].drop_duplicates().tolist(), legend=LEGEND),
             tooltip=tooltips(
                 rows, measure="Measure", depth="Pool depth", pairs=("Judgements", ","), tau=("Tau", ".3f")
             ),
@@ -97,7 +96,7 @@ def topics_chart(topics: pd.DataFrame, measure: str) -> alt.Chart:
     dots = alt.Chart(topics, height=340).mark_point(filled=True, opacity=0.75, color=BLUE)
     chart: alt.Chart = dots.encode(
         x=alt.X("mean:Q", title=f"Mean {measure} of the systems", scale=scale),
-        y=alt.Y("without:Q", title="Tau without the topic", scale=scale),
+        y=alt.Y("without:Q", title="Tau without topic", scale=alt.Scale(nice=True, zero=False, padding=12)),
         size=alt.Size("relevant:Q", scale=alt.Scale(range=[30, 500]), legend=None),
         tooltip=tooltips(
             topics,
@@ -107,7 +106,7 @@ def topics_chart(topics: pd.DataFrame, measure: str) -> alt.Chart:
             mean=(f"Mean {measure}", ".3f"),
             spread=("Std. dev.", ".3f"),
             agrees=("Tau, topic alone", ".3f"),
-            without=("Tau, other topics", ".3f"),
+            without=("Tau without topic", ".3f"),
         ),
     )
     return chart

@@ -1,7 +1,6 @@
 """The Agreement page's answer, tables and charts: coefficients by grades, annotators, topics and time, and rankings."""
 
 from dataclasses import dataclass
-from itertools import combinations
 from math import isnan
 from typing import Literal, NamedTuple
 
@@ -83,7 +82,8 @@ def draw_answer(found: Agreement) -> None:
         "Annotators": f"{len(found.annotators):,}",
         "Pairs with 2+ grades": f"{found.several:,} of {found.pairs:,}",
     }
-    for label, name, on in (("Observed agreement", "observed", "graded"), ("Overlap", "overlap", "binary")):
+    overlap = COEFFICIENTS["overlap"].label
+    for label, name, on in (("Observed agreement", "observed", "graded"), (overlap, "overlap", "binary")):
         value = annotator_agreement.select_value(found.values, name, on)["value"]
         numbers |= {} if isnan(value) else {label: percent(value)}
     value = annotator_agreement.select_value(found.values, "alpha-ordinal")["value"]
@@ -94,16 +94,13 @@ def draw_answer(found: Agreement) -> None:
 
 def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
     """Draw the confusion matrix of two annotators, or of all."""
-    couples = list(combinations(breakdown.labels.annotators, 2))
+    couples = list(breakdown.labels.met())
     names = {-1: "All pairs of annotators"} | {n: " and ".join(couple) for n, couple in enumerate(couples)}
     position = 0 if couples else -1
     if len(couples) > 1:
         position = pickers.pick("Compared annotators", names, -1, f"who-{len(couples)}")
     couple = None if position < 0 else couples[position]
     counts = annotator_agreement.confusion(breakdown.scaled, *(couple or ()))
-    if not counts.to_numpy().any():
-        st.info("These two annotators have no common pair.")
-        st.stop()
     scale = session.current().campaign.grades
     labels = {float(g): scale.label(g) for g in scale.sentences}
     if breakdown.scale == "binary":
@@ -113,8 +110,8 @@ def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
     key = f"confusion-{breakdown.state}-{position if couple else 'all'}"
     alt = f"Confusion matrix: {names[position] if couple else 'all annotators'}"
     event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
-    twice = "" if couple else "; a disagreement counts in both of its cells"
-    st.caption(f"Numbers of pairs by grade, outlined where both are the same{twice}. Select a cell to see its pairs.")
+    twice = "" if couple else ", each disagreement in both of its cells"
+    st.caption(f"Number of pairs by the grades of both annotators{twice}. Select a cell to see its pairs.")
     if (cell := charts.selected_cell(event)) is None:
         return None
     a, b = map(float, cell)
@@ -126,7 +123,7 @@ def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
 def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:
     """Draw all pairs of annotators, and each annotator against the others (`rest`: ``Agreement.rest``)."""
     selected = None
-    if len(breakdown.labels.annotators) > 2:
+    if len(breakdown.labels.met()) > 1:
         between = breakdown.by_side("between")
         chart = charts.annotators_chart(between[["a", "b", "pairs", "value"]], breakdown.name)
         key, alt = (
@@ -185,7 +182,8 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
         alt="Agreement by topic, lowest first",
     )
     st.caption(
-        "Lowest agreement first; the topic's description is often ambiguous. Select a row to see its disagreements."
+        "Lowest agreement first: check whether the topic's description is ambiguous. Select a row to see its "
+        "disagreements."
     )
     if row is None:
         return None
@@ -205,8 +203,8 @@ def over_time(breakdown: Breakdown) -> None:
     chart = charts.windows_chart(windows, breakdown.name)
     display.altair_chart(chart, alt=f"{breakdown.name} in windows over time")
     st.caption(
-        "Windows with equal numbers of pairs, ordered by the time of their last judgement; grey: 95% confidence "
-        "intervals. A steady trend indicates that the annotators interpret the guidelines differently than before."
+        "Windows of equally many pairs, by the time of their last judgement; grey: 95% confidence intervals. A steady "
+        "trend suggests that annotators now interpret the guidelines differently."
     )
 
 
@@ -238,13 +236,13 @@ def draw_conclusions(breakdown: Breakdown) -> None:
     if campaign.progress.counts()["runs"] < 2:
         st.write("The rankings of systems are compared here: import two or more runs.")
         return
-    written = st.text_input("Measure", "nDCG@10", help="Any measure, such as AP(rel=2)@100.")
+    written = st.text_input("Measure", "nDCG@10", help="Measure for ranking the runs, such as AP(rel=2)@100.")
     couples = len(breakdown.labels.met())
     most = None
     if couples > MOST_COUPLES and not st.toggle(
         f"Compare all {couples:,} pairs of annotators (slow)", key="all-couples"
     ):
-        st.caption(f"Only the {MOST_COUPLES:,} pairs of annotators with the most common pairs.")
+        st.caption(f"Shown: the {MOST_COUPLES:,} pairs of annotators with the most common pairs.")
         most = MOST_COUPLES
     compute = cached(campaign.agreement.conclusions, breakdown.key, "Evaluating")
     conclusions = compute(str(parse(written)), without=breakdown.key[1], most=most)
@@ -255,9 +253,7 @@ def draw_conclusions(breakdown: Breakdown) -> None:
             {
                 "a": "Annotator A",
                 "b": "Annotator B",
-                "topics": "Topics",
                 "pairs": "Common pairs",
-                "runs": "Runs",
                 "tau": number("Kendall's tau", "%.3f"),
                 "swaps": "Swapped pairs of runs",
                 "note": "Note",
@@ -273,12 +269,12 @@ def draw_conclusions(breakdown: Breakdown) -> None:
     columns: display.Columns = {
         "run": "Run",
         "a": number(f"{written} by {chosen.a}", "%.4f"),
-        "place_a": f"Place by {chosen.a}",
+        "place_a": f"Rank by {chosen.a}",
         "b": number(f"{written} by {chosen.b}", "%.4f"),
-        "place_b": f"Place by {chosen.b}",
+        "place_b": f"Rank by {chosen.b}",
     }
     display.table(chosen.table, columns, alt="The runs by the grades of each annotator")
     st.caption(
-        f"Means over {count(chosen.topics, 'topic')} with the {count(chosen.pairs, 'pair')} that both graded; all "
-        "other pairs are unjudged. Tau is 1 if both rank the systems alike; swaps of close systems mean little."
+        f"Means over {count(chosen.topics, 'topic')}, by the {count(chosen.pairs, 'pair')} that both graded; other "
+        "pairs count as unjudged. Tau is 1 if both annotators rank the runs alike; swaps of close runs mean little."
     )

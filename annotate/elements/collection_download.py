@@ -38,12 +38,12 @@ def draw(rule: str) -> None:
     """Draw the section; `rule` makes the qrels."""
     now = session.current()
     campaign = now.campaign
-    st.write(
-        "Documents, topics and qrels in BEIR and TREC formats, a registration for ir_datasets, the logs, and a card "
-        "that describes how the collection was built."
+    answer = st.container()
+    st.caption(
+        "The archive has documents, topics and qrels in BEIR and TREC formats, a script for ir_datasets, the logs, and "
+        "a card that describes how the collection was built."
     )
     widgets.documentation_link("how-to/publish-a-collection", "How to publish a collection")
-    answer = st.container()
     if now.role == "manager":
         _describe()
     with st.expander("Options"):
@@ -51,10 +51,10 @@ def draw(rule: str) -> None:
         corpus = left.selectbox("Documents", CORPORA, format_func=lambda c: f"{c}: {CORPORA[c]}", key="corpus")
         query_texts = {text: text.replace("-", " and ") for text in QUERY_TEXTS}
         query_text = right.selectbox(
-            "Query text, from the topic", query_texts, key="query-text", format_func=query_texts.__getitem__
+            "Text of the queries", query_texts, key="query-text", format_func=query_texts.__getitem__
         )
         hint = "Identifier in ir_datasets: lower-case letters, digits, '-', '_' and '.', separated by '/'."
-        name = left.text_input("Name", key="collection-name", placeholder="from the campaign's title", help=hint)
+        name = left.text_input("Name", key="collection-name", placeholder="By default from the title", help=hint)
         with right:
             with_runs = st.toggle("Include runs", key="with-runs")
             hint = "Otherwise annotators are called a1, a2, ...; notes are exported unchanged."

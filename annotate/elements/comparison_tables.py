@@ -12,7 +12,7 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection import comparison
 from collection.characters import without_bidi
-from collection.comparison import Comparison, Evaluation, direction
+from collection.comparison import Comparison, Evaluation, describe_power, direction
 from collection.measures import parse
 from collection.phrases import count, percent, plural
 from collection.statistics import CORRECTIONS, TESTS
@@ -48,12 +48,12 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
         st.warning(f"{few} One more could reverse any of these conclusions.")
     numbers = {"Systems": f"{len(ranked):,}", "Topics": topics}
     if best := ranked.loc[ranked["best"], "value"].tolist():
-        numbers[f"{'Highest' if direction(parse(measure)) > 0 else 'Lowest'} {measure}"] = f"{best[0]:.4f}"
+        numbers[f"{'Highest' if direction(parse(measure)) > 0 else 'Lowest'} {measure}"] = f"{best[0]:.3f}"
         if tested:
             worse = int((ranked["standing"] == WORSE).sum())
             numbers["Significantly worse"] = f"{worse:,} of {len(ranked) - len(best):,}"
     if ranked["unjudged"].notna().any():
-        numbers[f"Mean {_unjudged(ranked)}"] = percent(ranked["unjudged"].mean())
+        numbers[_unjudged(ranked)] = percent(ranked["unjudged"].mean())
     widgets.metrics(numbers)
     downloadable_chart(
         charts.means_chart(ranked, measure),
@@ -69,9 +69,9 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
 
 
 def _unjudged(ranked: pd.DataFrame) -> str:
-    """The name of the share of unjudged documents, with its cut-off if the measure has one."""
+    """The label of the share of unjudged documents, with its cut-off if the measure has one."""
     cutoff = ranked["cutoff"].iloc[0]
-    return "Unjudged" if pd.isna(cutoff) else f"Unjudged@{cutoff}"
+    return "Unjudged documents" if pd.isna(cutoff) else f"Unjudged in top {cutoff}"
 
 
 def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
@@ -84,27 +84,22 @@ def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
 
 def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -> None:
     """Draw systems x measures, best by `measure` first (`ranked`: :func:`leaderboard_rows`)."""
-    full = st.toggle("Show the interval and the unjudged share of every value", key="full")
+    hint = "With the share of unjudged documents in the ranks that the measure reads; most count them as not relevant."
+    full = st.toggle(f"Show {confidence(compared)} confidence intervals and unjudged shares", key="full", help=hint)
     order = ranked["system"].tolist()
     table = (_with_intervals(compared) if full else compared.table()).loc[order]
     measures = list(compared.table().columns)
-    extra = {} if full else _extra_columns(ranked, confidence(compared))
-    hint = "Share of unjudged documents in the ranks that the measure reads; most measures count them as not relevant."
-    config = {name: number(name, help=hint) for name in extra if name == _unjudged(ranked)}
+    extra = _extra_columns(ranked, full)
     shown = display.readable(table.assign(**extra).rename_axis("System"))
     best, like = (compared.table(column).loc[order].astype(bool) for column in ("best", "like_best"))
     marks = like.replace({True: _MARK_LIKE_BEST, False: ""}).mask(best, f"{_MARK_BEST}; {_MARK_LIKE_BEST}")
     marks = marks.reindex(columns=shown.columns, fill_value="").set_axis(shown.index)
     styled = shown.style.apply(lambda _: marks, axis=None)
-    if not full:
-        others = [name for name in extra if name.endswith((" low", " high", "Seeds, std. dev."))]
-        styled = styled.format("{:.4f}", subset=pd.Index([*measures, *others]), na_rep="")
-        styled = styled.format("{:.0%}", subset=pd.Index(list(config)), na_rep="")
+    decimals = [name for name in (*([] if full else measures), "Seeds, std. dev.") if name in shown]
+    styled = styled.format("{:.4f}", subset=pd.Index(decimals), na_rep="")
     height = display.height(shown, 528)
-    display.dataframe(styled, height=height, column_config=config, alt="The leaderboard: systems and measures")
-    st.caption(
-        f"Bold: best value of the column. Shaded: not significantly different from it at level {compared.alpha:g}."
-    )
+    display.dataframe(styled, height=height, alt="The leaderboard: systems and measures")
+    st.caption(f"Bold: best value. Shaded: not significantly different from the best (level {compared.alpha:g}).")
     widgets.documentation_link("how-to/evaluate-and-compare", "How to evaluate and compare systems")
 
 
@@ -113,15 +108,12 @@ def confidence(compared: Comparison) -> str:
     return f"{100 * (1 - compared.alpha):g}%"
 
 
-def _extra_columns(ranked: pd.DataFrame, sure: str) -> dict[str, pd.Series]:
+def _extra_columns(ranked: pd.DataFrame, full: bool) -> dict[str, pd.Series]:
     """Columns about the chosen measure beside the values; those without information are left out."""
     ranked = ranked.set_index("system")
     found: dict[str, pd.Series] = {}
-    if ranked["low"].notna().any():
-        found |= {f"{sure} CI low": ranked["low"], f"{sure} CI high": ranked["high"]}
-    if (ranked["standing"] != "").any():
+    if full and (ranked["standing"] != "").any():
         found["vs. best"] = ranked["standing"]
-    found[_unjudged(ranked)] = ranked["unjudged"]
     if ranked["missing_topics"].any():
         found["Missing topics"] = ranked["missing_topics"]
     if (ranked["seeds"] > 1).any():
@@ -157,22 +149,24 @@ def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, 
     downloadable_chart(
         charts.differences_chart(tested, measure, than),
         "tests",
-        f"Difference in mean {measure} from {than}, with {sure} confidence intervals, each for one comparison. Colours "
-        "and shapes: results after the correction.",
+        f"Difference in mean {measure} from {than}. Lines: {sure} confidence intervals without correction; colours and "
+        "shapes: results after correction.",
         alt=f"Differences in {measure} from {than}",
     )
     _tests_table(tested, sure)
+    p_values = "" if correction == "none" else f" p adjusted for {count(len(tested), 'comparison')} by"
     st.caption(
-        f"{TESTS[test].label} over {count(found.topics, 'topic')}; p adjusted for {count(len(tested), 'comparison')} "
-        f"by {CORRECTIONS[correction].label}. Detectable with 80% power (one uncorrected paired t-test): differences "
-        f"of {tested['detectable'].min():.3f} to {tested['detectable'].max():.3f}, depending on the system."
+        f"Test: {TESTS[test].label}.{p_values and f'{p_values} {CORRECTIONS[correction].label}.'} "
+        f"{describe_power(tested, measure)}"
     )
 
 
 def _tests_table(rows: pd.DataFrame, sure: str) -> None:
     effect = "Cohen's d of paired values: mean of the differences divided by their standard deviation."
+    all_columns = st.toggle("Show all columns", key="all-columns")
+    more = ["wins", "ties", "losses", *(["p"] if "p_adjusted" in rows else ["effect"])]
     display.table(
-        rows,
+        rows if all_columns else rows.drop(columns=more),
         {
             "system": "System",
             "system_a": "System A",
@@ -180,10 +174,10 @@ def _tests_table(rows: pd.DataFrame, sure: str) -> None:
             "difference": number("Mean difference", "%+.4f"),
             "low": number(f"{sure} CI low", "%+.4f"),
             "high": number(f"{sure} CI high", "%+.4f"),
-            "effect": number("Effect size", "%.2f", help=effect),
             "p": number("p", "%.4f"),
             "p_adjusted": number("Adjusted p", "%.4f"),
             "outcome": "Result",
+            "effect": number("Effect size", "%.2f", help=effect),
             "wins": number("Topics won", "%d"),
             "ties": number("Topics tied", "%d"),
             "losses": number("Topics lost", "%d"),

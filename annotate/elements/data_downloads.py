@@ -94,7 +94,7 @@ def draw_training(rule: str) -> None:
         if found["topics_short"]:
             lack = "no negative" if each == 1 else f"fewer than {each:,} negatives"
             topics = f"{found['topics_short']:,} of {found['topics']:,} topics"
-            st.warning(f"{found['positives_short']:,} of {positives} relevant documents get {lack}, in {topics}.")
+            st.warning(f"{found['positives_short']:,} of {positives} relevant documents have {lack} (in {topics}).")
     downloads.draw_deferred(
         lambda c, path: c.training_data.export(triples=path, negatives=negatives, count=each, rule=rule),
         "triples.tsv",

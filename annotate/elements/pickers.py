@@ -17,12 +17,19 @@ ANNOTATOR = "annotator"  # the parameter of a rule that takes the grades of one 
 K = TypeVar("K")
 
 
-def pick(label: str, labels: Mapping[K, str], now: K, key: str, captions: Sequence[str] | None = None) -> K:
+def pick(
+    label: str,
+    labels: Mapping[K, str],
+    now: K,
+    key: str,
+    captions: Sequence[str] | None = None,
+    help: str | None = None,
+) -> K:
     """Draw a select box of labelled values, `now` preselected; with `captions` (may be empty), radio buttons."""
     names = list(labels)
     index = names.index(now) if now in labels else 0
     if captions is None:
-        return st.selectbox(label, names, index=index, format_func=labels.__getitem__, key=key)
+        return st.selectbox(label, names, index=index, format_func=labels.__getitem__, key=key, help=help)
     return st.radio(label, names, index=index, format_func=labels.__getitem__, captions=captions or None, key=key)
 
 
@@ -86,10 +93,13 @@ def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:
     return st.text_input(shown.label, default, help=shown.help, key=key)
 
 
-def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
+def pick_rule(
+    annotators: Sequence[str], label: str = "Adjudication rule", *, key: str, usual: str = DEFAULT_RULE
+) -> str:
     """Draw the fields of an adjudication rule, `usual` preselected; `annotators` are the choices of rules for one."""
     labels = {rule.name: rule.label for rule in ADJUDICATION_RULES if annotators or not rule.needs_annotator}
-    name = pick(label, labels, usual, f"{key}-rule")
+    hint = "Decides the grade of pairs with several judgements."
+    name = pick(label, labels, usual, f"{key}-rule", help=hint)
     entry = ADJUDICATION_RULES[name]
     given = {
         parameter: st.selectbox(entry.shown(parameter).label, annotators, key=f"{key}-annotator")

@@ -23,12 +23,14 @@ FORMS: dict[QrelsForm, str] = {
 
 
 def describe(grades: pd.DataFrame) -> str:
-    """Describe in a sentence how many pairs have which grade."""
-    by_grade = grades["relevance"].value_counts().sort_index()
-    counts = join(f"{n:,} with grade {g:g}" for g, n in by_grade.items())
-    topics = len(session.current().campaign.corpus.topics())
-    judged = f"{grades['query_id'].nunique():,} of {count(topics, 'topic')}"
-    return f"{count(len(grades), 'pair')} in {judged} {plural(len(grades), 'has', 'have')} a grade: {counts}."
+    """Describe in a sentence how many pairs have a grade, and how many of them are relevant."""
+    campaign = session.current().campaign
+    level = campaign.settings.loop().level
+    relevant = int((grades["relevance"] >= level).sum())
+    judged = f"{grades['query_id'].nunique():,} of {count(len(campaign.corpus.topics()), 'topic')}"
+    have, are = plural(len(grades), "has", "have"), plural(relevant, "is", "are")
+    pairs = f"{count(len(grades), 'pair')} in {judged} {have} a grade"
+    return f"{pairs}; {relevant:,} {are} relevant (grade {level:g} or more)."
 
 
 def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
@@ -36,22 +38,27 @@ def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
     campaign, grades = session.current().campaign, found.grades
     several = campaign.agreement.disagreements()
     if several.pairs:
-        differ = f"on {several.differ:,} of them annotators differ, and the rule decides"
-        st.write(f"{count(several.pairs, 'pair')} with several judgements; {differ}.")
+        pairs = count(several.pairs, "pair")
+        st.write(f"Annotators differ on {several.differ:,} of {pairs} with several judgements; the rule decides these.")
         if several.differ and session.current().role == "manager":
             widgets.page_link("adjudicate.py", "Adjudicate disagreements")
     if sentence := found.caution:
         st.warning(widgets.plain(f"{sentence}."))
     _draw_downloads(rule)
-    st.caption("The second file records the adjudication rule, for which TREC qrels have no field.")
+    by_grade = grades["relevance"].value_counts().sort_index()
+    st.caption(
+        f"Pairs by grade: {', '.join(f'{n:,} with {g:g}' for g, n in by_grade.items())}. The second file records the "
+        "adjudication rule, for which TREC qrels have no field."
+    )
     if several.pairs:
         with st.expander("How each grade was decided"):
             origins = grades["by"].value_counts().rename_axis("how").reset_index(name="pairs")
-            columns = {"how": text("Decided by", 110), "pairs": number("Pairs", width="small")}
+            columns = {"how": text("Origin", 110), "pairs": number("Pairs", width="small")}
             meaning = origins["how"].map(describe_origin)
             display.table(origins.assign(means=meaning), {**columns, "means": text("Meaning", "large")})
     with st.expander("First 20 qrels"):
-        display.dataframe(grades.head(20), hide_index=True)
+        shown = {"query_id": "Topic", "doc_id": "Document", "relevance": "Grade", "by": "Origin"}
+        display.table(grades.head(20), shown)
     if several.pairs and st.toggle("Compare with another rule", key="compare"):
         _compare_rules(rule, annotators)
 
@@ -89,7 +96,7 @@ def _compare_rules(rule: str, annotators: Sequence[str]) -> None:
     campaign = session.current().campaign
     left, right = st.columns([3, 2])
     with left:
-        other = pickers.pick_rule("Compare with", annotators, key="other", usual="highest")
+        other = pickers.pick_rule(annotators, "Second adjudication rule", key="other", usual="highest")
     runs = campaign.corpus.run_table()
     measure = (
         right.selectbox("Measure for ranking systems", DEFAULT_MEASURES, accept_new_options=True) if len(runs) else None
@@ -106,7 +113,7 @@ def _draw_comparison(found: RuleComparison) -> None:
     st.write(f"The two rules differ on **{grades.differ:,}** of {count(grades.pairs, 'pair')} that both grade.")
     for name, pairs in ((found.first, grades.only_first), (found.second, grades.only_second)):
         if pairs:
-            st.write(f"{count(pairs, 'pair')} graded only by {widgets.plain(name)}.")
+            st.write(f"Only {widgets.plain(name)} grades {count(pairs, 'pair')}.")
     if grades.differ:
         table = grades.confusion.rename(index=lambda g: f"{g:g}", columns=lambda g: f"{g:g}")
         display.dataframe(table.rename_axis("First rule"), width="content")

@@ -1,5 +1,6 @@
 """Recall of all topics: the answer in one sentence, and a table whose selected topic is in the page's address."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -23,8 +24,8 @@ def answer(table: pd.DataFrame, settings: LoopSettings) -> str:
     scopes = set(ready["of"])
     where = f" in the {scopes.pop()}" if len(scopes) == 1 else ""
     return (
-        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: {share} "
-        f"relevant documents{where} are found, with {confidence} confidence for each topic."
+        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: in each, "
+        f"{share} relevant documents{where} are found, with {confidence} confidence."
     )
 
 
@@ -43,17 +44,19 @@ def draw(rows: pd.DataFrame, state: str) -> str | None:
     topic = st.query_params.get("topic")
     no_text = "Pooled documents whose text is missing; they count as unjudged."
     same = [name for name, usual in (("without_text", {0}), ("of", {"pool"})) if set(rows[name]) <= usual]
+    whole = {"recall_low": np.floor(100 * rows["recall_low"] + 1e-9)}  # never shown as better than they are
+    whole["recall_high"] = np.ceil(100 * rows["recall_high"] - 1e-9)
     display.table(
-        rows.drop(columns=same),
+        rows.drop(columns=same).assign(**whole),
         {  # The advice before the title: on a phone two columns are in sight.
             "query_id": text("Topic", 60),
-            "advice": text("Advice", 215, "Number of random documents to judge if none of them is relevant."),
+            "advice": text("Advice", 215, "Judge N more at random: the topic is ready to stop if none is relevant."),
             "title": text("Title", 150),
             "judged": number("Judged", width=65),
             "found": number("Relevant found", width=110),
             "without_text": number("Text missing", width=95, help=no_text),
-            "recall_low": number("Recall, lower bound", "percent", 135),
-            "recall_high": number("Recall, upper bound", "percent", 135),
+            "recall_low": number("Recall, lower bound", "%d%%", 135),
+            "recall_high": number("Recall, upper bound", "%d%%", 135),
             "of": text("Scope", 80, "Documents to which the recall refers: the pool or the whole collection."),
         },
         most_height=318,

@@ -30,12 +30,13 @@ def draw_answer(report: Reusability, measure: str) -> None:
     rows = report.left_out[report.left_out["measure"] == measure]
     numbers[f"Mean change of {measure}"] = f"{rows['change'].abs().mean():.3f}"
     if result := next((result for result in report.ladder if result.measure == measure), None):
-        numbers[f"Left-out runs: Judged@{result.depth}"] = percent_down(result.judged)
+        numbers[f"Judged in top {result.depth}, left-out runs"] = percent_down(result.judged)
     widgets.metrics(numbers)
     downloadable_chart(
         charts.left_out_chart(rows, measure),
         "loss",
-        f"Mean {measure} of each run with all judgements, and without those that only its group contributed.",
+        f"Mean {measure} of each run with all judgements (pooled), and without those that only its group contributed "
+        "(left out).",
         alt=f"Mean {measure} of each run with and without its own contribution to the pool",
     )
     with st.expander(f"Reasons and notes ({len(report.verdict) - 1})"):
@@ -59,17 +60,17 @@ def draw_depths(ladder: Sequence[DepthResult]) -> None:
     """Draw a row for each depth and measure, and the rules."""
     rows = pd.DataFrame([result._asdict() for result in ladder])
     over = [f"{len(result.breaking):,} of {result.others + 1:,}" for result in ladder]
+    shares = {name: rows[name].map(percent_down) for name in ("judged", "known")}
     display.table(
-        rows.assign(over=over, verdict=rows["verdict"].map(VERDICTS)),
+        rows.assign(over=over, verdict=rows["verdict"].map(VERDICTS), **shares),
         {
             "measure": "Measure",
             "verdict": "Verdict",
             "change": number("Mean change", "%.3f"),
             "worst": number("Largest change", "%.3f"),
-            "moved": "Most places moved",
-            "over": text("Runs over a limit", help="Runs that change or move by more than a single run may."),
-            "judged": number("Judged, left-out runs", "percent"),
-            "known": number("Judged, pooled runs", "percent"),
+            "over": text("Runs over a limit", help="Runs whose value or rank changes by more than a single run may."),
+            "judged": text("Judged, left-out runs", help="Share of judged documents down to the measure's depth."),
+            "known": text("Judged, pooled runs", help="Share of judged documents down to the measure's depth."),
         },
         alt="The results at each depth",
     )
@@ -78,7 +79,7 @@ def draw_depths(ladder: Sequence[DepthResult]) -> None:
             f"**Reusable** at depth k if all of these hold when each run is left out in turn:\n"
             f"- The measure changes by at most {reusability.MAX_MEAN_CHANGE:g} on average, and by at most "
             f"{reusability.MAX_CHANGE:g} for any run.\n"
-            f"- No run changes its order with more than {percent(reusability.MAX_MOVED)} of the others.\n"
+            f"- No run overtakes or falls behind more than {percent(reusability.MAX_MOVED)} of the others.\n"
             f"- On average, {percent(reusability.MIN_JUDGED)} of the first k documents of a left-out run are judged, "
             f"and {percent(reusability.MIN_KNOWN)} of those of the pooled runs.\n\n"
             f"**Use with care** if at most {percent(reusability.MAX_BREACHES)} of the runs break a limit for single "
@@ -91,26 +92,27 @@ def draw_left_out(report: Reusability, measures: Sequence[str]) -> None:
     measure = st.selectbox("Measure", measures) if len(measures) > 1 else measures[0]
     is_grouped = len(set(report.groups.values())) < len(report.groups)
     alone = is_grouped and st.toggle("Leave out single runs instead of groups", False)
+    all_columns = st.toggle("Show all columns", key="all-columns")
     rows = report.left_out_runs if alone else report.left_out
     rows = rows[rows["measure"] == measure]
     downloadable_chart(
         charts.left_out_chart(rows, measure),
         "left-out",
-        f"Mean {measure} of each run with all judgements, and without those that only {'it' if alone else 'its group'} "
-        f"contributed to the first {report.pool.depth:,} ranks.",
+        f"Mean {measure} of each run with all judgements (pooled), and without those that only "
+        f"{'it' if alone else 'its group'} contributed to the first {report.pool.depth:,} ranks (left out).",
     )
     display.table(
-        rows,
+        rows if all_columns else rows.drop(columns=["group", "unique"]),
         {
             "run": "Run",
-            "group": "Group",
-            "unique": number("Unique pairs", help="Judged pairs that no other group retrieved."),
-            "relevant": number("Unique relevant pairs"),
             "before": number(f"{measure}, pooled", "%.4f"),
             "after": number(f"{measure}, left out", "%.4f"),
             "change": number("Change", "%+.4f"),
-            "place_before": number("Place, pooled"),
-            "place_after": number("Place, left out"),
+            "place_before": number("Rank, pooled"),
+            "place_after": number("Rank, left out"),
+            "relevant": number("Unique relevant pairs", help="Relevant pairs that no other group of runs retrieved."),
+            "unique": number("Unique pairs", help="Judged pairs that no other group of runs retrieved."),
+            "group": "Group",
         },
         alt="Each run left out",
     )
@@ -118,8 +120,8 @@ def draw_left_out(report: Reusability, measures: Sequence[str]) -> None:
         downloadable_chart(
             charts.bounds_chart(report.bounds[report.bounds["measure"] == measure], measure),
             "bounds",
-            f"Lowest and highest possible mean {measure} over all grades of the unjudged documents; dots: the value as "
-            "it is.",
+            f"Lines: lowest to highest possible mean {measure}, over all grades that unjudged documents could have; "
+            "dots: the current value.",
         )
 
 
@@ -129,24 +131,30 @@ def draw_topics(topics: pd.DataFrame, measure: str) -> None:
         downloadable_chart(
             charts.topics_chart(topics, measure),
             "topics",
-            "Left: hard topics; bottom: topics without which the systems rank differently. Larger dots have more "
-            "relevant documents.",
+            "Topics on the left are hard; without those at the bottom, the ranking of the systems changes most. Larger "
+            "dots: more relevant documents.",
             alt=f"Topics by mean {measure} and by their influence on the ranking of the systems",
         )
     titles = session.current().campaign.corpus.topics()[["query_id", "title"]]
     rows = sort_naturally(topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable")
+    rows["prevalence"] *= 100
+    all_columns = st.toggle("Show all columns", key="all-columns")
     display.table(
-        rows,
+        rows if all_columns else rows.drop(columns=["judged", "prevalence"]),
         {
-            "query_id": text("Topic", "small"),
+            "query_id": text("Topic", 60),
             "title": text("Title", 150),
-            "judged": "Judged",
             "relevant": "Relevant",
-            "prevalence": number("Share relevant", "percent"),
             "mean": number(f"Mean {measure}", "%.3f", help="Mean over the systems."),
-            "spread": number("Std. dev.", "%.3f"),
-            "agrees": number("Tau, topic alone", "%.3f", help="Kendall's tau of its ranking and that by all topics."),
-            "without": number("Tau, other topics", "%.3f", help="Kendall's tau without this topic and with all."),
+            "spread": number("Std. dev.", "%.3f", help="Standard deviation over the systems."),
+            "agrees": number(
+                "Tau, topic alone", "%.3f", help="Kendall's tau between the rankings by this topic and by all topics."
+            ),
+            "without": number(
+                "Tau without topic", "%.3f", help="Kendall's tau between the rankings without this topic and by all."
+            ),
+            "judged": "Judged",
+            "prevalence": number("Relevant (%)", "%.0f", help="Share of relevant documents among those judged."),
         },
         alt="The topics, largest influence first",
     )

@@ -44,6 +44,7 @@ def draw(
     apart["title"] = apart["query_id"].map(titles)
     topic_key = f"topic {measure} {a} {b}"  # other systems start at the topic with their largest difference
     above, below = int((apart["difference"] > 0).sum()), int((apart["difference"] < 0).sum())
+    tied = f"; tied on {level:,}" if (level := len(apart) - above - below) else ""
     word = {1: "better", -1: "worse", 0: "higher"}[comparison.direction(parse(measure))]
 
     def select_topic() -> None:
@@ -53,8 +54,8 @@ def draw(
     downloadable_chart(
         charts.topics_chart(apart, measure, a, b),
         "topics",
-        f"{a} is {word} on {count(above, 'topic')} (orange), {b} on {below:,} (blue); {len(apart) - above - below:,} "
-        "are tied. Select a bar to see the rankings of its topic.",
+        f"{a} is {word} on {count(above, 'topic')} (orange), {b} on {below:,} (blue){tied}. Select a bar to see the "
+        "rankings of its topic.",
         alt=f"{measure} of {a} minus that of {b}, topic by topic",
         key="topics-chart",
         on_select=select_topic,
@@ -78,7 +79,7 @@ def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
     campaign = session.current().campaign
     documents = campaign.corpus.documents([d for side in "ab" for d in table[f"doc_{side}"] if d])
     hint = "Rank in the other ranking; empty if it is not there."
-    numbers = {"rank": number("Rank", width=55), "rival": number("Other rank", width=90, help=hint)}
+    numbers = {"rank": number("Rank", width=55), "rival": number("Rank in other", width=105, help=hint)}
     columns = {**numbers, "grade": text("Grade", 60), "document": text("Document")}
     for column, side, other, name in zip(st.columns(2), "ab", "ba", (a, b), strict=True):
         there = table[table[f"doc_{side}"] != ""]

@@ -50,12 +50,12 @@ if not labels_of(frame).several.any():
 answer = st.container()  # drawn first, computed from the settings below it
 is_graded = sum(g > 0 for g in campaign.grades.sentences) > 1
 with st.expander("Settings: annotators, grades and intervals"):
-    hint = "Imported qrels count as an annotator, qrels:NAME."
+    hint = "Imported qrels are the annotator qrels:NAME."
     chosen = st.multiselect("Annotators", everybody, default=everybody, help=hint)
     left, middle, right = st.columns(3)
     with left:
-        level = pickers.pick_level("level", "For overlap and all coefficients on the binary scale.")
-    hint = "Topics give wider intervals, which allow for topics that annotators interpret differently."
+        level = pickers.pick_level("level", "Used for the overlap and the binary scale.")
+    hint = "What the bootstrap resamples; topics give wider intervals, which also cover differences between topics."
     by: Literal["pairs", "topics"] = middle.selectbox("Bootstrap unit", ["pairs", "topics"], key="by", help=hint)
     scale = "graded"
     if is_graded:

@@ -35,11 +35,13 @@ st.markdown(f"#### {widgets.plain(answer)}")
 numbers = {"Annotators": f"{len(facts):,}", "Judgements": f"{facts['judgements'].sum():,}"}
 if len(times):
     numbers["Median seconds per judgement"] = f"{times['seconds'].median():.1f}"
-widgets.metrics(numbers | {"Flagged pairs": f"{len(flagged):,}"})
+widgets.metrics(numbers | ({"Pairs flagged for review": f"{len(flagged):,}"} if len(flagged) else {}))
 for name, sentences in remarks.items():
     st.markdown(f"- **{widgets.plain(name)}**: {widgets.plain(' '.join(sentences))}")
 if remarks:
-    st.caption("Unusual is not wrong: experts are fast, and documents judged in a row are often alike.")
+    st.caption("Unusual results need not be errors: experts are fast, and consecutive documents are often similar.")
+for difference in statistics.differences:
+    st.write(widgets.plain(difference))
 
 views = [WORK, GRADES, *([FLAGGED] if len(flagged) else [])]
 views += [DAYS] if statistics.days["day"].nunique() > 1 else []
@@ -50,23 +52,25 @@ if view == WORK:
     # Without times on screen, as of imported judgements, the dates are those of the import.
     timed = facts["timed"] > 0
     shares = [f"{low:.1f}-{high:.1f}" for low, high in zip(facts["seconds_low"], facts["seconds_high"], strict=True)]
-    measured = ["days", "seconds", "middle", "per_hour", "sessions", "hours", "active", "away"]
+    measured, rare = ["days", "seconds", "per_hour", "active"], ["middle", "sessions", "hours", "away"]
+    all_columns = timed.any() and st.toggle("Show all columns", key="all-columns")
     shown = facts.assign(middle=shares)
-    shown = shown.assign(**{name: shown[name].where(timed) for name in measured})
+    shown = shown.assign(**{name: shown[name].where(timed) for name in (*measured, *rare)})
+    hidden = [*([] if timed.any() else measured), *([] if all_columns else rare)]
     display.table(
-        shown if timed.any() else shown.drop(columns=measured),
+        shown.drop(columns=hidden),
         {
             "annotator": pinned,
             "judgements": number("Judgements", help="Without revised and undone ones."),
             "last_at": timestamp("Last judgement (UTC)", "YYYY-MM-DD"),
-            "seconds": number("Median seconds", "%.1f", help="Time on screen per judgement."),
-            "middle": text("Middle 50% (seconds)"),
-            "per_hour": number("Judgements per hour", "%.0f", help="In sessions; a pause of 30 minutes ends one."),
-            "sessions": number("Sessions", "%d"),
-            "hours": number("Hours in sessions", "%.1f"),
+            "days": number("Days", "%d", help="Days with a judgement."),
             "active": number("Hours on screen", "%.1f", help="With a document visible and the window in front."),
+            "seconds": number("Median seconds", "%.1f", help="Seconds on screen per judgement."),
+            "per_hour": number("Judgements per hour", "%.0f", help="In sessions; a pause of 30 minutes ends one."),
+            "middle": text("Middle 50% (seconds)", help="First to third quartile of the seconds per judgement."),
+            "sessions": number("Sessions", "%d", help="A pause of 30 minutes ends a session."),
+            "hours": number("Hours in sessions", "%.1f"),
             "away": number("Hours away", "%.1f", help="With another window in front, or without activity."),
-            "days": number("Days", "%d"),
         },
         placeholder="",
         alt="Work of each annotator",
@@ -76,16 +80,20 @@ if view == WORK:
 elif view == GRADES:
     streaks = [f"{n:,} of grade {g:g}" if n else "" for n, g in zip(facts["row"], facts["row_grade"], strict=True)]
     optional = ["agreement", "higher", "shared"] if not facts["shared"].any() else []
+    rare = [name for name in ("flagged", "revised", "undone") if facts[name].any()]
+    optional += [] if rare and st.toggle("Show all columns", key="all-columns-of-grades") else rare
     optional += [name for name in ("cannot_judge", "flagged", "revised", "undone") if not facts[name].any()]
     display.table(
-        facts.assign(streak=streaks).drop(columns=optional),
+        facts.assign(streak=streaks, agreement=100 * facts["agreement"]).drop(columns=optional),
         {
             "annotator": pinned,
             "grades": text("Judgements by grade"),
-            "agreement": number("Observed agreement", "percent", help="Share of comparisons with the same grade."),
+            "agreement": number(
+                "Observed agreement", "%.0f%%", help="Share of comparisons with another annotator with the same grade."
+            ),
             "higher": number("Mean grade difference", "%+.2f", help="From the other annotators; negative: stricter."),
-            "shared": number("Shared pairs", help="Pairs that others graded too."),
-            "streak": text("Longest streak"),
+            "shared": number("Common pairs", help="Pairs that other annotators graded too."),
+            "streak": text("Longest streak", help="Most consecutive judgements with the same grade."),
             "cannot_judge": "Cannot judge",
             "flagged": "Flagged",
             "revised": "Revised",
@@ -94,7 +102,7 @@ elif view == GRADES:
         placeholder="",
         alt="Grades of each annotator",
     )
-    widgets.page_link("agreement.py", "Compare annotators on Agreement")
+    widgets.page_link("agreement.py", "Compare annotators")
 elif view == FLAGGED:
     row = display.select_row(
         flagged.assign(grade=widgets.grade_names(campaign.grades, flagged)),
@@ -123,4 +131,4 @@ else:
     rows: pd.DataFrame = times[times["annotator"].isin(chosen)]
     if len(rows):
         display.altair_chart(annotators.seconds_chart(rows), alt="Seconds of each judgement over time, by annotator")
-        st.caption(f"Points: judgements. Lines: median of the last {annotators.WINDOW}.")
+        st.caption(f"Points: judgements. Lines: median of the last {annotators.WINDOW} judgements.")

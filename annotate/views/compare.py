@@ -44,13 +44,13 @@ with st.expander("Settings: measures, baseline, test and topics"):
     graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
     members = comparison.group_seeds(runs["run"])
     left, right = st.columns(2)
-    hint = "For the conclusion, the order of systems, charts and tests."
+    hint = "The measure of the conclusion, the charts and the tests; it also orders the systems."
     measure = left.selectbox("Main measure", measures, key="measure", help=hint)
     names = {"": "Best system by each measure"} | {name: without_bidi(name) for name in members}
     baseline = right.selectbox("Baseline", names, key="baseline", format_func=names.__getitem__)
     left, middle, right = st.columns(3)
     with left:
-        rule = pickers.pick_rule("Grade of pairs with several judgements", graders, key="rule")
+        rule = pickers.pick_rule(graders, key="rule")
     with middle:
         test = pickers.pick("Significance test", {entry.name: entry.label for entry in TESTS}, DEFAULT_TEST, "test")
         st.caption(TESTS[test].description)
@@ -58,12 +58,13 @@ with st.expander("Settings: measures, baseline, test and topics"):
         corrections = {entry.name: entry.label for entry in CORRECTIONS}
         correction = pickers.pick("Multiple-testing correction", corrections, DEFAULT_CORRECTION, "correction")
         st.caption(CORRECTIONS[correction].description)
-    alpha = right.selectbox("Significance level (p)", ALPHAS, key="alpha")
+    alpha = right.selectbox("Significance level (α)", ALPHAS, key="alpha")
     progress = campaign.progress.topics()
     done = ((progress["goal"] > 0) & (progress["made"] >= progress["goal"])).fillna(False)
     finished = progress.loc[done, "query_id"]
     started = progress[(progress["judged"] > 0) & ~done]
-    label = f"Only topics with a completely judged pool ({len(finished):,}), not those in progress ({len(started):,})"
+    graded = len(finished) + len(started)
+    label = f"Only completely judged topics ({len(finished):,} of {graded:,} with judgements)"
     # By default only if most are finished: a few represent the others badly.
     only_finished = len(finished) > 0 and len(started) > 0 and st.toggle(label, len(finished) >= len(started))
 only = tuple(finished) if only_finished else None

@@ -32,16 +32,16 @@ tabs = dict(zip(names, st.tabs(names), strict=True))
 found: Adjudicated | None = None
 with tabs["Qrels"]:
     annotators = campaign.judgement_log.annotators()["annotator"].tolist()
-    rule = pickers.pick_rule("Adjudication rule, for pairs with several judgements", annotators, key="rule")
+    rule = pickers.pick_rule(annotators, key="rule")
     try:
         found = campaign.qrels.with_sources(rule)
     except CleverdonError as error:  # the chosen annotator gave no grade
         st.error(widgets.plain(str(error)))
     if found is None or found.grades.empty:
-        answer.write("No pair has a grade yet." if not counts["judgements"] else "No pair has a grade by this rule.")
+        answer.markdown(f"#### No pair has a grade {'by this rule' if counts['judgements'] else 'yet'}.")
         widgets.page_link("judge.py", "Judge documents")
     else:
-        answer.write(qrels_download.describe(found.grades))
+        answer.markdown(f"#### {qrels_download.describe(found.grades)}")
         qrels_download.draw(found, rule, annotators)
 if "Lists" in tabs:
     with tabs["Lists"]:
@@ -54,8 +54,8 @@ if "Collection" in tabs:
         collection_download.draw(rule)
 with tabs["Judgements"]:
     st.write(
-        f"{count(counts['logged'], 'log entry', 'log entries')}: annotator, pair, grade, time, seconds, how the pair "
-        "was chosen, and which entry it revises."
+        f"{count(counts['logged'], 'log entry', 'log entries')}, each with annotator, pair, grade, time, seconds, how "
+        "the pair was chosen, and the entry that it revises."
     )
     if counts["logged"]:
         with st.container(horizontal=True):

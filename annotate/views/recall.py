@@ -35,12 +35,12 @@ if not started.all() and st.toggle(f"Only started topics ({started.sum():,} of {
 if started.any():
     chart = intervals_chart(shown, settings.target)
     display.altair_chart(chart, alt=f"Interval of the recall of each topic, and the target, {goal}")
-    st.caption(f"Lines: {confidence} confidence intervals of recall, each of one topic. Dashed: target recall, {goal}.")
+    st.caption(f"Lines: {confidence} confidence interval of each topic's recall. Dashed: target recall ({goal}).")
 topic = recall_table.draw(shown, key)
-st.caption("Lowest recall first. Select a row for the details of its topic.")
+st.caption("Lowest recall first. Select a row to see the details of its topic.")
 with st.container(horizontal=True):
     widgets.documentation_link("how-to/stop-judging", "When to stop judging")
-    widgets.page_link("loop.py", "Change the target")
+    widgets.page_link("loop.py", "Change the target recall")
 if topic is None:
     st.stop()
 if topic not in set(table["query_id"]):

@@ -38,9 +38,10 @@ with st.expander("Settings: measures, grades, groups of runs and topics"):
     )
     with right:
         annotators = campaign.judgement_log.annotators()["annotator"].tolist()
-        rule = pickers.pick_rule("Grade of pairs with several judgements", annotators, key="rule")
+        rule = pickers.pick_rule(annotators, key="rule")
     known_depth = left.number_input("Pool depth (ranks)", 1, None, None, placeholder="Detected from the judgements")
-    how = right.selectbox("Groups of runs", list(GROUPS), format_func=GROUPS.__getitem__)
+    hint = "Runs of a group are left out together."
+    how = right.selectbox("Groups of runs", list(GROUPS), format_func=GROUPS.__getitem__, help=hint)
     groups: Groups = groups_by_prefix
     if how == "none":
         groups = {name: name for name in names}
@@ -51,8 +52,8 @@ with st.expander("Settings: measures, grades, groups of runs and topics"):
         edited = display.data_editor(table, hide_index=True, disabled=["run"], column_config=labels, key="own-groups")
         own = edited["group"].fillna("").astype(str).str.strip()
         groups = dict(zip(names, own.where(own != "", edited["run"]), strict=True))
-    hint = "Takes seconds per run with long rankings."
-    with_bounds = st.toggle("Compute bounds over all grades of unjudged documents", False, "bounds", hint)
+    hint = "By the grades that unjudged documents could have, under Leave-one-out; takes seconds per run."
+    with_bounds = st.toggle("Compute lowest and highest possible values", False, "bounds", hint)
     graded = cached(campaign.evaluation.graded_topics, counts["logged"], entries=8)(rule)
     available = campaign.evaluation.topics_with_grades(graded=graded)
     only: tuple[str, ...] | None = None
@@ -78,16 +79,16 @@ elif view == JUDGED:
     downloadable_chart(
         charts.judged_chart(report.curves, report.pool.depth),
         "judged-by-depth",
-        f"Thin lines: runs; thick lines: their means; dashed: pool depth, {report.pool.depth:,}. The gap between the "
-        "two means is what a new system lacks.",
+        f"Thin lines: runs; thick lines: means; dashed: pool depth ({report.pool.depth:,}). Expect a new system to "
+        "have as few judged documents as the left-out runs.",
         alt="Share of judged documents by depth, mean over topics",
     )
 elif view == STABILITY:
     downloadable_chart(
         charts.order_stability_chart(report.settling),
         "settling",
-        "Kendall's tau of the rankings of systems by a shallower pool and by all judgements; dashed: 0.9 and 0.95. "
-        "A new system may need a deeper pool.",
+        "Kendall's tau between the rankings of these systems by a shallower pool and by all judgements; dashed: 0.9 "
+        "and 0.95. A new system may need a deeper pool.",
         alt="Kendall's tau between the rankings of the systems by shallower pools and by all judgements",
     )
 elif view == TOPICS:

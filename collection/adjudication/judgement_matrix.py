@@ -22,9 +22,9 @@ ADJUDICATION = "adjudication"
 
 ORIGINS = {
     "one judgement": "one annotator graded the pair",
-    "agreed": "several annotators gave this grade and no other",
-    "majority": "annotators differ; more gave this grade than any other",
-    "tie": "annotators differ; several grades were given equally often, and the rule chose one of them",
+    "agreed": "all annotators of the pair gave this grade",
+    "majority": "annotators differ; this grade was given most often",
+    "tie": "annotators differ; the rule chose among the most frequent grades",
     "adjudicated": "an adjudicator decided on this grade",
 }
 """Origin of a grade -> its description; any other origin is the name of the rule, whose entry describes it."""

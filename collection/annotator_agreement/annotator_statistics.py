@@ -58,6 +58,8 @@ class AnnotatorStatistics(NamedTuple):
           annotator), ``higher`` (mean grade minus that of the others on shared pairs).
     remarks
         Annotator -> sentences, where there are any.
+    differences
+        Sentences on two annotators whose mean grades are far apart, with no third one to compare.
     times
         ``annotator``, ``judged_at`` (datetime64, UTC), ``seconds``: every judgement that has seconds, oldest first.
     days
@@ -66,6 +68,7 @@ class AnnotatorStatistics(NamedTuple):
 
     facts: pd.DataFrame
     remarks: dict[str, list[str]]
+    differences: list[str]
     times: pd.DataFrame
     days: pd.DataFrame
 
@@ -101,7 +104,11 @@ def compute_statistics(log: pd.DataFrame, current: pd.DataFrame) -> AnnotatorSta
     times = own.loc[own["seconds"].notna(), ["annotator", "at", "seconds"]].rename(columns={"at": "judged_at"})
     days = own.assign(day=own["at"].dt.floor("D").dt.tz_localize(None)).groupby(["annotator", "day"], as_index=False)
     return AnnotatorStatistics(
-        facts, remarks, times.reset_index(drop=True), days.size().rename(columns={"size": "judgements"})
+        facts,
+        remarks,
+        _find_differences(shared),
+        times.reset_index(drop=True),
+        days.size().rename(columns={"size": "judgements"}),
     )
 
 
@@ -206,23 +213,45 @@ def _remarks(of: Facts, facts: pd.DataFrame, shared: pd.DataFrame) -> Iterator[s
     if of["said"] >= FEW and chance < RARE_STREAK:
         often = "less than one in a million" if chance < 1e-6 else f"one in {round(1 / chance):,}"
         yield (
-            f"Grade {of['row_grade']} was given {of['row']:,} times in a row. With {of['said']:,} grades in random "
-            f"order, {percent(of['row_share'])} of them {of['row_grade']}, {often} annotators would have such a "
-            "streak; but consecutive documents are often similar."
+            f"Grade {of['row_grade']} was given {of['row']:,} times in a row: by chance, {often} annotators with "
+            f"{of['said']:,} grades ({percent(of['row_share'])} of them {of['row_grade']}) would have such a streak."
         )
     among = _compare_shared(theirs[[*PAIR, "annotator", "grade"]])
     if min(len(mine), len(among)) >= FEW and of["agreement"] <= _agreement(among) - LOW_AGREEMENT:
         yield (
             f"Same grade as the others in {percent(of['agreement'])} of comparisons, on "
-            f"{count(len(mine), 'shared pair')}; the others among themselves: {percent(_agreement(among))}."
+            f"{count(len(mine), 'common pair')}; the others among themselves: {percent(_agreement(among))}."
         )
-    error = float((mine["grade"] - mine["others_mean"]).sem())
-    if len(mine) >= FEW and abs(of["higher"]) >= FAR_GRADE and abs(of["higher"]) > 2 * error:
+    # Of two annotators alone, neither is the unusual one: `differences` names both.
+    if theirs.merge(mine[PAIR])["annotator"].nunique() > 1 and _is_far(mine):
         which = "higher" if of["higher"] > 0 else "lower"
-        shared_pairs = count(len(mine), "shared pair")
-        yield f"Grades are {abs(of['higher']):.2f} {which} than the others' on average, on {shared_pairs}."
+        pairs = count(len(mine), "common pair")
+        yield f"Grades are {abs(of['higher']):.2f} {which} than the others' on average, on {pairs}."
     if of["cannot_judge"] >= CANNOT_SHARE * of["judgements"]:
         yield f'"Cannot judge" for {of["cannot_judge"]:,} of {count(of["judgements"], "pair")}.'
+
+
+def _is_far(mine: pd.DataFrame) -> bool:
+    """Whether the mean difference from the others' grades is large and significant; rows of :func:`_compare_shared`."""
+    apart = (mine["grade"] - mine["others_mean"]).to_numpy(dtype=np.float64)
+    if len(apart) < FEW:
+        return False
+    error = float(apart.std(ddof=1)) / np.sqrt(len(apart))
+    return bool(abs(apart.mean()) >= FAR_GRADE and abs(apart.mean()) > 2 * error)
+
+
+def _find_differences(shared: pd.DataFrame) -> list[str]:
+    """Sentences on two annotators with mean grades far apart, where no third one graded the pairs of one of them."""
+    found: dict[frozenset[str], str] = {}
+    for name, mine in shared.groupby("annotator"):
+        others = set(shared.merge(mine[PAIR])["annotator"]) - {name}
+        if len(others) == 1 and _is_far(mine):
+            apart = float((mine["grade"] - mine["others_mean"]).to_numpy(dtype=np.float64).mean())
+            both = (str(name), *others) if apart > 0 else (*others, str(name))
+            pairs = count(len(mine), "common pair")
+            higher = f"{both[0]}'s grades are {abs(apart):.2f} higher than {both[1]}'s on average, on {pairs}."
+            found.setdefault(frozenset(both), higher)
+    return list(found.values())
 
 
 def _remark_one_grade(of: Facts, mine: pd.DataFrame, theirs: pd.DataFrame) -> Iterator[str]:
@@ -233,5 +262,5 @@ def _remark_one_grade(of: Facts, mine: pd.DataFrame, theirs: pd.DataFrame) -> It
         return
     own, other = ((frame["grade"] == of["top_grade"]).mean() for frame in (mine, theirs.merge(mine[PAIR])))
     if other < ONE_GRADE * own:
-        shared_pairs = count(len(mine), "shared pair")
-        yield f"{sentence} On {shared_pairs}: {percent(own)}; the others: {percent(other)}."
+        pairs = count(len(mine), "common pair")
+        yield f"{sentence} On {pairs}: {percent(own)}; the others: {percent(other)}."

@@ -22,10 +22,10 @@ def select_value(values: pd.DataFrame, coefficient: str, scale: str = "graded") 
 
 
 def format_with_interval(row: pd.Series) -> str:
-    """``0.427 (0.401 to 0.451)``; "none" without a value."""
+    """``0.427 (95% CI 0.401 to 0.451)``; "none" without a value."""
     if isnan(row["value"]):
         return "none"
-    return f"{row['value']:.3f}" + ("" if isnan(row["low"]) else f" ({row['low']:.3f} to {row['high']:.3f})")
+    return f"{row['value']:.3f}" + ("" if isnan(row["low"]) else f" (95% CI {row['low']:.3f} to {row['high']:.3f})")
 
 
 def interpret(found: Agreement) -> list[str]:
@@ -43,9 +43,8 @@ def interpret(found: Agreement) -> list[str]:
     overlap = select_value(found.values, "overlap", "binary")
     if not isnan(overlap["value"]):
         said.append(
-            f"The overlap of the documents that two annotators grade relevant (grade {found.level:g} or more) is "
-            f"{percent(overlap['value'])}. TREC-4's annotators had {TREC_OVERLAP}, and the order of the systems hardly "
-            "depended on who judged (Voorhees 2000); compare the order of your own runs by annotator."
+            f"The overlap of relevant documents (grade {found.level:g} or more) is {percent(overlap['value'])}. In "
+            f"TREC-4 it was {TREC_OVERLAP}, and rankings of systems hardly depended on the annotator (Voorhees 2000)."
         )
     return said
 
@@ -56,23 +55,23 @@ def _custom(alpha: pd.Series, several: int) -> str:
     shown = round(alpha["value"], 3)
     low = shown if isnan(alpha["low"]) else round(alpha["low"], 3)
     if low <= 0:
-        chance = f"not significantly different from chance with {count(several, 'pair')}"
+        chance = f"not significantly above chance, with {count(several, 'pair')}"
         return f"{chance}; let a second annotator judge more pairs"
-    firm = f"by Krippendorff's convention, grades are reliable from {FIRM:.3f} on"
+    firm = f"reliable by Krippendorff's convention ({FIRM:g} or more)"
     if low >= FIRM:
         return firm
     if shown >= FIRM:
-        return f"{firm}, but the interval starts below that"
+        return f"{firm}, but the interval starts lower"
     if shown >= TENTATIVE:
-        below = "" if low >= TENTATIVE else ", and the interval starts below that"
-        return f"by Krippendorff's convention, {TENTATIVE} to {FIRM:.3f} allows tentative conclusions only{below}"
+        below = "" if low >= TENTATIVE else ", and the interval starts lower"
+        return f"enough for tentative conclusions, by Krippendorff's convention ({TENTATIVE:g} to {FIRM:g}){below}"
     return (
-        f"by Krippendorff's convention, grades are not reliable below {TENTATIVE}. Such values are common for "
-        "relevance judgements"
+        f"not reliable by Krippendorff's convention (below {TENTATIVE:g}), but such values are common for relevance "
+        "judgements"
     )
 
 
 def describe_tau(tau: float, swaps: int, runs: int) -> str:
     """Describe the agreement of two orders of runs by Kendall's tau."""
     pairs = count(runs * (runs - 1) // 2, "pair of runs", "pairs of runs")
-    return f"{swaps:,} of {pairs} {plural(swaps, 'changes', 'change')} places (Kendall's tau {tau:.3f})"
+    return f"{swaps:,} of {pairs} {plural(swaps, 'is', 'are')} swapped (Kendall's tau {tau:.3f})"

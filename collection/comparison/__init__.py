@@ -3,6 +3,7 @@
 runs, qrels -evaluate-> Evaluation -compare-> Comparison: leaderboard, tests, pairs, notes -> a table for a paper
 """
 
+from collection.comparison.conclusions import describe_power
 from collection.comparison.evaluation import (
     DEFAULT_MEASURES,
     Evaluation,
@@ -32,6 +33,7 @@ __all__ = [
     "compare",
     "cutoff_of",
     "describe_coverage",
+    "describe_power",
     "differences",
     "direction",
     "evaluate",

@@ -64,8 +64,8 @@ def add_notes(
     """Add the caveats that do not come from the tests themselves."""
     if baseline is None and any(map(len, tests)):
         notes.add(
-            "the baseline is the best system on these same topics, so chance may favour it; choose a baseline in "
-            "advance if you have one"
+            "the baseline is the best system on these same topics, so chance may favour it; if possible, choose a "
+            "baseline in advance"
         )
     if len(notes.measures) > 1 and any(map(len, tests)):
         notes.add("p-values are corrected within each measure, not across measures")
@@ -80,8 +80,8 @@ def add_notes(
             if most["unjudged"] >= UNJUDGED_TO_SAY and not pd.isna(most["cutoff"]):
                 notes.add(
                     f"{percent(most['unjudged'])} of the first {most['cutoff']:,} documents of {most['run']} are "
-                    f"unjudged, the largest share (smallest: {percent(rows['unjudged'].min())}); the measure decides "
-                    "how they count",
+                    f"unjudged, the most of all runs (fewest: {percent(rows['unjudged'].min())}); most measures count "
+                    "them as not relevant",
                     str(name),
                 )
     several = of_seeds[of_seeds["seeds"] > 1].drop_duplicates("system")
@@ -99,27 +99,28 @@ def describe_best(rows: pd.DataFrame, topics: int) -> str:
     if best.empty:
         return f"{measure} has no preferred direction; choose a baseline ({over})."
     word = "highest" if direction(parse(measure)) > 0 else "lowest"
-    names = join(best["system"])
-    start = f"{names} {plural(len(best), 'has', 'have')} the {word} {measure}, {best['value'].iloc[0]:.4f} over {over}"
-    others = rows[~rows["best"]]
-    if others.empty:
+    has = plural(len(best), "has", "have")
+    start = f"{join(best['system'])} {has} the {word} {measure} ({_shorten(best['value'].iloc[0])} over {over})"
+    others = rows[~rows["best"]].sort_values(["place", "system"], kind="stable")
+    if others.empty or topics < 2:  # one topic cannot be tested
         return f"{start}."
     alike = others.loc[others["like_best"], "system"].tolist()
+    more = f"significantly {word.replace('est', 'er')} than"
     if not alike:
-        return f"{start}; every other system is significantly worse."
+        return f"{start}, {more} every other system."
     rest = [f"{len(alike) - 5:,} more"] if len(alike) > 5 else []
-    return f"{start}; not significantly different: {join([*alike[:5], *rest])}."
+    return f"{start}, but not {more} {join([*alike[:5], *rest])}."
 
 
 def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
-    """Write how a system differs from its baseline by one measure, and which difference is detectable."""
+    """Write how a system differs from its baseline by one measure, with the test."""
     rows = tests[tests["measure"] == measure]
     if system not in set(rows["system"]):
         raise UnknownNameError("tested system", system, rows["system"])
     row = rows[rows["system"] == system].iloc[0]
     corrected = "" if correction == "none" else f" after {CORRECTIONS[correction].label} correction"
     each = "" if parse(measure).entry.summary == "mean" else " per topic on average"
-    by = f"{abs(row['difference']):.4f} {measure}{each}"
+    by = f"{_shorten(abs(row['difference']))} {measure}{each}"
     less = ", where lower is better" if direction(parse(measure)) < 0 else ""
     of = "" if row["interval_of"] == "mean" else f" of the {row['interval_of']}"
     verdict = "significant" if row["significant"] else "not significant"
@@ -133,17 +134,32 @@ def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction:
     )
     side = "below" if row["difference"] > 0 else "above"
     contrary = f", but in the opposite direction: by the {row['interval_of']} it is {side}" if other_way else ""
+    interval = f"{confidence(alpha)} CI{of} {_shorten(row['low'], '+')} to {_shorten(row['high'], '+')}"
+    return f"{start}: {verdict}{contrary} (p {probability(row['p_adjusted'], equals='= ')}{corrected}; {interval})."
+
+
+def describe_power(tests: pd.DataFrame, measure: str) -> str:
+    """Write which differences from the baseline are detectable by one measure; empty if that is unknown."""
     # If every topic has the same difference, the spread of 0 does not show which difference is detectable.
-    power = (
-        f" The smallest difference detectable with 80% power is {row['detectable']:.4f} "
-        f"({count(row['topics'], 'topic')}, paired t-test, uncorrected)."
-        if row["detectable"] > 0
-        else ""
-    )
+    rows = tests[(tests["measure"] == measure) & (tests["detectable"] > 0)]
+    if rows.empty:
+        return ""
+    low, high = _shorten(rows["detectable"].min()), _shorten(rows["detectable"].max())
+    sizes = f"a difference of {low}" if low == high else f"differences of {low} to {high}, depending on the system,"
+    is_ = "is" if low == high else "are"
     return (
-        f"{start} ({confidence(alpha)} CI{of} {row['low']:+.4f} to {row['high']:+.4f}, "
-        f"p {probability(row['p_adjusted'], equals='= ')}{corrected}): {verdict}{contrary}.{power}"
+        f"With {count(int(rows['topics'].iloc[0]), 'topic')}, {sizes} {is_} detectable with 80% power (paired t-test, "
+        "uncorrected)."
     )
+
+
+def _shorten(value: float, sign: str = "") -> str:
+    """A number in a sentence: three decimals, or the first digit of a smaller one.
+
+    >>> _shorten(0.75263), _shorten(-0.0811, "+"), _shorten(0.00012), _shorten(0.0)
+    ('0.753', '-0.081', '0.0001', '0.000')
+    """
+    return f"{value:{sign}.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:{sign}.1g}"
 
 
 def probability(p: float, equals: str = "") -> str:

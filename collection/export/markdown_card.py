@@ -39,7 +39,7 @@ def _head(facts: Facts) -> Iterator[str]:
     if facts["citation"]:
         lines.append(f"- Citation: {escaped_markdown(facts['citation'])}")
     if url := facts["url"]:
-        lines.append(f"- Address: {f'<{url}>' if is_web_address(url) else escaped_markdown(url)}")
+        lines.append(f"- URL: {f'<{url}>' if is_web_address(url) else escaped_markdown(url)}")
     yield "\n".join([*lines, f"- Made {facts['made_at'][:10]} with Cleverdon {facts['cleverdon']}"])
 
 
@@ -49,7 +49,8 @@ def _use(facts: Facts) -> Iterator[str]:
     yield (
         f"{without if facts['documents']['corpus'] == 'none' else ''}"
         "`corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` have the layout of BEIR.\n"
-        "`qrels.txt` has the same grades in TREC format. `load.py` registers the collection with ir_datasets:"
+        "`qrels.txt` has the same grades in TREC format.\n"
+        "`load.py` registers the collection with ir_datasets; DIRECTORY is the path of this directory:"
     )
     yield (
         "```python\n"
@@ -103,7 +104,7 @@ def _grades(facts: Facts) -> Iterator[str]:
     if rule is not None:
         name, description = markdown_code(rule["rule"]), escaped_markdown(rule["description"])
         yield f"Adjudication rule: {name}. \n{description}"
-        yield _table(("origin of the grade", "pairs"), list(rule["by"].items()))
+        yield _table(("how the grade was decided", "pairs"), list(rule["by"].items()))
 
 
 def _judging(facts: Facts) -> Iterator[str]:
@@ -111,12 +112,15 @@ def _judging(facts: Facts) -> Iterator[str]:
     if not judging["logged"]:
         return
     yield "## Annotators"
-    numbers = ("judgements", "adjudications", "median_seconds")
+    people = judging["annotators"]
+    numbers = {"judgements": "judgements", "adjudications": "adjudications"}
+    numbers["median_seconds"] = "median seconds per judgement"
+    numbers = {name: header for name, header in numbers.items() if name == "judgements" or any(p[name] for p in people)}
     yield _table(
-        ("annotator", "judgements", "adjudications", "median seconds per judgement"),
+        ("annotator", *numbers.values()),
         [
             (f"{p['annotator']} (imported)" if p["imported"] else p["annotator"], *(p[name] for name in numbers))
-            for p in judging["annotators"]
+            for p in people
         ],
     )
     sentences = []
@@ -142,10 +146,11 @@ def _agreement(facts: Facts) -> Iterator[str]:
         f"grades. The 95% intervals come from {count(found['resamples'], 'bootstrap sample')} of {found['by']} (random "
         f"seed {found['seed']}). On the binary scale, grades of {found['level']:g} or more are relevant."
     )
+    notes = ["note"] if any(v["note"] for v in found["values"]) else []
     yield _table(
-        ("scale", "coefficient", "value", "95% CI low", "95% CI high", "note"),
+        ("scale", "coefficient", "value", "95% CI low", "95% CI high", *notes),
         [
-            (v["scale"], v["label"], *(_digits(v[n]) for n in ("value", "low", "high")), v["note"])
+            (v["scale"], v["label"], *(_digits(v[n]) for n in ("value", "low", "high")), *(v[n] for n in notes))
             for v in found["values"]
         ],
     )
@@ -182,8 +187,8 @@ def _recall(facts: Facts) -> Iterator[str]:
     pooled = sum(row["of"] == "pool" for row in found["per_topic"])
     between = f"{found['low']:,} to {found['high']:,}" if found["low"] < found["high"] else f"{found['low']:,}"
     lines = [
-        f"{found['found']:,} relevant documents were found in {count(found['topics'], 'topic')}, of an estimated "
-        f"{between} (sums of the topics' intervals)."
+        f"{found['found']:,} relevant documents were found in {count(found['topics'], 'topic')}, of {between} that "
+        "exist by the sum of the topics' intervals."
     ]
     if pooled:
         which = "These numbers" if pooled == found["topics"] else f"The numbers of {count(pooled, 'topic')}"
@@ -192,9 +197,13 @@ def _recall(facts: Facts) -> Iterator[str]:
         lines.append(f"{missing} The intervals allow for all of them being relevant.")
     yield "\n".join(lines)
     rows = sorted(found["per_topic"], key=lambda row: (row["recall_low"] is None, row["recall_low"] or 0.0))
-    names = ("query_id", "of", "judged", "found", "without_text")
+    names = {"query_id": "topic", "of": "scope", "judged": "judged", "found": "relevant found"}
+    if pooled in (0, found["topics"]):
+        del names["of"]
+    if missing:
+        names["without_text"] = "text missing"
     yield _table(
-        ("topic", "scope", "judged", "found", "no text", "relevant", "recall, lower bound", "recall, upper bound"),
+        (*names.values(), "relevant documents", "recall, lower bound", "recall, upper bound"),
         [
             (
                 *(r[name] for name in names),

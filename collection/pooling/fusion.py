@@ -44,7 +44,7 @@ BUDGET = 100
 def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of 1 / (k + rank).
 
-    The rank is the place in the run's own list (``listed``). Sums of topics that the same runs have are comparable.
+    The rank is that in the run's own list (``listed``). Weights are comparable between topics that all runs have.
 
     Source: Cormack, Clarke & Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
     learning methods", SIGIR 2009.
@@ -61,7 +61,7 @@ def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total:
 def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of their normalised scores, which must be finite.
 
-    In each run and topic the highest score becomes 1 and the lowest 0; all become 1 where they are equal. Weights are
+    In each run and topic the highest score becomes 1 and the lowest 0; if all are equal, they become 1. Weights are
     comparable between topics as far as the runs' scores are distributed alike.
 
     Source: Fox & Shaw, "Combination of multiple searches", TREC-2, 1994; the normalisation is that of Lee,
@@ -123,7 +123,7 @@ def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = 0.8, t
     """The documents of each topic with the highest sum over the runs of (1 - p) p^(rank - 1).
 
     A document's weight is how much it can change the sum of the systems' rank-biased precision. So weights are
-    comparable between topics, and `total` gives the pool of its size that leaves the least mean RBP unknown.
+    comparable between topics, and `total` gives the pool of that size with the smallest mean RBP residual.
 
     Source: Moffat, Webber & Zobel, "Strategic system comparisons via targeted relevance judgments", SIGIR 2007
     (method A: the weights of all systems summed, fixed before anything is judged).

@@ -30,7 +30,7 @@ def quota(
     """Runs take turns, in their order; each adds its next document that is not in the pool, until it has added `n`.
 
     In a depth pool, similar systems share their documents and an unusual one adds the most. Here all add `n` documents
-    of each topic, except where a run ends before.
+    of each topic, unless a run ends before.
 
     Returns
     -------

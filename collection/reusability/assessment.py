@@ -151,9 +151,10 @@ def assess(
     told += verdict.reason_sentences(ladder, "run" if alone else "group")
     told += verdict.pool_sentences(pool, everything, curves, asked=depth is not None)
     if guessed:
-        told.append(f"The {len(matrix.runs):,} runs form {count:,} groups by the prefixes of their names.")
-    told.append(verdict.stability_sentence(stability[stability["measure"] == str(measures[0])], matrix))
-    told.append(verdict.topics_sentence(topics, str(measures[0])))
+        told.append(f"The {len(matrix.runs):,} runs form {count:,} groups by name prefix, left out one at a time.")
+    if len(matrix.topics) >= verdict.MIN_TOPICS:
+        told.append(verdict.stability_sentence(stability[stability["measure"] == str(measures[0])], matrix))
+        told.append(verdict.topics_sentence(topics, str(measures[0])))
     told += [estimate.sentence for estimate in missing]
     return Reusability(
         verdict=tuple(told),

@@ -203,20 +203,20 @@ def _by_capture(matrix: RunMatrix, groups: Sequence[str], depth: int) -> Missing
     tells = not too_few and high - low <= max(pool, known)
     where = f"in the first {count(depth, 'rank')} of similar systems"
     if too_few:
-        sentence = f"The number of relevant documents missing {where} cannot be estimated: {_only(pool)}"
-    elif not expected:
+        sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {_only(pool)}"
+    elif tells and round(expected) < 1:
         once = int(topics["once"].sum())
         sentence = (
-            f"There is no sign of relevant documents missing {where}: a single group found {once:,} of the {pool:,} "
-            "known ones"
+            f"There is {'little' if expected else 'no'} sign of unjudged relevant documents {where}: {once:,} of "
+            f"{pool:,} known ones {plural(once, 'was', 'were')} found by a single group of runs"
         )
     elif tells:
-        sentence = f"At least an estimated {count(round(expected), 'relevant document')} ({_interval(low, high)}) "
-        sentence += f"{plural(round(expected), 'is', 'are')} missing {where}"
+        estimated = f"An estimated {round(expected):,} or more relevant documents {where}"
+        sentence = f"{estimated} are unjudged ({_interval(low, high)})"
     else:
         sentence = (
-            f"The number of relevant documents missing {where} cannot be estimated: its {_interval(low, high)} is "
-            f"wider than {_yardstick(pool, known)}"
+            f"The number of unjudged relevant documents {where} cannot be estimated: the {_interval(low, high)} is "
+            f"too wide ({_yardstick(pool, known)})"
         )
     if known:
         sentence += f"; {known:,} {plural(known, 'was', 'were')} found outside the pool"
@@ -240,38 +240,37 @@ def _by_depth(matrix: RunMatrix, depth: int, to: int, resamples: int, seed: int)
     known = int((matrix.relevant & (first > depth) & (first <= to) & (first < UNLISTED)).sum())
     expected = float(np.sqrt(np.prod(ends)))
     where = f"at ranks {depth + 1:,} to {to:,} of these runs"
-    known_there = f"{count(known, 'relevant document')} {plural(known, 'is', 'are')} judged there"
+    known_there = f"{count(known, 'relevant document')} {plural(known, 'is', 'are')} known there"
     least, most = max(0.0, low - known), max(0.0, high - known)
     pool = int(new.sum())
     too_few = round(high) <= known and pool < ENOUGH_FOUND
     tells = not too_few and most - least <= max(pool, known)
     missing = round(expected - known)
     if too_few:
-        sentence = f"The number of relevant documents missing {where} cannot be estimated: {_only(pool)}."
+        sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {_only(pool)}."
     elif not tells:
         sentence = (
-            f"The number of relevant documents missing {where} cannot be estimated: its {_interval(least, most)} is "
-            f"wider than {_yardstick(pool, known)}."
+            f"The number of unjudged relevant documents {where} cannot be estimated: the {_interval(least, most)} is "
+            f"too wide ({_yardstick(pool, known)})."
         )
-    elif high <= known:
-        sentence = f"An estimated 0 relevant documents are missing {where}; {known_there}."
-    elif expected <= known:
-        sentence = f"Up to {count(round(most), 'relevant document')} may be missing {where}; {known_there}."
+    elif round(most) < 1:
+        sentence = f"No unjudged relevant documents are expected {where}; {known_there}."
+    elif round(expected - known) < 1:
+        sentence = f"Up to {count(round(most), 'relevant document')} {where} may be unjudged; {known_there}."
     else:
         sentence = (
-            f"An estimated {count(missing, 'relevant document')} ({_interval(least, most)}) "
-            f"{plural(missing, 'is', 'are')} missing {where}; {known_there}."
+            f"An estimated {count(missing, 'relevant document')} {where} {plural(missing, 'is', 'are')} unjudged "
+            f"({_interval(least, most)}); {known_there}."
         )
     assumption = (
-        "Based on how quickly further ranks bring fewer new relevant documents (after Zobel 1998), extrapolated by a "
-        "power of the rank and by an exponential of its square root. The interval covers both curves and the choice "
-        "of topics."
+        "Extrapolates how many new relevant documents each further rank brings (after Zobel 1998), by a power law and "
+        "by a stretched exponential. The interval covers both curves and the choice of topics."
     )
     return MissingEstimate("extrapolation", expected, low, high, known, tells, sentence, assumption)
 
 
 def _interval(low: float, high: float) -> str:
-    return f"95% interval {low:,.0f} to {high:,.0f}"
+    return f"95% CI {low:,.0f} to {high:,.0f}"
 
 
 def _only(pool: int) -> str:
@@ -281,4 +280,4 @@ def _only(pool: int) -> str:
 def _yardstick(pool: int, known: int) -> str:
     """The larger of the numbers of relevant documents known in the pool and outside it."""
     many, where = (pool, "in the pool") if pool >= known else (known, "outside the pool")
-    return f"the number of relevant documents known {where} ({many:,})"
+    return f"{count(many, 'relevant document')} {plural(many, 'is', 'are')} known {where}"

@@ -189,14 +189,15 @@ def apply_rules(result: DepthResult) -> DepthResult:
 def _breaches_sentence(result: DepthResult) -> str:
     """Count the runs over a limit for single runs, and name the worst."""
     number, allowed = len(result.breaking), floor(MAX_MOVED * result.others)
-    changes, moves = plural(number, "changes", "change"), plural(number, "moves", "move")
+    changes = plural(number, "changes", "change")
     named = [f"{b.run} ({amount(b.change, MAX_CHANGE, '+')}, {_moves(b.moved)})" for b in result.breaking[:MOST_NAMED]]
     rest = [f"{number - MOST_NAMED:,} more"] if number > MOST_NAMED else []
     may = floor(MAX_BREACHES * (result.others + 1))
-    far = f"more than {count(allowed, 'place')}" if allowed else "at all"
+    far = f"by more than {count(allowed, 'rank')}" if allowed else f"{changes} rank"
+    limit = f"at most {may:,} may, with care" if may else "none may"
     return (
-        f"{number:,} of {count(result.others + 1, 'run')} {changes} by more than {MAX_CHANGE:g} or {moves} {far} "
-        f"(limit: {may:,} for use with care): {join([*named, *rest])}"
+        f"{number:,} of {count(result.others + 1, 'run')} {changes} by more than {MAX_CHANGE:g} or {far} ({limit}): "
+        f"{join([*named, *rest])}"
     )
 
 
@@ -267,11 +268,11 @@ def reason_sentences(ladder: Sequence[DepthResult], by: str) -> list[str]:
 
 
 def _worst_sentence(result: DepthResult) -> str:
-    changes, moves = "No run changes its value", "no run changes its place"
+    changes, moves = "No run changes its value", "no run changes rank"
     if result.worst:
         changes = f"The largest change is {amount(result.worst, MAX_CHANGE)} ({result.worst_run})"
     if result.moved:
-        moves = f"the largest move is {count(result.moved, 'place')} ({result.moved_run})"
+        moves = f"the largest move is {count(result.moved, 'rank')} ({result.moved_run})"
     return f"{changes}; {moves} among {count(result.others + 1, 'run')}."
 
 
@@ -279,18 +280,18 @@ def stability_sentence(curve: pd.DataFrame, matrix: RunMatrix) -> str:
     """Write from which pool depth on the order of the systems is stable, by the curve of one measure."""
     measure = curve["measure"].iloc[0]
     if curve["tau"].isna().all():
-        return f"The stability of the order by {measure} is undefined: the runs are too few or have equal values."
+        return f"The stability of the ranking by {measure} is unknown: the runs are too few or have equal values."
     reached: dict[str, float] = {}  # depth -> the largest tau that holds from there on
     for least in STABLE_TAUS:
         row = find_stable_depth(curve, least)
         where = "at no depth"
         if row is not None:
-            where = f"from pool depth {row['depth']:,} ({count(row['pairs'], 'judgement')})"
+            where = f"from depth {row['depth']:,} on ({count(row['pairs'], 'judgement')})"
         reached[where] = least if row is not None else reached.get(where, least)
-    parts = [f"{least:g} {where}" for where, least in reached.items()]
+    parts = [f"{'at least ' if least < 1 else ''}{least:g} {where}" for where, least in reached.items()]
     return (
-        f"The order of these {count(len(matrix.runs), 'system')} by {measure} has a Kendall's tau with the order by "
-        f"all {count(len(matrix.grade), 'judgement')} of at least {join(parts)}."
+        f"Compared with all {count(len(matrix.grade), 'judgement')}, shallower pools rank these "
+        f"{count(len(matrix.runs), 'system')} by {measure} with a Kendall's tau of {join(parts)}."
     )
 
 
@@ -298,13 +299,13 @@ def topics_sentence(topics: pd.DataFrame, measure: str) -> str:
     """Write whether single topics decide the order of the systems."""
     without = topics["without"]
     if without.isna().all():
-        return "The influence of single topics is undefined: the topics or runs are too few."
+        return "The influence of single topics is unknown: the topics or runs are too few."
     row = sort_naturally(topics).sort_values("without", kind="stable").iloc[0]
     if row["without"] > 1 - 1e-9:
-        return f"Leaving out any one of the {count(len(topics), 'topic')} does not change the order by {measure}."
+        return f"Leaving out any one of the {count(len(topics), 'topic')} does not change the ranking by {measure}."
     return (
-        f"Topic {row['query_id']} has the largest influence: without it, the order by {measure} has a Kendall's tau of "
-        f"{row['without']:.3f} with the order by all {count(len(topics), 'topic')}."
+        f"Topic {row['query_id']} has the largest influence: without it, the ranking by {measure} has a Kendall's tau "
+        f"of {row['without']:.3f} with the ranking by all {count(len(topics), 'topic')}."
     )
 
 
@@ -356,4 +357,4 @@ def amount(change: float, allowed: float, sign: str = "") -> str:
 
 
 def _moves(moved: int) -> str:
-    return f"{count(abs(moved), 'place')} {'down' if moved > 0 else 'up'}" if moved else "no move"
+    return f"{count(abs(moved), 'rank')} {'down' if moved > 0 else 'up'}" if moved else "same rank"

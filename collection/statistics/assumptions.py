@@ -45,15 +45,14 @@ def check_suitability(
     found = []
     if n < FEW_TOPICS:
         found.append(
-            f"{n} topics are fewer than {FEW_TOPICS}: only large differences can be detected, and significant ones "
-            "tend to be overestimated"
+            f"with only {count(n, 'topic')} (fewer than {FEW_TOPICS}), only large differences are detectable, and "
+            "significant ones tend to be overestimated"
         )
     lopsided = int((n < LEAN * np.square(_skewness(d))).sum())
-    of = "the differences are" if systems == 1 else f"the differences of {lopsided:,} of {systems:,} comparisons are"
+    of = "the differences are" if systems == 1 else f"in {lopsided:,} of {systems:,} comparisons, the differences are"
     if lopsided and test == "paired-t":
         found.append(
-            f"{of} too skewed for the paired t-test, which assumes a normal mean over the {n} topics; check whether "
-            "the permutation test agrees"
+            f"{of} too skewed for the paired t-test with {count(n, 'topic')}; check whether the permutation test agrees"
         )
     fixed = int(((standard_deviation(d) == 0) & (d.mean(axis=0) != 0)).sum())
     if fixed and test in ("paired-t", "bootstrap"):

@@ -1,6 +1,7 @@
-"""What a budget buys, and what a sample says: ``python tests/benchmarks/bench_pooling.py DIRECTORY``.
+"""What a budget buys, and what a sample says: ``python tests/benchmarks/bench_pooling.py [DIRECTORY]``.
 
-DIRECTORY holds ``runs/``, ``qrels.txt``, ``topics.jsonl`` and ``documents.jsonl.gz``. ``--without-texts`` leaves the
+DIRECTORY (by default TREC DL 2019, beside the checkout) holds ``runs/``, ``qrels.txt``, ``topics.jsonl`` and
+``documents.jsonl.gz``. ``--without-texts`` leaves the
 last two out, ``--strategies`` takes some names of many, ``--seeds N`` plays what draws lots N times (the tables have
 means), ``--part budgets`` or ``sample`` runs one of the two:
 
@@ -29,6 +30,7 @@ from collection.pooling.sampling import two_strata
 from collection.records import Run
 from collection.simulation.budgets import compare
 
+DATA = Path(__file__).parents[3] / "shared" / "data" / "trecdl19-runs"
 DEPTH, RATE, REPLICATES = 10, 0.2, 40
 
 
@@ -86,7 +88,7 @@ def sample(runs: list[Run], qrels: pd.DataFrame, seeds: int) -> None:
 def main() -> None:
     """Both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", type=Path)
+    parser.add_argument("directory", type=Path, nargs="?", default=DATA)
     parser.add_argument("--part", choices=["budgets", "sample"])
     parser.add_argument("--strategies", nargs="+")
     parser.add_argument("--seeds", type=int, default=3)
