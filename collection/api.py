@@ -351,7 +351,7 @@ def simulate(
     asked = [pooling.STRATEGIES[name].name for name in strategies if name not in simulation.LOOPS]
     ranked = [] if runs is None else _ranked(runs)
     if asked and not ranked:
-        raise InputError(f"{join(asked)} {plural(len(asked), 'needs', 'need')} runs: pass some as `runs`")
+        raise InputError(f"{join(asked)} {plural(len(asked), 'needs', 'need')} runs; pass them as `runs`")
     ready = simulation.cases(documents, topics, as_qrels(qrels), ranked, pools=asked, level=level)
     recipe = simulation.Recipe(level=level)
     return simulation.simulate(ready, strategies=strategies, learners=learners, recipe=recipe, stops=stops, seeds=seeds)

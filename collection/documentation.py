@@ -26,6 +26,10 @@ _ADMONITION = re.compile(r"^:::+\{(\w+)\}.*?\n(.*?)^:::+$", re.M | re.S)
 _INVISIBLE = re.compile(r"^(?:\([\w-]+\)=|%.*)\n", re.M)
 
 
+_KINDS = ("pool", "sample", "adaptive")
+"""The order of pooling strategies."""
+
+
 def folder() -> Path:
     """The directory of the documentation: inside the package in a wheel, beside it in a checkout."""
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
@@ -76,27 +80,36 @@ def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str,
         links = [f"- [{pages[page]}]({PurePosixPath(page).relative_to(place)}.md)" for page in named]
         return "\n".join([*([f"**{caption[1]}**\n"] if caption else []), *links])
     if "click::" in content:
-        return "`cleverdon --help` lists the commands; `cleverdon COMMAND --help` describes one."
+        return ""
     names = re.findall(r"^\.\. auto\w+:: (\w+)", content, re.M)
-    return "\n".join(f"- `collection.{name}`: `help(collection.{name})` describes it." for name in names)
+    api = import_module("collection")
+    first = {name: (inspect.getdoc(getattr(api, name)) or "").partition("\n")[0] for name in names}
+    listed = [f"| `{name}` | {_as_markdown(text)} |" for name, text in first.items()]
+    return "\n".join(
+        ["| `collection.` | what it does |", "|---|---|", *listed, "", "`help(collection.NAME)` has the rest."]
+    )
 
 
 def describe_registry(module: str, name: str = "") -> str:
     """The members of a registry in Markdown; "measures" stands for the measures, by family."""
     if module == "measures":
         return import_module("collection.measures.catalogue").reference()
-    entries = list(getattr(import_module(module), name))
+    entries = sorted(getattr(import_module(module), name), key=lambda e: _KINDS.index(e.traits.get("kind", _KINDS[0])))
     lines = ["| name | what it does |", "|---|---|", *(f"| `{e.name}` | {e.description} |" for e in entries)]
     for entry in entries:
         lines += ["", f"## {entry.label} (`{entry.name}`)", "", *_describe(entry)]
     return "\n".join(lines)
 
 
+def _as_markdown(docstring: str) -> str:
+    """References and code of a docstring in Markdown."""
+    return re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", docstring).replace("``", "`")
+
+
 def _describe(entry: Entry[Any]) -> Iterator[str]:
     """A member's docstring, parameters, traits and source, but for the sections of the docstring."""
     prose = re.split(r"\n\n[A-Z][a-z]+\n-{3,}\n", inspect.getdoc(entry.function) or "")[0]
-    prose = re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", prose).replace("``", "`")
-    text, _, source = prose.partition("Source:")
+    text, _, source = _as_markdown(prose).partition("Source:")
     for paragraph in text.strip().split("\n\n"):
         yield from (" ".join(paragraph.split()), "")
     for name, default in entry.parameters.items():

@@ -97,9 +97,7 @@ def refusal(name: str) -> str:
 
 def suggested(sentence: str) -> list[str]:
     """The measures that a refusal names."""
-    found = re.findall(
-        r"(?:the nearest is|write|for example|did you mean|is written as in|or) '?([\w@.(=)]+)", sentence
-    )
+    found = re.findall(r"(?:the nearest is|write|for example|did you mean|as in|or) '?([\w@.(=)]+)", sentence)
     return [name.rstrip(".") for name in found]
 
 
@@ -327,7 +325,7 @@ def test_parse_takes_one_measure() -> None:
     assert parse_name("ndcg_cut_10").name == "nDCG"
     assert as_measures("map") == as_measures([parse("AP")]) == [parse("AP")]
     assert [str(m) for m in as_measures(["P.5,10", parse("RR")], 2)] == ["P(rel=2)@5", "P(rel=2)@10", "RR"]
-    with pytest.raises(InputError, match="a measure is a text like"):
+    with pytest.raises(InputError, match="expected a Measure or text such as"):
         as_measures([3])  # type: ignore[list-item]
 
 

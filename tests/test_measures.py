@@ -179,7 +179,7 @@ def test_no_grades_crash_any_measure(grades: str) -> None:
     aligned = align(run_of("1 d1 3\n1 d0 2\n1 x 1\n2 d0 2"), qrels)
     for entry in MEASURES:
         if "32767" in grades and entry.name in ("ERR", "nERR"):
-            with pytest.raises(InputError, match="give a smaller max_rel"):
+            with pytest.raises(InputError, match="pass a smaller one, or use nDCG"):
                 parse(entry.example)(aligned)
             continue
         values = parse(entry.example)(aligned)
@@ -189,7 +189,7 @@ def test_no_grades_crash_any_measure(grades: str) -> None:
 
 
 def test_exponential_gain_of_a_huge_grade_is_an_error() -> None:
-    with pytest.raises(InputError, match="no number for the grade 2000"):
+    with pytest.raises(InputError, match="too large for the grade 2000"):
         parse("nDCG(dcg='exp-log2')")(from_grades([[2000]]))
 
 
@@ -205,7 +205,7 @@ def test_grades_with_fractions() -> None:
 @pytest.mark.parametrize(
     ("run", "qrels", "message"),
     [
-        ("1 a 2\n1 a 1", "1 a 1", "found twice: 'a' of topic '1'"),
+        ("1 a 2\n1 a 1", "1 a 1", "found 'a' of topic '1' twice"),
         ("1 a 2", "1 a 1e30", "below 2,147,483,648"),
         ("1 a x", "1 a 1", "expected numbers in the column score, found str"),
     ],
@@ -296,7 +296,7 @@ def test_many_topics_are_aligned_in_no_time() -> None:
 
 
 def test_high_recall_measures_need_the_whole_collection() -> None:
-    with pytest.raises(InputError, match="documents=2 is fewer than the 3"):
+    with pytest.raises(InputError, match="documents: expected at least 3, .* found 2"):
         parse("WSS(documents=2)@0.95")(from_grades([[1, 0, 0]]))
 
 
@@ -366,31 +366,31 @@ def test_spellings() -> None:
         ("bpref@10", InputError, "has no cut-off"),
         ("P@0", InputError, "a rank from 1 to"),
         ("P@2.5", InputError, "a rank from 1 to"),
-        ("P@10%", InputError, "a rank, not a percentage"),
-        ("P@" + "1" * 400, InputError, "written like"),
+        ("P@10%", InputError, "expected a rank, found a percentage"),
+        ("P@" + "1" * 400, InputError, "expected notation such as nDCG@10"),
         ("AP(rel=1" + "0" * 400 + ")", InputError, "a number"),
-        ("F(beta=2e9)@10", InputError, "1e+09 at most"),
-        ("INST(T=0.1)", InputError, "of 0.5 or more"),
-        ("AP(rel=1)(rel=2)", InputError, "plain values"),
-        ("rbp_0.8", InputError, "written as in RBP(p=0.8)"),
+        ("F(beta=2e9)@10", InputError, "and at most 1e+09"),
+        ("INST(T=0.1)", InputError, "from 0.5 to 1e+09"),
+        ("AP(rel=1)(rel=2)", InputError, "numbers, True, False, or text in quotes"),
+        ("rbp_0.8", InputError, "expected its persistence as in RBP(p=0.8)"),
         ("NERR8@10", InputError, "the nearest is nERR"),
         ("IPrec@101", InputError, "a recall from 0 to 1"),
         ("Judged@99999999999999999999", InputError, "a rank from 1 to"),
         ("AP(level=2)", UnknownNameError, "AP parameter 'level'"),
         ("AP(2)", InputError, "name=value"),
-        ("AP(rel=__import__('os'))", InputError, "plain values"),
+        ("AP(rel=__import__('os'))", InputError, "numbers, True, False, or text in quotes"),
         ("AP(rel=0)", InputError, "a number above 0"),
-        ("AP(rel=nan)", InputError, "plain values"),
+        ("AP(rel=nan)", InputError, "numbers, True, False, or text in quotes"),
         ("AP(rel=1e999)", InputError, "a number"),
-        ("RBP(p=1)", InputError, "from 0 to 1, without the ends"),
+        ("RBP(p=1)", InputError, "between 0 and 1, both excluded"),
         ("RBP(p='x')", InputError, "a number"),
         ("nDCG(dcg='ln')", UnknownNameError, "dcg of nDCG"),
         ("nDCG(gains=3)", InputError, "a gain of 0 or more for each grade"),
         ("nDCG(gains={1:-1})", InputError, "a gain of 0 or more for each grade"),
         ("AP(judged_only=1)", InputError, "True or False"),
         ("WSS(documents=2.5)@0.9", InputError, "a whole number"),
-        ("AP@@3", InputError, "written like"),
-        ("", InputError, "written like"),
+        ("AP@@3", InputError, "expected notation such as nDCG@10"),
+        ("", InputError, "expected notation such as nDCG@10"),
     ],
 )
 def test_bad_measures_say_what_is_wrong(text: str, error: type[Exception], message: str) -> None:
@@ -406,9 +406,9 @@ def test_a_measure_of_one_s_own_gives_a_value_a_topic(monkeypatch: pytest.Monkey
     def mine(aligned, *, cutoff=5):
         return len(aligned.topics)
 
-    with pytest.raises(InputError, match="Mine has to give one value for each of 1 topics"):
+    with pytest.raises(InputError, match="Mine: expected one value for each of the 1 topics"):
         parse("Mine@3")(from_grades([[1]]))
-    with pytest.raises(InputError, match="behind @ is a number, found '10'"):
+    with pytest.raises(InputError, match="expected a number after @, found '10'"):
         measures.nDCG @ "10"  # type: ignore[operator]
 
 
@@ -420,7 +420,7 @@ def test_a_perfect_ranking_is_exactly_1() -> None:
 
 
 def test_a_measure_of_one_s_own_needs_a_name_that_can_be_written() -> None:
-    with pytest.raises(InputError, match="a letter and then letters"):
+    with pytest.raises(InputError, match="expected a letter, then letters"):
         MEASURES.add("P@k", label="x", description="x")(lambda aligned: aligned)
 
 
@@ -451,11 +451,11 @@ def test_an_explanation_of_condensed_lists_names_the_right_documents() -> None:
 
 def test_explanations_ask_for_what_they_need() -> None:
     aligned = from_grades([[1], [0, 1]])
-    with pytest.raises(InputError, match="name the topic to explain: there are 2"):
+    with pytest.raises(InputError, match="topic: expected one of the 2 topics to explain, found none"):
         explain("AP", aligned)
     with pytest.raises(UnknownNameError, match="unknown topic '3'"):
         explain("AP", aligned, topic="3")
-    with pytest.raises(InputError, match="needs the 2 documents"):
+    with pytest.raises(InputError, match="doc_ids: expected the 2 documents"):
         explain("AP", aligned, topic="2", doc_ids=["a"])
 
 

@@ -167,10 +167,10 @@ def test_what_has_no_value_is_nan() -> None:
     [
         (lambda: kendall([1, 2], [1, 2, 3]), "two lists of equal length, found shapes (2,) and (3,)"),
         (lambda: spearman([1, math.nan], [1, 2]), "found nan or infinity"),
-        (lambda: kendall([1, 2], [1, 2], variant="c"), "there is no variant of tau 'c'; choose from a, b"),
+        (lambda: kendall([1, 2], [1, 2], variant="c"), "unknown variant of tau 'c'; choose from a, b"),
         (lambda: tau_ap([1, 1], [1, 2]), 'needs scores without ties, but x has some; use ties="b"'),
         (lambda: tau_ap([1, 2], [1, 1], ties="none"), 'y has some; use ties="a" or ties="b"'),
-        (lambda: tau_ap([1, 2], [1, 1], ties="w"), "there is no way with ties 'w'"),
+        (lambda: tau_ap([1, 2], [1, 1], ties="w"), "unknown treatment of ties 'w'"),
         (lambda: rbo([1], [1], p=1), "between 0 and 1, found 1"),
         (lambda: rbo({}, {"a": 1}), "found an empty one"),
         (lambda: rbo({"a": 1}, [1]), "two mappings or two lists of scores"),

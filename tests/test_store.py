@@ -55,7 +55,7 @@ def test_durable_and_concurrent_by_pragma(tmp_path: Path) -> None:
 
 
 def test_a_missing_database_and_a_file_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(CampaignError, match="no campaign database"):
+    with pytest.raises(CampaignError, match="expected the database of a campaign, found no file"):
         Store(tmp_path / "none.db")
     (tmp_path / "text.db").write_text("not a database, but long enough to be looked at as one\n" * 40)
     with pytest.raises(CampaignError, match="cannot be opened"):
@@ -204,7 +204,7 @@ def test_a_writer_waits_for_another(tmp_path: Path) -> None:
 def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "campaign.db") as foreign:
         foreign.execute("CREATE TABLE recipes (name TEXT)")
-    with pytest.raises(CampaignError, match="not of a campaign"):
+    with pytest.raises(CampaignError, match="expected the database of a campaign, found another one"):
         Store(tmp_path / "campaign.db")
     with sqlite3.connect(tmp_path / "campaign.db") as foreign:
         assert foreign.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]

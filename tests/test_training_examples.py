@@ -247,7 +247,7 @@ def test_names_and_frames_that_are_wrong() -> None:
         examples(QRELS.drop(columns="relevance"))
     with pytest.raises(InputError, match=r"each pair once, found \['1', 'good'\] twice"):
         examples(pd.concat([QRELS, QRELS.head(1)]))
-    with pytest.raises(InputError, match="ranks for training data have each pair once"):
+    with pytest.raises(InputError, match="ranks for training data: expected each pair once"):
         examples(QRELS, rule="hard", ranked=pd.concat([RANKED, RANKED]))
 
 

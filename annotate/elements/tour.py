@@ -19,7 +19,7 @@ STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
         {"topic": "7"},
         "The loop found enough relevant documents before the whole pool was judged.",
     ),
-    ("Adjudicate a disagreement", "adjudicate.py", {}, "Two annotators gave different grades. Choose the final grade."),
+    ("Adjudicate a disagreement", "adjudicate.py", {}, "Two annotators gave different grades. Record the final one."),
     ("Compare the systems", "compare.py", {}, "See which differences are significant."),
     ("Check reusability", "reusability.py", {}, "Find out whether these judgements are fair to new systems."),
     ("Export the collection", "export.py", {}, "Download the qrels, or the collection with a card that describes it."),
@@ -39,4 +39,4 @@ def draw(campaign: Campaign) -> None:
                 icon = page_access.find_page(file).icon
                 st.page_link(f"views/{file}", label=f"{number}. {label}", icon=icon, query_params=query)
                 st.caption(what)
-        st.caption("All judgements in this campaign are simulated; the documents and systems are real.")
+        st.caption("The judgements of the demo are simulated; its documents and systems are real.")

@@ -19,6 +19,7 @@ campaign, scale = now.campaign, now.campaign.grades
 PAIR, LISTED, PICKED = (f"adjudicate-{name}" for name in ("pair", "listed", "picked"))
 picked = st.session_state.get(PICKED, "")
 
+WIDE = 620  # pixels of a table in a popover, at most
 WHY = {"disagreement": "Disagreements", "calibration": "Calibration pairs without a reference grade"}
 
 
@@ -75,24 +76,30 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
         columns = {"query_id": "Topic", "grades": "Grades", "distance": "Grade difference", "doc_id": "Document"}
         key = f"queue-{picked}"  # a new table has no row selected
-        display.table(left, columns, on_select=partial(pick, key), selection_mode="single-row", key=key)
-        st.caption('Select a row to show the pair. "?" is "cannot judge".')
+        display.table(left, columns, on_select=partial(pick, key), selection_mode="single-row", key=key, width=WIDE)
+        st.caption('Select a row to show the pair; "?" is "cannot judge".')
 
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
     if done.open:
         ended = campaign.judgement_log.adjudications()[::-1]
-        display.table(
-            ended.assign(grade=widgets.grade_names(scale, ended), note=ended["note"].fillna("")),
-            {
-                "query_id": "Topic",
-                "doc_id": "Document",
-                "grade": "Grade",
-                "annotator": "Adjudicator",
-                "note": text("Note", "medium"),
-                "judged_at": timestamp("Adjudicated (UTC)"),
-            },
-        )
-        st.caption("Newest first. On the card, u undoes your last adjudication, and ← shows earlier ones.")
+        if ended.empty:
+            st.caption("No pair is adjudicated yet.")
+        else:
+            display.table(
+                ended.assign(grade=widgets.grade_names(scale, ended), note=ended["note"].fillna("")),
+                {
+                    "query_id": "Topic",
+                    "doc_id": "Document",
+                    "grade": "Grade",
+                    "annotator": "Adjudicator",
+                    "note": text("Note", "medium"),
+                    "judged_at": timestamp("Adjudicated (UTC)"),
+                },
+                width=WIDE,
+            )
+            st.caption(
+                "Newest first. On the card, Undo takes back your last adjudication, and Back shows earlier ones."
+            )
 
 if waiting:
     st.caption(for_texts)

@@ -80,7 +80,7 @@ def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: Ties = "lower") ->
     adjudications="in ties, with ties=adjudicate",
 )
 def majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
-    """The most frequent grade of the pair; of tied grades the lower or, with ties=higher, the higher.
+    """The most frequent grade of the pair; of tied grades the lower one or, with ties=higher, the higher one.
 
     With ties=adjudicate a tied pair has the grade of its adjudication, and no qrel before there is one.
     """
@@ -108,7 +108,7 @@ def majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
     origin="annotators differ; this grade was given last",
 )
 def latest(matrix: JudgementMatrix) -> RuleResult:
-    """The last grade on the pair in the order of the log, an annotator's or an adjudicator's."""
+    """The last grade of the pair in the log, whether an annotator or an adjudicator gave it."""
     grade, at = np.full(len(matrix.pairs), np.nan), np.full(len(matrix.pairs), -1, dtype=np.int64)
     grade[matrix.pair], at[matrix.pair] = matrix.grade, matrix.at
     later = (matrix.adjudicated_at > at) & ~np.isnan(matrix.adjudicated)
@@ -147,8 +147,8 @@ def lowest(matrix: JudgementMatrix) -> RuleResult:
 def mean(matrix: JudgementMatrix) -> RuleResult:
     """The arithmetic mean over the annotators.
 
-    Graded measures (nDCG, ERR, RBP ...) take it as the grade; for binary measures a document is relevant if its mean
-    reaches the level.
+    Graded measures (nDCG, ERR, RBP, ...) take it as the grade. For binary measures a document is relevant if its mean
+    is at least the minimum relevant grade.
     """
     given = matrix.graded_by()
     total = np.bincount(matrix.pair, weights=matrix.grade, minlength=len(matrix.pairs))
@@ -163,7 +163,9 @@ def mean(matrix: JudgementMatrix) -> RuleResult:
     description="The grades of one annotator; pairs that they did not grade get no qrel.",
     origin="the named annotator gave it",
 )
-def annotator(matrix: JudgementMatrix, *, annotator: Annotated[str, Parameter("Annotator")] = "") -> RuleResult:
+def annotator(
+    matrix: JudgementMatrix, *, annotator: Annotated[str, Parameter("Annotator", "Name of the annotator.")] = ""
+) -> RuleResult:
     """The grades of the named annotator, without their adjudications.
 
     Raises
@@ -187,15 +189,17 @@ def annotator(matrix: JudgementMatrix, *, annotator: Annotated[str, Parameter("A
 @ADJUDICATION_RULES.add(
     "dawid-skene",
     label="Dawid-Skene",
-    description="The most probable grade by a model of each annotator's errors, learned from all pairs.",
+    description="The most probable grade by a model of each annotator's errors.",
     estimates=True,
     origin="annotators differ, or the model found this grade more probable than the one they agree on",
 )
 def dawid_skene_rule(matrix: JudgementMatrix) -> RuleResult:
     """The grade with the highest posterior probability; of equally probable ones the lower that somebody gave.
 
-    See :func:`~collection.adjudication.fit_dawid_skene`. The model learns from pairs with several grades. An annotator
-    who gives a single grade to everything is uninformative to it, so it may overrule a grade that all gave.
+    The model estimates each annotator's error rates and the grades together, from pairs with several grades; see
+    :func:`~collection.adjudication.fit_dawid_skene`. An annotator who gives the same grade to everything carries no
+    information, so the estimate may differ from a grade that all annotators of a pair gave. Source: Dawid & Skene,
+    "Maximum likelihood estimation of observer error-rates using the EM algorithm", Applied Statistics 28, 1979.
     """
     fitted = fit(matrix)
     top = fitted.posterior.max(axis=1, initial=0.0)

@@ -90,11 +90,11 @@ class Labels:
 
     @property
     def several(self) -> npt.NDArray[np.bool_]:
-        """Which pairs two annotators or more graded."""
+        """Whether each pair was graded by two annotators or more."""
         return (self.codes != MISSING).sum(axis=1) > 1
 
     def met(self) -> dict[tuple[str, str], int]:
-        """Number of common pairs of every two annotators who have any, by name."""
+        """Number of common pairs of every two annotators with at least one, by name."""
         there = (self.codes != MISSING).astype(np.int64)
         common = np.triu(there.T @ there, 1)
         return {(self.annotators[a], self.annotators[b]): int(common[a, b]) for a, b in np.argwhere(common)}

@@ -85,7 +85,7 @@ class Accounts:
             clean = self.add(name, role, email)
             if self.store.accounts.was_imported(clean):
                 raise ConflictError(
-                    f"imported judgements have the annotator {clean!r}, and would mix with those of the new account; "
+                    f"imported judgements have the annotator {clean!r} and would mix with those of the new account; "
                     "choose another name"
                 )
             self.store.accounts.set_groups(clean, members)

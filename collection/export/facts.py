@@ -61,7 +61,7 @@ def distribution(counts: Iterable[int]) -> dict[str, float] | None:
 
 
 def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], level: int) -> dict[str, object]:
-    """Number of grades: in all, per grade and per topic.
+    """Count the grades: in total, per grade and per topic.
 
     `qrels` are :data:`collection.frames.QRELS`, none below 0, `topics` and `grades` those of the collection, `level` is
     the minimum relevant grade. ``topics`` counts those with a grade, ``without_relevant`` names those of them without a
@@ -123,7 +123,7 @@ def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
 def of_pool(
     pool: pd.DataFrame, rounds: pd.DataFrame, sampled_out: pd.DataFrame, qrels: pd.DataFrame, without_text: int
 ) -> dict[str, object]:
-    """How the pairs were chosen, and how many of them have a grade; ``outside`` counts qrels that are not in the pool.
+    """Describe how the pairs were chosen, and count those with a grade; ``outside`` counts qrels outside the pool.
 
     `pool`, `rounds` and `sampled_out` are the store's, `without_text` counts unjudged pairs without a text.
     """

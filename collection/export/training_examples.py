@@ -32,7 +32,7 @@ COLUMNS = {
 
 
 class Material(NamedTuple):
-    """What a rule chooses the negatives of a topic from.
+    """The documents from which a rule chooses the negatives of a topic.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def unjudged_random(material: Material) -> Sequence[str]:
 
 
 def takes_unjudged(rule: str) -> bool:
-    """Whether negatives by this rule may be documents that nobody judged: such rules begin with "unjudged-"."""
+    """Tell whether a rule may choose unjudged documents as negatives; its name then begins with "unjudged-"."""
     return NEGATIVES[rule].name.startswith("unjudged-")
 
 
@@ -136,7 +136,7 @@ def examples(
     per_topic: int | None = None,
     seed: int = 0,
 ) -> Examples:
-    """For each relevant document of each topic some that are not.
+    """Choose negatives for each relevant document of each topic.
 
     The candidates of a topic are shuffled by its id and the seed, and its positives take from them by turns, so each
     negative is used about equally often. The examples of a topic depend on nothing but its input.
@@ -348,4 +348,4 @@ def _require_distinct(frame: pd.DataFrame, what: str) -> None:
     twice = frame.duplicated(PAIR)
     if twice.any():
         pair = frame.loc[twice, PAIR].iloc[0].tolist()
-        raise InputError(f"{what} for training data have each pair once, found {pair} twice")
+        raise InputError(f"{what} for training data: expected each pair once, found {pair} twice")

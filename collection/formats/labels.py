@@ -51,22 +51,23 @@ def read_labels(path: FilePath) -> pd.DataFrame:
     Parameters
     ----------
     path
-        CSV or TSV with a header, or JSONL. The columns are annotator (or assessor, rater, judge, user), query_id (qid,
-        topic), doc_id (docno, docid), relevance (grade, label, rel, score). A column ``kind`` makes it a log as
-        ``cleverdon export --judgements`` writes it: each annotator's last row for a pair counts, if it is a grade;
-        adjudications and surplus judgements are left out.
+        CSV or TSV with a header, or JSONL, with the columns annotator (or assessor, rater, judge, user), query_id (qid,
+        topic), doc_id (docno, docid), relevance (grade, label, rel, score). A file with a column ``kind`` is read as a
+        log written by ``cleverdon export --judgements``: each annotator's last row for a pair counts if it is a grade,
+        and adjudications and surplus judgements are left out.
 
     Returns
     -------
     DataFrame
         :data:`collection.frames.LABELS` in the order of the file: ids as str, ``relevance`` as int64 (float64 if a
-        grade has a fraction); if the file has times, ``first_judged_at`` (str), for a revised grade the time of the
-        first one.
+        grade has a fraction). If the file has times, also ``first_judged_at`` (str), the time of the annotator's first
+        grade for the pair.
 
     Raises
     ------
     FormatError
-        With path and line, also for a repeated annotator and pair outside a log.
+        A missing column, a grade that is not a number, or (outside a log) a repeated annotator and pair; with path and
+        line.
 
     Examples
     --------

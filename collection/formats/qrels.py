@@ -30,12 +30,12 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     Parameters
     ----------
     form
-        - "judged": one grade a document, as above.
+        - "judged": one grade per document, as above.
         - "subtopics": ``query_id subtopic doc_id relevance``; a document may have a grade in each subtopic.
         - "strata": ``query_id 0 doc_id stratum relevance``, NIST's form of a sampled pool: each document of the pool
           with its stratum, and a grade below 0 if it was not drawn.
         - "probabilities": ``query_id 0 doc_id relevance probability``, the probability with which the document was
-          drawn: above 0, at most 1, whatever the grade.
+          drawn, above 0 and at most 1.
 
     Returns
     -------

@@ -21,14 +21,13 @@ NAMES = "query_id Q0 doc_id rank score tag"
 def read_run(path: FilePath) -> Run:
     r"""Read a run file: ``query_id Q0 doc_id rank score tag``, separated by blanks or tabs.
 
-    Columns after the sixth, blank lines and lines that begin with # are ignored. So is the rank column: the score
-    decides (see :func:`collection.ranking.rank_run`).
+    Ranks are computed from the scores (:func:`collection.ranking.rank_run`); the rank column, columns after the sixth,
+    blank lines and lines that begin with # are ignored.
 
     Parameters
     ----------
     path
-        The file, which may be compressed with gzip. Lines without a tag (five columns, ``Q0`` in the second) are read
-        too.
+        The file, optionally gzipped. The tag may be missing (five columns, the second ``Q0``).
 
     Returns
     -------
@@ -40,8 +39,8 @@ def read_run(path: FilePath) -> Run:
     Raises
     ------
     FormatError
-        With path and line: a short line, a score that is not a number, a repeated document in a topic, a second tag,
-        text that is not UTF-8, qrels instead of a run, or no row.
+        A short line, a score that is not a number, a repeated document in a topic, a second tag, text that is not
+        UTF-8, qrels instead of a run, or no rows; with path and line.
 
     Examples
     --------

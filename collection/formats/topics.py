@@ -19,15 +19,15 @@ _BARE = {width: TOPICS.names[:width] for width in (2, 3, 4)}
 
 
 def read_topics(path: FilePath) -> pd.DataFrame:
-    r"""Read topics in any of the field's forms; the content says which.
+    r"""Read topics; the format is detected from the content.
 
     Parameters
     ----------
     path
-        JSONL; TSV or CSV with a header; TSV without one (id, title, perhaps description and narrative); TREC's SGML
-        (``<top> <num> Number: 301 <title> ...``), with or without end tags; XML (``<topic number="1"><query>...``). The
-        id may be called query_id, qid, _id, id, number or topic; the title query or text; the description desc or
-        question; the narrative narr.
+        JSONL; TSV or CSV with a header; TSV without a header (id, title, and optionally description and narrative);
+        TREC's SGML (``<top> <num> Number: 301 <title> ...``), with or without end tags; or XML (``<topic number="1">
+        <query>...``). The id may be named query_id, qid, _id, id, number or topic; the title also query or text; the
+        description also desc or question; the narrative also narr.
 
     Returns
     -------
@@ -38,8 +38,8 @@ def read_topics(path: FilePath) -> pd.DataFrame:
     Raises
     ------
     FormatError
-        With path and line: a missing or repeated id, broken JSON or XML, text that is not UTF-8, none of these forms,
-        or no topic.
+        A missing or repeated id, invalid JSON or XML, text that is not UTF-8, another format, or no topics; with path
+        and line.
 
     Examples
     --------

@@ -103,16 +103,18 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     Parameters
     ----------
     frame
-        :data:`collection.frames.QRELS` with the column that the form adds; also with qid, docno, label as in memory.
+        :data:`collection.frames.QRELS`, and the column that `form` adds. The names qid, docno and label also work.
+    path
+        The file to write; its folder must exist.
     form
-        As :func:`collection.formats.read_qrels` reads it back: "strata" has ``stratum`` before the grade,
-        "probabilities" ``probability`` behind it, "subtopics" ``subtopic`` in the second column.
+        A form of :func:`collection.formats.read_qrels`: "strata" writes the column ``stratum`` before the grade,
+        "probabilities" writes ``probability`` after it, "subtopics" writes ``subtopic`` as second column.
 
     Raises
     ------
     InputError
-        An id could not be read back (empty, white space in it, a topic that begins with #), or the file cannot be
-        written.
+        An id that could not be read back (empty, with white space, or a topic that begins with #), or a file that
+        cannot be written.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The metric module: a table of measures over one aligned matrix of grades.
+"""Measures: a registry of functions of one aligned matrix of grades.
 
     >>> import pandas as pd
     >>> from collection.measures import RR, align, nDCG, parse
@@ -10,10 +10,10 @@
     >>> parse("nDCG(dcg='exp-log2')@10") == nDCG(dcg="exp-log2") @ 10
     True
 
-:func:`align` is done once per run; each measure is then a few lines of array code. Every measure of the
-table can be imported by its name. A measure of one's own is a function with a docstring that gives one
-value a topic; a keyword `cutoff` is what ``@k`` sets, `rel` the lowest relevant grade. A package that adds
-it through an entry point of the group ``cleverdon.measures`` has it in the command line and the pages too:
+Call :func:`align` once per run; each measure is then a few lines of array code. Every measure can be imported by
+its name. To add a measure, write a function with a docstring that returns one value per topic; its keyword
+`cutoff` is set by ``@k``, and `rel` is the minimum relevant grade. If a package adds it through an entry point of
+the group ``cleverdon.measures``, the command line and the pages have it too:
 
     >>> from collection.measures import MEASURES, divide
     >>> @MEASURES.add("FirstHalf", label="First half", description="Share of R in the better half of the run.")

@@ -1,4 +1,4 @@
-"""A run aligned with its qrels: the (topics x depth) matrix of grades that every measure reads."""
+"""A run aligned with qrels: the (topics x depth) matrix of grades that every measure reads."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Grades = np.ndarray
 """Integers, or float64 where grades have fractions."""
 
 Version = Literal[9, 10]
-"""The trec_eval whose order and recall levels are kept."""
+"""Version of trec_eval whose order of ties and recall levels apply."""
 
 UNJUDGED = -1
-"""A cell whose document the qrels name without a grade: pooled, but not judged."""
+"""Grade of a document that is in the qrels without a grade: pooled, but not judged."""
 
 UNPOOLED = -2
-"""A cell whose document the qrels do not name, or beyond the end of the run."""
+"""Grade of a document that is not in the qrels, and of a rank beyond the end of the run."""
 
 
 class Found(NamedTuple):
@@ -37,19 +37,19 @@ class Found(NamedTuple):
 
 
 def places(cells: Bools) -> tuple[Ints, Ints]:
-    """Row and column of every True, as np.nonzero, in a third of the time where they are few."""
+    """Row and column of every True, as np.nonzero, but three times faster if few are True."""
     return divmod(np.flatnonzero(cells), max(1, cells.shape[1]))
 
 
 def compact_grades(grades: Floats) -> Grades:
-    """The same as small integers if all grades are whole, since these matrices are read many times."""
+    """Convert to small integers if all grades are whole, since these matrices are read many times."""
     if not (grades == np.trunc(grades)).all():
         return grades
     return grades.astype(np.int16 if grades.max(initial=0) < np.iinfo(np.int16).max else np.int64)
 
 
 def grade_levels(grades: Grades) -> tuple[float, ...]:
-    """The different grades above 0, lowest first."""
+    """The distinct grades above 0, lowest first."""
     return tuple(map(float, np.unique(grades[grades > 0])))
 
 
@@ -110,17 +110,17 @@ class Aligned:
 
     @property
     def top_grade(self) -> float:
-        """The highest grade that the qrels give anywhere, 1 at least."""
+        """The highest grade in the qrels, at least 1."""
         return max([1.0, *self.levels])
 
     @cached_property
     def size(self) -> Ints:
-        """(T,): documents that the run or the judgements know of: the least that the collection holds."""
+        """(T,) number of documents in the run or the qrels, a lower bound of the size of the collection."""
         judged = (self.judged > UNJUDGED).sum(axis=1) - (self.grades > UNJUDGED).sum(axis=1)
         return self.retrieved + judged
 
     def relevant(self, rel: float = 1) -> Ints:
-        """(T,): how many judged documents have grade `rel` or more."""
+        """(T,) number of judged documents with grade `rel` or more."""
         return np.count_nonzero(self.judged >= rel, axis=1)
 
     def nonrelevant(self, rel: float = 1) -> Ints:
@@ -136,36 +136,36 @@ class Aligned:
         return self.top(cutoff) >= rel
 
     def count(self, rel: float = 1, cutoff: int | None = None) -> Ints:
-        """(T,): how many of the documents retrieved to `cutoff` are relevant."""
+        """(T,) number of relevant documents retrieved up to `cutoff`."""
         return np.count_nonzero(self.hits(rel, cutoff), axis=1)
 
     def found(self, rel: float = 1, cutoff: int | None = None) -> Found:
-        """The relevant documents to `cutoff` one by one: most measures are a sum over these, and they are few."""
+        """The relevant documents up to `cutoff` one by one; most measures are sums over these few documents."""
         topic, column = places(self.hits(rel, cutoff))
         first = np.searchsorted(topic, np.arange(len(self.topics)))
         return Found(topic, column + 1, np.arange(1, len(topic) + 1) - first[topic])
 
     def count_to(self, depth: Ints, rel: float = 1) -> Ints:
-        """(T,): how many of the first documents are relevant, each topic to a depth of its own."""
+        """(T,) number of relevant documents among the first `depth` (T,) of each topic."""
         hits = self.hits(rel)
         return np.count_nonzero(hits & (np.arange(hits.shape[1]) < depth[:, None]), axis=1)
 
     def total(self, topic: Ints, amounts: npt.ArrayLike) -> Floats:
-        """(T,): the sum of `amounts`, each credited to the topic beside it."""
+        """(T,) sum of `amounts` by topic; `topic` has the topic of each amount."""
         summed: Floats = np.bincount(topic, np.asarray(amounts, dtype=np.float64), len(self.topics)).astype(np.float64)
         return summed
 
     def within(self, cutoff: int | None = None) -> Ints:
-        """(T,): how many documents the run has to `cutoff`."""
+        """(T,) number of documents retrieved up to `cutoff`."""
         return self.retrieved if cutoff is None else np.minimum(self.retrieved, cutoff)
 
     def unjudged(self, cutoff: int | None = None) -> Ints:
-        """(T,): how many of the documents retrieved to `cutoff` nobody judged."""
+        """(T,) number of unjudged documents retrieved up to `cutoff`."""
         return self.within(cutoff) - np.count_nonzero(self.top(cutoff) > UNJUDGED, axis=1)
 
     @cached_property
     def condensed(self) -> Aligned:
-        """The same with every unjudged document taken out of the ranking (Sakai, SIGIR 2007)."""
+        """The same run without its unjudged documents (condensed list; Sakai, SIGIR 2007)."""
         judged = self.grades > UNJUDGED
         retrieved = np.count_nonzero(judged, axis=1)
         order = np.argsort(~judged, axis=1, kind="stable")[:, : retrieved.max(initial=0)]
@@ -186,7 +186,7 @@ class Aligned:
         )
 
     def binary(self, rel: float) -> Aligned:
-        """The same with grade 1 where a grade is `rel` or more and 0 where it is less."""
+        """The same run and qrels with grade 1 for grades of `rel` or more, and 0 for lower ones."""
 
         def flattened(grades: Grades) -> Grades:
             return np.where(grades > UNJUDGED, grades >= rel, grades).astype(np.int16)
@@ -194,7 +194,7 @@ class Aligned:
         return replace(self, grades=flattened(self.grades), judged=flattened(self.judged), levels=(1.0,))
 
     def only(self, topic: str) -> Aligned:
-        """The same for one topic. Its values are the same: the levels stay those of all topics."""
+        """The same for one topic only; its values do not change, since the grade levels stay those of all topics."""
         at = self.topics.index(topic)
         row, depth = slice(at, at + 1), int(self.retrieved[at])
         sample, subtopics = self.sample, self.subtopics

@@ -141,7 +141,7 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     rows, topic, pair = rows[named], topic_of_row[named], pair[named]
     if len(np.unique(pair)) < len(pair):
         again = pd.Series(pair).duplicated().to_numpy()
-        raise InputError(f"a ranking has each document once, found twice: {_first(ranked.iloc[rows], again)}")
+        raise InputError(f"ranking: expected each document once, found {_first(ranked.iloc[rows], again)} twice")
     shape = (len(index.topics), int(retrieved.max(initial=0)))
 
     def cells(of_pair: Grades, empty: int) -> Grades:
@@ -192,7 +192,7 @@ def from_grades(rankings: Sequence[Sequence[float | None]], judged: Sequence[Seq
     if judged is None:
         judged = [[g for g in ranking if g is not None] for ranking in rankings]
     if len(judged) != len(rankings):
-        raise InputError(f"judged needs the grades of {len(rankings)} topics, found {len(judged)}")
+        raise InputError(f"judged: expected the grades of {len(rankings)} topics, found {len(judged)}")
     lengths = np.array([len(r) for r in rankings], dtype=np.int64)
     flat = [UNPOOLED if g is None else g for ranking in rankings for g in ranking]
     grade = _as_grades(pd.Series([*flat, *(g for some in judged for g in some)], dtype=np.float64), UNPOOLED)
@@ -226,7 +226,7 @@ def _as_grades(relevance: pd.Series, lowest: int = UNJUDGED) -> Grades:
     values = relevance.to_numpy(dtype=np.float64)
     if not (np.abs(values) < 2**31).all():
         wrong = values[~(np.abs(values) < 2**31)][0]
-        raise InputError(f"a grade is a number below 2,147,483,648, found {wrong}; leave out what nobody judged")
+        raise InputError(f"grades: expected numbers below 2,147,483,648, found {wrong}; leave out unjudged pairs")
     values = np.where(values < 0, np.maximum(np.floor(values), lowest), values)
     return compact_grades(values)
 
@@ -292,7 +292,7 @@ def _strata(
     else:
         probability = np.asarray(values, dtype=np.float64)
         if not ((probability > 0) & (probability <= 1)).all():
-            raise InputError("the probability of being judged is above 0 and at most 1 in every row of the qrels")
+            raise InputError("qrels: expected a probability of being judged above 0 and at most 1 in every row")
         size = judged / probability
     graded = stack_by_topic(topic_of_pair[order], stratum[order], topics, -1)
     return stratum, Sample(np.empty((topics, 0), np.int64), size, judged, graded, listed=name == "stratum")

@@ -1,4 +1,4 @@
-"""The measures as people read of them: `cleverdon measures` and the reference page."""
+"""Descriptions of the measures for `cleverdon measures` and the reference page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator
 from collection.measures.table import MEASURES, MeasureEntry
 
 ORDER = ("ranked", "sets", "graded", "incomplete", "effort", "diversity", "experimental")
-"""The modules of measures in the order in which people read of them; other packages' come after."""
+"""The modules of measures in the order of the reference; those of other packages come last."""
 
 
 PARAMETERS = {
@@ -18,8 +18,8 @@ PARAMETERS = {
     "max_rel": "highest possible grade; None: the highest of the qrels",
     "documents": "number of documents in the collection, N; None: only those that the run or the qrels name",
     "gains": "gain of single grades, such as {1: 1, 2: 3}; other grades keep theirs",
-    "norm": "divisor",
-    "dcg": "discount and gain",
+    "norm": "divisor, R or min(R, k)",
+    "dcg": "gain, the grade or 2^grade - 1",
 }
 """What a parameter of several measures means."""
 
@@ -28,7 +28,7 @@ COMMON = {"rel", "judged_only"}
 
 
 def families() -> Iterator[tuple[str, list[MeasureEntry]]]:
-    """Headline -> its measures. A family is a module; its headline is the first line of its docstring."""
+    """Return headline -> measures. A family is a module; its headline is the first line of its docstring."""
     grouped: dict[str, list[MeasureEntry]] = {}
     for entry in MEASURES:
         module = sys.modules[entry.function.__module__]
@@ -40,7 +40,7 @@ def families() -> Iterator[tuple[str, list[MeasureEntry]]]:
 
 
 def written(entry: MeasureEntry) -> str:
-    """How the measure is written: its name, and ``@k`` or ``@r``, in brackets where it may be left out."""
+    """Return the notation of a measure: its name, and ``@k`` or ``@r``, in brackets if optional."""
     if entry.at is None:
         return entry.name
     at = "@k" if entry.at == "cutoff" else "@r"
@@ -48,7 +48,7 @@ def written(entry: MeasureEntry) -> str:
 
 
 def parameters(entry: MeasureEntry) -> str:
-    """`rel=1, norm='R'`: every parameter with its default, but for what stands behind ``@``."""
+    """Return every parameter with its default, such as `rel=1, norm='R'`, except the number after ``@``."""
     return ", ".join(
         f"{'k' if name == entry.at else name}={default!r}"
         for name, default in entry.parameters.items()
@@ -57,7 +57,7 @@ def parameters(entry: MeasureEntry) -> str:
 
 
 def markdown() -> str:
-    """All measures as tables in Markdown, one a family."""
+    """Return all measures as Markdown tables, one per family."""
     lines: list[str] = []
     for headline, entries in families():
         lines += [f"**{headline}**", "", "| measure | what it measures | parameters |", "|---|---|---|"]
@@ -69,7 +69,7 @@ def markdown() -> str:
 
 
 def describe(entry: MeasureEntry) -> str:
-    """Everything that the table has of a measure, as plain text."""
+    """Describe a measure in plain text, with all details of the registry."""
     lines = [f"{written(entry)}  {entry.label}", entry.description, "", entry.formula]
     if entry.notes:
         lines += ["", entry.notes]
@@ -79,7 +79,7 @@ def describe(entry: MeasureEntry) -> str:
 
 
 def reference() -> str:
-    """All measures in Markdown: the table of each family, and a section for each measure."""
+    """Return all measures in Markdown: a table for each family, and a section for each measure."""
     lines: list[str] = []
     for headline, entries in families():
         lines += [f"## {headline}", ""]
@@ -97,7 +97,7 @@ def reference() -> str:
 
 
 def _explain(entry: MeasureEntry, names: Container[str]) -> Iterator[str]:
-    """A line for each of these parameters that its notes do not explain."""
+    """Return a line for each of these parameters that the notes do not explain."""
     for name in entry.parameters:
         values = " or ".join(map(repr, entry.choices.get(name, ())))
         about = PARAMETERS.get("k" if name == entry.at else name, "")

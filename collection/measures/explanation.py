@@ -19,7 +19,7 @@ ALWAYS_SHOWN = 10
 
 
 class Explanation(NamedTuple):
-    """How a value came about.
+    """The calculation of a value.
 
     Attributes
     ----------
@@ -91,13 +91,13 @@ def explain(
     aligned = ranking if isinstance(ranking, Aligned) else from_grades([ranking])
     if topic is None:
         if len(aligned.topics) != 1:
-            raise InputError(f"name the topic to explain: there are {len(aligned.topics)}")
+            raise InputError(f"topic: expected one of the {len(aligned.topics)} topics to explain, found none")
         (topic,) = aligned.topics
     if topic not in aligned.topics:
         raise UnknownNameError("topic", topic, aligned.topics)
     one = aligned.only(topic)
     if doc_ids is not None and len(doc_ids) != one.retrieved[0]:
-        raise InputError(f"doc_ids needs the {one.retrieved[0]} documents of topic {topic!r}, found {len(doc_ids)}")
+        raise InputError(f"doc_ids: expected the {one.retrieved[0]} documents of topic {topic!r}, found {len(doc_ids)}")
     prepared, keywords = measure.prepare(one)
     with record_steps() as steps:
         (value,) = measure.entry.function(prepared, **keywords)

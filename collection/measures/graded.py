@@ -28,7 +28,7 @@ def gain_of(grades: Grades, dcg: Dcg = "log2", gains: Gains | None = None) -> Fl
     gain = np.maximum(grades, 0).astype(np.float64)
     if dcg == "exp-log2":
         if gain.max(initial=0) > 1000:
-            raise InputError(f"the gain 2^grade - 1 has no number for the grade {gain.max():g}; use dcg='log2'")
+            raise InputError(f"the gain 2^grade - 1 is too large for the grade {gain.max():g}; use dcg='log2'")
         gain = np.exp2(gain) - 1
     for grade, value in (gains or {}).items():
         if grade >= 0:
@@ -127,7 +127,7 @@ def scaled_dcg(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = None
     et al., TOIS 2017.
     """
     if cutoff > SCALED_DEPTH:
-        raise InputError(f"SDCG@{cutoff} would sum {cutoff:,} weights; {SCALED_DEPTH:,} ranks are the most")
+        raise InputError(f"SDCG: expected a cut-off of at most {SCALED_DEPTH:,}, found {cutoff:,}")
     top = max_rel or aligned.top_grade
     topic, rank, gain = _ranked_gain(aligned, cutoff)
     scaled = show("gain / max_rel / log2(i + 1)", np.minimum(gain / top, 1) / np.log2(rank + 1), rank)
@@ -139,7 +139,7 @@ def scaled_dcg(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = None
 def _err(grades: Grades, max_rel: float, named: str = "") -> Floats:
     """(T,): ERR of these rows; `named` is the prefix of the steps shown."""
     if max_rel > 1000:
-        raise InputError(f"2^max_rel has no number for {max_rel:g}; give a smaller max_rel or measure with nDCG")
+        raise InputError(f"max_rel: expected at most 1,000, found {max_rel:g}; pass a smaller one, or use nDCG")
     stop = show(f"{named}content s", (np.exp2(np.clip(grades, 0, max_rel)) - 1) / np.exp2(max_rel))
     reached = show(f"{named}reaches i", _shifted_product(1 - stop))
     terms = show(f"{named}s * reaches / i", stop * reached / np.arange(1, stop.shape[1] + 1))

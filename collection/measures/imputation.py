@@ -1,4 +1,4 @@
-"""One run aligned with many qrels at once: the same pairs with other grades."""
+"""One run aligned with many qrels at once, which have the same pairs with different grades."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def number_rows(pairs: pd.DataFrame) -> QrelsIndex:
 
 
 def complete(numbered: Aligned, grades: Grades) -> Aligned:
-    """Align the same ranking with B qrels: B x T topics, those of the first qrels first.
+    """Align one ranking with B qrels, as B x T topics, those of the first qrels first.
 
-    One call of a measure then evaluates all qrels; ``values.reshape(B, T)`` splits the values.
+    One call of a measure then evaluates all of them; ``values.reshape(B, T)`` separates the values.
 
     Parameters
     ----------
     numbered
-        A run aligned with what :func:`number_rows` made of the pairs.
+        A run aligned with the result of :func:`number_rows`.
     grades
-        (pairs, B): the grade of each pair in each of the qrels; UNJUDGED where it has none.
+        (pairs, B) grade of each pair in each of the qrels; UNJUDGED for pairs without one.
 
     Examples
     --------

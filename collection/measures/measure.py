@@ -40,7 +40,7 @@ class Measure:
     level: float | None = None
 
     def __post_init__(self) -> None:
-        """Check everything at once, not when the first topic is computed."""
+        """Check name, parameters and number now, not when the first topic is computed."""
         entry = self.entry
         defaults = {k: v for k, v in entry.parameters.items() if k != entry.at}
         for key, value in self.parameters.items():
@@ -55,7 +55,7 @@ class Measure:
 
     @property
     def entry(self) -> MeasureEntry:
-        """Its row of the table."""
+        """Its entry in the registry."""
         return MEASURES[self.name]
 
     @overload
@@ -71,8 +71,8 @@ class Measure:
         values = self.entry.function(aligned, **keywords)
         if np.shape(values) != (len(aligned.topics),):
             raise InputError(
-                f"{self.name} has to give one value for each of {len(aligned.topics)} topics, "
-                f"found the shape {np.shape(values)}"
+                f"{self.name}: expected one value for each of the {len(aligned.topics)} topics, "
+                f"found shape {np.shape(values)}"
             )
         return values
 
@@ -83,11 +83,11 @@ class Measure:
             raise InputError(f"{self} needs {_level_word(entry)}, for example {entry.example}")
         if entry.needs == "strata" and aligned.sample is None:
             raise InputError(
-                f"{self} needs qrels of a sampled pool: a fifth column, with the stratum before the grade"
-                " or the probability of being judged behind it"
+                f"{self} needs qrels of a sampled pool, with a fifth column: the stratum before the grade"
+                " or the probability of being judged after it"
             )
         if entry.needs == "subtopics" and aligned.subtopics is None:
-            raise InputError(f"{self} needs diversity qrels: the subtopic in the second column")
+            raise InputError(f"{self} needs diversity qrels, with the subtopic in the second column")
         keywords = dict(self.parameters)
         if self.level is not None and entry.at:
             keywords[entry.at] = int(self.level) if entry.at == "cutoff" else self.level
@@ -98,7 +98,7 @@ class Measure:
         return aligned, keywords
 
     def __matmul__(self, level: float) -> Measure:
-        """`measure @ 10`: the same with a cut-off."""
+        """`measure @ 10`: the same measure with a cut-off."""
         return Measure(self.name, self.parameters, level)
 
     def summarise(self, values: Floats) -> float:
@@ -168,7 +168,7 @@ def read(text: object, rel: float | None = None) -> ReadMeasures:
     'P.5,10: computed as P@5, P@10'
     """
     if text is None or isinstance(text, int | float):
-        raise InputError(f"a measure is a text like nDCG@10, or what parse made of one, found {text!r}")
+        raise InputError(f"measure: expected a Measure or text such as 'nDCG@10', found {text!r}")
     text = str(text)  # also a measure of another library
     plain = text.replace("α", "alpha")  # ir_measures writes it either way
     written = _WRITTEN.fullmatch(plain)
@@ -179,8 +179,8 @@ def read(text: object, rel: float | None = None) -> ReadMeasures:
     if translation is None:
         if written is not None:
             raise _unknown(written["name"], written["level"])
-        hint = "; name each measure by itself" if "," in text else ""
-        raise InputError(f"a measure is written like nDCG@10 or AP(rel=2)@100, found {text!r}{hint}")
+        hint = "; write each measure separately" if "," in text else ""
+        raise InputError(f"measure: expected notation such as nDCG@10 or AP(rel=2)@100, found {text!r}{hint}")
     measures = tuple(_read(each, rel) for each in translation.written)
     note = f"{text.strip()}: computed as {', '.join(map(str, measures))}"
     return ReadMeasures(measures, translation.labels, note + (f" ({translation.note})" if translation.note else ""))
@@ -214,7 +214,7 @@ def list_measures(measures: Measure | str | Iterable[Measure | str]) -> list[Mea
 
 
 def as_measure(measure: Measure | str) -> Measure:
-    """Read a measure unless it is read already."""
+    """Return a Measure unchanged, or read it from text."""
     return measure if isinstance(measure, Measure) else parse(measure)
 
 
@@ -233,7 +233,7 @@ def _read(text: str, rel: float | None) -> Measure:
     number = None if level is None else float(level) if "." in level else int(level)
     if written["percent"] and number is not None:
         if MEASURES[name].at != "recall":
-            raise InputError(f"the cut-off of {name} is a rank, not a percentage: {text!r}")
+            raise InputError(f"cut-off of {name}: expected a rank, found a percentage in {text!r}")
         number = number / 100
     measure = Measure(name, parameters, number)
     if measure.level is None and measure.entry.needs_at:
@@ -242,19 +242,19 @@ def _read(text: str, rel: float | None) -> Measure:
 
 
 def _checked_level(entry: MeasureEntry, level: float) -> float:
-    """The number behind ``@`` as the measure takes it."""
+    """Check and convert the number after ``@``."""
     if not isinstance(level, int | float) or isinstance(level, bool):
-        raise InputError(f"what stands behind @ is a number, found {level!r}")
+        raise InputError(f"expected a number after @, found {level!r}")
     if entry.at is None:
         raise InputError(f"{entry.name} has no cut-off; write it without @{level:g}")
     if entry.at == "recall":
         # WSS@95 is how the field writes 95%.
         share = level / 100 if level > 1 else level
         if not 0 <= share <= 1:
-            raise InputError(f"{entry.name} stands at a recall from 0 to 1, found {level:g}")
+            raise InputError(f"{entry.name}: expected a recall from 0 to 1 after @, found {level:g}")
         return float(share)
     if not float(level).is_integer() or not 1 <= level <= DEEPEST:
-        raise InputError(f"the cut-off of {entry.name} is a rank from 1 to {DEEPEST:,}, found {level}")
+        raise InputError(f"cut-off of {entry.name}: expected a rank from 1 to {DEEPEST:,}, found {level}")
     return int(level)
 
 
@@ -271,7 +271,7 @@ def parse_name(text: str) -> MeasureEntry:
 
 
 def _own_names() -> dict[str, str]:
-    """How a name is looked up -> how the table spells it."""
+    """Normalised name -> name in the registry."""
     return {bare(entry.name): entry.name for entry in MEASURES}
 
 
@@ -312,6 +312,6 @@ def _parameters(inside: str, text: str) -> dict[str, object]:
         return {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         raise InputError(
-            "parameters are written name=value with plain values, text in quotes (norm='min'), yes or no as True or "
-            f"False, found ({inside}) in {text!r}"
+            "parameters: expected name=value, with numbers, True, False, or text in quotes (norm='min'); "
+            f"found ({inside}) in {text!r}"
         ) from None

@@ -172,7 +172,7 @@ def _written(text: str, asked: re.Match[str], key: str, own: dict[str, str]) -> 
     if several and foreign.at:
         return {number: foreign.at.format(number) for number in several}, foreign.note
     if several:
-        raise InputError(f"{text!r}: it takes no number; write {foreign.whole}")
+        raise InputError(f"{text!r}: expected no number; write {foreign.whole}")
     if key in own:
         return {"": own[key]}, ""
     raise InputError(f"{text!r}: {foreign.why}")
@@ -186,7 +186,7 @@ def _special(key: str, numbers: str) -> tuple[str, str] | None:
     if key == "rbp" and re.fullmatch(r"\d+", numbers):
         return f"RBP(p=0.{numbers},rel=1)", "as in ranx, binary with that persistence"
     if key == "rbp" and re.fullmatch(r"0?\.\d+", numbers):
-        raise InputError(f"the persistence of RBP is written as in RBP(p={float(numbers):g}), found {numbers!r}")
+        raise InputError(f"RBP: expected its persistence as in RBP(p={float(numbers):g}), found {numbers!r}")
     if key == "utility" and numbers.count(",") == 3:
         a, b, c, d = (float(n) for n in numbers.split(","))
         return f"Utility(a={a!r},b={b!r},c={c!r},d={d!r})", ""

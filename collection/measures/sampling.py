@@ -76,7 +76,7 @@ def sampling_interval(
 
     measure = as_measure(measure)
     if measure.entry.needs != "strata":
-        raise InputError(f"a sampling interval is of a measure that reads strata (xinfAP, infNDCG), found {measure}")
+        raise InputError(f"a sampling interval needs a measure that reads strata (xinfAP, infNDCG), found {measure}")
     if not 0 < confidence < 1 or replicates < 2:
         raise InputError(
             "sampling interval: expected a confidence between 0 and 1 and at least 2 replicates, "

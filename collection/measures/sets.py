@@ -26,8 +26,8 @@ def collection_size(aligned: Aligned, documents: int | None) -> Ints:
     at = int(aligned.size.argmax()) if len(aligned.size) else 0
     if len(aligned.size) and aligned.size[at] > documents:
         raise InputError(
-            f"documents={documents} is fewer than the {aligned.size[at]} that run and qrels name "
-            f"for topic {aligned.topics[at]!r}"
+            f"documents: expected at least {aligned.size[at]}, the number in the run and the qrels of topic "
+            f"{aligned.topics[at]!r}, found {documents}"
         )
     return np.full(len(aligned.topics), int(documents))
 

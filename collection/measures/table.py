@@ -1,4 +1,4 @@
-"""The table of measures, with their parameters and traits."""
+"""The registry of measures, with their parameters and traits."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ Needs = Literal["", "strata", "subtopics"]
 """What qrels must have besides grades."""
 
 GEOMETRIC_FLOOR = 1e-5
-"""The least value in a geometric mean, so that one zero does not make it 0 (trec_eval)."""
+"""Smallest value in a geometric mean, so that one zero does not make it 0 (as in trec_eval)."""
 
 DEEPEST = 1_000_000_000
-"""The largest cut-off: beyond any ranking, and still an index of arrays."""
+"""Largest cut-off: deeper than any ranking, but still valid as an index of arrays."""
 
 MOST = 1e9
-"""The largest number that any parameter may be, so that powers and products of it stay numbers."""
+"""Largest value of any parameter, so that its powers and products stay finite."""
 
 
 @dataclass(frozen=True)
 class Within:
-    """The range of a parameter, both ends included unless `open` says that neither is."""
+    """The range of a parameter, including both ends; if `open`, without both."""
 
     low: float
     high: float = MOST
@@ -47,8 +47,12 @@ class Within:
 
     def __str__(self) -> str:
         if self.high == MOST:
-            return (f"above {self.low:g}" if self.open else f"of {self.low:g} or more") + f", {MOST:g} at most"
-        return f"from {self.low:g} to {self.high:g}, {'without the ends' if self.open else 'ends included'}"
+            return f"above {self.low:g} and at most {MOST:g}" if self.open else f"from {self.low:g} to {MOST:g}"
+        return (
+            f"between {self.low:g} and {self.high:g}, both excluded"
+            if self.open
+            else f"from {self.low:g} to {self.high:g}"
+        )
 
 
 Share = Annotated[float, Within(0, 1)]
@@ -65,26 +69,26 @@ HINTS: dict[str, object] = {"judged_only": bool, "rel": Positive | None}
 
 @dataclass(frozen=True, repr=False)
 class MeasureEntry(Entry[Function]):
-    """A row of the table.
+    """A measure in the registry.
 
     Attributes
     ----------
     summary
-        How the values of topics are combined.
+        How the values of the topics are combined.
     lowest, highest
-        Its range.
+        The range of its values.
     graded
-        Whether it looks at grades. Such a measure takes ``rel=n`` too, and is then binary.
+        Whether it uses grades. Such a measure also takes ``rel=n``, which makes it binary.
     monotone
         1 if moving a higher grade up never lowers the value, -1 if it never raises it, 0 if neither holds.
     needs
         What the qrels must have besides grades.
     found_only
-        Whether it depends only on found documents: every better document then raises it.
+        Whether it depends only on the documents found, so that every better document raises it.
     estimates_unjudged
         Whether unjudged documents count as something other than not relevant.
     descriptive
-        Whether it describes a run or the qrels and does not say how good a system is.
+        Whether it describes a run or the qrels instead of the quality of a system.
     differs
         Tool -> how its measure of this name differs, and how that is written here.
     """
@@ -103,7 +107,7 @@ class MeasureEntry(Entry[Function]):
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z]\w*", self.name):
-            raise InputError(f"the name of a measure is a letter and then letters, digits or _, found {self.name!r}")
+            raise InputError(f"name of a measure: expected a letter, then letters, digits and _, found {self.name!r}")
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -112,13 +116,13 @@ class MeasureEntry(Entry[Function]):
 
     @property
     def at(self) -> Literal["cutoff", "recall"] | None:
-        """What ``@`` is for this measure: a rank, a share of the relevant documents, or nothing."""
+        """Meaning of the number after ``@``: a rank, a recall, or None if the measure takes no number."""
         own = super().parameters
         return "cutoff" if "cutoff" in own else "recall" if "recall" in own else None
 
     @property
     def needs_at(self) -> bool:
-        """Whether it cannot be written without ``@``."""
+        """Whether the number after ``@`` is required."""
         return self.at is not None and super().parameters[self.at] is inspect.Parameter.empty
 
     @property
@@ -154,7 +158,7 @@ class MeasureEntry(Entry[Function]):
     def check(self, name: str, value: object) -> None:
         """Raise InputError or UnknownNameError unless `value` can be the parameter `name`."""
         hint = {**HINTS, **get_type_hints(self.function, include_extras=True)}.get(name)
-        if hint is None:  # a function without types takes what it is given
+        if hint is None:  # a function without types takes any value
             return
         if type(None) in get_args(hint):
             if value is None:
@@ -166,7 +170,7 @@ class MeasureEntry(Entry[Function]):
             return
         wanted = self._refused(hint, value)
         if wanted:
-            raise InputError(f"{name} of {self.name} is {wanted}, found {value!r}")
+            raise InputError(f"{name} of {self.name}: expected {wanted}, found {value!r}")
 
     @staticmethod
     def _refused(hint: object, value: object) -> str:
@@ -177,7 +181,7 @@ class MeasureEntry(Entry[Function]):
             sound = isinstance(value, Mapping) and all(
                 _is_number(k) and _is_number(v) and 0 <= v <= MOST for k, v in value.items()
             )
-            return "" if sound else "a gain of 0 or more for each grade, as {1: 1, 2: 3}"
+            return "" if sound else "a gain of 0 or more for each grade, such as {1: 1, 2: 3}"
         base, *facts = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         if not _is_number(value) or (base is int and not float(value).is_integer()):
             return "a whole number" if base is int else "a number"

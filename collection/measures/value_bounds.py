@@ -63,7 +63,9 @@ def bounds(measure: Measure | str, aligned: Aligned, *, grades: Iterable[float] 
     """
     measure = as_measure(measure)
     if measure.entry.needs:
-        raise InputError(f"{measure} has no bounds: it reads {measure.entry.needs}, which the unjudged do not have")
+        raise InputError(
+            f"{measure} has no bounds, since it reads {measure.entry.needs}, which unjudged documents do not have"
+        )
     scale = () if grades is None else tuple(float(grade) for grade in grades if grade > 0)
     values = measure(aligned)
     lowest, highest = values.copy(), values.copy()

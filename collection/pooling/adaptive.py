@@ -32,7 +32,7 @@ Keep = Annotated[float, Parameter("Memory", "Weight of a run's older judgements 
 @STRATEGIES.add(
     "mtf",
     label="Move to front",
-    description="Reads a run while it brings relevant documents, then switches to the run with the fewest failures.",
+    description="Reads a run until a document is irrelevant, then switches to the run with the fewest irrelevant ones.",
     adaptive=True,
 )
 def mtf(rankings: Sequence[Indices]) -> Selector:
@@ -83,13 +83,13 @@ def maxmean(rankings: Sequence[Indices]) -> Selector:
 @STRATEGIES.add(
     "mm-ns",
     label="MaxMean, last judgement",
-    description="Takes the next document from a run whose last document was relevant: MaxMean without memory.",
+    description="Takes the next document from a run whose last judged one was relevant: MaxMean without memory.",
     adaptive=True,
 )
 def mm_ns(rankings: Sequence[Indices], *, keep: Keep = 0.0) -> Selector:
     """Non-stationary MaxMean: each new judgement of a run multiplies the weight of its older ones by `keep`.
 
-    With 0, which the paper found best, only the last judgement counts; with 1 it is :func:`maxmean`.
+    With 0, which the paper found best, only the last judgement counts; with 1 it is ``maxmean``.
 
     Source: Losada, Parapar & Barreiro, IP&M 53, 2017 (MM-NS).
     """
@@ -105,7 +105,7 @@ def mm_ns(rankings: Sequence[Indices], *, keep: Keep = 0.0) -> Selector:
 def thompson(rankings: Sequence[Indices], *, keep: Keep = 1.0, seed: Seed = 0) -> Selector:
     """Thompson sampling: each run is chosen with the probability that it is the best.
 
-    As :func:`mm_ns`, but the run with the largest random number from its Beta distribution comes next instead of the
+    As ``mm-ns``, but the run with the largest random number from its Beta distribution comes next instead of the
     one with the highest mean. With `keep` 1 nothing is forgotten.
 
     Source: Thompson, Biometrika 25, 1933, as Losada, Parapar & Barreiro, IP&M 53, 2017, use it for pooling (TS, and

@@ -28,7 +28,7 @@ def depth(
     ties: Annotated[
         Ties,
         Parameter(
-            "Equal scores",
+            "Ties (equal scores)",
             "Order in which documents with equal scores are pooled. Measures order them by document id.",
             labels={"listed": "As listed in the run", "both": "As listed, and as measures order them"},
         ),
@@ -36,9 +36,9 @@ def depth(
 ) -> pd.DataFrame:
     """The union of the first `depth` documents of every run.
 
-    A measure orders equal scores by document id, as trec_eval does, and not as the system listed them. A pool of what
-    was listed, which is what TREC pools, may then miss a few documents that a measure finds in the first k; with
-    ``ties="both"``, which adds the first `depth` in the measure's order, it misses none.
+    Measures order equal scores by document id, as trec_eval does, while a run may list them in another order. By
+    default the pool follows the run, as TREC does, and may miss a few documents that a measure reads in the first k.
+    With ``ties="both"`` the first `depth` documents in either order are pooled, and none is missing.
 
     Source: Sparck Jones & van Rijsbergen, "ideal" test collection report, 1975; Voorhees & Harman, TREC, 2005.
 
@@ -50,7 +50,7 @@ def depth(
     """
     check_depth(depth)
     if ties not in get_args(Ties):
-        raise UnknownNameError("way with ties", ties, get_args(Ties))
+        raise UnknownNameError("treatment of ties", ties, get_args(Ties))
     tops = [_top(run, depth, ties) for run in runs]
     rows = pd.concat(tops, ignore_index=True) if tops else pd.DataFrame(columns=["query_id", "doc_id", "rank"])
     pairs = rows.groupby(["query_id", "doc_id"], sort=False, as_index=False).agg(

@@ -38,13 +38,13 @@ BUDGET = 100
 @STRATEGIES.add(
     "rrf",
     label="Reciprocal rank fusion",
-    description="A budget of pairs: documents that many runs rank high come first.",
+    description="Fills a budget with the documents that many runs rank high.",
     limits=("budget",),
 )
 def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of 1 / (k + rank).
 
-    The rank is the place in the run's own list (``listed``). Sums of topics that the same runs have are comparable.
+    The rank is that in the run's own list (``listed``). Weights are comparable between topics that all runs have.
 
     Source: Cormack, Clarke & Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
     learning methods", SIGIR 2009.
@@ -55,13 +55,13 @@ def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total:
 @STRATEGIES.add(
     "combsum",
     label="CombSUM",
-    description="A budget of pairs: the highest sums of scores, normalised to 0 to 1 in each run.",
+    description="Fills a budget with the highest sums of scores, normalised to 0-1 in each run.",
     limits=("budget",),
 )
 def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of their normalised scores, which must be finite.
 
-    In each run and topic the highest score becomes 1 and the lowest 0; all become 1 where they are equal. Weights are
+    In each run and topic the highest score becomes 1 and the lowest 0; if all are equal, they become 1. Weights are
     comparable between topics as far as the runs' scores are distributed alike.
 
     Source: Fox & Shaw, "Combination of multiple searches", TREC-2, 1994; the normalisation is that of Lee,
@@ -74,7 +74,7 @@ def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -
 @STRATEGIES.add(
     "combmnz",
     label="CombMNZ",
-    description="CombSUM times the number of runs that have the document, so that agreement counts more.",
+    description="CombSUM times the number of runs that retrieve the document, so that agreement counts more.",
     limits=("budget",),
 )
 def combmnz(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
@@ -89,7 +89,7 @@ def combmnz(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -
 @STRATEGIES.add(
     "borda",
     label="Borda count",
-    description="A budget of pairs: runs vote by rank and split their remaining points among documents they lack.",
+    description="Fills a budget by votes: runs score documents by rank and split the rest among those they lack.",
     limits=("budget",),
 )
 def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
@@ -116,14 +116,14 @@ def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> 
 @STRATEGIES.add(
     "rbp",
     label="RBP weights",
-    description="A budget of pairs: the documents with the largest weight in the systems' rank-biased precision.",
+    description="Fills a budget with the documents that weigh most in the runs' rank-biased precision.",
     limits=("budget",),
 )
 def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = 0.8, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of (1 - p) p^(rank - 1).
 
     A document's weight is how much it can change the sum of the systems' rank-biased precision. So weights are
-    comparable between topics, and `total` gives the pool of its size that leaves the least mean RBP unknown.
+    comparable between topics, and `total` gives the pool of that size with the smallest mean RBP residual.
 
     Source: Moffat, Webber & Zobel, "Strategic system comparisons via targeted relevance judgments", SIGIR 2007
     (method A: the weights of all systems summed, fixed before anything is judged).
@@ -138,7 +138,7 @@ def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = 0.8, t
 @STRATEGIES.add(
     "sparse",
     label="Sparse",
-    description="The first few documents of each topic by a fusion, for lists and sparse qrels.",
+    description="The top few documents of each topic by rank fusion, for lists and sparse qrels.",
     limits=("budget",),
     orders_as="rrf",
 )

@@ -19,7 +19,7 @@ from collection.registry import Parameter
 @STRATEGIES.add(
     "quota",
     label="Quota per run",
-    description="Every run adds the same number of new documents, however similar the systems are.",
+    description="Every run adds the same number of new documents, however similar the runs are.",
     limits=("n",),
 )
 def quota(
@@ -30,7 +30,7 @@ def quota(
     """Runs take turns, in their order; each adds its next document that is not in the pool, until it has added `n`.
 
     In a depth pool, similar systems share their documents and an unusual one adds the most. Here all add `n` documents
-    of each topic, except where a run ends before.
+    of each topic, unless a run ends before.
 
     Returns
     -------

@@ -94,7 +94,7 @@ def two_strata(ranks: Ints, depth: int, share: float) -> str:
 @STRATEGIES.add(
     "uniform",
     label="Uniform sample",
-    description="A random sample of each topic's depth pool at a single rate: for infAP and unbiased totals.",
+    description="A random sample of each topic's depth-k pool at a single rate, for infAP and unbiased totals.",
     draw=lambda full: {"rate": full.share, "depth": full.depth},
     limits=("depth",),
 )
@@ -111,14 +111,14 @@ def uniform(runs: Sequence[Run], *, depth: Depth = 100, rate: Rate = 0.1, seed: 
 @STRATEGIES.add(
     "stratified",
     label="Stratified sample",
-    description="A random sample with a lower rate at deeper ranks: for xinfAP and infNDCG.",
+    description="A random sample with lower rates at deeper ranks, for xinfAP and infNDCG.",
     draw=lambda full: {"strata": two_strata(full.ranks, full.depth, full.share)},
 )
 def stratified(runs: Sequence[Run], *, strata: Strata = "10:1,50:.3,100:.1", seed: Seed = 1) -> pd.DataFrame:
     """A random sample from each depth stratum of each topic, without replacement.
 
-    A document's stratum is the first that reaches its best rank. The sample of a stratum of N documents has
-    n = rate x N, rounded up, and all sets of n documents are equally likely.
+    A document belongs to the first stratum that contains its best rank in any run. The sample of a stratum of N
+    documents has n = rate x N documents, rounded up, and all sets of n documents are equally likely.
 
     Source: Yilmaz, Kanoulas & Aslam, "A simple and efficient sampling method for estimating AP and NDCG", SIGIR 2008;
     such strata made the pools of TREC tracks that report xinfAP.
@@ -149,7 +149,7 @@ def statap(runs: Sequence[Run], *, budget: Budget = 100, depth: Depth = 100, see
 
     A run with n documents gives rank r the weight (1 + 1/r + 1/(r + 1) + ... + 1/n) / 2n, the share of its average
     precision that rests on that rank when all documents are equally likely to be relevant. A document's weight is
-    the mean over the runs; one whose probability would exceed 1 is certain.
+    the mean over the runs; a document whose probability would exceed 1 is always sampled.
 
     The paper draws with replacement within strata. Here the sample is systematic, in the order of weight, so exactly
     `budget` different documents are drawn and their probabilities are exact. Joint probabilities of two documents,

@@ -50,7 +50,8 @@ def assign_groups(runs: Sequence[str], groups: Mapping[str, str] | None) -> tupl
     if without:
         more = [f"{len(without) - 5:,} more"] if len(without) > 5 else []
         raise InputError(
-            f"every run needs a group (it may be a group of one), found none for {join([*without[:5], *more])}"
+            f"groups: expected a group for every run, even if it is the only member; found none for "
+            f"{join([*without[:5], *more])}"
         )
     return tuple(groups[name] for name in runs)
 

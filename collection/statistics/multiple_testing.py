@@ -113,5 +113,5 @@ def _back(adjusted: Floats, order: Ints) -> Floats:
 def _checked(p: npt.ArrayLike) -> Floats:
     values = np.asarray(p, dtype=np.float64)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
-        raise InputError("p: expected a list of numbers from 0 to 1")
+        raise InputError(f"p: expected a list of numbers from 0 to 1, found {p!r:.60}")
     return values

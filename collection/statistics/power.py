@@ -60,11 +60,13 @@ def compute_topics_needed(difference: float, spread: float, *, power: float = 0.
     """
     _check(spread, alpha, power)
     if not difference:
-        raise InputError("difference: expected a number other than 0, which no number of topics can show")
+        raise InputError("difference: expected a number other than 0, since no number of topics can detect 0")
     topics = range(2, MOST_TOPICS + 1)
     place = bisect_left(topics, power, key=lambda count: compute_power(difference, spread, count, alpha=alpha))
     if place == len(topics):
-        raise InputError(f"detecting a difference of {difference:g} takes more than {MOST_TOPICS:,} topics")
+        raise InputError(
+            f"difference: {difference:g} is so small that detecting it takes more than {MOST_TOPICS:,} topics"
+        )
     return topics[place]
 
 

@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import InputError
+from collection.errors import InputError, UnknownNameError
 
 Floats = npt.NDArray[np.float64]
 Scores: TypeAlias = Sequence[float] | np.ndarray
@@ -84,7 +84,7 @@ def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
     Yilmaz, Aslam, Robertson (2008), A new rank correlation coefficient for information retrieval. SIGIR.
     Urbano, Marrero (2017), The treatment of ties in AP correlation. ICTIR.
     """
-    _choose("way with ties", ties, TauApTies)
+    _choose("treatment of ties", ties, TauApTies)
     xs, ys = _paired(x, y)
     for side, values, allowed in (("x", xs, ties == "b"), ("y", ys, ties != "none")):
         if not allowed and len(np.unique(values)) < len(values):
@@ -162,7 +162,7 @@ def rbo(
     >>> round(rbo({"a": 3, "b": 2, "c": 1}, {"a": 3, "c": 2, "d": 1}, p=0.9), 4)
     0.685
     """
-    _choose("way with ties", ties, RboTies)
+    _choose("treatment of ties", ties, RboTies)
     if not 0 < p < 1:
         raise InputError(f"p: expected a probability between 0 and 1, found {p:g}")
     if isinstance(x, Mapping) and isinstance(y, Mapping):
@@ -239,4 +239,4 @@ def _signs(values: Floats) -> Floats:
 
 def _choose(what: str, given: str, among: object) -> None:
     if given not in get_args(among):
-        raise InputError(f"there is no {what} {given!r}; choose from {', '.join(get_args(among))}")
+        raise UnknownNameError(what, given, get_args(among))

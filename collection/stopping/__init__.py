@@ -1,4 +1,4 @@
-"""Stopping rules for the judging of a topic, and estimates of the recall reached.
+"""Stopping rules for judging a topic, and estimates of the recall reached.
 
 A rule in STOPPING_RULES reads the ledger of a topic (its judgements in order) and returns a decision with a reason.
 Most rules are heuristics without a guarantee, as their docstrings state. `advise` uses the rule whose guarantee holds

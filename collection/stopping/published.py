@@ -129,7 +129,7 @@ def knee(
     relevant: Annotated[int, Parameter("Relevant documents", "Each one fewer raises the required ratio by 1.")] = 150,
     least: Annotated[int, Parameter("Judgements", "Minimum number of judgements.")] = 100,
 ) -> StopDecision:
-    """Stop when slope before the knee / slope after it >= rho + relevant - min(F, relevant).
+    """Stop when (slope before the knee) / (slope after it) >= rho + relevant - min(F, relevant).
 
     A heuristic without a guarantee. By default the bound is 156 - min(F, 150), so few relevant documents need a
     sharper knee. It never stops before `least` judgements. A knee is at the end of a round of the model, or at any
@@ -263,7 +263,7 @@ def qbcb(
         int | None, Parameter("Random sample", "Relevant documents to draw; None: the fewest possible.")
     ] = None,
 ) -> StopDecision:
-    """Stop when the ranking has found j of r random relevant documents.
+    """Stop when the ranking has found at least j of r relevant documents that were drawn at random.
 
     j is the least number with P(Binomial(r, target) < j) >= confidence. It guarantees a recall of at least the
     target with that confidence, if r was fixed beforehand and the model never learns from the control sample. By

@@ -1,4 +1,4 @@
-"""The table of stopping rules."""
+"""The registry of stopping rules."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Store:
     path
         The SQLite file, or ``":memory:"``.
     create
-        Create a missing file, which is an error otherwise.
+        Create the file if it is missing; otherwise a missing file is an error.
 
     Examples
     --------

@@ -129,11 +129,11 @@ class AccountTables(Repository):
         return members
 
     def names_in_the_log(self) -> list[str]:
-        """Return everybody who ever judged, imported or not."""
+        """Return the names of all annotators who ever judged, including imported ones."""
         return self.connection.column("SELECT DISTINCT annotator FROM last_words ORDER BY annotator")
 
     def was_imported(self, annotator: str) -> bool:
-        """Tell whether judgements of this name were imported."""
+        """Tell whether judgements of this annotator were imported."""
         return self.connection.exists(
             "SELECT EXISTS (SELECT 1 FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement "
             "WHERE w.annotator = ? AND j.source = 'imported')",
@@ -172,7 +172,7 @@ class AccountTables(Repository):
     def add_signin_link(
         self, digest: str, annotator: str, *, until: float | None = None, invitation: bool = False
     ) -> None:
-        """Add a one-time link by its digest; earlier ones of its kind for this person are void."""
+        """Add a one-time link by its digest, and delete this person's unused links of the same kind."""
         self.connection.execute(
             "DELETE FROM signin_links WHERE annotator = ? AND invitation = ? AND used_at IS NULL",
             (annotator, invitation),

@@ -31,7 +31,7 @@ class AssignmentTables(Repository):
     """Topic assignments, the calibration set, and the progress of annotators."""
 
     def table(self) -> list[tuple[str, str, str]]:
-        """Return ``query_id``, ``kind`` ("account" or "group") and name of each assignment, in this order."""
+        """Return ``query_id``, ``kind`` ("account" or "group") and ``name`` of each assignment, sorted by these."""
         return self.connection.execute(
             "SELECT t.query_id, a.kind, a.name FROM assignments AS a JOIN topics AS t USING (topic) "
             "ORDER BY t.topic, a.kind, a.name"
@@ -39,7 +39,7 @@ class AssignmentTables(Repository):
 
     @writes
     def assign(self, query_id: str, accounts: Iterable[str], groups: Iterable[str]) -> None:
-        """Assign a topic to exactly these; without any, it is open to everybody."""
+        """Assign a topic to exactly these accounts and groups; without any, it is open to everybody."""
         topic = self.connection.topic_key(query_id)
         self.connection.execute("DELETE FROM assignments WHERE topic = ?", (topic,))
         rows = [(topic, "account", name) for name in accounts] + [(topic, "group", name) for name in groups]
@@ -105,7 +105,7 @@ class AssignmentTables(Repository):
         )
 
     def calibration_left(self, annotator: str) -> dict[str, int]:
-        """Count the pairs of the calibration set that an annotator has not judged, by open topic that has any."""
+        """Count the calibration pairs that an annotator has not judged, for each open topic with such pairs."""
         return self.connection.mapping(
             "SELECT t.query_id, count(*) FROM calibration AS c JOIN topics AS t USING (topic) "
             "WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc "
@@ -116,9 +116,10 @@ class AssignmentTables(Repository):
         )
 
     def calibration_standing(self, annotator: str) -> list[tuple[str, bool, bool]]:
-        """Return the topic of each pair of the calibration set, and two flags for an annotator.
+        """Return the topic of each pair of the calibration set, with two flags for an annotator.
 
-        Whether :meth:`standings_for` counts it in the pool of a topic of theirs, and whether they have judged it.
+        The flags are whether :meth:`standings_for` counts the pair in the pool of one of the annotator's topics, and
+        whether the annotator has judged it.
         """
         rows = self.connection.execute(
             f"""
@@ -136,8 +137,8 @@ class AssignmentTables(Repository):
     def standing_for(self, query_id: str, annotator: str) -> tuple[int, int, int]:
         """Count a topic's pooled pairs, those of them that need no judgement by this annotator, and all judged pairs.
 
-        A pair needs none when the annotator has judged it or, outside the calibration set, when enough others have or
-        it is adjudicated. Pairs without a text are left out of the first two numbers.
+        A pair needs no judgement if the annotator has judged it or, outside the calibration set, if enough others have
+        judged it or it is adjudicated. The first two numbers leave out pairs without a text.
         """
         topic = self.connection.topic_key(query_id)
         row: tuple[int, int, int] = self.connection.execute(
@@ -152,10 +153,10 @@ class AssignmentTables(Repository):
         return row
 
     def standing_since(self, query_id: str, annotator: str, logged: int) -> list[tuple[int, bool, bool]]:
-        """Return the pairs of a topic that have entries in the log newer than `logged`.
+        """Return the pairs of a topic with log entries newer than `logged`.
 
-        The document's key, whether it is judged, and whether it is pooled and needs no judgement by this annotator;
-        see :meth:`standing_for`.
+        For each pair: the document's key, whether it is judged, and whether it is pooled and needs no judgement by this
+        annotator (:meth:`standing_for`).
         """
         topic = self.connection.topic_key(query_id)
         rows = self.connection.execute(

@@ -1,4 +1,4 @@
-"""One connection to a campaign's database: opening it, transactions, queries."""
+"""The connection to a campaign's database: opening it, transactions, queries."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from collection.errors import BusyError, CampaignError
 from collection.schema import migrations
 
 BUSY_SECONDS = 15.0
-"""Timeout of a writer that waits for another one. Shorter than the timeout of the judging card, which is told that the
-campaign is busy, keeps its judgements, and tries again."""
+"""Timeout of a writer that waits for another one. It is shorter than the timeout of the judging card, so that the card
+learns that the campaign is busy, keeps its judgements, and tries again."""
 
-# SQLite would store the numbers of NumPy as bytes.
+# Without an adapter, SQLite would store NumPy numbers as bytes.
 for _codes, _plain in ((np.typecodes["AllInteger"] + "?", int), (np.typecodes["Float"], float)):
     for _code in _codes:
         sqlite3.register_adapter(np.dtype(_code).type, _plain)
@@ -32,7 +32,7 @@ for _codes, _plain in ((np.typecodes["AllInteger"] + "?", int), (np.typecodes["F
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 """Values for the placeholders of a statement, by position or by name."""
 
-# For each judged pair: its number of annotators, whether :annotator is one of them, whether it is adjudicated.
+# For each judged pair: number of annotators, whether :annotator is one of them, whether the pair is adjudicated.
 JUDGED_PAIRS = """
     SELECT topic, doc, sum(counts_as = 'judgement') AS judgements, max(counts_as = 'adjudication') AS adjudicated,
            max(counts_as = 'judgement' AND annotator = :annotator) AS mine
@@ -46,9 +46,9 @@ def json_text(values: Iterable[object]) -> str:
 
 
 def held_by_others(topic: str, doc: str) -> str:
-    """Write SQL that counts who else than :annotator holds a pair at the time :at and has not judged it.
+    """Write SQL that counts the other annotators who hold a pair at the time :at and have not judged it.
 
-    `topic` and `doc` are the columns of the pair's keys.
+    `topic` and `doc` are the columns with the pair's keys.
     """
     return (
         f"(SELECT count(*) FROM leases AS l WHERE l.topic = {topic} AND l.doc = {doc} "
@@ -58,10 +58,10 @@ def held_by_others(topic: str, doc: str) -> str:
 
 
 def held_back(doc: str) -> str:
-    """Write SQL for whether a document cannot be judged yet: it has no text here, and others have one.
+    """Write SQL for whether a document cannot be judged yet because it has no text while others have one.
 
-    Where no document has a text, annotators read them elsewhere and know them by their ids: none is held back.
-    `doc` is the column of the document's key.
+    If no document has a text, annotators read the documents elsewhere by their ids, and none is held back. `doc` is the
+    column with the document's key.
     """
     # The index avoids reading long texts. The full-text index has a row for each document with a text.
     return (
@@ -99,7 +99,7 @@ class Connection:
 
     def __init__(self, path: Path | str, *, create: bool = False) -> None:
         if not create and not Path(path).is_file():
-            raise CampaignError(f"there is no campaign database at {path}")
+            raise CampaignError(f"{path}: expected the database of a campaign, found no file")
         if create and str(path) != ":memory:":
             with suppress(FileExistsError):  # SQLite gives its log the permissions of the database
                 layout.create_private(Path(path)).close()
@@ -119,7 +119,7 @@ class Connection:
             ) from error
 
     def _migrate(self) -> None:
-        """Bring the tables up to date, possibly while another process does the same."""
+        """Migrate the tables, possibly while another process does the same."""
         try:
             migrations.apply(self.db)
         except sqlite3.OperationalError:
@@ -133,12 +133,12 @@ class Connection:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all or nothing, durably on return; a transaction inside another one is a part of it."""
+        """Write all or nothing, durably on return; a transaction inside another one joins it."""
         if self.db.conn.in_transaction:
             yield
             return
         try:
-            # A deferred transaction that reads before it writes is refused once another writer came first.
+            # IMMEDIATE, since a deferred transaction that reads first fails if another writer came in between.
             self.db.conn.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             raise BusyError(
@@ -148,7 +148,7 @@ class Connection:
             yield
             self.db.conn.commit()
         except BaseException:
-            # Also after a failed commit: the next transaction must not find this one open and join it.
+            # Also after a failed commit, so that the next transaction does not join this one.
             self.db.conn.rollback()
             raise
 
@@ -166,7 +166,7 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction of this connection is open, so that what is read may be rolled back."""
+        """Whether a transaction of this connection is open, so that data read now may be rolled back."""
         return self.db.conn.in_transaction
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
@@ -178,7 +178,7 @@ class Connection:
         self.db.conn.executemany(sql, rows)
 
     def insert(self, table: str, row: Mapping[str, object]) -> int | None:
-        """Insert a row, by column; return its key."""
+        """Insert a row, given as column -> value; return its key."""
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
         return self.execute(f"INSERT INTO {table} ({columns}) VALUES ({places})", row).lastrowid
 

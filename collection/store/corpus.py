@@ -18,7 +18,7 @@ from collection.store.connection import Repository, held_back, json_text, writes
 T = TypeVar("T")
 
 BATCH = 500
-"""Documents that are imported together."""
+"""Number of documents that are imported together."""
 
 
 class Added(NamedTuple):
@@ -77,7 +77,7 @@ class CorpusTables(Repository):
     def add_documents(self, documents: Iterable[Document], *, replace: bool = False) -> Added:
         """Add documents; an existing one with another text is replaced or raises ConflictError.
 
-        A document of which only the id was known gets its text, and counts as new.
+        A document that so far had only an id gets its text, and counts as new.
         """
         new = changed = same = 0
         for batch in _batches(documents):
@@ -118,7 +118,7 @@ class CorpusTables(Repository):
 
     def iterate_documents(self, doc_ids: Sequence[str]) -> Iterator[Document]:
         """Yield the documents with these ids, in the order of their import."""
-        # By their keys, which SQLite has in order: it would keep all texts to sort them otherwise.
+        # The subquery yields keys, which SQLite reads in order; otherwise it would keep all texts to sort them.
         keys = "SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))"
         return self._documents(f"doc IN ({keys})", (json_text(doc_ids),))
 
@@ -170,7 +170,7 @@ class CorpusTables(Repository):
 
     @writes
     def add_costs(self, run: str, costs: Mapping[str, float | str]) -> None:
-        """Record costs of a run; its costs of other names stay."""
+        """Record costs of a run; its other kinds of cost stay."""
         self.connection.execute(
             "INSERT INTO run_costs VALUES (?, ?) "
             "ON CONFLICT (run) DO UPDATE SET costs = json_patch(costs, excluded.costs)",
@@ -203,17 +203,17 @@ class CorpusTables(Repository):
         )
 
     def click_sources(self) -> pd.DataFrame:
-        """Return ``source`` and ``rows``, the rows of :meth:`clicks` that it has, by name."""
+        """Return ``source`` and ``rows`` (its number of rows in :meth:`clicks`), by name."""
         return self.connection.frame("SELECT source, count(*) AS rows FROM clicks GROUP BY source ORDER BY source")
 
     def runs_signature(self) -> str:
-        """Return a text that differs where the runs differ."""
+        """Return a text that changes with the runs."""
         return str(
             self.connection.value("SELECT group_concat(run || sha256) FROM (SELECT run, sha256 FROM runs ORDER BY run)")
         )
 
     def document_rows(self) -> int:
-        """Return the number of rows of a matrix of all documents, with or without a text."""
+        """Return the number of rows of the matrix of all documents, which includes documents without text."""
         return self.connection.count("SELECT coalesce(max(doc), 0) FROM documents")
 
     def texts(self) -> Iterator[tuple[str, str | None]]:
@@ -266,15 +266,14 @@ class CorpusTables(Repository):
                 (words, count),
             ).fetchall()
         except sqlite3.OperationalError as error:
-            raise InputError(
-                f'the search {words!r} cannot be read ({error}); words, "a phrase", prefix* and NOT work'
-            ) from None
+            raise InputError(f'search: expected words, "a phrase", prefix* or NOT, found {words!r} ({error})') from None
 
     def scan(self, groups: Sequence[Sequence[str]], unwanted: Sequence[str], count: int) -> list[tuple[str, str, str]]:
         """Search strings in all documents, most occurrences first: id, title and text.
 
-        A document has a string of each group and none of the unwanted ones. For scripts without blanks between words,
-        of which the full-text index has only the beginnings of sentences. It reads some 100,000 documents a second.
+        A document matches if it has a string of each group and no unwanted one. For scripts without blanks between
+        words, of which the full-text index has only the beginnings of sentences. Reads about 100,000 documents per
+        second.
         """
         words = [word.lower() for group in groups for word in group]
         content = "lower(title || char(10) || text)"

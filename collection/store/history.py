@@ -11,17 +11,17 @@ from collection.records import UNSPACED
 from collection.store.connection import Repository, json_text
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-"""Scripts without blanks, of which the full-text index has only the beginnings of sentences."""
+"""Scripts without blanks between words; the full-text index has only the beginnings of their sentences."""
 
 PREFIX_FROM = 3
-"""Words of this length or longer also match as a prefix."""
+"""Minimum length of words that also match as a prefix."""
 
 LOGS = ("judgements", "choices", "preferences")
 """Tables that log the decisions of annotators."""
 
 
 class EarlierJudgement(NamedTuple):
-    """An earlier judgement of the same pair by the same annotator; `kind` is "undone" where they took one back."""
+    """An earlier judgement of the same pair by the same annotator; `kind` is "undone" for an undo."""
 
     kind: str
     relevance: int | None
@@ -65,7 +65,7 @@ def _passages(written: str | None) -> tuple[tuple[int, int], ...]:
 
 
 def _has(word: str, n: int) -> list[str]:
-    """Write SQL conditions for the places in which a word may occur."""
+    """Write one SQL condition for each place where a word may occur."""
     places = [f"d.doc_id LIKE :like{n} ESCAPE '!'", f"j.note LIKE :like{n} ESCAPE '!'"]
     if _match(word):
         places.append(f"l.doc IN (SELECT rowid FROM documents_fts WHERE documents_fts MATCH :match{n})")
@@ -75,7 +75,7 @@ def _has(word: str, n: int) -> list[str]:
 
 
 def _match(word: str) -> str:
-    """Quote a word for the full-text index; empty where it has no letter or digit."""
+    """Quote a word for the full-text index; empty for a word without letters and digits."""
     core = word.replace('"', " ").strip()
     if not any(c.isalnum() for c in core):
         return ""
@@ -109,10 +109,10 @@ class HistoryTables(Repository):
         annotator, query_id, kind, relevance, flagged
             Filters.
         words
-            Each occurs in the document's title or text (as a word, or from three letters on as a prefix; anywhere in a
-            script without blanks), in its id or in the note.
+            Words that must all occur in the document's title or text (as a word; from three letters on also as a
+            prefix; in scripts without blanks anywhere), in its id, or in the note.
         before
-            Only entries with a lower number in the log.
+            Only entries with a number below this one in the log.
         limit
             Maximum number of judgements.
         """
@@ -178,9 +178,9 @@ class HistoryTables(Repository):
         )
 
     def timed_decisions(self, annotator: str, since: tuple[int, ...]) -> tuple[list[TimedDecision], tuple[int, ...]]:
-        """Return the decisions made in the app after these entries of the :data:`LOGS`, oldest first.
+        """Return the decisions made in the app after the entries `since` of the :data:`LOGS`, oldest first.
 
-        Undone decisions and adjudications are left out. Also returns the last entry of each log, for the next call.
+        Leaves out undone decisions and adjudications. Also returns the last entry of each log, for the next call.
         """
         last = tuple(int(self.connection.value(f"SELECT coalesce(max(id), 0) FROM {log}")) for log in LOGS)
         own = "l.annotator = ? AND l.kind <> 'undone' AND l.source IN ('key', 'click')"

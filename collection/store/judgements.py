@@ -15,10 +15,10 @@ from collection.store.connection import Repository, held_back, json_text, writes
 
 
 class Pair(NamedTuple):
-    """The state of a pair for one annotator: its selection, and the judgement.
+    """The state of a pair for one annotator: how it was selected, and the annotator's judgement.
 
-    `judgement` is the id of the annotator's current judgement, None if there is none; `known`: they judged it at some
-    time; `held_back`: see :func:`collection.store.connection.held_back`.
+    `judgement` is the id of the annotator's current judgement, or None; `known` is whether they ever judged the pair;
+    for `held_back` see :func:`collection.store.connection.held_back`.
     """
 
     topic: int
@@ -34,7 +34,7 @@ class Pair(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """The pair of an entry in the log, and what the entry counts as."""
+    """An entry in the log: annotator, pair, and what it counts as."""
 
     annotator: str
     query_id: str
@@ -101,11 +101,12 @@ class JudgementTables(Repository):
         Parameters
         ----------
         current
-            Only the current judgement of each annotator and pair, without undone and surplus ones; else the whole log.
+            If True, only the current judgement of each annotator and pair, without undone and surplus ones; if False,
+            the whole log.
         annotator, query_id, doc_id
             Filters.
         last
-            Only this number of the newest.
+            Maximum number of rows, the newest ones.
         """
         tests = [
             ("annotator = ?", annotator),
@@ -134,9 +135,9 @@ class JudgementTables(Repository):
         return frame
 
     def last_grades(self, annotator: str) -> dict[tuple[str, str], tuple[int | str, CountsAs]]:
-        """Return an annotator's current judgement of each pair, surplus included and adjudications left out.
+        """Return an annotator's current judgement of each pair, including surplus ones but not adjudications.
 
-        Topic and document -> the grade, or "cannot judge", and what it counts as; "judgement" wins over "surplus".
+        (query_id, doc_id) -> the grade or "cannot judge", and what it counts as; "judgement" wins over "surplus".
         """
         rows = self.connection.execute(
             "SELECT t.query_id, d.doc_id, CASE j.kind WHEN 'graded' THEN j.relevance ELSE j.kind END, l.counts_as "
@@ -148,13 +149,13 @@ class JudgementTables(Repository):
         return {(query_id, doc_id): (grade, counts_as) for query_id, doc_id, grade, counts_as in rows}
 
     def progress(self, query_id: str | None = None) -> pd.DataFrame:
-        """Count pairs and judgements of each topic, in order.
+        """Count pairs and judgements of each topic, in the order of topics.
 
-        ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pooled pairs with a judgement), ``cannot_judge`` (those
-        of them without a grade), ``wanted`` (judgements that the pool is to have), ``made`` (those that it has; an
-        adjudicated pair has all), ``without_text`` (pooled pairs that are unjudged and held back as their text is
+        ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pooled pairs with a judgement), ``cannot_judge`` (judged
+        pooled pairs without a grade), ``wanted`` (judgements that the pool needs), ``made`` (judgements that it has; an
+        adjudicated pair has all it needs), ``without_text`` (unjudged pooled pairs held back because their text is
         missing), ``waiting`` (judgements that held-back pairs still need), ``elsewhere`` and ``elsewhere_cannot``
-        (judged, and judged without a grade, outside the pool).
+        (pairs outside the pool: judged, and judged without a grade).
         """
         return self.connection.frame(
             f"""
@@ -190,7 +191,7 @@ class JudgementTables(Repository):
         )
 
     def versions(self) -> tuple[tuple[object, ...], int]:
-        """Return versions of topics, pool, assignments and texts, and the number of the log's last entry."""
+        """Return the versions of topics, pool, assignments and texts, and the number of the last entry in the log."""
         *made_of, logged = self.connection.execute(
             "SELECT (SELECT count(*) FROM topics), (SELECT coalesce(max(pool_round), 0) FROM pool_rounds), "
             "(SELECT value FROM settings WHERE key = 'assignment_version'), "
@@ -234,17 +235,17 @@ class JudgementTables(Repository):
         )
 
     def logged_in(self, query_id: str) -> int:
-        """Count a topic's entries in the log, which number the rounds of its model."""
+        """Count a topic's entries in the log; rounds of its model are numbered by this count."""
         return self.connection.count(
             "SELECT count(*) FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?)",
             (query_id,),
         )
 
     def judged_among(self, query_id: str, newest: int) -> int:
-        """Count a topic's documents that are judged now and were not before the `newest` entries of its log."""
+        """Count a topic's documents that are judged now but were unjudged before the `newest` entries of its log."""
         if newest <= 0:
             return 0
-        # A sign before an id keeps SQLite from scanning the topic's log for each document.
+        # The plus sign before an id keeps SQLite from scanning the topic's log for each document.
         return self.connection.count(
             """
                 WITH t AS (SELECT topic FROM topics WHERE query_id = :query_id),
@@ -268,9 +269,9 @@ class JudgementTables(Repository):
         """Return the current judgement of each annotator and document of a topic, or of all topics.
 
         ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance`` (null:
-        cannot judge), and of the annotator's first judgement of the pair since the last undo ``strategy``,
-        ``model_round``, ``probability``, ``judged_at``. In the order of these first judgements, but adjudications in
-        the order of their last change.
+        cannot judge); and from the annotator's first judgement of the pair since the last undo: ``strategy``,
+        ``model_round``, ``probability``, ``judged_at``. Sorted by these first judgements, adjudications by their last
+        change.
         """
         return self.connection.frame(
             f"""
@@ -307,7 +308,7 @@ class JudgementTables(Repository):
         return 0.0 if judged_at is None else datetime.fromisoformat(judged_at).timestamp()
 
     def skipped(self) -> dict[str, tuple[int, int]]:
-        """Count skipped, unjudged documents by topic, and those of them that were drawn at random."""
+        """Count the skipped unjudged documents of each topic, and those among them that were drawn at random."""
         rows = self.connection.execute(
             """
             SELECT t.query_id, count(DISTINCT s.doc),
@@ -321,7 +322,7 @@ class JudgementTables(Repository):
         return {query_id: (skipped, drawn) for query_id, skipped, drawn in rows}
 
     def grades_of(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Mapping[str, int | None]:
-        """Return the annotator's current grade of each of these documents that they judged; None: cannot judge."""
+        """Return the annotator's current grades of those documents that they judged; None: cannot judge."""
         return self.connection.mapping(
             "SELECT d.doc_id, j.relevance FROM documents AS d JOIN words AS w ON w.doc = d.doc "
             "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?) AND w.annotator = ? "

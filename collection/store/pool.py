@@ -1,4 +1,4 @@
-"""The pool, and the pairs that samples left out."""
+"""The pool, and the pairs that random samples left out."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class PoolTables(Repository):
         return frame.astype({"probability": "float64", "stratum": "Int64"})
 
     def sampled_out(self) -> pd.DataFrame:
-        """Return pairs that samples left out and that are not in the pool by another round.
+        """Return the pairs that random samples left out, unless another round put them into the pool.
 
         ``query_id``, ``doc_id``, ``stratum``, ``probability``, ``pool_round``; by topic, round and document. A pair
-        has a row for each round that left it out.
+        has one row for each round that left it out.
         """
         frame = self.connection.frame(
             "SELECT t.query_id, d.doc_id, s.stratum, s.probability, s.pool_round FROM sampled_out AS s "
@@ -47,15 +47,15 @@ class PoolTables(Repository):
         return frame.astype({"probability": "float64", "stratum": "Int64"})
 
     def rounds(self) -> pd.DataFrame:
-        """Return the rounds, oldest first; ``parameters`` and ``runs`` are JSON."""
+        """Return the rounds of pooling, oldest first; ``parameters`` and ``runs`` are JSON."""
         return self.connection.frame("SELECT * FROM pool_rounds ORDER BY pool_round")
 
     @writes
     def add(self, pairs: pd.DataFrame, strategy: str, parameters: Mapping[str, object], runs: Sequence[str]) -> None:
-        """Add pairs that are not in the pool yet as one round, in the frame's order within each topic.
+        """Add new pairs to the pool as one round, in the frame's order within each topic.
 
-        ``query_id``, ``doc_id``, ``rank``; of a sample also ``probability``, ``stratum`` and ``drawn``, which is False
-        for the pairs of :meth:`sampled_out`.
+        The frame has ``query_id``, ``doc_id``, ``rank``; for a random sample also ``probability``, ``stratum`` and
+        ``drawn``, which is False for the pairs of :meth:`sampled_out`.
         """
         if not len(pairs):
             return
@@ -97,7 +97,7 @@ class PoolTables(Repository):
         )
 
     def wanted(self) -> pd.DataFrame:
-        """Return ``query_id``, ``doc_id``, ``wanted`` (annotators) of the pool, in the order of :meth:`pairs`.
+        """Return ``query_id``, ``doc_id``, ``wanted`` (annotators needed) of the pool, in the order of :meth:`pairs`.
 
         ``topic`` and ``doc`` are the keys for :meth:`set_wanted`.
         """
@@ -109,7 +109,7 @@ class PoolTables(Repository):
 
     @writes
     def set_wanted(self, pairs: Iterable[tuple[int, int, int]]) -> None:
-        """Set the number of annotators of pooled pairs: the number, and the keys of topic and document."""
+        """Set the number of annotators that pooled pairs need: tuples of number, topic key and document key."""
         self.connection.executemany("UPDATE pool SET wanted = ? WHERE topic = ? AND doc = ?", pairs)
 
     def first(self, query_id: str, count: int) -> list[str]:
@@ -122,7 +122,7 @@ class PoolTables(Repository):
         )
 
     def missing(self, query_id: str, doc_ids: Sequence[str]) -> list[str]:
-        """Return which of these ids are not in a topic's pool, in their order."""
+        """Return those of the ids that are not in a topic's pool, in the given order."""
         return self.connection.column(
             "SELECT o.value FROM json_each(?) AS o WHERE NOT EXISTS (SELECT 1 FROM documents AS d "
             "JOIN pool AS p ON p.doc = d.doc AND p.topic = (SELECT topic FROM topics WHERE query_id = ?) "
@@ -131,7 +131,7 @@ class PoolTables(Repository):
         )
 
     def without_text(self) -> dict[str, int]:
-        """Count the pooled pairs that are unjudged and held back, by topic that has any."""
+        """Count the unjudged pooled pairs that are held back, for each topic that has any."""
         return self.connection.mapping(
             f"SELECT t.query_id, count(*) FROM pool AS p JOIN topics AS t USING (topic) WHERE {held_back('p.doc')} "
             "AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = p.topic AND w.doc = p.doc) "

@@ -1,4 +1,4 @@
-"""The queue of an annotator: modes of topics, candidates, leases and skips."""
+"""The queue of an annotator: modes of topics, candidate pairs, leases and skips."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collection.store.connection import JUDGED_PAIRS, Repository, held_back, hel
 
 
 class Selection(NamedTuple):
-    """A document, and how it was selected for judging; its lease keeps this until the judgement is made."""
+    """A document, and how it was selected for judging; its lease stores this until the judgement is made."""
 
     doc_id: str
     strategy: str | None = None
@@ -37,10 +37,11 @@ _STATE = f"""
 
 
 class Demand(NamedTuple):
-    """What decides whether a pair still needs a judgement by one annotator.
+    """The facts that decide whether a pair still needs a judgement by one annotator.
 
-    `others` have judged it, of which `qrels` are imported, and `leased` more hold it now; `held`: the annotator holds
-    it now. `wanted` annotators are to judge it, None outside the pool.
+    `others` is the number of other annotators who have judged it, `qrels` the number of imported qrels among them,
+    `leased` the number of further annotators who hold it now; `held` is whether this annotator holds it. `wanted` is
+    the number of annotators that it needs, None outside the pool.
     """
 
     others: int
@@ -74,7 +75,7 @@ class QueueTables(Repository):
 
     @writes
     def set_mode(self, query_id: str, mode: str | None) -> None:
-        """Open a topic in a mode of its own, or in the campaign's (None)."""
+        """Open a topic in a mode of its own or, for None, in the campaign's mode."""
         self.connection.execute(
             "INSERT INTO topic_modes (topic, mode) SELECT topic, ? FROM topics WHERE query_id = ? "
             "ON CONFLICT (topic) DO UPDATE SET mode = excluded.mode, closed = 0",
@@ -93,9 +94,9 @@ class QueueTables(Repository):
     def candidates(
         self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None
     ) -> list[Candidate]:
-        """Return the pooled documents of a topic in pool order, or those `among` these ids in theirs.
+        """Return the pooled documents of a topic in pool order, or the documents `among` in their order.
 
-        `at` is the time now, in seconds since 1970. ``wanted`` is 0 outside the pool.
+        `at` is the current time, in seconds since 1970. ``wanted`` is 0 outside the pool.
         """
         if among is None:
             state = _STATE.format(rank="p.rank", wanted="p.wanted")
@@ -122,7 +123,8 @@ class QueueTables(Repository):
     def lease(self, query_id: str, selections: Iterable[Selection], annotator: str, at: float, until: float) -> None:
         """Reserve pairs for an annotator from now (`at`) until a time.
 
-        A pair that they found by searching and hold, or that was drawn at random and skipped, keeps its selection.
+        A pair keeps its selection if the annotator found it by searching and still holds it, or skipped it after a
+        random draw.
         """
         self.connection.executemany(
             """
@@ -142,7 +144,7 @@ class QueueTables(Repository):
 
     @writes
     def prolong(self, query_id: str, doc_ids: Sequence[str], annotator: str, until: float) -> None:
-        """Reserve what an annotator holds until a later time."""
+        """Prolong an annotator's leases of these documents."""
         self.connection.execute(
             "UPDATE leases SET until = ? WHERE annotator = ? "
             "AND topic = (SELECT topic FROM topics WHERE query_id = ?) "
@@ -151,9 +153,9 @@ class QueueTables(Repository):
         )
 
     def count_unavailable(self, query_id: str, at: float, annotator: str | None = None) -> int:
-        """Count a topic's unjudged documents that are on lease now, to others than the annotator if one is named.
+        """Count a topic's unjudged documents that are leased now; with `annotator`, only those leased to others.
 
-        Documents that this annotator skipped count as well, as they do not come up either.
+        Documents that this annotator skipped also count, since they are not shown either.
         """
         sql = """
             SELECT count(*) FROM (
@@ -167,7 +169,7 @@ class QueueTables(Repository):
     def unavailable_rows(self, query_id: str, at: float, annotator: str) -> list[int]:
         """Return the matrix rows that a topic's loop does not offer an annotator now, ascending.
 
-        These documents are judged, on lease to others, or skipped by the annotator.
+        These documents are judged, leased to others, or skipped by the annotator.
         """
         sql = """
             SELECT doc - 1 FROM (
@@ -180,7 +182,7 @@ class QueueTables(Repository):
         return self.connection.column(sql, {"topic": topic, "at": at, "annotator": annotator})
 
     def count_taken(self, query_id: str, at: float, annotator: str | None) -> int:
-        """Count a topic's documents that are judged, or on lease now to others than the annotator."""
+        """Count a topic's documents that are judged, or leased now to others than the annotator."""
         sql = """
             SELECT count(*) FROM (
                 SELECT doc FROM words WHERE topic = :topic
@@ -192,7 +194,7 @@ class QueueTables(Repository):
     def count_taken_by_topic(
         self, at: float, annotator: str | None = None, query_id: str | None = None
     ) -> dict[str, int]:
-        """Return :meth:`count_taken` by topic; with `query_id`, only that topic leaves out the annotator's leases."""
+        """Return :meth:`count_taken` by topic; with `query_id`, the annotator's leases in other topics count too."""
         return self.connection.mapping(
             """
             SELECT t.query_id, count(*) FROM (
@@ -208,9 +210,9 @@ class QueueTables(Repository):
     def end_leases(
         self, query_id: str, annotator: str, at: float, *, keep: Sequence[str] = (), others: bool = False
     ) -> None:
-        """End an annotator's leases in a topic except on the documents to `keep`, with `others` in other topics, too.
+        """End an annotator's leases in a topic, except of the documents to `keep`; with `others`, in other topics too.
 
-        An ended lease keeps the selection of the pair for a judgement that arrives late.
+        An ended lease still stores how the pair was selected, for a judgement that arrives late.
         """
         topic = self.connection.topic_key(query_id)
         self.connection.execute(
@@ -225,7 +227,7 @@ class QueueTables(Repository):
             )
 
     def demand(self, query_id: str, doc_id: str, annotator: str, at: float) -> Demand:
-        """Return what decides whether a pair needs a judgement by an annotator, at a time in seconds since 1970."""
+        """Return the :class:`Demand` of a pair for an annotator at a time in seconds since 1970."""
         pair = {"query_id": query_id, "doc_id": doc_id}
         row = self.connection.execute(
             f"""
@@ -248,17 +250,17 @@ class QueueTables(Repository):
         return Demand(others, qrels, leased, bool(held), wanted, bool(adjudicated), bool(calibration))
 
     def judged_by_others(self, query_id: str, annotator: str, at: float) -> list[tuple[str, int, int | None]]:
-        """Return judgeable pairs that others judged, this annotator did not, and nobody adjudicated, oldest first.
+        """Return judgeable pairs that only others have judged and nobody has adjudicated, oldest first.
 
-        Document id, how many others have judged it or hold it at this time, and how many are to judge it (None outside
-        the pool).
+        For each pair: the document id, the number of others who have judged it or hold it now, and the number of
+        annotators that it needs (None outside the pool).
         """
         return self.connection.execute(
             f"SELECT d.doc_id, s.judgements + {held_by_others('s.topic', 's.doc')}, p.wanted "
             f"FROM ({JUDGED_PAIRS.format(where='WHERE topic = :topic')}) AS s "
             "JOIN documents AS d USING (doc) LEFT JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc "
             f"WHERE NOT s.mine AND NOT s.adjudicated AND NOT {held_back('s.doc')} ORDER BY "
-            # The sign keeps SQLite from scanning the topic's log for the smallest id.
+            # The plus sign keeps SQLite from scanning the topic's log for the smallest id.
             "(SELECT min(+j.id) FROM judgements AS j WHERE j.topic = s.topic AND j.doc = s.doc)",
             {"annotator": annotator, "at": at, "topic": self.connection.topic_key(query_id)},
         ).fetchall()

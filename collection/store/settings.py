@@ -24,7 +24,7 @@ class SettingsTable(Repository):
 
     @writes
     def put(self, key: str, value: object) -> None:
-        """Keep a setting, any value that JSON can write; InputError for text that UTF-8 cannot write."""
+        """Store a setting, any JSON value; InputError for text that UTF-8 cannot encode."""
         require_writable(value, f"setting {key}")
         self.connection.execute(
             "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -37,19 +37,19 @@ class SettingsTable(Repository):
 
     @writes
     def put_text(self, name: str, text: str) -> None:
-        """Keep a long text under a name."""
+        """Store a long text by name."""
         self.connection.execute(
             "INSERT INTO texts VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text", (name, text)
         )
 
     def card_arrangement(self, annotator: str) -> dict[str, object] | None:
-        """Return how the annotator arranged their card, or None."""
+        """Return the arrangement of an annotator's card, or None."""
         settings = self.connection.value("SELECT settings FROM card_settings WHERE annotator = ?", (annotator,))
         return None if settings is None else dict(json.loads(settings))
 
     @writes
     def keep_card_arrangement(self, annotator: str, settings: str) -> None:
-        """Keep the arrangement of an annotator's card: a JSON object as text."""
+        """Store the arrangement of an annotator's card: a JSON object as text."""
         self.connection.execute(
             "INSERT INTO card_settings VALUES (?, ?) "
             "ON CONFLICT (annotator) DO UPDATE SET settings = excluded.settings",

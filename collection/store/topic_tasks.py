@@ -15,9 +15,10 @@ from collection.store.connection import Repository, json_text, writes
 
 
 class TopicKey(NamedTuple):
-    """A topic of a task: its key and id, and how many annotators are to decide on it.
+    """A topic of a task: its key and id, and the number of annotators that it needs.
 
-    `enough`: its pool has enough documents with a text; `waiting`: it would have enough with all texts.
+    `enough` is whether its pool has enough documents with a text; `waiting`, whether it would have enough if no text
+    were missing.
     """
 
     topic: int
@@ -30,8 +31,8 @@ class TopicKey(NamedTuple):
 class LoggedDecision(NamedTuple):
     """An annotator's decision on a topic, or on two documents of it.
 
-    `entry` is the number of their current entry in the log, None if there is none or it was undone; `known`: they
-    decided at some time.
+    `entry` is the number of their current entry in the log, None if there is none or it was undone; `known` is whether
+    they ever decided.
     """
 
     topic: int
@@ -42,8 +43,8 @@ class LoggedDecision(NamedTuple):
 class DecisionFilter(TypedDict, total=False):
     """Filters of choices or preferences.
 
-    `current`, True if left out: only current decisions of each annotator, without undone ones. `last`: only this number
-    of the newest. `shared`: only topics with decisions by several annotators.
+    `current` (default True): only current decisions of each annotator, without undone ones. `last`: maximum number of
+    rows, the newest ones. `shared`: only topics with decisions by several annotators.
     """
 
     current: bool
@@ -64,9 +65,9 @@ class TopicTaskTables(Repository):
     """Choices from lists, preferences, and claims on topics."""
 
     def topics(self, least: int) -> list[TopicKey]:
-        """Return all topics in order; `least` documents with a text in its pool are enough for a topic.
+        """Return all topics in order; a topic has enough documents if at least `least` in its pool have a text.
 
-        It is decided by as many annotators as the pooled pair that most annotators are to judge.
+        A topic needs the maximum number of annotators that any of its pooled pairs needs.
         """
         rows = self.connection.execute(
             """
@@ -88,7 +89,7 @@ class TopicTaskTables(Repository):
         return frozenset(self.connection.column("SELECT topic FROM topic_modes WHERE closed ORDER BY topic"))
 
     def claims_on(self, topics: Iterable[int], at: float) -> list[tuple[int, str, float]]:
-        """Return the claims on these topics that hold at a time: topic, annotator, end."""
+        """Return the claims on these topics that are valid at a time: topic, annotator, end."""
         return self.connection.execute(
             "SELECT c.topic, c.annotator, c.until FROM json_each(?) AS o JOIN claims AS c ON c.topic = o.value "
             "WHERE c.until > ? ORDER BY c.topic, c.annotator",
@@ -169,7 +170,7 @@ class TopicTaskTables(Repository):
     ) -> pd.DataFrame:
         tests = ["true"]
         if annotator is not None:
-            # The sign keeps SQLite from the index where reading the log backwards finds the last few sooner.
+            # The plus sign keeps SQLite from the index when reading the log backwards finds the last few sooner.
             tests.append(f"{'+' if last is not None and query_id is None else ''}w.annotator = :annotator")
         if query_id is not None:
             tests.append("w.topic = (SELECT topic FROM topics WHERE query_id = :query_id)")

@@ -488,8 +488,8 @@ def test_the_manager_may_want_no_word_of_near_duplicates(desk, make_card):
 def test_time_at_work_and_what_is_left(card, desk):
     card.press("t")
     expect(card.part("session-count")).to_have_text("42")
-    expect(card.part("session-active")).to_have_text("27 minutes")
-    expect(card.part("today-away")).to_have_text("12 minutes")
+    expect(card.part("session-active")).to_have_text("27 min")
+    expect(card.part("today-away")).to_have_text("12 min")
     expect(card.part("time-pace")).to_have_text("38 seconds per document")
     card.says("time-left", "14 documents left, about 7 minutes to 1.6 hours at your recent pace, if")
     card.press("1", "2")  # judging goes on beside it

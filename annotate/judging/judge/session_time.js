@@ -124,8 +124,8 @@ function renderTime(state, view) {
   const session = time.answer.session ?? { judgements: 0, seconds: 0, away: 0 }; // none goes on
   for (const [name, { judgements, seconds, away }] of [["session", session], ["today", today]]) {
     setText(view, `${name}Count`, figure(judgements));
-    setText(view, `${name}Active`, duration(seconds));
-    setText(view, `${name}Away`, duration(away ?? 0));
+    setText(view, `${name}Active`, briefly(seconds));
+    setText(view, `${name}Away`, briefly(away ?? 0));
   }
   setText(view, "sessionSince", session.since ? ` since ${whenOf(session.since)}` : "");
   const pace = session.judgements ? `${duration(session.seconds / session.judgements)} per document` : "–";

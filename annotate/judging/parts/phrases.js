@@ -29,6 +29,12 @@ function duration(seconds) {
   return `${amount} ${amount === "1" ? unit : `${unit}s`}`;
 }
 
+/** A duration for a table, with the sign of its unit. */
+function briefly(seconds) {
+  const [amount, unit] = inUnit(seconds);
+  return `${amount} ${{ second: "s", minute: "min", hour: "h" }[unit]}`;
+}
+
 /** An interval of durations, in the unit of its upper end where both fit. */
 function durationRange(low, high) {
   const [[start, first], [end, last]] = [inUnit(low), inUnit(high)];
