@@ -259,9 +259,9 @@ def _print_power(compared: Comparison, difference: float, form: str) -> None:
         raise click.UsageError("--power needs at least two runs with different values")
     columns = ["measure", "comparison", "SD of differences", "topics needed", "topics here", "detectable here"]
     if form == "table":
-        most = max(row[3] for row in rows)
-        needed = f"A difference of {difference:g} needs up to {count(most, 'topic')}"
-        echo(f"{needed}, depending on the measure and the systems; there are {compared.topics:,}.\n")
+        most = max(int(row[3]) for row in rows)
+        answer = f"A difference of {difference:g} needs up to {count(most, 'topic')}"
+        echo(f"{answer}, depending on the measure and the systems; there are {compared.topics:,}.\n")
     _print_frame(pd.DataFrame(rows, columns=columns), form)
     print_notices(
         [
