@@ -80,9 +80,14 @@ def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str,
         links = [f"- [{pages[page]}]({PurePosixPath(page).relative_to(place)}.md)" for page in named]
         return "\n".join([*([f"**{caption[1]}**\n"] if caption else []), *links])
     if "click::" in content:
-        return "`cleverdon --help` lists the commands; `cleverdon COMMAND --help` describes one."
+        return ""
     names = re.findall(r"^\.\. auto\w+:: (\w+)", content, re.M)
-    return "\n".join(f"- `collection.{name}`: `help(collection.{name})` describes it." for name in names)
+    api = import_module("collection")
+    first = {name: (inspect.getdoc(getattr(api, name)) or "").partition("\n")[0] for name in names}
+    listed = [f"| `{name}` | {_as_markdown(text)} |" for name, text in first.items()]
+    return "\n".join(
+        ["| `collection.` | what it does |", "|---|---|", *listed, "", "`help(collection.NAME)` has the rest."]
+    )
 
 
 def describe_registry(module: str, name: str = "") -> str:
@@ -96,11 +101,15 @@ def describe_registry(module: str, name: str = "") -> str:
     return "\n".join(lines)
 
 
+def _as_markdown(docstring: str) -> str:
+    """References and code of a docstring in Markdown."""
+    return re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", docstring).replace("``", "`")
+
+
 def _describe(entry: Entry[Any]) -> Iterator[str]:
     """A member's docstring, parameters, traits and source, but for the sections of the docstring."""
     prose = re.split(r"\n\n[A-Z][a-z]+\n-{3,}\n", inspect.getdoc(entry.function) or "")[0]
-    prose = re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", prose).replace("``", "`")
-    text, _, source = prose.partition("Source:")
+    text, _, source = _as_markdown(prose).partition("Source:")
     for paragraph in text.strip().split("\n\n"):
         yield from (" ".join(paragraph.split()), "")
     for name, default in entry.parameters.items():

@@ -452,8 +452,8 @@ def test_parameters_are_read_from_text() -> None:
     for name, setting, said in (
         ("rrf", "budget", "expected NAME=VALUE"),
         ("rrf", "=5", "expected NAME=VALUE"),
-        ("rrf", "budget=ten", "budget of rrf is a whole number; found 'ten'"),
-        ("rbp", "p=high", "p of rbp is a number; found 'high'"),
+        ("rrf", "budget=ten", "budget of rrf: expected a whole number, found 'ten'"),
+        ("rbp", "p=high", "p of rbp: expected a number, found 'high'"),
         ("rbp", "q=.5", "unknown rbp parameter 'q'"),
         ("depth", "ties=random", "unknown value of ties for depth 'random'; choose from both, listed"),
     ):
