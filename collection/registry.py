@@ -1,7 +1,8 @@
 """Registries of measures, pooling strategies, learners, stopping rules, adjudication rules and others.
 
-An entry has all that the command line, the pages and the documentation need of a member: its parameters with defaults,
-and the traits of its family. Other packages register members in a module that is an entry point of the group::
+Each registry holds one family. An entry has everything that the command line, the pages and the documentation show of
+a member: its name, description, parameters with defaults, and the traits of its family. To add members from another
+package, register them in a module and declare it as an entry point of the family's group::
 
     [project.entry-points."cleverdon.pooling"]
     my-strategies = "my_package.strategies"
@@ -40,9 +41,9 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Parameter:
-    """How a page shows a parameter, as part of its annotation: ``Annotated[int, Parameter("Depth", least=1)]``.
+    """Form field of a parameter, given in its annotation: ``Annotated[int, Parameter("Depth", least=1)]``.
 
-    `least` is the smallest number that can be entered; `labels` are labels of choices that differ from their names.
+    `least` is the smallest number that can be entered; `labels` maps values to labels where these differ.
     """
 
     label: str
@@ -53,16 +54,18 @@ class Parameter:
 
 @dataclass(frozen=True, repr=False)
 class Entry(Generic[F]):
-    """One member of a family. A family with traits has a subclass, whose further fields are keyword-only.
+    """One member of a family. A family with traits has a subclass with further, keyword-only fields.
 
     Attributes
     ----------
-    name, label
-        As in files and on the command line, and as on pages.
+    name
+        Name in files and on the command line.
+    label
+        Name on pages.
     description
-        One line: what it does and when to choose it.
+        What it does and when to choose it, in one line.
     function
-        The member, whose keyword-only arguments are the parameters.
+        The implementation, whose keyword-only arguments are the parameters.
     """
 
     name: str
@@ -71,8 +74,11 @@ class Entry(Generic[F]):
     function: F
 
     def __repr__(self) -> str:
-        written = ", ".join(f"{name}={default!r}" for name, default in self.parameters.items())
-        return f"{self.name}({written}): {self.description}"
+        written = [
+            name if default is inspect.Parameter.empty else f"{name}={default!r}"
+            for name, default in self.parameters.items()
+        ]
+        return f"{self.name}({', '.join(written)}): {self.description}"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -85,23 +91,23 @@ class Entry(Generic[F]):
 
     @property
     def choices(self) -> dict[str, tuple[Any, ...]]:
-        """Parameter name -> its values, for those parameters that are annotated with a Literal."""
+        """Parameter name -> possible values, for parameters annotated with a Literal."""
         hints = _hints(self.function)
         return {name: get_args(hints[name]) for name in self.parameters if get_origin(hints.get(name)) is Literal}
 
     @property
     def traits(self) -> dict[str, str]:
-        """Further columns of lists and of the documentation: column -> text."""
+        """Column -> text, for further columns in lists and in the documentation."""
         return {}
 
     def kind(self, name: str) -> type:
-        """The type of a parameter; str where the function does not say."""
+        """Return the type of a parameter; str if the function has none."""
         hint = _hints(self.function).get(name, type(self.parameters[name]))
         kinds = [kind for kind in get_args(hint) or (hint,) if kind is not NoneType]
         return kinds[0] if len(kinds) == 1 and kinds[0] in _KINDS else str
 
     def shown(self, name: str) -> Parameter:
-        """How a page shows a parameter."""
+        """Return the form field of a parameter."""
         hint = _hints(self.function, include_extras=True).get(name)
         about = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
         return next((a for a in about if isinstance(a, Parameter)), Parameter(name.replace("_", " ").capitalize()))
@@ -113,12 +119,12 @@ class Entry(Generic[F]):
                 raise UnknownNameError(f"{self.name} parameter", name, self.parameters)
 
     def read(self, name: str, text: str) -> Any:
-        """The value of a parameter from its text.
+        """Convert the text of a parameter to its value.
 
         Raises
         ------
         InputError, UnknownNameError
-            There is no such parameter, or it cannot have this value.
+            An unknown parameter, or text that is not a possible value.
         """
         self.require_parameters([name])
         kind = self.kind(name)
@@ -135,7 +141,7 @@ class Entry(Generic[F]):
 
 
 def _hints(function: Callable[..., object], include_extras: bool = False) -> dict[str, Any]:
-    """The types of the parameters; those of other arguments may be imported for type checkers only."""
+    """The types of the keyword-only arguments; types of other arguments may be unavailable at run time."""
     original = inspect.unwrap(function)
     parameters = inspect.signature(original).parameters.values()
     hints = {p.name: p.annotation for p in parameters if p.kind is p.KEYWORD_ONLY and p.annotation is not p.empty}
@@ -146,12 +152,12 @@ E = TypeVar("E", bound=Entry[Any])
 
 
 class Registry(Generic[F, Traits, E]):
-    """The entries of a family, in order.
+    """The entries of a family, in order: ``registry["name"]`` looks one up, and iteration yields all.
 
     Parameters
     ----------
     kind
-        Name of a member in messages ("pooling strategy").
+        Name of a member in messages, such as "pooling strategy".
     entry
         The family's entry class.
     group

@@ -23,6 +23,7 @@ from collection.comparison import Evaluation
 from collection.errors import ColumnsError, InputError, UnknownNameError
 from collection.formats.in_memory import as_runs
 from collection.frames import POOL, VALUES
+from collection.measures import MEASURES
 from collection.ranking import rank_run
 from collection.records import Run
 
@@ -338,7 +339,7 @@ LABELS = pd.DataFrame(
         ),
         (
             lambda: compare(QRELS_OF, RUNS_OF, "nDCG@10", all_pairs=True),
-            "dense has the highest nDCG@10, ",
+            "dense has the highest nDCG@10 (",
             "leaderboard (confidence intervals), tests (p-values), pairs (tests of all pairs)",
         ),
         (
@@ -366,6 +367,7 @@ def test_a_console_shows_runs_and_members_of_registries_in_one_line() -> None:
     assert [repr(run) for run in as_runs({"bm25": RUNS_OF["bm25"]})] == ["Run('bm25', 480 rows, 8 topics)"]
     assert repr(ADJUDICATION_RULES).startswith(f"Registry of {len(ADJUDICATION_RULES)} entries (adjudication rule): ")
     assert repr(pooling.STRATEGIES["depth"]).startswith("depth(depth=")
+    assert repr(MEASURES["P"]).startswith("P(cutoff, rel=1, ")
 
 
 # --- the other functions ----------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ _BARE = {width: TOPICS.names[:width] for width in (2, 3, 4)}
 
 
 def read_topics(path: FilePath) -> pd.DataFrame:
-    r"""Read topics in any of the field's forms; the content says which.
+    r"""Read topics; the format is detected from the content.
 
     Parameters
     ----------

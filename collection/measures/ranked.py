@@ -3,7 +3,7 @@
 Each takes an :class:`~collection.measures.aligned.Aligned` of T topics and gives T values (float64). `rel` is the
 lowest relevant grade; `cutoff` is the k of ``@k``; R is the number of judged relevant documents. The definitions are
 trec_eval 10's unless the docstring says otherwise. A topic without relevant documents, or without documents in the run,
-is 0. The first line of a docstring is the definition; the table of measures shows it, and what follows "Source:".
+is 0. The first line of a docstring is the definition; lists of measures show it, and the text after "Source:".
 """
 
 from __future__ import annotations

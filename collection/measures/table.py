@@ -69,26 +69,26 @@ HINTS: dict[str, object] = {"judged_only": bool, "rel": Positive | None}
 
 @dataclass(frozen=True, repr=False)
 class MeasureEntry(Entry[Function]):
-    """A row of the table.
+    """A measure in the registry.
 
     Attributes
     ----------
     summary
-        How the values of topics are combined.
+        How the values of the topics are combined.
     lowest, highest
-        Its range.
+        The range of its values.
     graded
-        Whether it looks at grades. Such a measure takes ``rel=n`` too, and is then binary.
+        Whether it uses grades. Such a measure also takes ``rel=n``, which makes it binary.
     monotone
         1 if moving a higher grade up never lowers the value, -1 if it never raises it, 0 if neither holds.
     needs
         What the qrels must have besides grades.
     found_only
-        Whether it depends only on found documents: every better document then raises it.
+        Whether it depends only on the documents found, so that every better document raises it.
     estimates_unjudged
         Whether unjudged documents count as something other than not relevant.
     descriptive
-        Whether it describes a run or the qrels and does not say how good a system is.
+        Whether it describes a run or the qrels instead of the quality of a system.
     differs
         Tool -> how its measure of this name differs, and how that is written here.
     """
