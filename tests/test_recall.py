@@ -429,7 +429,12 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
             0.9,
             "1 of 2 topics is ready to stop: at least 90% of the relevant documents in the pool are found",
         ),
-        ([0, 1], "pc", 0.9, "2 of 2 topics are ready to stop: at least 90% of the relevant documents are found, with"),
+        (
+            [0, 1],
+            "pc",
+            0.9,
+            "2 of 2 topics are ready to stop: in each, at least 90% of the relevant documents are found",
+        ),
         ([1], "pc", 1, "1 of 2 topics is ready to stop: all relevant documents in the collection are found, with 95%"),
     ],
 )
