@@ -161,8 +161,8 @@ def test_the_next_percent_by_hand() -> None:
         (Ledger.of([1, 0], 2), "All documents are judged."),
         (Ledger.of([], 0), "There is nothing to judge."),
         (Ledger.of([0, 0], 9), "The cost of more recall is unknown until a relevant document is found."),
-        (Ledger.of([1] + [0] * 50, 90), "None of the last 50 ranked documents was relevant, so the cost of the next "
-         "1% is unknown."),
+        (Ledger.of([1] + [0] * 50, 90), "None of the last 50 ranked documents was relevant, so the cost of more "
+         "recall is unknown."),
         (drawing([1], [1], 9), "No ranked document is judged, so the cost of more recall is unknown."),
     ],
 )  # fmt: skip
@@ -436,7 +436,12 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
             0.9,
             "1 of 2 topics is ready to stop: at least 90% of the relevant documents in the pool are found",
         ),
-        ([0, 1], "pc", 0.9, "2 of 2 topics are ready to stop: at least 90% of the relevant documents are found, with"),
+        (
+            [0, 1],
+            "pc",
+            0.9,
+            "2 of 2 topics are ready to stop: in each, at least 90% of the relevant documents are found",
+        ),
         ([1], "pc", 1, "1 of 2 topics is ready to stop: all relevant documents in the collection are found, with 95%"),
     ],
 )
