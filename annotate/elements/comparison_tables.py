@@ -84,7 +84,7 @@ def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
 
 def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -> None:
     """Draw systems x measures, best by `measure` first (`ranked`: :func:`leaderboard_rows`)."""
-    hint = "With the share of unjudged documents in the ranks that the measure reads; most count them as not relevant."
+    hint = "Unjudged documents in the ranks that the measure reads; most measures count them as not relevant."
     full = st.toggle(f"Show {confidence(compared)} confidence intervals and unjudged shares", key="full", help=hint)
     order = ranked["system"].tolist()
     table = (_with_intervals(compared) if full else compared.table()).loc[order]
@@ -154,11 +154,8 @@ def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, 
         alt=f"Differences in {measure} from {than}",
     )
     _tests_table(tested, sure)
-    p_values = "" if correction == "none" else f" p adjusted for {count(len(tested), 'comparison')} by"
-    st.caption(
-        f"Test: {TESTS[test].label}.{p_values and f'{p_values} {CORRECTIONS[correction].label}.'} "
-        f"{describe_power(tested, measure)}"
-    )
+    adjusted = f", p-values adjusted for {count(len(tested), 'comparison')} by {CORRECTIONS[correction].label}"
+    st.caption(f"{TESTS[test].label} test{'' if correction == 'none' else adjusted}. {describe_power(tested, measure)}")
 
 
 def _tests_table(rows: pd.DataFrame, sure: str) -> None:

@@ -92,7 +92,6 @@ def draw_left_out(report: Reusability, measures: Sequence[str]) -> None:
     measure = st.selectbox("Measure", measures) if len(measures) > 1 else measures[0]
     is_grouped = len(set(report.groups.values())) < len(report.groups)
     alone = is_grouped and st.toggle("Leave out single runs instead of groups", False)
-    all_columns = st.toggle("Show all columns", key="all-columns")
     rows = report.left_out_runs if alone else report.left_out
     rows = rows[rows["measure"] == measure]
     downloadable_chart(
@@ -101,6 +100,7 @@ def draw_left_out(report: Reusability, measures: Sequence[str]) -> None:
         f"Mean {measure} of each run with all judgements (pooled), and without those that only "
         f"{'it' if alone else 'its group'} contributed to the first {report.pool.depth:,} ranks (left out).",
     )
+    all_columns = st.toggle("Show all columns", key="all-columns")
     display.table(
         rows if all_columns else rows.drop(columns=["group", "unique"]),
         {

@@ -18,7 +18,7 @@ def draw(judges: Sequence[str]) -> None:
     campaign = session.current().campaign
     table = campaign.assignments.table()
     table["who"] = [_named(*who) for who in zip(table["accounts"], table["groups"], strict=True)]
-    st.caption("Select rows to assign these topics. A topic that is assigned to nobody is open to everybody.")
+    st.caption("Select the topics to assign in the first column.")
     selection = display.table(
         table,
         {
@@ -61,7 +61,7 @@ def _draw_assignment(chosen: list[str], selected: str, judges: Sequence[str]) ->
         accounts = left.multiselect("Annotators", judges, key="people", placeholder="Everybody")
         groups = right.multiselect("Groups", list(campaign.accounts.groups()), key="groups", placeholder="No groups")
         pressed = st.form_submit_button("Assign selected topics", type="primary", key="give-topics")
-        st.caption(f"{selected} selected. Without annotators and groups, a topic is open to everybody.")
+        st.caption(f"{selected} selected. Without annotators and groups, topics are open to everybody.")
     if pressed and not chosen:
         st.error("Select at least one topic in the table.")
     elif pressed:

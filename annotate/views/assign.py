@@ -41,7 +41,7 @@ def rules() -> None:
     st.subheader("Order within a topic")
     label, meaning = MODES[campaign.settings.loop().mode]
     st.write(f"**{label}:** {widgets.sentence(meaning)}")
-    widgets.page_link("loop.py", "Change the judging mode")
+    widgets.page_link("loop.py", "Change the default judging mode")
 
 
 overlap, by_topic, calibration, others = st.tabs(["Overlap", "Topics", "Calibration", "Blind judging and order"])

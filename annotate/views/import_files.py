@@ -54,7 +54,7 @@ with st.form("files", border=False):
         for column, fields in zip(st.columns(2), (LEFT, RIGHT), strict=True)
         for name, (label, help) in fields.items()
     }
-    replace = st.checkbox("Replace existing content with the same name")
+    replace = st.checkbox("Replace existing entries with the same id or name")
     go = st.form_submit_button("Import", type="primary")
     largest = f"{config.get_option('server.maxUploadSize'):,} MB"
     st.caption(

@@ -22,10 +22,10 @@ def select_value(values: pd.DataFrame, coefficient: str, scale: str = "graded") 
 
 
 def format_with_interval(row: pd.Series) -> str:
-    """``0.427 (95% CI 0.401 to 0.451)``; "none" without a value."""
+    """``0.427 (0.401 to 0.451)``; "none" without a value."""
     if isnan(row["value"]):
         return "none"
-    return f"{row['value']:.3f}" + ("" if isnan(row["low"]) else f" (95% CI {row['low']:.3f} to {row['high']:.3f})")
+    return f"{row['value']:.3f}" + ("" if isnan(row["low"]) else f" ({row['low']:.3f} to {row['high']:.3f})")
 
 
 def interpret(found: Agreement) -> list[str]:
@@ -39,7 +39,8 @@ def interpret(found: Agreement) -> list[str]:
     alpha = select_value(found.values, "alpha-ordinal")
     if isnan(alpha["value"]):
         return [*said, f"Agreement cannot be computed: {alpha['note']}."]
-    said.append(f"Krippendorff's alpha (ordinal) is {format_with_interval(alpha)}: {_custom(alpha, found.several)}.")
+    value = format_with_interval(alpha).replace("(", "(95% CI ")
+    said.append(f"Krippendorff's alpha (ordinal) is {value}: {_custom(alpha, found.several)}.")
     overlap = select_value(found.values, "overlap", "binary")
     if not isnan(overlap["value"]):
         said.append(
@@ -57,18 +58,15 @@ def _custom(alpha: pd.Series, several: int) -> str:
     if low <= 0:
         chance = f"not significantly above chance, with {count(several, 'pair')}"
         return f"{chance}; let a second annotator judge more pairs"
-    firm = f"reliable by Krippendorff's convention ({FIRM:g} or more)"
+    firm = f"reliable by convention ({FIRM:g} or more)"
     if low >= FIRM:
         return firm
     if shown >= FIRM:
         return f"{firm}, but the interval starts lower"
     if shown >= TENTATIVE:
-        below = "" if low >= TENTATIVE else ", and the interval starts lower"
-        return f"enough for tentative conclusions, by Krippendorff's convention ({TENTATIVE:g} to {FIRM:g}){below}"
-    return (
-        f"not reliable by Krippendorff's convention (below {TENTATIVE:g}), but such values are common for relevance "
-        "judgements"
-    )
+        below = "" if low >= TENTATIVE else ", but the interval starts lower"
+        return f"enough for tentative conclusions by convention ({TENTATIVE:g} to {FIRM:g}){below}"
+    return f"not reliable by convention (below {TENTATIVE:g}), but such values are common for relevance judgements"
 
 
 def describe_tau(tau: float, swaps: int, runs: int) -> str:

@@ -183,20 +183,19 @@ def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
         judged = "All documents with a text are judged." if ledger.unreachable else "All documents are judged."
         return None, judged if ledger.size else "There is nothing to judge."
     if not ledger.found:
-        return None, "The cost of the next 1% is unknown until a relevant document is found."
+        return None, "The cost of more recall is unknown until a relevant document is found."
     if not hits:
         none = f"None of the last {count(of, 'ranked document')} was relevant" if of else "No ranked document is judged"
-        return None, f"{none}, so the cost of the next 1% is unknown."
+        return None, f"{none}, so the cost of more recall is unknown."
     relevant = ledger.found if isnan(known.relevant) else int(known.relevant)
     cost = min(ceil(round(relevant / 100 / (hits / of), 9)), left)
     number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
-    # 1% may be less than a document.
-    whole = f" (one more relevant document: about {min(ceil(of / hits), left):,})" if relevant < 100 else ""
-    reason = (
-        f"1% of the {number} is {relevant / 100:g}, and {hits:,} of the last {count(of, 'ranked document')} "
-        f"{plural(hits, 'was', 'were')} relevant"
-    )
-    return cost, f"The next 1% costs about {count(cost, 'judgement')}{whole}: {reason}."
+    recently = f"{hits:,} of the last {count(of, 'ranked document')} {plural(hits, 'was', 'were')} relevant"
+    if relevant < 100:  # 1% would be less than a document
+        one = count(min(ceil(of / hits), left), "judgement")
+        return cost, f"One more relevant document costs about {one}: {recently}."
+    reason = f"1% of the {number} is {relevant / 100:g}, and {recently}"
+    return cost, f"The next 1% of recall costs about {count(cost, 'judgement')}: {reason}."
 
 
 def _unless_skipped(decision: StopDecision, drawn: int) -> StopDecision:

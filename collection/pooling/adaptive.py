@@ -32,7 +32,7 @@ Keep = Annotated[float, Parameter("Memory", "Weight of a run's older judgements 
 @STRATEGIES.add(
     "mtf",
     label="Move to front",
-    description="Reads a run while it brings relevant documents, then switches to the run with the fewest failures.",
+    description="Reads a run until a document is irrelevant, then switches to the run with the fewest irrelevant ones.",
     adaptive=True,
 )
 def mtf(rankings: Sequence[Indices]) -> Selector:
@@ -83,7 +83,7 @@ def maxmean(rankings: Sequence[Indices]) -> Selector:
 @STRATEGIES.add(
     "mm-ns",
     label="MaxMean, last judgement",
-    description="Takes the next document from a run whose last document was relevant: MaxMean without memory.",
+    description="Takes the next document from a run whose last judged one was relevant: MaxMean without memory.",
     adaptive=True,
 )
 def mm_ns(rankings: Sequence[Indices], *, keep: Keep = 0.0) -> Selector:

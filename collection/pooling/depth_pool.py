@@ -28,7 +28,7 @@ def depth(
     ties: Annotated[
         Ties,
         Parameter(
-            "Equal scores",
+            "Ties (equal scores)",
             "Order in which documents with equal scores are pooled. Measures order them by document id.",
             labels={"listed": "As listed in the run", "both": "As listed, and as measures order them"},
         ),

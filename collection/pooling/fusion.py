@@ -38,7 +38,7 @@ BUDGET = 100
 @STRATEGIES.add(
     "rrf",
     label="Reciprocal rank fusion",
-    description="A budget of pairs: documents that many runs rank high come first.",
+    description="Fills a budget with the documents that many runs rank high.",
     limits=("budget",),
 )
 def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total: Total = 0) -> pd.DataFrame:
@@ -55,7 +55,7 @@ def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total:
 @STRATEGIES.add(
     "combsum",
     label="CombSUM",
-    description="A budget of pairs: the highest sums of scores, normalised to 0 to 1 in each run.",
+    description="Fills a budget with the highest sums of scores, normalised to 0-1 in each run.",
     limits=("budget",),
 )
 def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -
 @STRATEGIES.add(
     "combmnz",
     label="CombMNZ",
-    description="CombSUM times the number of runs that have the document, so that agreement counts more.",
+    description="CombSUM times the number of runs that retrieve the document, so that agreement counts more.",
     limits=("budget",),
 )
 def combmnz(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
@@ -89,7 +89,7 @@ def combmnz(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -
 @STRATEGIES.add(
     "borda",
     label="Borda count",
-    description="A budget of pairs: runs vote by rank and split their remaining points among documents they lack.",
+    description="Fills a budget by votes: runs score documents by rank and split the rest among those they lack.",
     limits=("budget",),
 )
 def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
@@ -116,7 +116,7 @@ def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> 
 @STRATEGIES.add(
     "rbp",
     label="RBP weights",
-    description="A budget of pairs: the documents with the largest weight in the systems' rank-biased precision.",
+    description="Fills a budget with the documents that weigh most in the runs' rank-biased precision.",
     limits=("budget",),
 )
 def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = 0.8, total: Total = 0) -> pd.DataFrame:
@@ -138,7 +138,7 @@ def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = 0.8, t
 @STRATEGIES.add(
     "sparse",
     label="Sparse",
-    description="The first few documents of each topic by a fusion, for lists and sparse qrels.",
+    description="The top few documents of each topic by rank fusion, for lists and sparse qrels.",
     limits=("budget",),
     orders_as="rrf",
 )

@@ -19,7 +19,7 @@ from collection.registry import Parameter
 @STRATEGIES.add(
     "quota",
     label="Quota per run",
-    description="Every run adds the same number of new documents, however similar the systems are.",
+    description="Every run adds the same number of new documents, however similar the runs are.",
     limits=("n",),
 )
 def quota(

@@ -94,7 +94,7 @@ def two_strata(ranks: Ints, depth: int, share: float) -> str:
 @STRATEGIES.add(
     "uniform",
     label="Uniform sample",
-    description="A random sample of each topic's depth pool at a single rate: for infAP and unbiased totals.",
+    description="A random sample of each topic's depth-k pool at a single rate, for infAP and unbiased totals.",
     draw=lambda full: {"rate": full.share, "depth": full.depth},
     limits=("depth",),
 )
@@ -111,7 +111,7 @@ def uniform(runs: Sequence[Run], *, depth: Depth = 100, rate: Rate = 0.1, seed: 
 @STRATEGIES.add(
     "stratified",
     label="Stratified sample",
-    description="A random sample with a lower rate at deeper ranks: for xinfAP and infNDCG.",
+    description="A random sample with lower rates at deeper ranks, for xinfAP and infNDCG.",
     draw=lambda full: {"strata": two_strata(full.ranks, full.depth, full.share)},
 )
 def stratified(runs: Sequence[Run], *, strata: Strata = "10:1,50:.3,100:.1", seed: Seed = 1) -> pd.DataFrame:
