@@ -139,8 +139,8 @@ def test_the_next_percent_by_hand() -> None:
     many = Ledger.of([1] * 490 + ([1] + [0] * 4) * 10, 5000)
     assert cost(many) == (
         25,
-        "The next 1% of recall costs about 25 judgements: 1% of the 500 found so far is 5, and 10 of the last 50 ranked "
-        "documents were relevant.",
+        "The next 1% of recall costs about 25 judgements: 1% of the 500 found so far is 5, and 10 of the last 50 "
+        "ranked documents were relevant.",
     )
     # 20 found: 1% is .2, at 2 of 50 that is 5 judgements; 4 draws of misses do not change the precision.
     few = drawing([1] * 18 + [0] * 48 + [1] * 2 + [0] * 4, [0] * 68 + [1] * 4, 400)
@@ -154,8 +154,8 @@ def test_the_next_percent_by_hand() -> None:
         (Ledger.of([1, 0], 2), "All documents are judged."),
         (Ledger.of([], 0), "There is nothing to judge."),
         (Ledger.of([0, 0], 9), "The cost of more recall is unknown until a relevant document is found."),
-        (Ledger.of([1] + [0] * 50, 90), "None of the last 50 ranked documents was relevant, so the cost of the next "
-         "1% is unknown."),
+        (Ledger.of([1] + [0] * 50, 90), "None of the last 50 ranked documents was relevant, so the cost of more "
+         "recall is unknown."),
         (drawing([1], [1], 9), "No ranked document is judged, so the cost of more recall is unknown."),
     ],
 )  # fmt: skip
@@ -429,7 +429,12 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
             0.9,
             "1 of 2 topics is ready to stop: at least 90% of the relevant documents in the pool are found",
         ),
-        ([0, 1], "pc", 0.9, "2 of 2 topics are ready to stop: at least 90% of the relevant documents are found, with"),
+        (
+            [0, 1],
+            "pc",
+            0.9,
+            "2 of 2 topics are ready to stop: in each, at least 90% of the relevant documents are found",
+        ),
         ([1], "pc", 1, "1 of 2 topics is ready to stop: all relevant documents in the collection are found, with 95%"),
     ],
 )

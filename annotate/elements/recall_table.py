@@ -24,8 +24,9 @@ def answer(table: pd.DataFrame, settings: LoopSettings) -> str:
     scopes = set(ready["of"])
     where = f" in the {scopes.pop()}" if len(scopes) == 1 else ""
     return (
-        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: in each, "
-        f"{share} relevant documents{where} are found, with {confidence} confidence."
+        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: "
+        f"{plural(len(ready), '', 'in each, ')}{share} relevant documents{where} are found, with {confidence} "
+        "confidence."
     )
 
 

@@ -11,7 +11,7 @@ STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
         "Watch the loop",
         "judge.py",
         {"topic": "1"},
-        "The model selects the next document after each judgement. Press w, or More, to see why.",
+        "The model selects the next document after each judgement. Press w, or open More, to see why.",
     ),
     (
         "See why judging may stop",

@@ -19,7 +19,7 @@ campaign, scale = now.campaign, now.campaign.grades
 PAIR, LISTED, PICKED = (f"adjudicate-{name}" for name in ("pair", "listed", "picked"))
 picked = st.session_state.get(PICKED, "")
 
-WIDE = 620  # pixels of a table in a popover, at most
+WIDE = 700  # pixels of a table in a popover, at most
 WHY = {"disagreement": "Disagreements", "calibration": "Calibration pairs without a reference grade"}
 
 
