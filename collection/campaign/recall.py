@@ -244,7 +244,7 @@ def _promise_and_advice(
 
 
 def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
-    """The words while no recall is guaranteed."""
+    """The wording while no recall is guaranteed."""
     goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
     outside = OUTSIDE if pool else ""
     needed = decision.needed or 0
@@ -289,7 +289,7 @@ def _upper(sentence: str) -> str:
 
 
 def _notes(judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
-    """Sentences on what may make the estimates wrong."""
+    """Describe what may bias the estimates."""
     here = select_in_scope(judgements, scope)
     graded = here[here["kind"] == "graded"]
     opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["doc_id"])

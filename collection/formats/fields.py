@@ -1,4 +1,4 @@
-"""Lines of JSON, headers, ids and texts: what readers of records share."""
+"""Lines of JSON, headers, ids and texts: helpers shared by the readers of records."""
 
 from __future__ import annotations
 
