@@ -195,3 +195,34 @@ def test_names_in_help_are_those_of_the_library() -> None:
     assert set(known) <= set(listed)
     for option, names in known.items():
         assert sorted(listed[option]) == sorted(names), option
+
+
+# --- errors in the command line ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("pool", "c", "--depth", "0"), "--depth: expected 1 or more, found 0"),
+        (("serve", "c", "--port", "99999"), "--port: expected 1 to 65535, found 99999"),
+        (("pool", "c", "--depth"), "--depth: expected a value, found nothing"),
+        (("judge", "c", "--topic", "1"), "expected --doc, found nothing"),
+        (("evaluate", "q", "--explian", "1"), "unknown option '--explian'; did you mean '--explain'?"),
+        (("evalute",), "unknown command 'evalute'; did you mean 'evaluate'?"),
+        (("--gold",), "unknown option '--gold'"),
+        (("compare", "q", "r", "--power", "-1"), "--power: expected a difference above 0, found -1"),
+        (("compare", "q", "r", "--depth", "3"), "--depth needs --topic"),
+    ],
+)
+def test_errors_have_one_pattern(arguments: tuple[str, ...], said: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[0] == f"cleverdon: {said}"
+
+
+def test_an_empty_folder_is_no_import(tmp_path: Path) -> None:
+    ok("new", tmp_path / "campaign")
+    (tmp_path / "empty").mkdir()
+    result = run("import", tmp_path / "campaign", "--run", tmp_path / "empty")
+    assert result.exit_code == 2
+    assert f"--run: expected files, found the empty folder {tmp_path / 'empty'}" in result.stderr

@@ -231,7 +231,7 @@ def evaluate(
 @click.argument("name", required=False)
 @form_option("table", "markdown")
 def measures(name: str | None, form: str) -> None:
-    """List the measures, or describe the measure NAME.
+    """List the measures, or describe one by its NAME.
 
     For example:
       cleverdon measures nDCG
