@@ -52,7 +52,7 @@ def read_page(name: str) -> str:
     """
     pages = list_pages()
     if name not in pages:
-        raise UnknownNameError("page of the documentation", name, pages)
+        raise UnknownNameError("documentation page", name, pages)
     text = _INVISIBLE.sub("", (folder() / f"{name}.md").read_text("utf-8"))
     text = _ADMONITION.sub(_quote, text)
     return _DIRECTIVE.sub(lambda found: _fill_in(found, PurePosixPath(name).parent, pages), text)

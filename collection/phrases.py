@@ -31,7 +31,7 @@ def plural(number: float, one: str, many: str | None = None) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share as a percentage; what is neither nothing nor everything is never shown as 0% or 100%.
+    """A share as a percentage; shares between 0 and 1 are never shown as 0% or 100%.
 
     Examples
     --------

@@ -106,7 +106,7 @@ def _unsettled(doc_id: pd.Series, lower: Ints) -> tuple[Ints, Ints]:
 
 
 def _numbered(starts: Ints, count: int) -> npt.NDArray[np.int32]:
-    """1, 2, 3 ... from each start on."""
+    """Number rows 1, 2, 3, ... from each start."""
     lengths = np.diff(starts, append=count)
     numbers = np.arange(1, lengths.max(initial=0) + 1, dtype=np.int32)
     made = np.empty(count, dtype=np.int32)

@@ -50,7 +50,7 @@ ROLES: dict[Role, str] = {
 
 
 class Document(NamedTuple):
-    """A document. `text` is None where only the id is known.
+    """A document. `text` is None if only the id is known.
 
     Examples
     --------
@@ -102,11 +102,11 @@ class Judgement(NamedTuple):
     """One annotator's decision on a pair, as it is written to the log.
 
     `kind` is "graded" (with a `relevance`), "cannot judge" (with a `reason`) or "undone"; `counts_as` is "judgement",
-    "adjudication" or "surplus". `uuid` is made by the client and makes writing idempotent. `shown_at` and `judged_at`
-    are ISO 8601 in UTC; `seconds` is the time on screen with the page in front, `away` the other seconds since
-    `shown_at`. `strategy`, `pool_rank`, `model_round` and `probability` say why the pair was shown. `revises` is the
-    uuid of the judgement that this one replaces. `flagged`: the annotator wants it reviewed. `passages` are marked
-    places, [start, end) in code points of the text as shown.
+    "adjudication" or "surplus". The client makes the `uuid`, so writing is idempotent. `shown_at` and `judged_at` are
+    ISO 8601 in UTC; `seconds` is the time on screen with the page in front, `away` the other seconds since `shown_at`.
+    `strategy`, `pool_rank`, `model_round` and `probability` record how the pair was chosen. `revises` is the uuid of
+    the judgement that this one replaces. `flagged` is whether the annotator asked for a review. `passages` are marked
+    passages, [start, end) in code points of the text as shown.
 
     Examples
     --------
@@ -138,11 +138,11 @@ class Judgement(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What one annotator chose for a topic from a list of documents.
+    """One annotator's choice for a topic from a list of documents.
 
-    `shown` are the documents in the order on screen, `chosen` those that answer the topic. Documents shown and not
-    chosen are unjudged. Other fields as in :class:`Judgement`; a choice replaces the annotator's former one of the
-    topic.
+    `shown` are the documents in the order on screen, `chosen` those that answer the topic. Documents that were shown
+    but not chosen are unjudged. Other fields are as in :class:`Judgement`; a choice replaces the annotator's previous
+    one for the topic.
     """
 
     uuid: str
@@ -162,9 +162,10 @@ class Choice(NamedTuple):
 
 
 class Preference(NamedTuple):
-    """Which of two documents, `left` or `right` on screen, one annotator found better for a topic.
+    """One annotator's preference between two documents, `left` and `right` on screen, for a topic.
 
-    Other fields as in :class:`Judgement`; a preference replaces the annotator's former one of the same two documents.
+    Other fields are as in :class:`Judgement`; a preference replaces the annotator's previous one for the same two
+    documents.
     """
 
     uuid: str
@@ -184,20 +185,21 @@ class Preference(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A pair that one annotator may judge next. A tuple, since every save in the loop reads many.
+    """A pair that one annotator may judge next; a tuple, since every save in the loop reads many.
 
     Attributes
     ----------
     rank
-        In the order of judging; in the pool, the best rank of any run.
+        Position in the order of judging; in the pool, the best rank of any run.
     held_back
-        Whether the pair waits for the text of its document: see :func:`collection.store.connection.held_back`.
+        Whether the text of its document is missing (:func:`collection.store.connection.held_back`).
     mine, others, leased
-        Whether this annotator has judged it, how many others have, and how many more of them hold a lease.
+        Whether this annotator has judged it, number of others who have, and number of further annotators who hold a
+        lease.
     skipped
-        When this annotator last skipped it, in seconds of the epoch; None: never.
+        Time when this annotator last skipped it, in seconds since 1970; None: never.
     wanted
-        Number of annotators who are to judge it.
+        Number of annotators that it needs.
     adjudicated, calibration
         Whether it was adjudicated; whether it is in the calibration set.
     """

@@ -339,8 +339,8 @@ def test_why(bare: Campaign) -> None:
     (document,) = bare.judging.next_pairs("ann", "1", 1).documents
     why = bare.explanations.why("1", document.doc_id, "ann")
     assert why.sentence == (
-        "Move to front chose it: reads on in a run while it brings relevant documents, "
-        "then turns to the one that failed least often."
+        "Chosen by Move to front: reads a run while it brings relevant documents, "
+        "then switches to the run with the fewest failures."
     )
     assert why.terms == []
     bare.settings.set_loop(explain="terms and runs")
@@ -351,9 +351,9 @@ def test_why(bare: Campaign) -> None:
 
 
 def test_settings_are_refused_by_name(bare: Campaign) -> None:
-    with pytest.raises(UnknownNameError, match="unknown way of ranking 'mft'; did you mean 'mtf'"):
+    with pytest.raises(UnknownNameError, match="unknown ranking 'mft'; did you mean 'mtf'"):
         bare.settings.set_loop(by="mft")
-    with pytest.raises(InputError, match="budget of a topic .* found -1"):
+    with pytest.raises(InputError, match="budget per topic: .* found -1"):
         bare.settings.set_loop(topic_budget=-1)
     with pytest.raises(InputError, match="budget of all topics .* found -2"):
         bare.settings.set_loop(budget=-2)
@@ -364,11 +364,11 @@ def test_the_command_changes_and_shows_it(bare: Campaign) -> None:
     command = ["loop", str(bare.directory), "--by", "hedge", "--budget", "50", "--topic-budget", "20"]
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
-    lines = {line.split()[0]: line.split()[-1] for line in done.output.splitlines() if line.split()}
-    assert (lines["by"], lines["budget"], lines["topic-budget"]) == ("hedge", "50", "20")
+    lines = {line.split()[0]: line.split()[1] for line in done.output.splitlines() if line.split()}
+    assert (lines["--by"], lines["--budget"], lines["--topic-budget"]) == ("hedge", "50", "20")
     done = CliRunner().invoke(main, ["loop", str(bare.directory), "--by", "bandit"])
     assert done.exit_code == 2
-    assert "unknown way of ranking 'bandit'" in done.stderr
+    assert "unknown ranking 'bandit'" in done.stderr
 
 
 @pytest.mark.slow

@@ -820,7 +820,7 @@ def test_any_name_of_an_annotator_has_conclusions(campaign: Campaign) -> None:
         found = campaign.agreement.conclusions(parse(measure))[0]
         assert (found.a, found.b, found.runs) == ("run", "value", 2)
     assert found.tau == -1
-    assert "run  value" in ok("agreement", campaign.directory, "--measure", "nDCG@2", "--resamples", 0)
+    assert "\nrun          value " in ok("agreement", campaign.directory, "--measure", "nDCG@2", "--resamples", 0)
 
 
 def test_only_those_who_met_most_are_concluded_if_so_asked(judged: Campaign) -> None:

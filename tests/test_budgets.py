@@ -196,18 +196,21 @@ def test_the_table_is_printed(
     monkeypatch.setattr(budgets, "_wanted", lambda *_: ["rrf", "mtf"])
     compare_pools(files, qrels, None, "nDCG@10", ["25%", "0.5"], "table")
     printed = capsys.readouterr()
-    assert printed.out.splitlines()[0].split() == [
-        "strategy", "of", "the", "rest", "cost", "judgements", "recall", "tau", "tau_AP",
+    first, second, blank, header, *lines = printed.out.splitlines()
+    assert first.startswith("At 25% of the full pool, Kendall's tau is highest for ")
+    assert second.startswith("At 50% of the full pool, Kendall's tau is highest for ")
+    assert blank == ""
+    assert re.split(" {2,}", header) == [
+        "strategy", "estimate", "share of full pool", "judgements", "recall", "Kendall's tau", "tau_AP",
     ]  # fmt: skip
-    rows = [line.split() for line in printed.out.splitlines()[1:]]
+    rows = [line.split() for line in lines]
     assert [(row[0], row[1], row[3]) for row in rows] == [
         (name, estimate, share)
         for name in ("mtf", "rrf") for estimate in ("judged", "expected") for share in ("25%", "50%")
     ]  # fmt: skip
     told = printed.err.splitlines()
-    assert told[:2] == ["rrf: played, 1 of 2", "mtf: played, 2 of 2"]
+    assert told[:2] == ["rrf: done, 1 of 2", "mtf: done, 2 of 2"]
     assert "first 10 documents of every run" in told[2]
-    assert re.fullmatch(r"note: the best tau is \S+ at 25% \(.+\) and \S+ at 50% \(.+\)", told[3])
     compare_pools(files, qrels, None, "nDCG@10", ["2.5%"], "table")
     assert "2.5%" in capsys.readouterr().out
     compare_pools(files, qrels, None, "nDCG@10", ["25%"], "tsv")
@@ -234,10 +237,11 @@ def test_a_campaign_brings_its_runs_and_texts(
 def test_the_best_tau_is_named() -> None:
     rows = [(f"s{n}", "judged only", 0.5, 0.9) for n in range(5)] + [("s0", "judged only", 0.1, math.nan)]
     table = pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"])
-    assert describe_best(table) == (
-        "the best tau is 0.900 at 50% (s0, judged only; s1, judged only; s2, judged only; 2 more)"
-    )  # fmt: skip
-    assert describe_best(table.tail(1)) == ""
+    assert describe_best(table) == [
+        "At 50% of the full pool, Kendall's tau is highest for s0 (judged only), s1 (judged only), s2 (judged only) "
+        "and 2 more: 0.900."
+    ]
+    assert describe_best(table.tail(1)) == []
 
 
 def test_sparse_orders_as_rrf() -> None:
@@ -252,13 +256,13 @@ def test_what_belongs_to_one_strategy_is_refused_beside_compare(tmp_path: Path, 
     files, qrels = written(tmp_path)
     result = CliRunner().invoke(pool, ["--compare", str(qrels), "--run", str(files[0]), *option])
     assert result.exit_code == 2
-    assert "leave out what belongs to one of them" in " ".join(result.output.split())
+    assert "leave out the options of a single strategy" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("budget", ["25", "0", "-10%", "half", "nan"])
 def test_a_budget_that_is_none_is_refused(tmp_path: Path, budget: str) -> None:
     files, qrels = written(tmp_path)
-    with pytest.raises(InputError, match="a budget is a share of the full pool"):
+    with pytest.raises(InputError, match="--at: expected a share of the full pool"):
         compare_pools(files, qrels, None, "nDCG@10", [budget], "table")
 
 

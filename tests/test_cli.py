@@ -26,7 +26,7 @@ def built(tmp_path: Path, files: Path) -> Path:
 def test_the_main_job(built: Path, tmp_path: Path) -> None:
     for doc, grade in [("d1", 0), ("d2", 3), ("d6", 1)]:
         said = ok("judge", built, "--topic", 1, "--doc", doc, "--annotator", "ann", "--grade", grade)
-    assert said == "1 d6: 1 by ann; 3 of 3 pairs in the topic's pool judged\n"
+    assert said == "Topic 1, document d6: grade 1 by ann. 3 of 3 pairs in the topic's pool judged.\n"
     status = json.loads(ok("status", built, "--format", "json"))
     assert (status["title"], status["pool"], status["judged"], status["remaining"]) == ("Wings", 6, 3, 3)
     assert "6 pairs, 3 judged, 3 left" in ok("status", built)
@@ -36,12 +36,11 @@ def test_the_main_job(built: Path, tmp_path: Path) -> None:
 
 def test_pool_says_what_it_costs(built: Path) -> None:
     printed = ok("pool", built, "--depth", 3, "--dry-run")
-    assert "pairs      7" in printed
-    assert "per topic  min 3, median 3.5, max 4" in printed
-    assert "new        1 (dry run: nothing was added)" in printed
+    assert printed.startswith("Dry run: would add 1 pair to the pool; 6 more are already in the pool.\n")
+    assert "pairs per topic  3 to 4, median 3.5" in printed
     assert json.loads(ok("status", built, "--format", "json"))["pool"] == 6
-    assert "new        1\n" in ok("pool", built, "--depth", 3)
-    assert "new        0\n" in ok("pool", built, "--depth", 3)
+    assert "Added 1 pair to the pool; 6 more are" in ok("pool", built, "--depth", 3)
+    assert "Added 0 pairs to the pool; 7 more are" in ok("pool", built, "--depth", 3)
 
 
 def test_a_folder_stands_for_the_files_in_it(tmp_path: Path, files: Path) -> None:
@@ -67,9 +66,9 @@ def test_a_pair_outside_the_pool_is_judged_with_a_note(built: Path) -> None:
 def test_judging_otherwise(built: Path) -> None:
     pair = ["--topic", "1", "--doc", "d1", "--annotator", "ann"]
     assert "cannot judge by ann" in ok("judge", built, *pair, "--cannot-judge", "unreadable")
-    assert "undone by ann; 0 of 3" in ok("judge", built, *pair, "--undo")
+    assert "undone by ann. 0 of 3" in ok("judge", built, *pair, "--undo")
     assert "no judgement of 'd1' to undo" in fails("judge", built, *pair, "--undo")
-    assert "wanted a grade of this campaign (0, 1, 2, 3), found 7" in fails("judge", built, *pair, "--grade", 7)
+    assert "expected a grade of this campaign (0, 1, 2, 3), found 7" in fails("judge", built, *pair, "--grade", 7)
     assert run("judge", built, *pair).exit_code == 2
     assert run("judge", built, *pair, "--grade", 1, "--undo").exit_code == 2
 
@@ -139,7 +138,7 @@ def test_evaluate_explains(evaluated: tuple[Path, Path]) -> None:
     assert "   2  a           2     0.5" in printed
     assert "RR = 0.500000" in printed
     assert run("evaluate", *evaluated, "-m", "AP", "--explain", "1", "--bounds").exit_code == 2
-    assert "unknown topic in the qrels '7'" in fails("evaluate", *evaluated, "-m", "AP", "--explain", "7")
+    assert "unknown topic '7'; choose from 1, 2" in fails("evaluate", *evaluated, "-m", "AP", "--explain", "7")
 
 
 def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> None:

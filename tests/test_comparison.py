@@ -549,7 +549,9 @@ def given_files(folder: Path) -> list[object]:
 
 def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     printed = ok(*given_files(on_disk), "-m", "nDCG@10", "--baseline", "bm25")
-    lines = printed.splitlines()
+    said, blank, *lines = printed.splitlines()
+    assert said.startswith("dense has the highest nDCG@10")
+    assert blank == ""
     assert lines[0].split() == ["system", "nDCG@10", "95%", "CI", "unjudged@10"]
     assert re.match(r"dense\s+0\.\d{4} ±0\.\d{4}\s+\*\+?\s+0\.\d{4} to 0\.\d{4}\s+\d+\.\d%", lines[1])
     assert "nDCG@10 vs. bm25: Paired t, Holm" in printed
@@ -558,7 +560,7 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     assert "vs. bm25" not in alone.stdout
     assert "dense has the highest AP" in alone.stdout
     assert "note: with only 12 topics (fewer than 50)" in alone.stderr
-    assert ok(*given_files(on_disk)).splitlines()[0].split()[:4] == ["system", "nDCG@10", "unjudged@10", "AP"]
+    assert ok(*given_files(on_disk)).partition("\n\n")[2].split()[:4] == ["system", "nDCG@10", "unjudged@10", "AP"]
     pairs = ok(*given_files(on_disk), "-m", "AP", "--all-pairs", "--seed", 3)
     assert re.search(r"AP: [01] of 1 pair significantly different \(randomised Tukey HSD\)", pairs)
 
@@ -661,7 +663,9 @@ def test_the_command_shows_topics_costs_and_power(on_disk: Path) -> None:
         ("dense", 60, False),
         ("bm25", 5, False),
     ]
-    power = ok(*files, "-m", "AP", "--power", 0.05).splitlines()
+    answer, blank, *power = ok(*files, "-m", "AP", "--power", 0.05).splitlines()
+    assert re.fullmatch(r"A difference of 0\.05 needs up to \d+ topics, .*; there are 12\.", answer)
+    assert blank == ""
     assert power[0].split("  ")[0] == "measure"
     assert [line.split()[:2] for line in power[1:]] == [["AP", "median"], ["AP", "largest"]]
 
@@ -735,7 +739,7 @@ def test_the_command_says_what_is_wrong_in_a_line(on_disk: Path, options: list[s
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--frontier", "price"], "expected both --costs and --frontier"),
+        (["--frontier", "price"], "--frontier needs --costs"),
         (["--topic", "1"], "--topic needs --systems A B"),
         (["--power", "0.1", "--systems", "a", "b"], "expected only one of --systems and --power"),
         (["--power", "0.1", "--format", "latex"], "expected --format table, tsv or json with --power, found latex"),

@@ -94,7 +94,7 @@ def test_commands_that_do_not_run_here_exist_with_their_options() -> None:
         text = page.read_text().replace("\\\n", "")
         shells = [line for block in SHELL.findall(text) for line in block.splitlines()]
         for written in [*shells, *re.findall(r"`(cleverdon [^`]+)`", text)]:
-            program, *arguments = shlex.split(written, comments=True)
+            program, *arguments = shlex.split(written, comments=True) or [""]
             if program != "cleverdon" or not arguments or arguments[0].startswith("-") or arguments[0].isupper():
                 continue
             command = main.commands.get(arguments[0])

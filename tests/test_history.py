@@ -403,7 +403,7 @@ def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campai
     campaign.settings.set_loop(mode="loop")
     found = post(client, "time")
     assert (found["left"], found["estimate"]) == (None, None)
-    assert found["why"] == "the end is not known in advance; see Recall for stopping advice"
+    assert found["why"] == "the end is not known in advance; managers see on Recall when to stop"
 
 
 def test_what_is_read_once_is_added_to(client: TestClient, campaign: Campaign) -> None:

@@ -126,7 +126,7 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
         assert step.page == "loop"
         directory = campaign.directory
     words = (
-        "The campaign's judgement budget (6) is used up: 3 in topic 1 and 3 in topic 2. Raise it on the "
+        "The campaign's judgement budget (6) is used up: 3 judged in topic 1 and 3 in topic 2. Raise it on the "
         "Loop page or with `cleverdon loop DIR --budget N`, or export the qrels."
     )
     assert step.sentence == words
@@ -145,7 +145,7 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
         assert not campaign.budget.state().used_up  # topic 3 has judged nothing
         campaign.settings.set_loop(topics=["3"], mode="closed")
         assert campaign.overview.next_step().sentence.startswith(
-            "The judgement budget per topic (1) is used up in every loop: 1 in topic 1 and 1 in topic 2. Raise it"
+            "The judgement budget per topic (1) is used up in every loop: 1 judged in topic 1 and 1 in topic 2. Raise"
         )
 
 
@@ -180,7 +180,7 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
         monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
         app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        words = "The campaign's judgement budget (2) is used up: 1 in topic 1 and 1 in topic 2"
+        words = "The campaign's judgement budget (2) is used up: 1 judged in topic 1 and 1 in topic 2"
         assert any(words in element.value.replace("\\", "") for element in app.markdown)
         assert not any("See Recall" in element.value for element in app.caption)
         app.switch_page("views/loop.py").run()

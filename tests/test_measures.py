@@ -453,7 +453,7 @@ def test_explanations_ask_for_what_they_need() -> None:
     aligned = from_grades([[1], [0, 1]])
     with pytest.raises(InputError, match="topic: expected one of the 2 topics to explain, found none"):
         explain("AP", aligned)
-    with pytest.raises(UnknownNameError, match="unknown topic in the qrels '3'"):
+    with pytest.raises(UnknownNameError, match="unknown topic '3'"):
         explain("AP", aligned, topic="3")
     with pytest.raises(InputError, match="doc_ids: expected the 2 documents"):
         explain("AP", aligned, topic="2", doc_ids=["a"])

@@ -222,12 +222,14 @@ def test_the_time_is_said_once_there_is_a_pace(large: Campaign) -> None:
     assert time is not None
     assert time.mid == pytest.approx(3000)
     assert time.low < 3000 < time.high
-    assert "time       14-20 minutes at the pace so far" in say("pool", large.directory, "--depth", 20, "--dry-run")
+    assert "judging time     14-20 minutes at the pace so far" in say(
+        "pool", large.directory, "--depth", 20, "--dry-run"
+    )
 
 
 def test_a_strategy_that_asks_as_it_goes_is_pointed_elsewhere(campaign: Campaign) -> None:
     for entry in ADAPTIVE.values():
-        with pytest.raises(InputError, match="after the judgement of the one before"):
+        with pytest.raises(InputError, match="after the previous judgement"):
             campaign.pools.add(entry.name)
 
 
@@ -245,10 +247,10 @@ def test_the_command_lists_every_strategy() -> None:
 def test_the_command_takes_any_parameter(large: Campaign) -> None:
     directory = large.directory
     said = say("pool", directory, "--strategy", "rbp", "--set", "p=.95", "--budget", 5, "--dry-run")
-    assert said.startswith("rbp (budget 5, p 0.95): 3 runs, 2 topics\npairs      10\n")
-    assert "\ntime " not in said
+    assert said.startswith("Dry run: would add 10 pairs to the pool.\n  strategy         rbp (budget 5, p 0.95)\n")
+    assert "judging time" not in said
     said = say("pool", directory, "--strategy", "uniform", "--set", "depth=10", "--set", "rate=.5", "--from-run", "a")
-    assert ": 1 run, 2 topics\npairs      10, sampled from 20\n" in said
+    assert "1 run, 2 topics\n  random sample    10 of 20 pairs\n" in said
     assert "1 topic has no pairs" not in said
     rounds = large.pools.rounds()
     assert json.loads(rounds["runs"].iloc[0]) == ["a"]
@@ -283,8 +285,11 @@ def test_a_sparse_pool_takes_a_budget(large: Campaign) -> None:
 
 def test_the_command_says_what_was_left_out(copies: Campaign) -> None:
     said = say("pool", copies.directory, "--near-duplicates", "skip")
-    assert "left out   3 near-duplicates\nnew        5\n" in said
-    assert "not one of 'keep', 'skip'" in say("pool", copies.directory, "--near-duplicates", "merge", code=2)
+    assert said.startswith("Added 5 pairs to the pool.\n")
+    assert "left out         3 near-duplicates\n" in said
+    assert "--near-duplicates: expected one of 'keep', 'skip', found 'merge'" in say(
+        "pool", copies.directory, "--near-duplicates", "merge", code=2
+    )
 
 
 def test_a_total_may_leave_a_topic_out(campaign: Campaign) -> None:

@@ -17,10 +17,17 @@ from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import recall as charts
-from annotate.elements import recall_table
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
-from collection.campaign.recall import TABLE, _batches, _curve, _next_percent, _promise_and_advice, _rules
+from collection.campaign.recall import (
+    TABLE,
+    _batches,
+    _curve,
+    _next_percent,
+    _promise_and_advice,
+    _rules,
+    describe_ready,
+)
 from collection.campaign.settings import Settings
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger, betting, estimate
@@ -442,7 +449,7 @@ def test_the_page_leads_with_how_many_topics_may_stop(stop: list[int], scopes: s
     table = pd.DataFrame(
         {"stop": [n in stop for n in (0, 1)], "of": [{"p": "pool", "c": "collection"}[s] for s in scopes]}
     )
-    assert recall_table.answer(table, LoopSettings("loop", target=target)).startswith(said)
+    assert describe_ready(table, LoopSettings("loop", target=target)).startswith(said)
 
 
 def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -> None:

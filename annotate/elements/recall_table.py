@@ -1,4 +1,4 @@
-"""Recall of all topics: the answer in one sentence, and a table whose selected topic is in the page's address."""
+"""Recall of all topics: a table whose selected topic is in the page's address."""
 
 import numpy as np
 import pandas as pd
@@ -6,28 +6,6 @@ import streamlit as st
 
 from annotate.elements import display
 from annotate.elements.columns import number, text
-from collection.campaign.loop_settings import LoopSettings
-from collection.phrases import count, percent_down, plural
-
-
-def answer(table: pd.DataFrame, settings: LoopSettings) -> str:
-    """How many topics are ready to stop, and what that guarantees; `table` is that of ``Campaign.recall``."""
-    goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
-    ready = table[table["stop"]]
-    if ready.empty:
-        share = f"{goal} of the" if settings.target < 1 else "all"
-        return (
-            f"No topic is ready to stop yet. The target is to find {share} relevant documents of each topic, with "
-            f"{confidence} confidence."
-        )
-    share = f"at least {goal} of the" if settings.target < 1 else "all"
-    scopes = set(ready["of"])
-    where = f" in the {scopes.pop()}" if len(scopes) == 1 else ""
-    return (
-        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: "
-        f"{plural(len(ready), '', 'in each, ')}{share} relevant documents{where} are found, with {confidence} "
-        "confidence."
-    )
 
 
 def draw(rows: pd.DataFrame, state: str) -> str | None:

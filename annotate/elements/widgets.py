@@ -175,7 +175,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
         st.info(f"You start with {count(waiting, 'calibration pair')}, which every annotator judges.")
     metrics({"Your topics": len(topics), "Your judgements": len(mine)})
     if goal:
-        st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs in your topics done")
+        st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs in your topics done, by you or others")
     rows = titles[topics].reset_index()
     rows["share"] = [done / of if of else None for done, of in standings.values()]
     rows["judged"] = mine["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy()

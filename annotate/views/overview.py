@@ -19,8 +19,8 @@ if now.role == "annotator":  # blind: what the others did, and how the systems f
     st.stop()
 
 state = campaign.overview.status()
+widgets.next_step(NextStep(**state["next"]))
 if now.role == "manager":  # a reader changes nothing
-    widgets.next_step(NextStep(**state["next"]))
     if state["next"]["page"] == "judge" and len(campaign.accounts.table()) == 1:
         widgets.page_link("people.py", "Invite annotators")
     if state["next"]["page"] == "export" and state["runs"]:

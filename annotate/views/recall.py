@@ -9,6 +9,7 @@ from annotate.charts.recall import draw_recall, intervals_chart
 from annotate.elements import display, recall_table, widgets
 from annotate.elements.columns import text
 from annotate.elements.service_cache import cached
+from collection.campaign.recall import describe_ready
 from collection.phrases import percent_down, percent_up
 
 campaign = session.current().campaign
@@ -22,7 +23,7 @@ if not counts["judgements"]:
 key = campaign.recall.cache_key()
 table = cached(campaign.recall.table, key, "Estimating", 4)()
 started = table["judged"] > 0
-st.markdown(f"#### {widgets.plain(recall_table.answer(table, settings))}")
+st.markdown(f"#### {widgets.plain(describe_ready(table, settings))}")
 sizes = {"Topics ready to stop": table["stop"], "Topics started": started}
 sizes |= {"Pairs judged": table["judged"], "Relevant found": table["found"]}
 widgets.metrics({label: int(column.sum()) for label, column in sizes.items()})

@@ -1,4 +1,4 @@
-"""Choosing a rule, and adjudicating judgements by it."""
+"""Choice of an adjudication rule, and adjudication by it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NEEDS_QUOTES = re.compile(r'[,=()"]|^\s|\s$')
 
 
 class ChosenRule(NamedTuple):
-    """A rule of the table with all its parameters; ``str()`` writes it as :func:`parse_rule` reads it.
+    """An adjudication rule with all its parameters; ``str()`` writes it as :func:`parse_rule` reads it.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class ChosenRule(NamedTuple):
 
 
 def _quote(value: object) -> str:
-    """A value in quotes, a quote in it doubled, where it would be read as something else without."""
+    """Quote a value, with inner quotes doubled, if it could not be read back otherwise."""
     text = str(value)
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 

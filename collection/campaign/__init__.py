@@ -89,6 +89,8 @@ class Campaign:
     def __init__(self, directory: Path | str) -> None:
         self.directory = directory = Path(directory)
         if not (directory / DATABASE).is_file():
+            if directory.is_file():
+                raise CampaignError(f"{directory}: expected the directory of a campaign, found a file")
             raise CampaignError(f"there is no campaign in {directory}; create one with `cleverdon new {directory}`")
         layout.restrict_permissions(directory)
         self.store = store = Store(directory / DATABASE)

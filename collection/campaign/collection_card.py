@@ -110,7 +110,7 @@ class CollectionCard:
         if found.empty:
             made_of, found = "preferences", self.qrels.from_preferences()
         if found.empty:
-            raise CampaignError("there is no grade yet, so there is no collection to export; judge some pairs first")
+            raise CampaignError("a collection needs grades, found none; judge some pairs first")
         if (found["relevance"] % 1 != 0).any():
             raise CampaignError(
                 "the grades by this rule have fractions, which tools that load collections cannot read; choose another "

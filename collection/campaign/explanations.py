@@ -66,7 +66,7 @@ class Explanations:
             raise InputError(f"document {doc_id!r} is not in the loop of topic {query_id!r}")
         pair = self.store.judgements.pair(query_id, doc_id, annotator)
         if pair is not None and pair.strategy == "random":
-            sentence = "It was drawn at random, to estimate how many relevant documents are still missing."
+            sentence = "It was drawn at random, to estimate the number of relevant documents still missing."
         elif (entry := pooling.strategies(adaptive=True).get(known.came_by)) is not None:
             how = entry.description[0].lower() + entry.description[1:]
             listed = known.best is not None and known.best[0] > 0

@@ -82,7 +82,7 @@ class Exporter:
         log, quoted = self.store.judgements, self.document_view.quoted
         by_annotator = ["annotator", "query_id", "doc_id"]
         if qrels is None and (unjudged or include_unjudged_topics or qrels_form != "judged"):
-            raise InputError("the form of qrels and unjudged pairs need a qrels file; name one")
+            raise InputError("a form of qrels and unjudged pairs apply to a qrels file only; name one")
         return self._write(
             (qrels, lambda path: self._write_qrels(path, rule, qrels_form, unjudged, include_unjudged_topics)),
             (judgements, _table(lambda: quoted(log.table(current=False)), formats.write_judgements)),

@@ -174,6 +174,26 @@ def _batches(ledger: Ledger) -> pd.DataFrame:
     return frame.assign(precision=frame["relevant"] / frame["judged"])
 
 
+def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
+    """Write how many topics of the table of recall are ready to stop, and what that guarantees."""
+    goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
+    ready = table[table["stop"]]
+    if ready.empty:
+        share = f"{goal} of the" if settings.target < 1 else "all"
+        return (
+            f"No topic is ready to stop yet. The target is to find {share} relevant documents of each topic, with "
+            f"{confidence} confidence."
+        )
+    share = f"at least {goal} of the" if settings.target < 1 else "all"
+    scopes = set(ready["of"])
+    where = f" in the {scopes.pop()}" if len(scopes) == 1 else ""
+    return (
+        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: "
+        f"{plural(len(ready), '', 'in each, ')}{share} relevant documents{where} are found, with {confidence} "
+        "confidence."
+    )
+
+
 def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
     """Cost of the next 1% of recall in judgements, and how it was computed."""
     recent = ledger.relevant[np.flatnonzero(~ledger.drawn)[-RECENT:]]
@@ -244,7 +264,7 @@ def _promise_and_advice(
 
 
 def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
-    """The words while no recall is guaranteed."""
+    """The wording while no recall is guaranteed."""
     goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
     outside = OUTSIDE if pool else ""
     needed = decision.needed or 0
@@ -289,7 +309,7 @@ def _upper(sentence: str) -> str:
 
 
 def _notes(judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
-    """Sentences on what may make the estimates wrong."""
+    """Describe what may bias the estimates."""
     here = select_in_scope(judgements, scope)
     graded = here[here["kind"] == "graded"]
     opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["doc_id"])

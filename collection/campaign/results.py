@@ -144,7 +144,7 @@ class BudgetState(NamedTuple):
         budget, option = (whole, "--budget") if self.total_used_up else (each, "--topic-budget")
         most = sorted(self.judged.items(), key=lambda item: -item[1])
         named = len(most) if len(most) == NAMED + 1 else NAMED
-        parts = [f"{judged:,} in topic {query_id}" for query_id, judged in most[:named]]
+        parts = [f"{judged:,}{' judged' * (not n)} in topic {q}" for n, (q, judged) in enumerate(most[:named])]
         if rest := most[named:]:
             parts.append(f"{sum(judged for _, judged in rest):,} in {count(len(rest), 'other topic')}")
         return (

@@ -60,5 +60,5 @@ class ServerState:
                 part.unlink(missing_ok=True)
         secret = path.read_bytes()
         if len(secret) < SECRET_CHARACTERS:
-            raise CampaignError(f"{path} is damaged; delete it, and everybody has to sign in again")
+            raise CampaignError(f"{path} is damaged; delete it to get a new key: everybody then has to sign in again")
         return secret

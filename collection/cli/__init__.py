@@ -102,7 +102,9 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 @click.option("--labels", type=FILE, help="Grades by annotator (CSV, TSV): annotator, query_id, doc_id, relevance.")
 @click.option("--costs", type=FILE, help="Costs of runs (CSV, TSV) with the column run.")
 @click.option("--clicks", type=FILE, help="Click log (CSV, TSV, JSONL), stored apart from judgements.")
-@click.option("--replace", is_flag=True, help="Replace what has the same name but other content.")
+@click.option(
+    "--replace", is_flag=True, help="Replace existing topics, documents, runs and grades that differ from the file."
+)
 def import_(directory: Path, replace: bool, **files: Any) -> None:
     """Import documents, topics, runs, qrels and other files.
 
@@ -115,7 +117,12 @@ def import_(directory: Path, replace: bool, **files: Any) -> None:
 
     if not any(files.values()):
         raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
-    files |= {name: expand_folders(files[name]) for name in ("documents", "runs")}
+    for name in ("documents", "runs"):
+        expanded = expand_folders(files[name])
+        if files[name] and not expanded:
+            option = {"runs": "--run"}.get(name, f"--{name}")
+            raise click.UsageError(f"{option}: expected files, found the empty folder {files[name][0]}")
+        files[name] = expanded
     with Campaign(directory) as campaign, progress_line("importing") as progress:
         report = campaign.importer.import_files(**files, replace=replace, progress=progress)
     _print_report(report)
@@ -211,20 +218,22 @@ def judge(
     from collection.campaign import Campaign
 
     if (grade is not None) + (cannot_judge is not None) + undo != 1:
-        raise click.UsageError("expected one of --grade, --cannot-judge and --undo")
+        raise click.UsageError("expected one of --grade, --cannot-judge or --undo")
     with Campaign(directory) as campaign:
         judgement = campaign.judging.judge(
             annotator, topic, doc, grade, cannot_judge=cannot_judge, undo=undo, adjudicate=adjudicate, flagged=flag
         )
         row = campaign.progress.topics(topic).iloc[0]
         pooled = campaign.corpus.in_pool(topic, doc)
-    decision = ("adjudicated, " if adjudicate else "") + (judgement.kind if grade is None else str(grade))
+    decision = judgement.kind if grade is None else f"grade {grade}"
+    if adjudicate:
+        decision = f"adjudicated {decision}"
     judged = f"{row['judged_in_pool']:,} of {count(row['pool'], 'pair')} in the topic's pool judged"
     if outside := row["judged"] - row["judged_in_pool"]:
         judged += f", {outside:,} outside the pool"
-    echo(f"{topic} {doc}: {decision} by {annotator}; {judged}")
+    echo(f"Topic {topic}, document {doc}: {decision} by {annotator}. {judged}.")
     if not pooled:
-        print_notices(["the pair is not in the pool; its grade is part of the qrels"])
+        print_notices(["the pair is not in the pool; its grade counts in the qrels nevertheless"])
 
 
 @main.command()

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 SHOWN = 30
 """Printed rows per table; JSON has all."""
 
+HEADS = {
+    "a": "annotator A", "b": "annotator B", "query_id": "topic", "difference": "mean difference",
+    "last_at": "last judgement",
+}  # fmt: skip
+"""Columns of frames -> headers where they differ."""
+
 TABLES = 3
 """Printed tables of runs."""
 
@@ -103,6 +109,10 @@ def agreement(
         return
     for sentence in annotator_agreement.interpret(found):
         echo(sentence)
+    if not found.annotators:
+        echo("Judge some pairs in the app, or import grades with `cleverdon import DIR --labels FILE`.")
+        print_notices(found.notes)
+        return
     echo()
     _print_values(found)
     _print_narrow("pairs of annotators", found.between, ["a", "b", "pairs"])
@@ -138,8 +148,10 @@ def _print_values(found: Agreement) -> None:
         of_entry = found.values[found.values["coefficient"] == entry.name]
         rows_of = {str(row["scale"]): format_with_interval(row) for _, row in of_entry.iterrows()}
         cells = [rows_of.get(scale, "") for scale in ("graded", "binary")]
-        notes = dict.fromkeys(note for note in of_entry["note"] if note)
-        rows.append([entry.name, entry.label, *cells, "; ".join(notes)])
+        notes = {str(scale): note for scale, note in zip(of_entry["scale"], of_entry["note"], strict=True) if note}
+        if len(set(notes.values())) > 1:
+            notes = {scale: f"{scale}: {note}" for scale, note in notes.items()}
+        rows.append([entry.name, entry.label, *cells, "; ".join(dict.fromkeys(notes.values()))])
     print_table(["coefficient", "name", "graded", f"binary (grade {found.level:g}+)", "note"], rows)
     if found.resamples:
         print_notices(
@@ -162,7 +174,7 @@ def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[
         [*(_key(key) for key in keyed), *("-" if isnan(value) else f"{value:.3f}" for value in row)]
         for keyed, row in zip(wide.index, wide.to_numpy().tolist(), strict=True)
     ]
-    print_table([*("mean difference" if k == "difference" else k for k in keys), *wide.columns], rows[:SHOWN])
+    print_table([*(HEADS.get(key, key) for key in keys), *wide.columns], rows[:SHOWN])
     if len(rows) > SHOWN:
         echo(f"... {len(rows) - SHOWN:,} more rows; --format json prints all")
 
@@ -183,7 +195,7 @@ def _print_conclusions(conclusions: list[Conclusion], measure: str) -> None:
         [c.a, c.b, c.topics, c.pairs, c.runs, "-" if c.note else f"{c.tau:.3f}", c.swaps, c.note] for c in conclusions
     ]
     print_table(
-        ["annotator a", "annotator b", "topics", "pairs", "runs", "Kendall's tau", "swapped pairs of runs", "note"],
+        ["annotator A", "annotator B", "topics", "pairs", "runs", "Kendall's tau", "swapped pairs of runs", "note"],
         rows,
     )
     for c in conclusions[:TABLES]:

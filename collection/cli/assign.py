@@ -11,7 +11,7 @@ import click
 
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, print_json, print_notices, print_table
-from collection.phrases import count, percent
+from collection.phrases import count, percent, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -146,12 +146,11 @@ def _show(campaign: Campaign, form: str) -> None:
         )
         return
     looping, made = int(table["wanted"].isna().sum()), f"{work.made:,} of {count(work.judgements, 'judgement')} made"
-    if looping == len(table) > 0:
-        made = (
-            f"{count(campaign.progress.counts()['judgements'], 'judgement')} made; a loop has no fixed number of them"
-        )
-    elif looping:
-        made += f" (not counting {count(looping, 'topic')} in a loop)"
+    if looping:
+        total = count(campaign.progress.counts()["judgements"], "judgement")
+        outside = "" if looping == len(table) else f"{made} outside the loop; "
+        without = f"{count(looping, 'topic is', 'topics are')} in the loop, without a fixed number"
+        made = f"{outside}{total} in total; {without}"
     several = "1 annotator per pair"
     if settings.annotators > 1:
         which = {
@@ -166,12 +165,9 @@ def _show(campaign: Campaign, form: str) -> None:
         ["setting", "value"],
         [
             ["overlap", several],
-            [
-                "work",
-                f"{count(work.pairs, 'pooled pair')}, {made}",
-            ],
-            ["lease", f"{settings.lease:g} minutes"],
-            ["blind", "yes" if settings.blind else "no"],
+            ["work", f"{count(work.pairs, 'pooled pair')}; {made}"],
+            ["reservation of a pair on screen", f"{settings.lease:g} {plural(settings.lease, 'minute')}"],
+            ["others' judgements, runs and ranks", "hidden" if settings.blind else "shown"],
             ["calibration", f"{count(size, 'pair')}" + (", with feedback" if size and settings.feedback else "")],
             ["guidelines", count(len(campaign.settings.guidelines()), "character")],
             ["topic notes", str(len(campaign.settings.topic_notes()))],
@@ -180,23 +176,26 @@ def _show(campaign: Campaign, form: str) -> None:
     print_notices(campaign.assignments.notices())
     if len(table):
         echo()
+        log = campaign.judgement_log.judgements()
+        in_loop = log.loc[log["counts_as"] == "judgement", "query_id"].value_counts()
         rows = [
             [
                 row["query_id"],
                 ", ".join([*row["accounts"], *(f"group {g}" for g in row["groups"])]) or "everybody",
                 row["pool"],
-                *("-" if row[name] is None else row[name] for name in ("wanted", "made")),
+                "-" if row["wanted"] is None else row["wanted"],
+                in_loop.get(row["query_id"], 0) if row["made"] is None else row["made"],
                 row["title"][:60],
             ]
             for row in topics
         ]
-        print_table(["topic", "assigned to", "pairs", "judgements needed", "made", "title"], rows)
+        print_table(["topic", "assigned to", "pairs in pool", "judgements needed", "judgements made", "title"], rows)
     if size and len(calibrated):
         echo()
         rows = [
             [row["annotator"], f"{row['judged']} of {row['of']}", "-" if isnan(row["agree"]) else percent(row["agree"])]
             for row in calibrated.to_dict("records")
         ]
-        print_table(["annotator", "calibration pairs", "same as adjudicated"], rows)
+        print_table(["annotator", "calibration pairs judged", "same grade as adjudicated"], rows)
         if not campaign.calibration.pairs()["settled"].notna().any():
             print_notices(["no calibration pair has an adjudicated grade yet: adjudicate them, or import qrels"])

@@ -9,7 +9,7 @@ import click
 
 from collection.cli.names import Names
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.output import print_json, print_table
+from collection.cli.output import print_json, print_settings
 
 
 @click.command()
@@ -58,12 +58,5 @@ def card(
     if form == "json":
         print_json(settings)
         return
-    print_table(["setting", "value"], [[name.replace("_", "-"), _words(value)] for name, value in settings.items()])
-
-
-def _words(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, tuple | list):
-        return ", ".join(value) or "none"
-    return str(value)
+    settings["image_host"] = settings.pop("image_hosts")
+    print_settings(settings)

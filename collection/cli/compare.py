@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
 from collection.cli.names import Names
@@ -22,7 +23,16 @@ from collection.cli.options import (
     option_section,
     runs_argument,
 )
-from collection.cli.output import echo, echo_data, print_json, print_notices, print_table, progress_line
+from collection.cli.output import (
+    echo,
+    echo_data,
+    format_cost,
+    four_digits,
+    print_json,
+    print_notices,
+    print_table,
+    progress_line,
+)
 from collection.phrases import count, join
 
 if TYPE_CHECKING:
@@ -103,17 +113,7 @@ def compare(
     """
     from collection import comparison, formats, statistics
 
-    views = [name for name, asked in (("--frontier", frontier), ("--systems", systems), ("--power", power)) if asked]
-    if systems is not None and systems[0] == systems[1]:
-        raise click.UsageError(f"expected two different runs after --systems, found {systems[0]} twice")
-    if len(views) > 1:
-        raise click.UsageError(f"expected only one of {join(views)}")
-    if views and form in ("latex", "markdown"):
-        raise click.UsageError(f"expected --format table, tsv or json with {views[0]}, found {form}")
-    if (costs is None) != (frontier is None):
-        raise click.UsageError("expected both --costs and --frontier, found one")
-    if topic is not None and systems is None:
-        raise click.UsageError("--topic needs --systems A B")
+    views = _require_consistent(systems, topic, power, costs, frontier, form)
     tester = statistics.TESTS[test or statistics.DEFAULT_TEST].name
     corrector = statistics.CORRECTIONS[correction or statistics.DEFAULT_CORRECTION].name
     # The table shows the share of unjudged documents beside every value, so the default measures of it are left out.
@@ -143,6 +143,33 @@ def compare(
     else:
         _print_comparison(compared, form)
         print_notices(compared.notes)
+
+
+def _require_consistent(
+    systems: tuple[str, str] | None,
+    topic: str | None,
+    power: float | None,
+    costs: Path | None,
+    frontier: str | None,
+    form: str,
+) -> list[str]:
+    """Refuse options that contradict each other; return those that ask for another table than the leaderboard."""
+    views = [name for name, asked in (("--frontier", frontier), ("--systems", systems), ("--power", power)) if asked]
+    if systems is not None and systems[0] == systems[1]:
+        raise click.UsageError(f"expected two different runs after --systems, found {systems[0]} twice")
+    if len(views) > 1:
+        raise click.UsageError(f"expected only one of {join(views)}")
+    if views and form in ("latex", "markdown"):
+        raise click.UsageError(f"expected --format table, tsv or json with {views[0]}, found {form}")
+    if (costs is None) != (frontier is None):
+        raise click.UsageError("--costs needs --frontier" if frontier is None else "--frontier needs --costs")
+    if topic is None and click.get_current_context().get_parameter_source("depth") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--depth needs --topic")
+    if power is not None and power <= 0:
+        raise click.BadParameter(f"expected a difference above 0, found {power:g}", param_hint="--power")
+    if topic is not None and systems is None:
+        raise click.UsageError("--topic needs --systems A B")
+    return views
 
 
 def _columns_for(a: str, b: str) -> dict[str, str]:
@@ -195,6 +222,8 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
     table = table[["measure", "system", "value", cost, "dominated", "by"]]
     if form == "table":
         table["by"] = table["by"].map(_shorten_names)
+        table[cost] = table[cost].map(format_cost)
+        table = table.drop(columns="dominated").rename(columns={"by": "dominated by"})
     _print_frame(table, form)
     unknown = means.index[costs[cost].isna()].tolist()
     if unknown:
@@ -228,12 +257,16 @@ def _print_power(compared: Comparison, difference: float, form: str) -> None:
                 rows.append([str(measure), which, spread, needed, topics, seen])
     if not rows:
         raise click.UsageError("--power needs at least two runs with different values")
-    columns = ["measure", "comparison", "spread", "topics needed", "topics here", "detectable here"]
+    columns = ["measure", "comparison", "SD of differences", "topics needed", "topics here", "detectable here"]
+    if form == "table":
+        most = max(int(row[3]) for row in rows)
+        answer = f"A difference of {difference:g} needs up to {count(most, 'topic')}"
+        echo(f"{answer}, depending on the measure and the systems; there are {compared.topics:,}.\n")
     _print_frame(pd.DataFrame(rows, columns=columns), form)
     print_notices(
         [
-            f"for 80% power with one paired t-test at significance level {compared.alpha:g}; spread: standard "
-            "deviation of the differences over topics"
+            f"for 80% power with one paired t-test at significance level {compared.alpha:g}; SD: standard deviation "
+            "over topics, the median and the largest of all comparisons"
         ]
     )
 
@@ -262,7 +295,7 @@ def _print_comparison(compared: Comparison, form: str) -> None:
 
 
 def _print_leaderboard(compared: Comparison) -> None:
-    """Print the leaderboard by the first measure; with one or two measures also the intervals."""
+    """Print the best systems and the leaderboard by the first measure; with one or two measures also the intervals."""
     import pandas as pd
 
     from collection.comparison.conclusions import confidence
@@ -292,14 +325,15 @@ def _print_leaderboard(compared: Comparison) -> None:
             shown.add(name)
             header.append(name)
             columns.append([f"{share:.1%}" for share in unjudged[measure]])
+    for measure in values:
+        echo(compared.sentence(str(measure)))
+    echo()
     rows = {str(system): [str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)}
     print_table(header, [rows[system] for system in order_systems(compared)], numbers=True)
     legend = "* best, ~ not significantly different from the best"
     if compared.baseline is not None:
         legend += f", + significantly better than {compared.baseline}, - significantly worse"
     echo(f"\n{legend}; {count(compared.topics, 'topic')}")
-    for measure in values:
-        echo(compared.sentence(str(measure)))
 
 
 def _print_tests(compared: Comparison) -> None:
@@ -371,7 +405,7 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
             if pd.isna(value):
                 return "-"
             if isinstance(value, float):
-                return f"{value:,.10g}" if value == round(value, 4) else f"{value:.4f}"
+                return four_digits(value)
             return {True: "yes", False: ""}[value] if isinstance(value, bool) else str(value)
 
         rows = [[cell(value) for value in row] for row in zip(*(frame[c].tolist() for c in frame), strict=True)]

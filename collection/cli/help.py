@@ -12,6 +12,7 @@ from collection.characters import one_line
 from collection.cli.options import refuse_repeated
 from collection.cli.output import echo
 from collection.errors import CleverdonError, FormatError
+from collection.phrases import join
 
 SECTIONS = {
     "Campaign": {
@@ -64,13 +65,18 @@ class Group(click.Group):
         super().add_command(cmd, name)
         cmd.help = re.sub("^( *)(For example:)$", "\\1\b\n\\1\\2", cmd.help or "", flags=re.MULTILINE)
         for option in cmd.params:
-            option.metavar = option.metavar or METAVARS.get(option.type.name)
+            if isinstance(option, click.Option):  # an argument is written as its name
+                option.metavar = option.metavar or METAVARS.get(option.type.name)
         if page := PAGES.get(name or cmd.name or ""):
             cmd.epilog = f"Documentation: cleverdon docs {page}"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help where there are no arguments."""
-        return super().parse_args(ctx, args or ["--help"])
+        try:
+            return super().parse_args(ctx, args or ["--help"])
+        except click.UsageError as error:
+            echo(f"See `cleverdon docs {_print_usage_error(error)}`.", err=True)
+            ctx.exit(2)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Begin the help with what the command is for."""
@@ -99,14 +105,14 @@ class Group(click.Group):
         return name, command, rest
 
     def invoke(self, ctx: click.Context) -> object:  # noqa: RET503
-        """Run the command; print an error in one line, the documentation page in the next, and exit with status 2."""
+        """Run the command; print an error in one line, then usage and documentation page; exit with status 2."""
         page = ""
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            error.show()
+            page = _print_usage_error(error)
         except CleverdonError as error:
-            _print_error(str(error))
+            _print_error(self._name_option(ctx, str(error)))
             page = FORMATS_PAGE if isinstance(error, FormatError) else ""
         except UnicodeEncodeError as error:
             # Python keeps bytes of an argument that are not UTF-8 as halves of surrogate pairs.
@@ -120,6 +126,61 @@ class Group(click.Group):
         page = page or PAGES.get(ctx.invoked_subcommand or "", COMMANDS_PAGE)
         echo(f"See `cleverdon docs {page}`.", err=True)
         ctx.exit(2)
+
+    def _name_option(self, ctx: click.Context, message: str) -> str:
+        """Begin the error of a setting with the option that sets it: ``list_size: ...`` is ``--list-size: ...``."""
+        setting, colon, rest = message.partition(": ")
+        command = self.commands.get(ctx.invoked_subcommand or "")
+        options = {p.name: p.opts[-1] for p in command.params if isinstance(p, click.Option)} if command else {}
+        return f"{options[setting]}{colon}{rest}" if colon and setting in options else message
+
+
+_CLICK_ERRORS = (
+    (r"Option '(.*)' requires an argument\.", r"\1: expected a value, found nothing"),
+    (r"(.*) is not in the range x>=(.*)\.", r"expected \2 or more, found \1"),
+    (r"(.*) is not in the range (.*)<=x<=(.*)\.", r"expected \2 to \3, found \1"),
+    (r"(.*) is not a valid (integer|float)( range)?\.", r"expected a number, found \1"),
+    (r"(.*) is not one of (.*)\.", r"expected one of \2, found \1"),
+)
+"""Texts of click -> the pattern of all errors."""
+
+
+def describe_usage_error(error: click.UsageError) -> str:
+    """Write an error in the command line as :mod:`collection.errors` does, without click's own words.
+
+    >>> describe_usage_error(click.BadParameter("0 is not in the range x>=1.", param_hint="--depth"))
+    '--depth: expected 1 or more, found 0'
+    >>> describe_usage_error(click.NoSuchOption("--gold", possibilities=["--grade"]))
+    "unknown option '--gold'; did you mean '--grade'?"
+    """
+    if isinstance(error, click.NoSuchOption):
+        guess = f"; did you mean {join(map(repr, error.possibilities), 'or')}?" if error.possibilities else ""
+        return f"unknown option {error.option_name!r}{guess}"
+    if isinstance(error, click.NoSuchCommand):
+        guess = f"did you mean {error.possibilities[0]!r}?" if error.possibilities else "`cleverdon --help` lists all"
+        return f"unknown command {error.command_name!r}; {guess}"
+    if isinstance(error, click.MissingParameter) and error.param is not None and error.ctx is not None:
+        missing = error.param
+        name = missing.opts[-1] if isinstance(missing, click.Option) else missing.make_metavar(error.ctx)
+        return f"expected {name.strip('{}')}, found nothing"
+    text = error.message if isinstance(error, click.BadParameter) else error.format_message()
+    for pattern, written in _CLICK_ERRORS:
+        text = re.sub(f"^{pattern}$", written, text)
+    text = text.removesuffix(".")
+    where = ""
+    if isinstance(error, click.BadParameter):
+        hint = error.param_hint or ("" if error.param is None else error.param.get_error_hint(error.ctx))
+        where = "" if not hint or "{" in hint else str(hint).strip("'") + ": "
+    return f"{where}{text[:1].lower()}{text[1:]}"
+
+
+def _print_usage_error(error: click.UsageError) -> str:
+    """Print an error in the command line with the usage of its command; return the documentation page that helps."""
+    _print_error(describe_usage_error(error))
+    if error.ctx is None:
+        return ""
+    echo(f"{error.ctx.get_usage()} (options: {error.ctx.command_path} --help)", err=True)
+    return PAGES.get(error.ctx.info_name or "", COMMANDS_PAGE)
 
 
 def _print_error(message: str) -> None:

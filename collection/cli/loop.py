@@ -9,7 +9,7 @@ import click
 
 from collection.cli.names import Names
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
-from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, print_notices, print_settings, print_table, progress_line
 from collection.phrases import count, percent_down, percent_up
 
 NAMED = 10
@@ -75,12 +75,20 @@ _model, _stopping = option_section("Model"), option_section("Random sample and s
     "--by",
     type=Names("model", family="strategies"),
     metavar="S",
-    help="What ranks documents: model or an adaptive strategy (`cleverdon methods strategies`).",
+    help="What chooses documents: model, or an adaptive strategy of `cleverdon methods strategies`.",
 )
 @_model("--learner", type=Names(family="learners"), metavar="L", help="Learner (`cleverdon methods learners`).")
-@_model("--evidence", type=Names("prior", "columns", "none"), help="How the model uses the runs.")
-@_model("--grades", type=Names("weights", "threshold"), help="How the model uses grades.")
-@_model("--presumed", type=int, help="Random unjudged documents per round taken as irrelevant examples.")
+@_model(
+    "--evidence",
+    type=Names("prior", "columns", "none"),
+    help="Use of the runs: fusion added to the score (prior), features (columns), or none.",
+)
+@_model(
+    "--grades",
+    type=Names("weights", "threshold"),
+    help="Training examples: weighted by grade, or only relevant or not (threshold).",
+)
+@_model("--presumed", type=int, help="Random unjudged documents taken as irrelevant in each training round.")
 @_stopping("--row", "run", metavar="N|auto", help="Irrelevant documents in a row before random sampling (0 = never).")
 @_stopping("--control", type=float, metavar="SHARE", help="Minimum share of random documents from the start.")
 @_stopping("--target", type=float, metavar="SHARE", help="Target recall of the stop advice, from 0.01 to 1.")
@@ -115,21 +123,36 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         settings = asdict(campaign.settings.loop())
         modes = campaign.settings.modes()
         used_up = campaign.budget.state().words
-    settings["row"] = settings.pop("run")
-    rows = [[name.replace("_", "-"), "auto" if value is None else str(value)] for name, value in settings.items()]
-    print_table(["setting", "value"], rows)
-    echo()
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
     named = [
-        [len(some), ": ".join(MODES[mode]), ", ".join(some[:NAMED]) + (", ..." if some[NAMED:] else "")]
+        [len(some), mode, _describe(mode, settings["by"]), ", ".join(some[:NAMED]) + (", ..." if some[NAMED:] else "")]
         for mode, some in of_mode.items()
         if some
     ]
-    print_table(["topics", "mode", "ids"], named)
+    print_table(["topics", "mode", "annotators judge", "ids"], named)
+    echo()
+    row = settings.pop("run")
+    unlimited = {name: settings[name] or "unlimited" for name in ("budget", "topic_budget")}
+    print_settings(settings | unlimited | {"row": "auto" if row is None else row})
     if used_up:
         echo(f"\n{used_up}")
     elif (settings["budget"] or settings["topic_budget"]) and not LOOPING & set(modes.values()):
         print_notices(["no topic is in the loop: budgets need --mode loop, loop-in-pool or pool-then-loop"])
+
+
+def _describe(mode: str, by: str) -> str:
+    """Describe what annotators judge in a mode, where the model or an adaptive strategy ranks.
+
+    >>> _describe("pool-then-loop", "mtf")
+    'the pool first, then documents that mtf selects from the runs'
+    """
+    from collection.campaign.loop_settings import MODES
+
+    meaning = MODES[mode][1]
+    if by == "model":
+        return meaning
+    # A strategy reads runs and no texts, so it never leaves their documents.
+    return meaning.replace("from the whole collection", "from the runs").replace("the loop selects", f"{by} selects")
 
 
 @click.command()
@@ -141,6 +164,7 @@ def recall(directory: Path, form: str) -> None:
     Topics with the lowest recall come first.
     """
     from collection.campaign import Campaign
+    from collection.campaign.recall import describe_ready
     from collection.stopping.table import missing_texts
 
     with Campaign(directory) as campaign, progress_line("estimating recall"):
@@ -150,6 +174,10 @@ def recall(directory: Path, form: str) -> None:
     if form == "json":
         echo_data(table.to_json(orient="records", indent=2, force_ascii=False))
         return
+    if table.empty:
+        echo("No topics yet. Import some with `cleverdon import DIR --topics FILE`.")
+        return
+    echo(f"{describe_ready(table, settings)}\n")
     rows = []
     for row in table.to_dict("records"):
         relevant = share = "-"
@@ -158,18 +186,14 @@ def recall(directory: Path, form: str) -> None:
             share = _range(percent_down(row["recall_low"]), percent_up(row["recall_high"]))
         known = [row[name] for name in ("query_id", "mode", "judged", "found", "without_text")]
         rows.append([*known, relevant, share, row["of"], row["advice"]])
-    header = ["topic", "mode", "judged", "found", "no text", "relevant (estimate)", "recall", "scope", "advice"]
-    print_table(header, rows)
-    ready = int(table["stop"].sum())
-    echo(f"\n{ready:,} of {count(len(table), 'topic is', 'topics are')} ready to stop")
+    confidence = percent_down(settings.confidence)
+    estimates = [f"relevant ({confidence} CI)", f"recall ({confidence} CI)"]
+    print_table(["topic", "mode", "judged", "relevant found", "no text", *estimates, "scope", "advice"], rows)
+    echo(f"\nRelevant: grade {settings.level} or higher.")
     if used_up:
         echo(used_up)
     if missing := missing_texts(table["without_text"]):
         echo(f"{missing} List the ids with `cleverdon export {directory} --missing-documents FILE`.")
-    echo(
-        f"relevant: grade {settings.level}+; intervals: {percent_down(settings.confidence)} confidence; "
-        f"target of the advice: {percent_down(settings.target)} recall"
-    )
 
 
 def _range(low: str, high: str) -> str:

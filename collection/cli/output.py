@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -114,6 +114,27 @@ def print_table(
         echo("  ".join(padded).rstrip())
 
 
+def print_settings(values: Mapping[str, object]) -> None:
+    """Print settings with the options that change them and the first line of their help."""
+    options = {
+        o.opts[-1].lstrip("-"): o for o in click.get_current_context().command.params if isinstance(o, click.Option)
+    }
+    rows = []
+    for name, value in values.items():
+        option = options[name.replace("_", "-")]
+        meaning = (option.help or "").partition(";")[0].removesuffix(".").removesuffix(" (0 = unlimited)")
+        rows.append([option.opts[-1], _setting(value), meaning])
+    print_table(["option", "value", "meaning"], rows)
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value)) or "none"
+    return f"{value:,g}" if isinstance(value, float) else str(value)
+
+
 def _is_word(cell: str) -> bool:
     return cell[:1].isalpha() and cell != "nan"
 
@@ -172,23 +193,24 @@ def _print_values(
     order = values[rows].drop_duplicates()
 
     def table(of: str) -> pd.DataFrame:
-        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns].map(_four_digits)
+        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns].map(four_digits)
 
     cells = table("value")
     if "lowest" in values:
         cells += " (" + table("lowest") + "-" + table("highest") + ")"
     if costs is not None:
-        cells = pd.concat([cells, costs.loc[order].map(_cost)], axis=1)
+        cells = pd.concat([cells, costs.loc[order].map(format_cost)], axis=1)
     body = [[name, *row] for name, row in zip(cells.index, cells.to_numpy().tolist(), strict=True)]
     print_table([first, *map(str, cells.columns)], body, numbers=True)
 
 
-def _four_digits(value: float) -> str:
-    """Four decimals; counts of thousands have none."""
+def four_digits(value: float) -> str:
+    """Format a value with four decimals; counts of thousands have none."""
     return f"{value:.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.4f}"
 
 
-def _cost(value: str | float) -> str:
+def format_cost(value: str | float) -> str:
+    """Format a cell of a column of costs; nothing where the cost is unknown."""
     import pandas as pd
 
     if pd.isna(value):

@@ -12,6 +12,7 @@ import click
 from collection.cli.names import Names
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_table
+from collection.phrases import join
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--group", "groups", multiple=True, metavar="G", help="Group with --invite or --set-groups; repeatable.")
 @click.option("--email", metavar="E", help="E-mail address for single sign-on, with --invite.")
 @click.option("--set-role", nargs=2, metavar="NAME ROLE", help="Change the role of an account.")
-@click.option("--set-groups", metavar="NAME", help="Replace the groups of an account by each --group.")
+@click.option("--set-groups", metavar="NAME", help="Replace the groups of an account by those of --group.")
 @click.option("--set-email", nargs=2, metavar="NAME E", help="Change the e-mail address of an account ('' = none).")
 @click.option(
     "--lock",
@@ -89,17 +90,24 @@ def people(
                 tokens = {name: _invite(campaign, name, role or "annotator", groups, email) for name in invited}
                 tokens |= {name: campaign.accounts.invite_again(name) for name in linked}
             _print_links(campaign, tokens)
-        elif set_role is not None:
+        done = ""
+        if set_role is not None:
             campaign.accounts.set_role(*set_role)
+            done = f"Changed the role of {set_role[0]} to {set_role[1]}."
         elif set_groups is not None:
             campaign.accounts.set_groups(set_groups, groups)
+            done = f"Changed the groups of {set_groups} to {join(groups) or 'none'}."
         elif set_email is not None:
             campaign.accounts.set_email(*set_email)
+            done = f"Changed the e-mail address of {set_email[0]} to {set_email[1] or 'none'}."
         elif lock or unlock:
+            done = f"{'Locked' if lock else 'Unlocked'} {join(lock or unlock)}."
             with campaign.transaction():
                 for name in (*lock, *unlock):
                     (campaign.accounts.lock if lock else campaign.accounts.unlock)(name)
         if not invited and not linked:
+            if done and form == "table":
+                echo(f"{done}\n")
             _print_people(campaign, form)
 
 
@@ -125,12 +133,12 @@ def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
 
     address = campaign.server_state.address()
     for name, token in tokens.items():
-        echo(f"Send this link to {name.strip()}, to choose a password. It works once, within {LINK_DAYS} days:")
+        echo(f"Invitation for {name.strip()}, to choose a password (works once, within {LINK_DAYS} days):")
         echo(f"\n    {address or ''}/invitation?token={token}\n")
     if address is None:
-        echo("Put the address of the app before it; `cleverdon serve` prints the address.")
+        echo("Put the address of the app, which `cleverdon serve` prints, in front of each link before you send it.")
     elif "://127.0.0.1" in address or "://[::1]" in address:
-        echo(f"On other machines, replace {address} by the address of this machine.")
+        echo(f"For people on other machines, replace {address} by the address of this machine.")
 
 
 def _print_people(campaign: Campaign, form: str) -> None:

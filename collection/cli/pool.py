@@ -21,7 +21,7 @@ from collection.cli.options import (
 )
 from collection.cli.output import echo, print_notices, progress_line
 from collection.errors import InputError
-from collection.phrases import count, duration_range
+from collection.phrases import count, duration_range, plural
 
 if TYPE_CHECKING:
     from collection.annotator_agreement.judging_time import Estimate
@@ -51,7 +51,7 @@ _comparison = option_section("Comparison of strategies")
 @click.option(
     "--ties",
     type=Names("listed", "both"),
-    help="Order of tied scores: as listed in the run, or also as measures order them.",
+    help="Order of tied scores: as listed in the run, or both as listed and as measures sort them.",
 )
 @click.option("--budget", type=COUNT, help="Pairs per topic (--set budget=N).")
 @click.option("--k", type=click.IntRange(min=0), help="Constant of reciprocal rank fusion (--set k=N).")
@@ -149,16 +149,20 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
     from collection.pooling import format_parameters
 
     pairs = report.per_topic["pairs"]
-    scope = f"{count(report.runs, 'run')}, {count(len(pairs), 'topic')}"
-    echo(f"{report.strategy} ({format_parameters(report.parameters)}): {scope}")
-    drawn = "" if report.sampled_from is None else f", sampled from {report.sampled_from:,}"
-    echo(f"pairs      {report.pairs:,}{drawn}")
-    echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")
+    added = f"Dry run: would add {count(report.new, 'pair')}" if dry_run else f"Added {count(report.new, 'pair')}"
+    there = report.pairs - report.new
+    known = f"; {there:,} more {plural(there, 'is', 'are')} already in the pool" if there else ""
+    echo(f"{added} to the pool{known}.")
+    echo(f"  strategy         {report.strategy} ({format_parameters(report.parameters)})")
+    echo(f"  read             {count(report.runs, 'run')}, {count(len(pairs), 'topic')}")
+    if report.sampled_from is not None:
+        echo(f"  random sample    {report.pairs:,} of {count(report.sampled_from, 'pair')}")
+    span = f"{pairs.min():,}" if pairs.min() == pairs.max() else f"{pairs.min():,} to {pairs.max():,}"
+    echo(f"  pairs per topic  {span}, median {pairs.median():g}")
     if report.near_duplicates:
-        echo(f"left out   {count(report.near_duplicates, 'near-duplicate')}")
-    echo(f"new        {report.new:,}" + (" (dry run: nothing was added)" if dry_run else ""))
+        echo(f"  left out         {count(report.near_duplicates, 'near-duplicate')}")
     if time is not None and report.new:
-        echo(f"time       {duration_range(time.low, time.high)} at the pace so far, 1 judgement per pair")
+        echo(f"  judging time     {duration_range(time.low, time.high)} at the pace so far, 1 judgement per pair")
     empty = report.per_topic.loc[pairs == 0, "query_id"].tolist()
     notices = []
     if empty:

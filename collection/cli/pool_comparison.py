@@ -60,22 +60,27 @@ def sort_rows(table: pd.DataFrame) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def describe_best(table: pd.DataFrame) -> str:
-    """Name the best tau at each share in a sentence; "" if no ranking could be compared.
+def describe_best(table: pd.DataFrame) -> list[str]:
+    """Name the strategies with the highest tau at each share, a sentence each; none if no ranking could be compared.
 
     >>> import pandas as pd
     >>> rows = [("rrf", "judged only", 0.1, 0.5), ("mtf", "expected gains", 0.1, 0.8), ("mtf", "judged only", 0.2, 1)]
-    >>> describe_best(pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"]))
-    'highest tau: 0.800 at 10% (mtf, expected gains) and 1.000 at 20% (mtf, judged only)'
+    >>> for line in describe_best(pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"])):
+    ...     print(line)
+    At 10% of the full pool, Kendall's tau is highest for mtf (expected gains): 0.800.
+    At 20% of the full pool, Kendall's tau is highest for mtf (judged only): 1.000.
     """
-    parts = []
+    sentences = []
     for share, rows in table.dropna(subset="tau").groupby("share"):
         # Values that print the same are ties.
         first = rows[rows["tau"].round(3) == rows["tau"].round(3).max()]
-        names = [f"{row.strategy}, {row.estimate}" for row in first.head(3).itertuples()]
+        names = [f"{row.strategy} ({row.estimate})" for row in first.head(3).itertuples()]
         more = [f"{len(first) - 3:,} more"] if len(first) > 3 else []
-        parts.append(f"{first['tau'].max():.3f} at {100 * float(str(share)):.4g}% ({'; '.join(names + more)})")
-    return f"highest tau: {join(parts)}" if parts else ""
+        at = f"{100 * float(str(share)):.4g}%"
+        sentences.append(
+            f"At {at} of the full pool, Kendall's tau is highest for {join(names + more)}: {first['tau'].max():.3f}."
+        )
+    return sentences
 
 
 def read_share(text: str) -> float:
@@ -114,7 +119,10 @@ def _print(table: pd.DataFrame, form: str) -> None:
     elif form == "tsv":
         echo_data(table.to_csv(sep="\t", index=False, lineterminator="\n"), nl=False)
     else:
-        header = ["strategy", "estimate", "share of full pool", "judgements", "recall", "tau", "tau_AP"]
+        for sentence in describe_best(table):
+            echo(sentence)
+        echo()
+        header = ["strategy", "estimate", "share of full pool", "judgements", "recall", "Kendall's tau", "tau_AP"]
         rows = [
             [name, estimate, f"{100 * share:.4g}%", f"{judgements:,.0f}", *map(_format_value, figures)]
             for name, estimate, share, judgements, *figures in table.itertuples(index=False, name=None)
@@ -122,9 +130,8 @@ def _print(table: pd.DataFrame, form: str) -> None:
         print_table(header, rows, numbers=True)
     print_notices(
         [
-            f"the full pool is the top {DEEPEST} documents of every run; tau and tau_AP compare the ranking of systems "
-            "with their ranking by all qrels",
-            *([sentence] if (sentence := describe_best(table)) else []),
+            f"the full pool is the first {DEEPEST} documents of every run; recall is the share of its relevant "
+            "documents that are found; tau and tau_AP compare the ranking of systems with their ranking by all qrels"
         ]
     )
 

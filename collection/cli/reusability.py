@@ -151,6 +151,9 @@ def reusability(
 
 def _print(report: Reusability) -> None:
     """Print the verdict and the tables."""
+    if len(report.topics) < 2:  # tables of one topic would tell nothing about new systems
+        echo(report.verdict[0])
+        return
     for sentence in report.verdict:
         echo(sentence)
     if report.ladder:
@@ -176,7 +179,10 @@ def _print(report: Reusability) -> None:
         for row in left_out.itertuples():
             change = [f"{row.before:.4f}", f"{row.after:.4f}", f"{row.change:+.4f}"]
             rows.append([row.run, row.group, row.unique, row.relevant, *change, row.place_before, row.place_after])
-        header = ["run", "group", "unique", "unique relevant", "before", "after", "change", "rank before", "rank after"]
+        header = [
+            "run", "group", "unique documents", "unique relevant", "pooled", "left out", "change", "rank pooled",
+            "rank left out",
+        ]  # fmt: skip
         print_table(header, rows)
     if report.bounds is not None:
         echo("\nbounds over all grades of the unjudged documents")
@@ -184,10 +190,10 @@ def _print(report: Reusability) -> None:
         bounds = report.bounds[["run", "measure", *values]]
         bounds = bounds.assign(**{name: bounds[name].map("{:.4f}".format) for name in values})
         print_table(bounds.columns.tolist(), bounds.to_numpy().tolist())
-    echo("\ntopics with the most influence")
+    echo("\ntopics with the most influence on the ranking of systems")
     topics = sort_naturally(report.topics).sort_values("without", kind="stable").head(SHOWN)
     print_table(
-        ["topic", "judged", "relevant", "mean", "median", "SD", "tau of the topic alone", "tau without the topic"],
+        ["topic", "judged", "relevant", "mean", "median", "SD", "tau, topic alone", "tau, all other topics"],
         [
             [
                 *row[:3],

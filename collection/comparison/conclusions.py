@@ -1,4 +1,4 @@
-"""Sentences on a comparison: conclusions and caveats."""
+"""Sentences about a comparison: conclusions and caveats."""
 
 from __future__ import annotations
 

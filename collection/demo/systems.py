@@ -54,7 +54,7 @@ def tfidf(documents: pd.DataFrame, topics: pd.DataFrame, *, depth: int = 100) ->
     "chargrams", label="Character n-grams", description="Cosine over groups of four letters; forgives endings."
 )
 def chargrams(documents: pd.DataFrame, topics: pd.DataFrame, *, depth: int = 100) -> pd.DataFrame:
-    """Groups of four letters within words: finds ``rolling`` for ``rolled``, and some oddities."""
+    """Character 4-grams within words: finds ``rolling`` for ``rolled``, with some false matches."""
     options = {"analyzer": "char_wb", "ngram_range": (4, 4), "min_df": 2, "stop_words": None}
     matrix, queries = _vectorise(_texts(documents), _queries(topics, "title"), **options)
     return _best(queries @ matrix.T, documents, topics, depth)

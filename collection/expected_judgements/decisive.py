@@ -62,7 +62,7 @@ def decisive_pairs(
     Examples
     --------
     >>> import pandas as pd
-    >>> from collection.expected_judgements import describe
+    >>> from collection.expected_judgements import decisive_pairs, describe
     >>> from collection.records import Run
     >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y", "z"], "score": [3.0, 2.0, 1.0]})
     >>> runs = [Run("a", frame), Run("b", frame.assign(score=[1.0, 2.0, 3.0]))]

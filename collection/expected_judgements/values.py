@@ -47,7 +47,7 @@ def expected_values(
     draws
         Number of draws.
     confidence
-        Probability that the interval covers.
+        Coverage of the interval, between 0 and 1.
     seed
         Random seed of the draws.
 
@@ -67,7 +67,9 @@ def expected_values(
     --------
     A pool of two runs, of which every other pair is judged:
 
-    >>> from collection.expected_judgements import describe
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from collection.expected_judgements import describe, expected_values
     >>> from collection.pooling import depth
     >>> from collection.ranking import rank_run
     >>> from collection.records import Run

@@ -1,4 +1,4 @@
-"""Lines of JSON, headers, ids and texts: what readers of records share."""
+"""Lines of JSON, headers, ids and texts: helpers shared by the readers of records."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def json_object(path: FilePath, number: int, line: str) -> dict[str, object]:
         value = json.loads(line, parse_constant=_refuse_constant, parse_float=_finite)
         written = json.dumps(value, ensure_ascii=False) if _SUSPECT.search(line) else ""
     except json.JSONDecodeError as error:
-        found = f"{error.msg.removesuffix(' at')} at column {error.colno} of {quote(line)}"
+        found = f"{quote(line)}; {error.msg.removesuffix(' at')} at column {error.colno}"
         raise FormatError(path, number, "one JSON object per line", found) from None
     except (ValueError, RecursionError) as error:
         raise FormatError(path, number, "one JSON object per line", f"{error} in {quote(line)}") from None

@@ -260,7 +260,7 @@ def write_run(run: Run, path: FilePath) -> None:
 
 
 def write_lines(lines: Iterable[str], path: FilePath) -> None:
-    """Write one text a line."""
+    """Write one text per line."""
     with replacing(path) as file:
         file.writelines(f"{line}\n" for line in lines)
 

@@ -94,7 +94,7 @@ def explain(
             raise InputError(f"topic: expected one of the {len(aligned.topics)} topics to explain, found none")
         (topic,) = aligned.topics
     if topic not in aligned.topics:
-        raise UnknownNameError("topic in the qrels", topic, aligned.topics)
+        raise UnknownNameError("topic", topic, aligned.topics)
     one = aligned.only(topic)
     if doc_ids is not None and len(doc_ids) != one.retrieved[0]:
         raise InputError(f"doc_ids: expected the {one.retrieved[0]} documents of topic {topic!r}, found {len(doc_ids)}")

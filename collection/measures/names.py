@@ -157,7 +157,7 @@ def translate(text: str, own: dict[str, str]) -> Translation | None:
 
 
 def _written(text: str, asked: re.Match[str], key: str, own: dict[str, str]) -> tuple[dict[str, str], str]:
-    """Number -> the measure here, without further parameters; and what to know. Empty where no tool calls one so."""
+    """Return number -> notation here, without further parameters, and a note; empty for names that no tool uses."""
     numbers = asked["numbers"] or asked["level"]
     if (special := _special(key, asked["numbers"] or "")) is not None:
         return {"": special[0]}, special[1]
@@ -179,7 +179,7 @@ def _written(text: str, asked: re.Match[str], key: str, own: dict[str, str]) -> 
 
 
 def _special(key: str, numbers: str) -> tuple[str, str] | None:
-    """Measures whose numbers are no cut-offs: how they are written here, and what to know."""
+    """Return the notation here and a note, for names whose numbers are not cut-offs."""
     if key == "setf" and re.fullmatch(r"\d+(\.\d+)?|\.\d+", numbers):
         beta = float(numbers) ** 0.5
         return f"SetF(beta={int(beta) if beta.is_integer() else beta!r})", f"trec_eval's {numbers} is beta squared"
@@ -197,7 +197,7 @@ def _special(key: str, numbers: str) -> tuple[str, str] | None:
 
 
 def _joined(text: str, written: str, parameters: str | None, rel: str | None) -> str:
-    """The measure with further parameters, and with the relevance level that ranx writes behind ``-l``."""
+    """Add further parameters, and the relevance level that ranx writes after ``-l``, to a measure."""
     name, inside, level = re.fullmatch(r"([^(@]+)(?:\((.*)\))?(@.*)?", written, re.S).groups()  # type: ignore[union-attr]
     if inside and re.search(r"\brel\s*=", parameters or ""):
         inside = inside.removesuffix(",rel=1")  # nobody wrote that

@@ -1,4 +1,4 @@
-"""Intervals of values from a sampled pool."""
+"""Confidence intervals of values from a sampled pool."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sampling_interval(
     replicates: int = 100,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Estimate means over the topics of a sample, with intervals for the value from judging the whole pool.
+    """Estimate means over topics from a sampled pool, with intervals for the value if the whole pool were judged.
 
     Each replicate completes the pool: a document outside the sample gets a grade from the judged ones of its stratum
     and topic (Dirichlet-multinomial, with one more judgement spread as in this stratum of all topics). From the
@@ -99,7 +99,7 @@ def sampling_interval(
 
 
 class _Replicates:
-    """Completed pools, and samples of them: the same ones for every run."""
+    """Completed pools and samples of them, the same for every run."""
 
     def __init__(self, pairs: pd.DataFrame, replicates: int, random: np.random.Generator) -> None:
         topic = pd.factorize(pairs["query_id"].astype("str"))[0]
@@ -116,7 +116,7 @@ class _Replicates:
         self.sampled = np.where(drawn, self.full, UNJUDGED)
 
     def differences(self, measure: Measure, numbered: Aligned) -> Floats:
-        """(replicates,): the mean value from the sample less that from the whole pool."""
+        """(replicates,) mean value from the sample minus mean value from the whole pool."""
         of_sample = self._values(measure, numbered, self.sampled, self.judged)
         return of_sample - self._values(measure, numbered, self.full, self.size)
 
@@ -145,7 +145,7 @@ class _Replicates:
 def _completed(
     grades: Floats, cell: Ints, strata: int, cells: int, replicates: int, random: np.random.Generator
 ) -> Grades:
-    """(pairs, replicates): the judged grades as they are, the others drawn from their stratum's."""
+    """(pairs, replicates) grades: judged ones unchanged, the others drawn from the judged grades of their stratum."""
     levels, code = np.unique(grades[grades >= 0], return_inverse=True)
     judged = cell[grades >= 0]
     counts = np.zeros((cells, len(levels)))
@@ -166,7 +166,7 @@ def _completed(
 
 
 def _resample(cell: Ints, number: Floats, replicates: int, random: np.random.Generator) -> Bools:
-    """(pairs, replicates): so many of each cell, any of them equally likely."""
+    """(pairs, replicates) whether each pair is in the sample; a given number of each cell, all equally likely."""
     first = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=len(number)))])[:-1]
     drawn = np.zeros((len(cell), replicates), dtype=np.bool_)
     sorted_cells = np.sort(cell)

@@ -137,7 +137,7 @@ class MeasureEntry(Entry[Function]):
 
     @property
     def source(self) -> str:
-        """Where it was defined: the docstring after "Source:"."""
+        """Source of the definition: the docstring after "Source:"."""
         for text in self._texts[1:]:
             if "Source:" in text:
                 return text.split("Source:", 1)[1].strip().rstrip(".")
@@ -151,12 +151,12 @@ class MeasureEntry(Entry[Function]):
 
     @property
     def example(self) -> str:
-        """How it is written, with the rank or recall that it needs."""
+        """Example of its notation, with the rank or recall that it needs."""
         suffix = {"cutoff": "@10", "recall": "@0.95", None: ""}[self.at if self.needs_at else None]
         return self.name + suffix
 
     def check(self, name: str, value: object) -> None:
-        """Raise InputError or UnknownNameError unless `value` can be the parameter `name`."""
+        """Raise InputError or UnknownNameError if `value` is not possible for the parameter `name`."""
         hint = {**HINTS, **get_type_hints(self.function, include_extras=True)}.get(name)
         if hint is None:  # a function without types takes any value
             return
@@ -174,7 +174,7 @@ class MeasureEntry(Entry[Function]):
 
     @staticmethod
     def _refused(hint: object, value: object) -> str:
-        """What was expected, if `value` is not that; else ''."""
+        """Description of the expected value if `value` is not possible; else ''."""
         if hint is bool:
             return "" if isinstance(value, bool) else "True or False"
         if get_origin(hint) is Mapping:
@@ -189,7 +189,7 @@ class MeasureEntry(Entry[Function]):
         return "" if all(value in r for r in ranges) else f"a number {ranges[0]}"
 
     def summarise(self, values: Floats) -> float:
-        """One number for all topics; exact, so that the order of the topics does not matter."""
+        """Summarise the topics in one number; exact, so that the order of the topics does not matter."""
         if self.summary == "geometric mean":
             values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
         total = math.fsum(values)

@@ -1,4 +1,4 @@
-"""How far a value could move if the unjudged documents of the ranking were judged."""
+"""Bounds of a value over the possible grades of the unjudged documents in the ranking."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _search_orders(measure: Measure, places: Ints) -> list[tuple[Ints, int]]:
 
 
 def _levels(measure: Measure, one: Aligned, scale: tuple[float, ...]) -> Floats:
-    """The grades that an unjudged document may turn out to have, 0 among them, the least gain first."""
+    """The possible grades of an unjudged document, including 0, smallest gain first."""
     if measure.entry.graded and "rel" not in measure.parameters:
         levels = np.unique([0.0, *one.levels, *scale] if scale else [0.0, *(one.levels or (1.0,))])
         gains = measure.parameters.get("gains")
@@ -127,7 +127,7 @@ def _search(measure: Measure, one: Aligned, places: Ints, levels: Floats, sign: 
 
 
 def _given(count: int, levels: Floats, ends: Ints) -> Grades:
-    """(C, count): the grades that each candidate gives to the unjudged documents."""
+    """(C, count) grades of the unjudged documents in each candidate."""
     levels = compact_grades(levels)
     given = np.full((len(ends), count), levels[0], dtype=levels.dtype)
     for j, level in enumerate(levels[1:]):

@@ -24,7 +24,7 @@ def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, 
     for setting in settings:
         name, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not name:
-            raise InputError(f"parameter: expected NAME=VALUE, as in budget=50, found {setting!r}")
+            raise InputError(f"expected a parameter as NAME=VALUE, such as budget=50, found {setting!r}")
         if name in read:
             raise InputError(f"parameter {name} of {entry.name} is given more than once")
         read[name] = entry.read(name, text)

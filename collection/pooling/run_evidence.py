@@ -46,7 +46,7 @@ class RunRows(NamedTuple):
 
     @property
     def best(self) -> npt.NDArray[np.int32]:
-        """(pairs,) the best rank of each."""
+        """(pairs,) best rank of each pair."""
         best = np.empty(len(self.topic), np.int32)
         # Best ranks stand first, so written from the end they are written last.
         best[self.pair[::-1]] = self.rank[::-1]
@@ -54,7 +54,7 @@ class RunRows(NamedTuple):
 
     @property
     def run_counts(self) -> Ints:
-        """(pairs,) how many runs have each."""
+        """(pairs,) number of runs with each pair."""
         return np.bincount(self.pair, minlength=len(self.topic))
 
     @property
@@ -63,7 +63,7 @@ class RunRows(NamedTuple):
         return self.run.astype(np.int64) * len(self.topics) + self.topic[self.pair]
 
     def ordered(self, weight: Floats) -> pd.DataFrame:
-        """What :func:`evidence` returns, with these weights (pairs,) as ``fusion``."""
+        """Return the frame of :func:`evidence`, with these weights (pairs,) as ``fusion``."""
         best = self.best
         places = np.empty(len(self.documents), np.int64)
         places[self.documents.argsort()] = np.arange(len(self.documents))

@@ -75,11 +75,11 @@ class StrategyEntry(Entry[Strategy]):
 
     @property
     def traits(self) -> dict[str, str]:
-        """When it chooses."""
+        """Kind of the strategy: adaptive, random sample, or fixed pool."""
         return {"kind": "adaptive" if self.adaptive else "sample" if self.samples else "pool"}
 
     def pool(self, runs: Sequence[Run], **parameters: object) -> pd.DataFrame:
-        """The pool that it makes of runs; InputError if it is adaptive or has no such parameter."""
+        """Make a pool of runs; InputError if the strategy is adaptive or a parameter is unknown."""
         self.require_parameters(parameters)
         if self.adaptive:
             raise InputError(
@@ -90,7 +90,7 @@ class StrategyEntry(Entry[Strategy]):
         return cast(pd.DataFrame, self.function(runs, **parameters))
 
     def whole_pool(self, runs: Sequence[Run]) -> pd.DataFrame:
-        """The pool without a limit, best documents first."""
+        """Make the pool without limits, best documents first."""
         return self.pool(runs, **dict.fromkeys(self.limits, UNLIMITED))
 
     def begin(self, rankings: Sequence[Indices], seed: int) -> Selector:

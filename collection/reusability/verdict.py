@@ -1,4 +1,4 @@
-"""The depths to which a collection is reusable: rules, and sentences on their results."""
+"""The depths to which a collection is reusable: rules, and sentences about their results."""
 
 from __future__ import annotations
 

@@ -500,10 +500,10 @@ def test_time_at_work_and_what_is_left(card, desk):
     desk.time = TIME | {
         "left": None,
         "estimate": None,
-        "why": "the end is not known in advance; see Recall for stopping advice",
+        "why": "the end is not known in advance; managers see on Recall when to stop",
     }
     card.press("t", "t")
-    card.says("time-left", "The end is not known in advance; see Recall for stopping advice.")
+    card.says("time-left", "The end is not known in advance; managers see on Recall when to stop.")
     desk.time = TIME | {"estimate": None, "left": 1, "session": None, "why": "an estimate needs 15 judgements"}
     card.press("t", "t")
     expect(card.part("time-left")).to_have_text("1 document left. An estimate needs 15 judgements.")
