@@ -155,7 +155,9 @@ def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, 
     )
     _tests_table(tested, sure)
     adjusted = f", p-values adjusted for {count(len(tested), 'comparison')} by {CORRECTIONS[correction].label}"
-    st.caption(f"{TESTS[test].label} test{'' if correction == 'none' else adjusted}. {describe_power(tested, measure)}")
+    st.caption(
+        f"Test: {TESTS[test].label}{'' if correction == 'none' else adjusted}. {describe_power(tested, measure)}"
+    )
 
 
 def _tests_table(rows: pd.DataFrame, sure: str) -> None:
