@@ -340,6 +340,6 @@ def test_help_imports_neither_tables_nor_packages(install: Callable[..., Path]) 
 
 def test_the_example_of_the_documentation_can_be_installed(install: Callable[..., Path]) -> None:
     page = (Path(__file__).parents[1] / "docs/contributing.md").read_text()
-    example = page.split("# my_package/methods.py\n")[1].split("```")[0]
+    example = page.split("## Add a pooling strategy")[1].split("```python\n")[1].split("```")[0]
     install(example, groups=("cleverdon.pooling",))
     assert STRATEGIES["first"].parameters == {"n": 5}
