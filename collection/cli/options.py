@@ -117,12 +117,12 @@ COMPAT = click.option(
     "--compat",
     type=click.Choice([9, 10]),
     default=10,
-    help="trec_eval version to match; they differ in ties (9: 32-bit scores) and recall levels.",
+    help="trec_eval version whose handling of tied scores and recall levels to match.",
 )
 QRELS_FORM = click.option(
     "--qrels-form",
     type=click.Choice(["judged", "strata", "probabilities", "subtopics"]),
-    help="Column of strata (4), probabilities (5) or subtopics (2); by default what the measures need.",
+    help="Extra column of QRELS: strata, probabilities or subtopics; by default as the measures need.",
 )
 
 
