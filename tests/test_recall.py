@@ -541,8 +541,8 @@ def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Ca
     app = opened(hundred, "loop.py")
     assert "Not built yet" in shown(app)
     app.button(key="update").click().run()
-    assert "100 documents, described by words and character 4-grams" in shown(app)
-    assert "they are up to date." in shown(app)
+    assert "The vectors of 100 documents (words and character 4-grams), built on " in shown(app)
+    assert "UTC, are up to date." in shown(app)
     assert app.button(key="update").disabled
 
 
