@@ -339,8 +339,8 @@ def test_why(bare: Campaign) -> None:
     (document,) = bare.judging.next_pairs("ann", "1", 1).documents
     why = bare.explanations.why("1", document.doc_id, "ann")
     assert why.sentence == (
-        "Chosen by Move to front: reads a run while it brings relevant documents, "
-        "then switches to the run with the fewest failures."
+        "Chosen by Move to front: reads a run until a document is irrelevant, "
+        "then switches to the run with the fewest irrelevant ones."
     )
     assert why.terms == []
     bare.settings.set_loop(explain="terms and runs")
@@ -355,7 +355,7 @@ def test_settings_are_refused_by_name(bare: Campaign) -> None:
         bare.settings.set_loop(by="mft")
     with pytest.raises(InputError, match="budget per topic: .* found -1"):
         bare.settings.set_loop(topic_budget=-1)
-    with pytest.raises(InputError, match="budget of all topics .* found -2"):
+    with pytest.raises(InputError, match="budget for all topics: .* found -2"):
         bare.settings.set_loop(budget=-2)
     assert bare.settings.loop().by == "mtf"
 
@@ -379,7 +379,7 @@ def test_the_loop_page(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/loop.py").run()
     words: Callable[[], str] = lambda: "\n".join(e.value for kind in (app.caption, app.warning) for e in kind)  # noqa: E731
     assert not app.exception
-    assert "It reads no text" in words()
+    assert "It reads no texts" in words()
     assert "no stopping guarantee holds" in words()
     assert not app.radio
     app.selectbox(key="by").set_value("hedge").run()
@@ -387,5 +387,5 @@ def test_the_loop_page(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     app.button(key="save").click().run()
     assert (bare.settings.loop().by, bare.settings.loop().topic_budget) == ("hedge", 30)
     app.selectbox(key="by").set_value("model").run()
-    assert "It reads no text" not in words()
+    assert "It reads no texts" not in words()
     assert app.radio(key="learner")

@@ -740,7 +740,7 @@ def test_the_command_adjudicates_compares_and_exports(differing: Campaign, tmp_p
     differing.close()
     pair = ("--topic", "1", "--doc", "d1", "--annotator", "eve", "--adjudicate")
     done = cleverdon("judge", there, *pair, "--grade", 2)
-    assert "adjudicated, 2 by eve" in done.stdout, done.stderr
+    assert "Topic 1, document d1: adjudicated grade 2 by eve." in done.stdout, done.stderr
     assert cleverdon("export", there, "--qrels", tmp_path / "q", "--ties", "higher").exit_code == 0
     assert (tmp_path / "q").read_text() == "1 0 d1 2\n1 0 d2 2\n2 0 d4 1\n"
     assert cleverdon("judge", there, *pair, "--undo").exit_code == 0

@@ -83,12 +83,12 @@ def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
 @pytest.mark.parametrize(
     ("judgement", "reason"),
     [
-        (graded("1", "d1", 4), r"wanted a grade of this campaign \(0, 1, 2, 3\), found 4"),
+        (graded("1", "d1", 4), r"expected a grade of this campaign \(0, 1, 2, 3\), found 4"),
         (graded("1", "d1", None), "found None"),
         (graded("9", "d1", 1), "topic '9' is not in the campaign"),
         (graded("1", "d99", 1), "document 'd99' is not in the campaign"),
-        (graded("1", "d1", 1, annotator=" "), "name of its annotator"),
-        (Judgement("u", "ann", "1", "d1", "cannot judge"), "needs a reason"),
+        (graded("1", "d1", 1, annotator=" "), "expected the annotator of a judgement as one line .*, found ' '"),
+        (Judgement("u", "ann", "1", "d1", "cannot judge"), 'expected a reason for "cannot judge", found none'),
         (
             Judgement("u", "ann", "1", "d1", "cannot judge", 2, "because"),
             "expected no grade with 'cannot judge', found 2",
@@ -115,12 +115,12 @@ def test_grades_of_numpy_are_stored_as_numbers(campaign: Campaign, number: Calla
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"relevance": True}, "wanted a grade of this campaign"),
+        ({"relevance": True}, "expected a grade of this campaign"),
         ({"passages": ["drag"]}, "expected a passage as"),
         ({"passages": [(5, 2)]}, "expected a passage as"),
         ({"flagged": "yes"}, "expected flagged as True or False, found 'yes'"),
-        ({"annotator": "Ann"}, "the annotator 'ann' is in the campaign"),
-        ({"annotator": "qrels:nist"}, "a name for imported qrels"),
+        ({"annotator": "Ann"}, "expected the annotator's name as in the campaign, 'ann', found 'Ann'"),
+        ({"annotator": "qrels:nist"}, "reserved for imported qrels, found 'qrels:nist'"),
     ],
 )
 def test_judge_refuses_what_could_not_be_exported(campaign: Campaign, more: dict[str, Any], reason: str) -> None:
@@ -131,7 +131,8 @@ def test_judge_refuses_what_could_not_be_exported(campaign: Campaign, more: dict
 
 
 def test_a_judgement_without_a_uuid_is_refused(campaign: Campaign) -> None:
-    assert "needs a uuid" in campaign.judging.judge_many([graded("1", "d1", 1)._replace(uuid="")]).refused[0].reason
+    (refused,) = campaign.judging.judge_many([graded("1", "d1", 1)._replace(uuid="")]).refused
+    assert refused.reason == "expected a judgement with a uuid, found ''"
 
 
 def test_only_what_was_handed_out_where_that_is_asked(campaign: Campaign) -> None:
@@ -409,13 +410,13 @@ def test_what_to_do_next(tmp_path: Path, files: Path) -> None:
 
 def test_creating(tmp_path: Path) -> None:
     Campaign.create(tmp_path / "one").close()
-    with pytest.raises(CampaignError, match="a campaign in .* already"):
+    with pytest.raises(CampaignError, match="one already contains a campaign"):
         Campaign.create(tmp_path / "one")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
-    with pytest.raises(CampaignError, match="not an empty directory"):
+    with pytest.raises(CampaignError, match="full: expected a new or empty directory, found files"):
         Campaign.create(tmp_path / "full")
-    with pytest.raises(CampaignError, match="`cleverdon new .*nowhere` makes one"):
+    with pytest.raises(CampaignError, match="create one with `cleverdon new .*nowhere`"):
         Campaign(tmp_path / "nowhere")
 
 
@@ -427,7 +428,7 @@ def test_grades_from_a_file(tmp_path: Path) -> None:
         assert campaign.grades.label(4) == "Best"
     for text, message in [
         ("[1, 2]", "expected an object"),
-        ('{"0": "only one"}', "two or more grades"),
+        ('{"0": "only one"}', "two or more whole numbers"),
         ('{"0": "a", "x": "b"}', "expected an object"),
         ('{"0": "a",\n"1" "b"}', r"grades\.json, line 2"),
         ('{"0": "a", "12": "b"}', "0 to 9"),

@@ -554,13 +554,25 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     assert "loop-in-pool" in result.output
     assert wings.settings.loop().run == 20
     result = CliRunner().invoke(main, ["loop", directory, "--mode", "closed", "--topic", "2"])
-    assert "Closed: no further judging" in result.output
+    assert [re.split(" {2,}", line.strip()) for line in result.output.splitlines()[:3]] == [
+        ["topics", "mode", "annotators judge", "ids"],
+        ["2", "loop-in-pool", "pooled pairs in the order that the loop selects", "1, 3"],
+        ["1", "closed", "no further judging", "2"],
+    ]
     wings.settings.set_loop(mode="loop")
     judge_next(wings, is_wing)
     result = CliRunner().invoke(main, ["recall", directory])
     assert result.exit_code == 0, result.output
-    header = ["topic", "mode", "judged", "found", "no", "text", "relevant", "(estimate)", "recall", "scope", "advice"]
-    assert result.output.splitlines()[0].split() == header
+    confidence = "(95% CI)"
+    assert [re.split(" {2,}", line) for line in result.output.splitlines()[2:6]] == [
+        [
+            *("topic", "mode", "judged", "relevant found", "no text"),
+            *(f"relevant {confidence}", f"recall {confidence}", "scope", "advice"),
+        ],
+        ["2", "closed", "0", "0", "0", "-", "-", "collection", "closed"],
+        ["3", "loop", "0", "0", "0", "-", "-", "collection", "not started"],
+        ["1", "loop", "1", "0", "0", "0 to 69", "0% to 100%", "collection", "judge 67 more at random"],
+    ]
     assert json.loads(CliRunner().invoke(main, ["recall", directory, "--format", "json"]).output)[-1]["query_id"] == "1"
     np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])

@@ -151,7 +151,7 @@ def test_a_campaign_lists_topics_in_natural_order(tmp_path: Path) -> None:
         campaign.pools.add("depth", depth=2)
     for command in ("status", "assign", "recall"):
         printed = ok(command, tmp_path / "c")
-        assert re.findall(r"^(\d+) +[a-z]", printed, re.M)[:3] == ["1", "2", "10"], printed
+        assert re.findall(r"^(\d+) {2,}[a-z]", printed, re.M)[:3] == ["1", "2", "10"], printed
     printed = ok("reusability", tmp_path / "c").partition("topics with the most influence")[2]
     assert re.findall(r"^(\d+) ", printed, re.M) == ["1", "2", "10"]
     printed = ok("agreement", tmp_path / "c").partition("first\n")[2]

@@ -53,7 +53,7 @@ with left:
     by_model = by == "model"
     if not by_model:
         which = "of the runs" if counts["runs"] else "of runs, and this campaign has none yet"
-        st.caption(f"{ADAPTIVE[by].description} It selects only documents {which}.")
+        st.caption(f"{ADAPTIVE[by].description} It reads no texts, and selects only documents {which}.")
     level = pickers.pick("Minimum relevant grade", LEVELS, settings.level, "level")
     wanted |= {"mode": mode, "by": by, "level": level}
 with right:
