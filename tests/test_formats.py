@@ -971,5 +971,5 @@ def test_documents_stream():
 @pytest.mark.parametrize("line", ['{"query_id": "1", "title": "no end', '{"query_id": "a\tb"}'])
 def test_the_place_of_a_fault_in_json_is_said_once(tmp_path: Path, line: str) -> None:
     (tmp_path / "topics.jsonl").write_text(line)
-    with pytest.raises(FormatError, match="found (Unterminated string starting|Invalid control character) at column"):
+    with pytest.raises(FormatError, match="; (Unterminated string starting|Invalid control character) at column"):
         read_topics(tmp_path / "topics.jsonl")

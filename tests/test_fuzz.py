@@ -123,7 +123,7 @@ def outcome(path: Path, form: str, partners: dict[str, Any]) -> str:
         run, qrels = (frame, partners["judged"]) if form == "run" else (partners["run"], frame)
         values = comparison.evaluate([run], qrels, MEASURED, strangers=True).values["value"]
     except FormatError as error:
-        placed = error.line is not None or any(word in str(error) for word in ("nothing", "empty", "header"))
+        placed = error.line is not None or any(word in str(error) for word in ("only blank lines", "empty", "header"))
         return str(error) if placed and str(path) in str(error) else f"without its place: {error}"
     except CleverdonError as error:
         return str(error)

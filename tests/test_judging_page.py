@@ -35,15 +35,15 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
     assert default == {**asdict(CardSettings()), "image_hosts": []}
     table = ok("card", campaign.directory, *OPTIONS)
     assert campaign.settings.judging_page() == CHANGED
-    assert "image-hosts      images.example.org" in table
-    assert "marking          no" in table
+    assert "--image-host       images.example.org  Show linked images from this host" in table
+    assert "--marking          no   " in table
     ok("card", campaign.directory, "--marking", "--image-host", "x.org", "--task", "grades")
     assert campaign.settings.judging_page().image_hosts == ("images.example.org", "x.org")
     assert campaign.settings.judging_page().marking
     assert not campaign.settings.judging_page().near  # what is not named stays
     ok("card", campaign.directory, "--no-image-hosts", "--image-host", "y.org")
     assert campaign.settings.judging_page().image_hosts == ("y.org",)
-    assert "image-hosts      none" in ok("card", campaign.directory, "--no-image-hosts")
+    assert "--image-host       none " in ok("card", campaign.directory, "--no-image-hosts")
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
         (["--task", "grade"], "unknown task 'grade'; did you mean 'grades'?"),
         (["--form", "pdf"], "unknown form 'pdf'"),
         (["--long", "part"], "unknown long 'part'"),
-        (["--list-size", "1"], "list_size: expected a number from 2 to 50, found 1"),
-        (["--long-from", "0"], "long_from: expected a number from 200 to 10,000,000, found 0"),
+        (["--list-size", "1"], "--list-size: expected a number from 2 to 50, found 1"),
+        (["--long-from", "0"], "--long-from: expected a number from 200 to 10,000,000, found 0"),
         (["--image-host", "https://x.org"], "found 'https://x.org'; leave out https://, the port and the path"),
         (["--image-host", "*.x.org"], "found '*.x.org'"),
         (["--image-host", "x.org/a"], "host name such as"),
@@ -137,7 +137,7 @@ def test_the_page_of_a_campaign_without_a_pool(
 ) -> None:
     app = opened(make_campaign(pooled=False))
     assert not app.exception
-    assert any("There is no pool yet" in element.value for element in app.markdown)
+    assert any("documents of the pool, which is empty" in element.value for element in app.markdown)
 
 
 # ------------------------------------------------------------------------------------------------ keys

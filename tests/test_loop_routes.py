@@ -438,9 +438,9 @@ def test_search_outside_the_pool_of_a_topic_that_has_one(ann: Card, looping: Cam
 def test_a_take_is_refused_in_words(client: TestClient, ann: Card) -> None:
     bob = Card(client, "bob")
     bob.settle()
-    assert "another annotator has it" in ann.post("take", 400, doc_id=bob.holding[0])["error"]
+    assert "has been judged or is open on another annotator's screen" in ann.post("take", 400, doc_id=bob.holding[0])["error"]
     assert "no document" in ann.post("take", 400, doc_id="none")["error"].replace("unknown", "no")
-    assert "needs a word" in ann.post("search", 400, words="NOT")["error"]
+    assert "expected at least one word to find, found 'NOT'" in ann.post("search", 400, words="NOT")["error"]
     for words in ('"', "*", "a AND (", "title:", "-", 'NEAR("x"', "^", "a OR", "NOT a", "\x02", "ducks -ponds"):
         ann.client.headers[TOKEN_HEADER] = ann.token
         answer = ann.client.post("/api/judging/search", json={"query_id": "1", "words": words})
@@ -460,7 +460,7 @@ def test_search_says_when_there_is_more(ann: Card) -> None:
 
 def test_why_names_terms_for_and_against(ann: Card) -> None:
     ann.settle()
-    assert "Nothing relevant is known yet" in ann.post("why", doc_id=ann.holding[0])["sentence"]
+    assert "No relevant document is known yet" in ann.post("why", doc_id=ann.holding[0])["sentence"]
     for _ in range(12):
         ann.judge()
     duck = dict(ann.post("why", doc_id="d55")["terms"])
@@ -484,7 +484,7 @@ def test_why_makes_nobody_wait_for_a_model(ann: Card, monkeypatch: pytest.Monkey
     while (answer := ann.post("why", doc_id="d1")).get("behind"):
         assert time.monotonic() < until
         time.sleep(0.02)
-    assert "Nothing relevant is known yet" in answer["sentence"]
+    assert "No relevant document is known yet" in answer["sentence"]
 
 
 def test_why_as_far_as_the_manager_lets_annotators_know(ann: Card, looping: Campaign) -> None:
@@ -493,7 +493,7 @@ def test_why_as_far_as_the_manager_lets_annotators_know(ann: Card, looping: Camp
     looping.settings.set_loop(mode="loop", explain="nothing")
     answer = ann.post("why", doc_id="d1")
     assert answer["terms"] == []
-    assert "does not show" in answer["sentence"]
+    assert "has hidden why documents are chosen" in answer["sentence"]
     ann.post("why", 400, query_id_="1", doc_id="")
 
 

@@ -190,7 +190,8 @@ def test_every_surface_says_how_many_and_why(
     card = (tmp_path / "out" / "collection.md").read_text()
     assert sentence in card
     assert "51 pairs have no text and cannot be judged; they count as unjudged." in card
-    assert "| 1 | pool | 38 | 24 | 51 | 24 to 77 | 0.312 | 1.000 |" in card
+    assert "These numbers cover the pool only" in card
+    assert "| 1 | 38 | 24 | 51 | 24 to 77 | 0.312 | 1.000 |" in card
     assert (facts["pool"]["without_text"], facts["recall"]["without_text"]) == (51, 51)
     ok("export", directory, "--missing-documents", tmp_path / "missing.txt")
     assert (tmp_path / "missing.txt").read_text().split() == POOL[WITH_TEXT:]

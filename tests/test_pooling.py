@@ -226,7 +226,7 @@ def test_nothing_makes_no_evidence() -> None:
 def test_wrong_parameters_are_refused() -> None:
     with pytest.raises(InputError, match="expected 1 or more pairs per topic, found 0"):
         rrf(FIVE, budget=0)
-    with pytest.raises(InputError, match="expected 0 or more overlap pairs per topic, found -1"):
+    with pytest.raises(InputError, match="constant k of reciprocal rank fusion: expected 0 or more, found -1"):
         rrf(FIVE, k=-1)
     with pytest.raises(ColumnsError, match="run a"):
         evidence([Run("a", FIVE[0].frame.drop(columns="listed"))])

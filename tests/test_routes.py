@@ -73,7 +73,7 @@ def test_what_was_not_handed_out_is_refused_and_the_rest_is_kept(client: TestCli
     answer = post(client, "sync", judgements=[foreign, high, good])
     assert answer["saved"] == [good["uuid"]]
     assert [r["uuid"] for r in answer["refused"]] == [foreign["uuid"], high["uuid"]]
-    assert "not handed out" in answer["refused"][0]["reason"]
+    assert answer["refused"][0]["reason"] == "document 'd6' of topic '1' is not assigned to ann"
 
 
 def test_recent_is_what_a_reloaded_card_can_undo(client: TestClient) -> None:

@@ -15,7 +15,7 @@ campaign = now.campaign
 
 st.title("Account")
 mine = next(account for account in campaign.accounts.table().to_dict("records") if account["name"] == now.annotator)
-article = "an" if now.role == "annotator" else "a"
+article = "an" if now.role[0] in "aeiou" else "a"
 name = widgets.plain(now.annotator)
 st.write(f"You are signed in as **{name}**. As {article} {now.role}, you can {ROLES[now.role]}.")
 if mine["groups"]:

@@ -201,7 +201,7 @@ def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext
     page.goto(f"{serving.url}/my-judgements")
     grid = page.get_by_test_id("stDataFrame").first
     expect(grid).to_be_visible()
-    perfect = page.get_by_text("Perfect: it is devoted")
+    perfect = page.get_by_text("Perfect: is dedicated")
     for _ in range(4):  # a canvas that is seen may not listen yet
         box = grid.bounding_box()
         assert box is not None

@@ -77,7 +77,7 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     bob.get_by_label("Password", exact=True).fill(PASSWORD)
     bob.get_by_label("Repeat password").fill(PASSWORD)
     bob.get_by_role("button", name="Save and sign in").click()
-    expect(bob.get_by_text("Your topics")).to_be_visible()
+    expect(bob.get_by_text("Your topics", exact=True)).to_be_visible()
     bob.goto(f"{serving.url}/judge")
     first = bob.locator("[data-part=doc-id]")
     expect(first).not_to_be_empty()
@@ -106,7 +106,7 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     expect(manager.get_by_role("button", name="Lock", exact=True)).to_be_visible()
     bob.get_by_label("Password").fill(PASSWORD)
     bob.get_by_role("button", name="Sign in").click()
-    expect(bob.get_by_text("Your topics")).to_be_visible()
+    expect(bob.get_by_text("Your topics", exact=True)).to_be_visible()
     bob.goto(f"{serving.url}/judge")  # what waited in the browser is sent
     saved(bob)
     with Campaign(serving.directory) as campaign:
