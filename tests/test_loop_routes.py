@@ -438,7 +438,8 @@ def test_search_outside_the_pool_of_a_topic_that_has_one(ann: Card, looping: Cam
 def test_a_take_is_refused_in_words(client: TestClient, ann: Card) -> None:
     bob = Card(client, "bob")
     bob.settle()
-    assert "has been judged or is open on another annotator's screen" in ann.post("take", 400, doc_id=bob.holding[0])["error"]
+    refused = ann.post("take", 400, doc_id=bob.holding[0])["error"]
+    assert "has been judged or is open on another annotator's screen" in refused
     assert "no document" in ann.post("take", 400, doc_id="none")["error"].replace("unknown", "no")
     assert "expected at least one word to find, found 'NOT'" in ann.post("search", 400, words="NOT")["error"]
     for words in ('"', "*", "a AND (", "title:", "-", 'NEAR("x"', "^", "a OR", "NOT a", "\x02", "ducks -ponds"):

@@ -139,7 +139,8 @@ def test_which_grades_bounds_assume_is_said(clicked: tuple[Path, Path], campaign
     known = run("evaluate", *clicked, "-m", "AP", "--bounds", "--grades", "0-3").stderr
     assert "any grade of the scale (0, 1, 2, 3)" in known
     assert "--grades needs --bounds" in run("evaluate", *clicked, "--grades", "0-3").stderr
-    assert "--grades: expected two or more grades, such as 0-3 or 0,1,2,3, found '3'" in fails("evaluate", *clicked, "--bounds", "--grades", "3")
+    refused = fails("evaluate", *clicked, "--bounds", "--grades", "3")
+    assert "--grades: expected two or more grades, such as 0-3 or 0,1,2,3, found '3'" in refused
     labels = tmp_path / "labels.csv"
     labels.write_text("annotator,query_id,doc_id,relevance\na,1,d1,1\na,1,d2,0\n")
     campaign.importer.import_files(labels=labels)

@@ -84,6 +84,7 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     bob.keyboard.press("2")
     saved(bob)
 
+    manager.set_viewport_size({"width": 1280, "height": 1600})  # scrolling to the menu would close it again
     manager.reload()
     manager.get_by_role("combobox", name="Account").click()
     manager.get_by_role("option", name="bob").click()
