@@ -348,6 +348,12 @@ def money(judged: list[int], draws: list[int], size: int, claim: int) -> float:
     return sum(stakes.values())
 
 
+def test_the_description_of_betting_names_its_confidence() -> None:
+    assert STOPPING_RULES["betting"].description.endswith(
+        "rule out, with the chosen confidence, a recall below the target."
+    )
+
+
 def test_betting_is_the_product_that_defines_it() -> None:
     rng = np.random.default_rng(4)
     seen = set()

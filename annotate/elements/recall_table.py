@@ -43,7 +43,6 @@ def draw(rows: pd.DataFrame, state: str) -> str | None:
         selection_mode="single-row",
         selection_default={"selection": {"rows": [listed.index(topic)] if topic in listed else []}},
         key=key,
-        placeholder="",
         alt="Recall of each topic, lowest first",
     )
     return topic

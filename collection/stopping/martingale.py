@@ -90,7 +90,7 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
 @STOPPING_RULES.add(
     "betting",
     label="Betting",
-    description="Stop when random draws rule out a recall below the target.",
+    description="Stop when random draws rule out, with the chosen confidence, a recall below the target.",
     promises="the target recall with the chosen confidence, however often it is checked",
     needs="random draws",
 )
