@@ -223,7 +223,7 @@ def test_a_difference_between_two_annotators_is_the_answer(
     (tmp_path / "labels.csv").write_text(f"annotator,query_id,doc_id,relevance\n{labels}")
     campaign.importer.import_files(documents=[tmp_path / "more.tsv"], labels=tmp_path / "labels.csv")
     app = opened(campaign, "annotators.py")
-    assert said(app).count("bob's grades are 1.00 higher than cat's on average, on 24 common pairs") == 1
+    assert said(app).count(r"bob's grades are 1\.00 higher than cat's on average, on 24 common pairs") == 1
     assert "No annotator has unusual results" not in said(app)
     assert not {"seconds", "per_hour"} & set(app.dataframe[0].value.columns)
     assert app.dataframe[0].value["last_at"].isna().all()
