@@ -218,6 +218,11 @@ def compare(
             for sentence in _test_notes(d, measure, test, correction, alpha):
                 notes.add(sentence, name)
         leaderboards.append(board.merge(of_seeds, on=["system", "measure"], how="left"))
+    if all_tukeys and all_tests:
+        notes.add(
+            "which systems differ from the best is decided by the randomised Tukey HSD test of all pairs; the tests "
+            "against the baseline may disagree with it"
+        )
     add_notes(notes, evaluation, named, of_seeds, baseline, all_tests)
     return Comparison(
         evaluation=evaluation,
