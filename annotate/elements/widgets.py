@@ -14,7 +14,7 @@ from annotate.auth import page_access, session
 from annotate.elements import display
 from annotate.elements.columns import text
 from annotate.judging import document_payload
-from collection import stopping
+from collection import phrases, stopping
 from collection.campaign import Campaign
 from collection.campaign.overview import waiting_topics
 from collection.campaign.results import NextStep
@@ -65,7 +65,7 @@ def plain(text: str) -> str:
 
 def sentence(words: str) -> str:
     """A message of the library, without capital and full stop, as a sentence for Markdown."""
-    return plain(f"{words[0].upper()}{words[1:]}.")
+    return plain(phrases.sentence(words))
 
 
 def page_style() -> None:

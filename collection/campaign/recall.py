@@ -17,7 +17,7 @@ from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
 from collection.campaign.topic_ledger import select_in_scope
-from collection.phrases import count, percent_down, plural
+from collection.phrases import count, percent_down, plural, sentence
 from collection.records import sort_naturally
 from collection.stopping import STOPPING_RULES, Estimate, Ledger, StopDecision, advise, betting, estimate
 from collection.stopping.table import missing_texts, too_many, worst_case
@@ -276,18 +276,17 @@ def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mod
     lately = ledger.relevant[-RECENT:]
     if mode == "closed" or "skipped" in decision.reason:
         closed = f"This topic is closed, and its judgements do not guarantee {goal} recall."
-        skipped = f"{_upper(decision.reason)}.{outside}"
+        skipped = f"{sentence(decision.reason)}{outside}"
         return (closed, "closed") if mode == "closed" else (skipped, "judge skipped documents")
     if mode in ("pool", "random"):
         far = f"{ledger.judged:,} of {count(ledger.size, 'document')} in the pool {plural(ledger.judged, 'is', 'are')}"
         return f"{far} judged, so {goal} recall is not guaranteed yet.{outside}", "judge the pool"
     if settings.draws_after == 0 and settings.control == 0:
         more = "more " if len(ledger.draws) else ""
-        sentence = f"No recall can be guaranteed without {more}random draws: switch them on on the Loop page"
-        return f"{sentence}.{outside}", "switch random draws on"
+        without = f"No recall can be guaranteed without {more}random draws"
+        return f"{without}: switch them on on the Loop page.{outside}", "switch random draws on"
     if not ledger.found:
-        sentence = f"No relevant document is found yet; if {draws} either, there is none, with {sure}"
-        return f"{sentence}.{outside}", more
+        return f"No relevant document is found yet; if {draws} either, there is none, with {sure}.{outside}", more
     if len(lately) >= 10 and lately.mean() >= 0.5:
         much = f"{int(lately.sum()):,} of the last {len(lately):,} documents were relevant"
         return f"{goal} recall is not guaranteed yet: {much}.{outside}", "keep judging: many are relevant"
@@ -305,10 +304,6 @@ def _unreachable_sentence(ledger: Ledger, decision: StopDecision, mode: str, whe
         hidden = f"{ledger.unreachable:,} of {count(ledger.unjudged, 'unjudged document')}"
         return f"No recall can be guaranteed: {hidden} cannot be judged and may be relevant"
     return ""
-
-
-def _upper(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]
 
 
 def _notes(judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
@@ -357,6 +352,6 @@ def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
         else:
             parameters = {name: value for name, value in usual.items() if name in entry.parameters}
             decision = entry.function(ledger, **parameters)
-            says, reason = "stop" if decision.stop else "continue", f"{_upper(decision.reason)}."
+            says, reason = "stop" if decision.stop else "continue", sentence(decision.reason)
         rows.append((entry.label, says, entry.traits["promises"], reason))
     return pd.DataFrame(rows, columns=["rule", "says", "promises", "reason"])

@@ -10,7 +10,7 @@ import click
 from collection.cli.names import Names
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, echo_data, print_notices, print_settings, print_table, progress_line
-from collection.phrases import count, percent_down, percent_up
+from collection.phrases import count, join_first, percent_down, percent_up
 
 NAMED = 10
 """Printed topics per mode."""
@@ -125,7 +125,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         used_up = campaign.budget.state().words
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
     named = [
-        [len(some), mode, _describe(mode, settings["by"]), ", ".join(some[:NAMED]) + (", ..." if some[NAMED:] else "")]
+        [len(some), mode, _describe(mode, settings["by"]), join_first(some, NAMED)]
         for mode, some in of_mode.items()
         if some
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from collection.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
 from collection.export.facts import Facts
-from collection.phrases import count, duration, join, plural
+from collection.phrases import count, duration, join, join_first, plural
 from collection.stopping.table import missing_texts
 
 FEW = 25
@@ -253,5 +253,4 @@ def _digits(value: float | None) -> str:
 
 
 def _named(names: Sequence[str], most: int = 50) -> str:
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(map(_cell, names[:most])) + more
+    return join_first(map(_cell, names), most)
