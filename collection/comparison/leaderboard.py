@@ -209,8 +209,8 @@ def compare(
             board["like_best"] = _like_best(board, tukey)
             all_tukeys.append(tukey)
             notes.add(
-                "which systems differ from the best is decided by the randomised Tukey HSD test of all pairs; the tests "
-                "against the baseline may disagree with it",
+                "which systems differ from the best is decided by the randomised Tukey HSD test of all pairs; the "
+                "tests against the baseline may disagree with it",
                 name,
             )
         else:
