@@ -88,8 +88,10 @@ elif view == GRADES:
     rare = [name for name in ("flagged", "revised", "undone") if facts[name].any()]
     optional += [] if rare and st.toggle("Show all columns", key="all-columns-of-grades") else rare
     optional += [name for name in ("cannot_judge", "flagged", "revised", "undone") if not facts[name].any()]
+    agreement = 100 * facts["agreement"]
+    agreement = agreement.where(agreement == 100, agreement.clip(upper=99))  # 99.96% is not 100%
     display.table(
-        facts.assign(streak=streaks, agreement=100 * facts["agreement"]).drop(columns=optional),
+        facts.assign(streak=streaks, agreement=agreement).drop(columns=optional),
         {
             "annotator": pinned,
             "grades": text("Judgements by grade"),
