@@ -23,7 +23,7 @@ from collection.campaign.recall import (
     TABLE,
     _batches,
     _curve,
-    _next_percent,
+    _next_cost,
     _promise_and_advice,
     _rules,
     describe_ready,
@@ -137,22 +137,20 @@ def test_the_batches_leave_draws_out() -> None:
     assert _batches(Ledger.of([], 50)).empty
 
 
-def cost(ledger: Ledger) -> tuple[int | None, str]:
-    return _next_percent(ledger, estimate(ledger))
+def cost(ledger: Ledger) -> str:
+    return _next_cost(ledger, estimate(ledger))
 
 
 def test_the_next_percent_by_hand() -> None:
     # 500 found and no draws: 1% is 5; the last 50 ranked had 10: 5 / .2 = 25 judgements.
     many = Ledger.of([1] * 490 + ([1] + [0] * 4) * 10, 5000)
     assert cost(many) == (
-        25,
         "The next 1% of recall costs about 25 judgements: 1% of the 500 found so far is 5, and 10 of the last 50 "
-        "ranked documents were relevant.",
+        "ranked documents were relevant."
     )
     # 20 found: 1% is .2, at 2 of 50 that is 5 judgements; 4 draws of misses do not change the precision.
     few = drawing([1] * 18 + [0] * 48 + [1] * 2 + [0] * 4, [0] * 68 + [1] * 4, 400)
-    assert cost(few)[0] == 5
-    assert cost(few)[1].startswith("One more relevant document costs about 25 judgements: ")
+    assert cost(few).startswith("One more relevant document costs about 25 judgements: ")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +165,7 @@ def test_the_next_percent_by_hand() -> None:
     ],
 )  # fmt: skip
 def test_where_the_next_percent_cannot_be_said(ledger: Ledger, reason: str) -> None:
-    assert cost(ledger) == (None, reason)
+    assert cost(ledger) == reason
 
 
 def test_other_rules_say_what_they_promise() -> None:

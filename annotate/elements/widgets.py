@@ -40,8 +40,6 @@ NEXT = {
     "pool": "Choose the pool",
     "judge": "Start judging",
     "loop": "Change the budget",
-    "assign": "Set the overlap",
-    "people": "Invite annotators",
     "export": "Export",
 }
 """Page of a next step -> label of its button."""

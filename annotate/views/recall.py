@@ -73,7 +73,7 @@ if known.mode == "closed":
     st.write("This topic is closed: annotators get no more of its documents.")
 elif known.judged:
     st.write(f"**Advice:** {widgets.plain(known.advice)}.")
-    st.caption(widgets.plain(known.next_reason))
+    st.caption(widgets.plain(known.next_cost))
 
 closed = campaign.settings.own_modes()[topic] == "closed"
 # A reader cannot press the button either, since it does not run for them.

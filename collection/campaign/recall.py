@@ -60,10 +60,8 @@ class Recall(NamedTuple):
     """What to do, in a few words."""
     notes: list[str]
     """Sentences on disagreement, documents that could not be judged, and draws that count only in part."""
-    next_percent: int | None
-    """Cost of the next 1% of recall in judgements, at the recent precision; None if unknown."""
-    next_reason: str
-    """How the cost was computed, or why it is unknown."""
+    next_cost: str
+    """The cost of the next 1% of recall at the recent precision, or why it is unknown; a sentence."""
     rules: pd.DataFrame
     """The decisions of other rules: ``rule``, ``says`` ("stop", "continue", "not available"), ``promises``,
     ``reason``."""
@@ -103,9 +101,9 @@ class RecallEstimates:
         texts = _promise_and_advice(ledger, decision, settings, mode, in_pool)
         counts = (ledger.judged, ledger.found, ledger.size, ledger.unreachable)
         notes, rules = _notes(judgements, scope, settings.level, ledger, skipped), _rules(ledger, settings)
-        cost = _next_percent(ledger, known)
+        cost = _next_cost(ledger, known)
         return Recall(
-            query_id, mode, *counts, _curve(ledger), _batches(ledger), known, decision, *texts, notes, *cost, rules
+            query_id, mode, *counts, _curve(ledger), _batches(ledger), known, decision, *texts, notes, cost, rules
         )
 
     def table(self) -> pd.DataFrame:
@@ -194,28 +192,28 @@ def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
     )
 
 
-def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
-    """Cost of the next 1% of recall in judgements, and how it was computed."""
+def _next_cost(ledger: Ledger, known: Estimate) -> str:
+    """The cost of the next 1% of recall in judgements, and how it was computed."""
     recent = ledger.relevant[np.flatnonzero(~ledger.drawn)[-RECENT:]]
     hits, of = int(recent.sum()), len(recent)
     left = ledger.unjudged - ledger.unreachable
     if left == 0:
         judged = "All documents with a text are judged." if ledger.unreachable else "All documents are judged."
-        return None, judged if ledger.size else "There is nothing to judge."
+        return judged if ledger.size else "There is nothing to judge."
     if not ledger.found:
-        return None, "The cost of more recall is unknown until a relevant document is found."
+        return "The cost of more recall is unknown until a relevant document is found."
     if not hits:
         none = f"None of the last {count(of, 'ranked document')} was relevant" if of else "No ranked document is judged"
-        return None, f"{none}, so the cost of more recall is unknown."
+        return f"{none}, so the cost of more recall is unknown."
     relevant = ledger.found if isnan(known.relevant) else int(known.relevant)
     cost = min(ceil(round(relevant / 100 / (hits / of), 9)), left)
     number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
     recently = f"{hits:,} of the last {count(of, 'ranked document')} {plural(hits, 'was', 'were')} relevant"
     if relevant < 100:  # 1% would be less than a document
         one = count(min(ceil(of / hits), left), "judgement")
-        return cost, f"One more relevant document costs about {one}: {recently}."
+        return f"One more relevant document costs about {one}: {recently}."
     reason = f"1% of the {number} is {relevant / 100:g}, and {recently}"
-    return cost, f"The next 1% of recall costs about {count(cost, 'judgement')}: {reason}."
+    return f"The next 1% of recall costs about {count(cost, 'judgement')}: {reason}."
 
 
 def _unless_skipped(decision: StopDecision, drawn: int) -> StopDecision:
