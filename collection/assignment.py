@@ -78,8 +78,6 @@ def count_wanted(
 
     A "number" of pairs is only chosen from all of the topic's pool (`pooled`).
 
-    Examples
-    --------
     >>> count_wanted(AssignmentSettings(annotators=2, which="number", number=1), "1", ["a", "b", "c"], "seed").tolist()
     [2, 1, 1]
     """
@@ -115,8 +113,6 @@ def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> lis
     judged or leased it. Calibration pairs are open to everybody who has not judged them, and come first; pairs without
     a text are held back. Skipped pairs come last, the earliest skip first.
 
-    Examples
-    --------
     >>> table = [Candidate("a", 1, others=1), Candidate("b", 2, skipped=9.5), Candidate("c", 3)]
     >>> [pair.doc_id for pair in next_pairs(table)]
     ['c', 'b']

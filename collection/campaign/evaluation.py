@@ -72,8 +72,6 @@ class TopicsWithGrades(NamedTuple):
     def usual(self) -> tuple[str, ...] | None:
         """The default of the page and the command; None: all topics with a grade.
 
-        Examples
-        --------
         >>> TopicsWithGrades(("1", "2", "3"), ("1", "2")).usual
         ('1', '2')
         >>> TopicsWithGrades(("1", "2", "3"), ("1",)).usual

@@ -190,8 +190,6 @@ class Settings:
 
         UnknownNameError for an unknown field, InputError for an invalid URL or text.
 
-        Examples
-        --------
         >>> from collection import Campaign
         >>> with Campaign.create("wings") as campaign:
         ...     campaign.settings.set_collection(licence="CC BY 4.0").licence

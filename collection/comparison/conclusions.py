@@ -22,8 +22,6 @@ def find_directions(tests: pd.DataFrame) -> pd.Series:
 
     It is the sign of the tested statistic: the median of ranks or signs may have another sign than the mean.
 
-    Examples
-    --------
     >>> of = {"difference": [-0.164, -0.2], "low": [0.1, -0.3], "high": [0.1, -0.1], "interval_of": ["median", "mean"]}
     >>> find_directions(pd.DataFrame(of)).tolist()
     [1.0, -1.0]

@@ -22,8 +22,6 @@ def groups_by_prefix(names: Sequence[str]) -> dict[str, str]:
 
     Runs of one participant usually have similar names. A run whose prefix no other run has is a group of its own.
 
-    Examples
-    --------
     >>> groups_by_prefix(["idst_bert_p1", "idst_bert_p2", "TUW19-p1", "runid2", "runid3", "7"])
     {'idst_bert_p1': 'idst', 'idst_bert_p2': 'idst', 'TUW19-p1': 'TUW', 'runid2': 'runid', 'runid3': 'runid', '7': '7'}
     """

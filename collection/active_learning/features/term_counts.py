@@ -61,8 +61,6 @@ def text_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
 def count(texts: Sequence[str | None], blocks: Sequence[str], bigrams: bool = False) -> dict[str, Counts]:
     """Count the terms of each block, "words" or "chars"; with `bigrams`, "words" includes pairs of neighbouring words.
 
-    Examples
-    --------
     >>> count(["to be or not to be"], ["words"])["words"].counts.tolist()
     [2, 2, 1, 1]
     """
