@@ -183,6 +183,9 @@ def test_an_interval_says_what_it_is_of(four: Evaluation) -> None:
 
 def test_all_pairs(four: Evaluation) -> None:
     compared = compare(four, all_pairs=True)
+    disagree = "the randomised Tukey HSD test of all pairs; the tests against the baseline may disagree with it"
+    assert disagree in " ".join(compared.notes)
+    assert disagree not in " ".join(compare(four).notes)
     pairs = compared.pairs
     assert pairs is not None
     assert len(pairs) == 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import pydoc
@@ -16,12 +17,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from annotate.elements import tour
 from collection import Campaign, frames
 from collection.demo import build
 from collection.demo.build import ANNOTATORS, BY_BOTH, DATA, IN_LOOP
 from collection.demo.documents import LIBRARIES, MIN_CHARACTERS, NAMESPACES, collect
 from collection.demo.systems import SYSTEMS, _parts, fuse, run_all
-from collection.errors import UnknownNameError
+from collection.errors import CleverdonError, UnknownNameError
 from collection.ranking import rank_run
 
 ROOT = Path(__file__).parent.parent
@@ -330,6 +332,16 @@ def built(tmp_path_factory):
         yield campaign, report
 
 
+def test_an_error_closes_the_unfinished_demo(tmp_path, monkeypatch):
+    module, closed, close = importlib.import_module("collection.demo.build"), [], Campaign.close
+    monkeypatch.setattr(module, "_write_documents", lambda *_: set())  # but no file
+    monkeypatch.setattr(module, "_write_runs", lambda *_: ([], 0))
+    monkeypatch.setattr(Campaign, "close", lambda campaign: closed.append(close(campaign)))
+    with pytest.raises(CleverdonError), module.unjudged(tmp_path / "campaign", tmp_path):
+        pass
+    assert len(closed) == 2
+
+
 def test_the_stored_judgements_are_derived_from_the_stored_grades():
     given, simulated = (
         [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
@@ -364,6 +376,7 @@ def test_the_demo_tells_the_whole_story(built):
     assert not unfinished["stop"]
     assert by_topic["1"]["left"] > 20
     assert finished["stop"]
+    assert tour.STOPS[2][0] == "See whether judging may stop"  # the next judgements may change the advice
     assert by_topic["7"]["left"] >= 5
     assert campaign.settings.modes()["1"] == campaign.settings.modes()["7"] == "loop-in-pool"
     assert campaign.settings.tour()

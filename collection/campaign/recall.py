@@ -60,8 +60,8 @@ class Recall(NamedTuple):
     """What to do, in a few words."""
     notes: list[str]
     """Sentences on disagreement, documents that could not be judged, and draws that count only in part."""
-    next_cost: str
-    """The cost of the next 1% of recall at the recent precision, or why it is unknown; a sentence."""
+    cost: str
+    """How many judgements more recall costs at the recent precision, or why that is unknown; one sentence."""
     rules: pd.DataFrame
     """The decisions of other rules: ``rule``, ``says`` ("stop", "continue", "not available"), ``promises``,
     ``reason``."""
@@ -101,7 +101,7 @@ class RecallEstimates:
         texts = _promise_and_advice(ledger, decision, settings, mode, in_pool)
         counts = (ledger.judged, ledger.found, ledger.size, ledger.unreachable)
         notes, rules = _notes(judgements, scope, settings.level, ledger, skipped), _rules(ledger, settings)
-        cost = _next_cost(ledger, known)
+        cost = _describe_cost(ledger, known)
         return Recall(
             query_id, mode, *counts, _curve(ledger), _batches(ledger), known, decision, *texts, notes, cost, rules
         )
@@ -183,17 +183,22 @@ def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
             f"{confidence} confidence."
         )
     share = f"at least {goal} of the" if settings.target < 1 else "all"
-    scopes = set(ready["of"])
-    where = f" in the {scopes.pop()}" if len(scopes) == 1 else ""
+    in_each, by_itself = plural(len(ready), "", "in each, "), plural(len(ready), "", " for each topic by itself")
     return (
         f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: "
-        f"{plural(len(ready), '', 'in each, ')}{share} relevant documents{where} are found, with {confidence} "
-        "confidence."
+        f"{in_each}{share} relevant documents in {name_scope(ready)} are found, with {confidence} "
+        f"confidence{by_itself}."
     )
 
 
-def _next_cost(ledger: Ledger, known: Estimate) -> str:
-    """The cost of the next 1% of recall in judgements, and how it was computed."""
+def name_scope(table: pd.DataFrame) -> str:
+    """Name the documents to which the recall of these topics refers: "the pool", "the collection", or both."""
+    scopes = set(table["of"])
+    return f"the {scopes.pop()}" if len(scopes) == 1 else "its scope (pool or collection)"
+
+
+def _describe_cost(ledger: Ledger, known: Estimate) -> str:
+    """Write how many judgements more recall costs at the recent precision, or why that is unknown."""
     recent = ledger.relevant[np.flatnonzero(~ledger.drawn)[-RECENT:]]
     hits, of = int(recent.sum()), len(recent)
     left = ledger.unjudged - ledger.unreachable
@@ -206,14 +211,14 @@ def _next_cost(ledger: Ledger, known: Estimate) -> str:
         none = f"None of the last {count(of, 'ranked document')} was relevant" if of else "No ranked document is judged"
         return f"{none}, so the cost of more recall is unknown."
     relevant = ledger.found if isnan(known.relevant) else int(known.relevant)
-    cost = min(ceil(round(relevant / 100 / (hits / of), 9)), left)
     number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
     recently = f"{hits:,} of the last {count(of, 'ranked document')} {plural(hits, 'was', 'were')} relevant"
     if relevant < 100:  # 1% would be less than a document
         one = count(min(ceil(of / hits), left), "judgement")
         return f"One more relevant document costs about {one}: {recently}."
+    cost = count(min(ceil(round(relevant / 100 / (hits / of), 9)), left), "judgement")
     reason = f"1% of the {number} is {relevant / 100:g}, and {recently}"
-    return f"The next 1% of recall costs about {count(cost, 'judgement')}: {reason}."
+    return f"The next 1% of recall costs about {cost}: {reason}."
 
 
 def _unless_skipped(decision: StopDecision, drawn: int) -> StopDecision:
@@ -267,7 +272,7 @@ def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mod
     outside = OUTSIDE if pool else ""
     needed = decision.needed or 0
     more = f"judge {needed:,} more at random"
-    draws = f"the next {count(needed, 'random document')} {plural(needed, 'is', 'are')} not relevant"
+    draws = f"the next {plural(needed, 'random document is', f'{needed:,} random documents are')} not relevant"
     lately = ledger.relevant[-RECENT:]
     if mode == "closed" or "skipped" in decision.reason:
         closed = f"This topic is closed, and its judgements do not guarantee {goal} recall."

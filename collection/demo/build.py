@@ -6,7 +6,8 @@ import gzip
 import json
 import shutil
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from collection import layout
@@ -86,34 +87,37 @@ def build(directory: Path, progress: ProgressCallback | None = None) -> ImportRe
     return report
 
 
+@contextmanager
 def unjudged(
     directory: Path, work: Path, report: ImportReport | None = None, progress: ProgressCallback | None = None
-) -> Campaign:
+) -> Iterator[Campaign]:
     """Create the campaign without judgements in `directory`, with temporary files in `work`, and open it."""
     report, tell = report or ImportReport([], []), progress or (lambda what, done, total: None)
     known = _write_documents(work / "documents.jsonl", tell)
     runs, missing = _write_runs(work, known)
     with Campaign.create(directory, title=TITLE) as campaign:
         campaign.store.settings.put("id", CAMPAIGN_ID)
-    campaign = Campaign(directory)
-    with campaign.transaction():
-        imported = campaign.importer.import_files(
-            documents=[work / "documents.jsonl"], topics=DATA / "topics.jsonl", runs=runs, progress=progress
+    with Campaign(directory) as campaign:
+        with campaign.transaction():
+            imported = campaign.importer.import_files(
+                documents=[work / "documents.jsonl"], topics=DATA / "topics.jsonl", runs=runs, progress=progress
+            )
+            pool = campaign.pools.add("depth", depth=10)
+            for annotator in ANNOTATORS:
+                campaign.accounts.add(annotator, "annotator")
+            campaign.assignments.update(annotators=2, which="topics", topics=BY_BOTH)
+            campaign.settings.set_loop(target=0.8, run=4, control=0.25)
+            campaign.settings.set_loop(topics=list(IN_LOOP), mode="loop-in-pool")
+        report.done.extend(line.replace(f"{work}/", "").replace(f"{DATA}/", "") for line in imported.done)
+        report.notices.extend(line.replace(f"{work}/", "") for line in imported.notices)
+        report.done.append(
+            f"pool: {count(pool.pairs, 'pair')}, the first 10 documents of {pool.runs} systems per topic"
         )
-        pool = campaign.pools.add("depth", depth=10)
-        for annotator in ANNOTATORS:
-            campaign.accounts.add(annotator, "annotator")
-        campaign.assignments.update(annotators=2, which="topics", topics=BY_BOTH)
-        campaign.settings.set_loop(target=0.8, run=4, control=0.25)
-        campaign.settings.set_loop(topics=list(IN_LOOP), mode="loop-in-pool")
-    report.done.extend(line.replace(f"{work}/", "").replace(f"{DATA}/", "") for line in imported.done)
-    report.notices.extend(line.replace(f"{work}/", "") for line in imported.notices)
-    report.done.append(f"pool: {count(pool.pairs, 'pair')}, the first 10 documents of {pool.runs} systems per topic")
-    if missing:
-        report.notices.append(
-            f"the installed libraries lack {count(missing, 'document')} of the stored runs, which are left out"
-        )
-    return campaign
+        if missing:
+            report.notices.append(
+                f"the installed libraries lack {count(missing, 'document')} of the stored runs, which are left out"
+            )
+        yield campaign
 
 
 def _write_documents(path: Path, tell: ProgressCallback) -> set[str]:
