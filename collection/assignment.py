@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.records import Candidate
 
 MAX_ANNOTATORS = 50
@@ -57,8 +57,7 @@ class AssignmentSettings:
     def __post_init__(self) -> None:
         for name, kind in (("topics", tuple), ("share", float), ("lease", float)):
             object.__setattr__(self, name, kind(getattr(self, name)))  # JSON gives a list, and 1 for 1.0
-        if self.which not in get_args(Which):
-            raise UnknownNameError("overlap", self.which, get_args(Which))
+        require_known("overlap", get_args(Which), self.which)
         if not isinstance(self.annotators, int) or not 1 <= self.annotators <= MAX_ANNOTATORS:
             raise InputError(f"annotators: expected 1 to {MAX_ANNOTATORS} per pair, found {self.annotators}")
         if not 0 <= self.share <= 1:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.measures import Floats, Measure, as_measures
 from collection.measures.aligned import Bools
 from collection.phrases import join_first
@@ -41,9 +41,7 @@ def assign_groups(runs: Sequence[str], groups: Mapping[str, str] | None) -> tupl
     """
     if groups is None:
         return tuple(runs)
-    for name in groups:
-        if name not in runs:
-            raise UnknownNameError("run", name, runs)
+    require_known("run", runs, *groups)
     without = [name for name in runs if name not in groups]
     if without:
         raise InputError(
