@@ -20,11 +20,12 @@ import pytest
 from annotate.elements import tour
 from collection import Campaign, frames
 from collection.demo import build
-from collection.demo.build import ANNOTATORS, BY_BOTH, DATA, IN_LOOP
+from collection.demo.build import ANNOTATORS, BY_BOTH, DATA, GUIDELINES, IN_LOOP
 from collection.demo.documents import LIBRARIES, MIN_CHARACTERS, NAMESPACES, collect
 from collection.demo.systems import SYSTEMS, _parts, fuse, run_all
 from collection.errors import CleverdonError, UnknownNameError
 from collection.ranking import rank_run
+from collection.records import GRADE_SCALES
 
 ROOT = Path(__file__).parent.parent
 TOPICS = ROOT / "data" / "demo" / "topics.jsonl"
@@ -358,6 +359,17 @@ def test_the_stored_judgements_are_derived_from_the_stored_grades():
         wrong = sum(map(abs, away))
         assert 0 < wrong <= 2 * annotator.errors * len(rows) + 2
         assert all(1 <= row["seconds"] <= 300 for row in rows)
+
+
+def test_guidelines_define_grades_as_the_scale_does():
+    """The models judged by the scale and the narratives, so the guidelines must not define grades in another way."""
+    rules = dict(re.findall(r"^- \*\*(\d)\*\* (.+)$", GUIDELINES, re.MULTILINE))
+    scale = GRADE_SCALES["0-3"]
+    assert list(map(int, rules)) == sorted(scale.sentences, reverse=True)
+    for grade, rule in rules.items():
+        sentence = scale.sentences[int(grade)].replace("answer", "solve").replace("the topic", "the problem")
+        label, meaning = sentence.split(": ")
+        assert rule.startswith(f"{label}: it {meaning}")
 
 
 @pytest.mark.slow

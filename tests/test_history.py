@@ -356,8 +356,9 @@ def test_time_by_hand(campaign: Campaign) -> None:
     said(campaign, "d6", annotator="bob", judged_at=at(4242), seconds=999)
     said(campaign, "d3", source="script", judged_at=at(4243))
     found = campaign.history.time("ann", now=NOON + timedelta(seconds=4250))
-    assert found.today == (4, 30.0, 602.5)
-    assert [(s.judgements, s.seconds, s.away) for s in found.sessions] == [(3, 18, 602.5), (1, 12, 0), (2, 50, 45)]
+    # d5 was judged twice and d1 was taken back: they took time, but only the last word on d5 is a judgement.
+    assert found.today == (2, 30.0, 602.5)
+    assert [(s.judgements, s.seconds, s.away) for s in found.sessions] == [(1, 18, 602.5), (1, 12, 0), (1, 50, 45)]
     assert found.session == found.sessions[0]
     assert found.session.since == NOON + timedelta(seconds=3592)
     assert found.session.until == NOON + timedelta(seconds=4240)
@@ -369,12 +370,23 @@ def test_time_by_hand(campaign: Campaign) -> None:
     ]
     assert found.left == 2
     assert found.estimate is None
-    assert found.why == "an estimate of the time needs 15 timed judgements, found 6"
+    assert found.why == "an estimate of the time needs 15 timed decisions, found 6"
     later = campaign.history.time("ann", now=NOON + timedelta(seconds=4240 + 1801))
     assert later.session is None
     assert later.since_break == 0
     paris = datetime.fromisoformat("2026-03-02T14:00:00+01:00")
-    assert campaign.history.time("ann", day=paris, now=NOON + timedelta(seconds=4250)).today.judgements == 3
+    assert campaign.history.time("ann", day=paris, now=NOON + timedelta(seconds=4250)).today.judgements == 1
+
+
+def test_an_undone_judgement_does_not_count_as_judged(client: TestClient, campaign: Campaign) -> None:
+    said(campaign, "d1", seconds=5)
+    said(campaign, "d2", seconds=7)
+    assert post(client, "time")["session"]["judgements"] == 2
+    said(campaign, "d2", kind="undone")
+    found = post(client, "time")
+    assert (found["session"]["judgements"], found["today"]["judgements"]) == (1, 1)
+    assert sum(topic["judged"] for topic in found["per_topic"]) == 1
+    assert found["session"]["seconds"] == 12.0
 
 
 def test_time_of_somebody_who_has_not_begun(client: TestClient, campaign: Campaign) -> None:

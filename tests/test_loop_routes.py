@@ -205,6 +205,28 @@ def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Camp
     assert log.loc[~drawn, "probability"].isna().all()
 
 
+def test_a_card_hears_what_chooses_and_what_it_has_learned_from(ann: Card, looping: Campaign) -> None:
+    rule = "A model chooses the next document; some may be drawn at random."
+    assert ann.sync()["chooser"] == [rule, "The model is being trained …"]
+    assert ann.settle()["chooser"] == [rule, "The model starts when a relevant document is known."]
+    judged_by_hand(looping, ["d55", "d56"])
+    assert ann.settle()["chooser"] == [rule, "The model has learned from 2 judged documents."]
+    doc_id = ann.holding.pop(0)
+    item = judged(doc_id, int(relevant(doc_id)))
+    assert ann.sync(item)["chooser"] == [rule, "The model is being trained …"]
+    assert ann.settle()["chooser"] == [rule, "The model has learned from 3 judged documents."]
+    ann.settle(judged(doc_id, None, kind="undone"))
+    assert ann.last["chooser"] == [rule, "The model has learned from 2 judged documents."]
+    looping.settings.set_loop(control=0.25)
+    assert ann.settle()["chooser"][0] == "A model chooses the next document; some are drawn at random."
+    looping.settings.set_loop(control=0, run=0)
+    assert ann.settle()["chooser"][0] == "A model chooses the next document."
+    looping.settings.set_loop(by="mtf")
+    assert ann.settle()["chooser"] == ["Move to front chooses the next document.", ""]
+    looping.settings.set_loop(explain="nothing")
+    assert ann.settle()["chooser"] == ["", ""]
+
+
 def test_what_is_on_screen_stays_first_in_every_order(ann: Card) -> None:
     ann.settle()
     shown = ann.holding[0]
@@ -470,6 +492,17 @@ def test_why_names_terms_for_and_against(ann: Card) -> None:
     assert duck["ducks"] > 0 > air["air"]
     assert all(-1 <= share <= 1 for share in [*duck.values(), *air.values()])
     ann.post("why", 400, doc_id="none")
+
+
+def test_why_lists_no_terms_of_a_document_that_was_drawn_at_random(ann: Card, looping: Campaign) -> None:
+    looping.settings.set_loop(control=1.0)
+    judged_by_hand(looping, ["d0", "d1"])
+    ann.settle()
+    answer = ann.post("why", doc_id=ann.holding[0])
+    assert answer["terms"] == []
+    assert answer["sentence"] == (
+        "Drawn at random, not chosen by the model. Random draws estimate how many relevant documents are still missing."
+    )
 
 
 def test_why_makes_nobody_wait_for_a_model(ann: Card, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,8 @@ def page_style() -> None:
     st.html(
         "<style>"
         ".stMainBlockContainer { padding: 3rem 2rem 0.5rem; max-width: 1400px; }"
-        "@media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 0.5rem; } }"
+        "@media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 0.5rem; }"
+        "  .st-key-above-card .stElementContainer:has(h1) { display: none; } }"  # a card needs the height of a phone
         "h1 { font-size: 1.9rem !important; }"
         # Touch screens always show a table's toolbar, which would cover the text above the table.
         '@media (hover: none) { .stElementContainer:has([data-testid="stDataFrame"]) { margin-top: 1.5rem; } }'

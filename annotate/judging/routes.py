@@ -237,7 +237,9 @@ def _exchange(
         # After a failure, only a new judgement or an empty card is worth another attempt.
         needs_round = not current and bool(result.saved or problem is None or not pairs.order)
         answer |= {"order": pairs.order, "model_round": pairs.model_round}
-        answer |= {"behind": not current and problem is None, "problem": problem}
+        behind = not current and problem is None
+        chooser = campaign.explanations.chooser(query_id, made, behind)
+        answer |= {"behind": behind, "problem": problem, "chooser": chooser}
     in_hand = set(holding) - set(pairs.closed)
     if want > 0 and not (pairs.documents or in_hand or pairs.first or answer.get("behind")):
         answer["next"] = campaign.judging.topic_with_work(annotator, query_id, fields.read_texts(payload, "tried"))

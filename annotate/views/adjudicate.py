@@ -54,7 +54,8 @@ if everything.empty:
     st.stop()
 
 titles = campaign.corpus.topics().set_index("query_id")["title"]
-above = st.container(horizontal=True, vertical_alignment="center", gap="small")
+above = st.container(horizontal=True, vertical_alignment="center", gap="small", key="above-card")
+above.title("Adjudicate", width="stretch")
 
 with above.popover("Filter", icon=":material/filter_list:"):
     reasons = sorted(everything["why"].unique(), reverse=True)
@@ -98,7 +99,7 @@ with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="d
                 width=WIDE,
             )
             st.caption(
-                "Newest first. On the card, Undo takes back your last adjudication, and Back shows earlier ones."
+                "Newest first. *Undo* takes back your last adjudication; \N{LEFTWARDS ARROW} shows earlier ones."
             )
 
 if waiting:

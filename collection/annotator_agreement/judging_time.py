@@ -1,7 +1,8 @@
 """Judging time of one annotator: sessions, breaks, and how long the remaining judgements will take.
 
 Entries of the log have the time of the judgement (``at``), the seconds on screen with the page in front (``seconds``),
-and the seconds away in between (``away``); seconds are nan where unknown.
+and the seconds away in between (``away``); seconds are nan where unknown. Where they have ``current``, sessions count
+only judgements that are neither undone nor replaced.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ class Estimate(NamedTuple):
 
 
 class Session(NamedTuple):
-    """Work without a long pause, from the first document on screen to the last judgement; times in UTC, sums."""
+    """Work without a long pause, from the first document on screen to the last judgement; times in UTC.
+
+    The seconds are those of all judgements, also of undone ones.
+    """
 
     since: pd.Timestamp
     until: pd.Timestamp
@@ -96,8 +100,8 @@ def find_sessions(entries: pd.DataFrame) -> list[Session]:
     entries = entries.sort_values("at", kind="stable")
     started = entries["at"] - pd.to_timedelta(entries["seconds"].fillna(0), unit="s")
     number = (entries["at"].diff().dt.total_seconds() > PAUSE).cumsum()
-    spans = entries.assign(started=started).groupby(number)
-    found = spans.agg(since=("started", "first"), until=("at", "last"), judgements=("at", "size"),
+    spans = entries.assign(started=started, current=entries.get("current", True)).groupby(number)
+    found = spans.agg(since=("started", "first"), until=("at", "last"), judgements=("current", "sum"),
                       seconds=("seconds", "sum"), away=("away", "sum"))  # fmt: skip
     return [Session(*row) for row in found.itertuples(index=False)]
 

@@ -103,7 +103,9 @@ class ActiveLearning:
             for doc_id, c in zip(names, chosen, strict=True)
         ]
         ended = not by_model and len(ranking.rows) < count
-        made = LoopRound(query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended)
+        made = LoopRound(
+            query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended, len(judged)
+        )
         return ExplainableRound(made, space, ranking)
 
     def space(self, query_id: str) -> training_round.Space:

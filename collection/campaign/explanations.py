@@ -14,7 +14,7 @@ from collection.campaign import stored_runs
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.corpus import Corpus
 from collection.campaign.judgement_log import JudgementLog
-from collection.campaign.loop_round import Reasons
+from collection.campaign.loop_round import LoopRound, Reasons
 from collection.campaign.loop_settings import LOOPING
 from collection.campaign.settings import Settings
 from collection.errors import CampaignError, InputError
@@ -39,6 +39,34 @@ class Explanations:
     corpus: Corpus
     judgement_log: JudgementLog
     active_learning: ActiveLearning
+
+    def chooser(self, query_id: str, made: LoopRound | None, training: bool) -> tuple[str, str]:
+        """Say what chooses the documents of a topic in its loop, and what it has learned from.
+
+        Nothing about single documents, which would bias judgements; both are empty if the settings hide explanations.
+
+        Parameters
+        ----------
+        made
+            The round that the present order is from, if there is one.
+        training
+            A new round is being made.
+        """
+        settings = self.settings.loop()
+        if settings.explain == "nothing" or self.settings.mode(query_id) not in LOOPING:
+            return "", ""
+        draws = "; some are drawn at random" if settings.control else ""
+        if not settings.control and settings.draws_after != 0:
+            draws = "; some may be drawn at random"
+        if not settings.by_model:
+            return f"{pooling.STRATEGIES[settings.by].label} chooses the next document{draws}.", ""
+        if made is not None and made.came_by != "model":
+            state = "The model starts when a relevant document is known."
+        elif made is None or training:
+            state = "The model is being trained \N{HORIZONTAL ELLIPSIS}"
+        else:
+            state = f"The model has learned from {count(made.learned_from, 'judged document')}."
+        return f"A model chooses the next document{draws}.", state
 
     def why(
         self,
@@ -65,8 +93,13 @@ class Explanations:
         if known is None:
             raise InputError(f"document {doc_id!r} is not in the loop of topic {query_id!r}")
         pair = self.store.judgements.pair(query_id, doc_id, annotator)
-        if pair is not None and pair.strategy == "random":
-            sentence = "It was drawn at random, to estimate the number of relevant documents still missing."
+        drawn = pair is not None and pair.strategy == "random"
+        if drawn:
+            usual = "the model" if settings.by_model else "the strategy"
+            sentence = (
+                f"Drawn at random, not chosen by {usual}. "
+                "Random draws estimate how many relevant documents are still missing."
+            )
         elif (entry := pooling.strategies(adaptive=True).get(known.came_by)) is not None:
             how = entry.description[0].lower() + entry.description[1:]
             listed = known.best is not None and known.best[0] > 0
@@ -78,7 +111,7 @@ class Explanations:
         else:
             sentence = "Ranked by a model trained on the judgements so far; these terms contributed most."
         largest = max((abs(share) for _, share in known.terms), default=0.0) or 1.0
-        terms = [(term, round(share / largest, 3)) for term, share in known.terms]
+        terms = [] if drawn else [(term, round(share / largest, 3)) for term, share in known.terms]
         unblinded = settings.explain == "terms and runs" and not self.settings.assignment().blind
         if unblinded and known.best is not None:
             number, rank = known.best

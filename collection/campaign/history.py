@@ -35,7 +35,7 @@ NO_END = "the end is not known in advance; managers see on Recall when to stop"
 SHARED = "if nobody else judges them"
 UNCOUNTED = "the number of pairs per topic is known only when it is done"
 
-_COLUMNS = ("at", "seconds", "away", "query_id", "log")
+_COLUMNS = ("at", "seconds", "away", "query_id", "entry", "log")
 
 _LOGS = {"grades": "judgements", "list": "choices", "preference": "preferences"}
 
@@ -48,7 +48,7 @@ class History(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """Number of judgements, and their seconds at work and away."""
+    """Number of judgements that are neither undone nor replaced, and the seconds of all at work and away."""
 
     judgements: int
     seconds: float
@@ -164,6 +164,8 @@ class JudgingHistory:
         at = pd.Timestamp(now or clock.now()).tz_convert("UTC")
         since = at.floor("D") if day is None else pd.Timestamp(day).tz_convert("UTC")
         entries = self._entries(annotator)
+        current = entries["entry"].isin(self.store.history.current_entries(annotator))
+        entries = entries.assign(current=current | (entries["log"] != "judgements"))
         today = entries[entries["at"] >= since]
         sessions = judging_time.find_sessions(entries)[-SESSIONS:][::-1]
         goes_on = bool(sessions) and (at - sessions[0].until).total_seconds() <= judging_time.PAUSE
@@ -179,9 +181,9 @@ class JudgingHistory:
             why = SHARED if total and self._others_judge(annotator) else ""
             if estimate is None:
                 timed = int(seconds.notna().sum())
-                why = f"an estimate of the time needs {judging_time.ENOUGH} timed judgements, found {timed}"
+                why = f"an estimate of the time needs {judging_time.ENOUGH} timed decisions, found {timed}"
         return Times(
-            Sum(len(today), float(today["seconds"].sum()), float(today["away"].sum())),
+            Sum(int(today["current"].sum()), float(today["seconds"].sum()), float(today["away"].sum())),
             sessions[0] if goes_on else None,
             sessions,
             judging_time.seconds_since_break(entries, at),

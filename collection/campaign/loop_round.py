@@ -30,6 +30,8 @@ class LoopRound(NamedTuple):
     """Version of settings, documents and runs."""
     ended: bool = False
     """A pooling strategy has no more documents."""
+    learned_from: int = 0
+    """Number of graded documents that the order is based on."""
 
     @property
     def complete(self) -> bool:

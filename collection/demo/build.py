@@ -42,10 +42,10 @@ LICENCE = (
 GUIDELINES = """Imagine that you have the problem of the topic and open this docstring. Judge what the described \
 function, class or module does, not how well the docstring is written.
 
-- **3** It solves the problem: you would use it and stop searching.
-- **2** It solves most of the problem, or all of it with little work of your own.
-- **1** It helps with a part, or leads to something that solves it.
-- **0** It does not help, even if it has the same words.
+- **3** Perfect: it is dedicated to the problem and solves it. You would use it and stop searching.
+- **2** Relevant: it solves the problem in part, or among other things.
+- **1** Related: it is about the problem but does not solve it.
+- **0** Not relevant: it has nothing to do with the problem, even if it has the same words.
 
 The narrative of a topic takes precedence over these rules."""
 

@@ -57,6 +57,7 @@ class TimedDecision(NamedTuple):
     seconds: float | None
     away: float | None
     query_id: str
+    entry: int
     log: str
 
 
@@ -177,6 +178,14 @@ class HistoryTables(Repository):
             (annotator,),
         )
 
+    def current_entries(self, annotator: str) -> list[int]:
+        """Return the entries of the annotator's current judgements, those of :meth:`count_by_topic`."""
+        return self.connection.column(
+            "SELECT judgement FROM last_words WHERE annotator = ? AND counts_as = 'judgement' AND NOT open "
+            "ORDER BY judgement",
+            (annotator,),
+        )
+
     def timed_decisions(self, annotator: str, since: tuple[int, ...]) -> tuple[list[TimedDecision], tuple[int, ...]]:
         """Return the decisions made in the app after the entries `since` of the :data:`LOGS`, oldest first.
 
@@ -184,7 +193,9 @@ class HistoryTables(Repository):
         """
         last = tuple(int(self.connection.value(f"SELECT coalesce(max(id), 0) FROM {log}")) for log in LOGS)
         own = "l.annotator = ? AND l.kind <> 'undone' AND l.source IN ('key', 'click')"
-        select = "SELECT l.judged_at, l.seconds, l.away, t.query_id FROM {} AS l CROSS JOIN topics AS t USING (topic) "
+        select = (
+            "SELECT l.judged_at, l.seconds, l.away, t.query_id, l.id FROM {} AS l CROSS JOIN topics AS t USING (topic) "
+        )
         found: list[TimedDecision] = []
         # Decisions saved from here on are left to the next call.
         for log, after, until in zip(LOGS, since, last, strict=True):

@@ -372,6 +372,8 @@ class Desk:
         }
         if self.order is not None:
             reply |= {"order": chosen, "model_round": len(self.log), "behind": self.behind > 0}
+            learned = f"The model has learned from {len(self.log)} judged documents."
+            reply["chooser"] = ["A model chooses the next document.", learned]
             self.behind = max(0, self.behind - 1)
         if ask["recent"]:
             reply["recent"] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -32,6 +33,14 @@ SELECT = """([part, ...places]) => {
   }
   document.getSelection().setBaseAndExtent(...points[0], ...points[1]);
 }"""
+
+
+def was_undone(button: Locator) -> None:
+    """The button has what was undone: marked by an outline and a word, not as what is decided now."""
+    expect(button).to_have_attribute("aria-pressed", "false")
+    expect(button).to_have_class(re.compile(r"\bcd-former\b"))
+    assert button.evaluate("node => getComputedStyle(node, '::after').content") == '"undone"'
+    assert button.locator("kbd").first.evaluate("node => getComputedStyle(node, '::after').content") == "none"
 
 
 class Card:

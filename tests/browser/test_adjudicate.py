@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.adjudicate_desk import PAYLOAD, AdjudicationDesk, hostile, opinion, said
+from tests.browser.card_page import was_undone
 from tests.browser.task_harness import TaskCard, TaskHarness, document, faults, make_cards
 
 pytestmark = pytest.mark.browser
@@ -115,7 +116,7 @@ def test_the_buttons_do_the_same(card, desk):
 def test_undo_brings_the_pair_back_and_looking_back_revises(card, desk):
     card.press("1", "2", "u")
     card.shows("Topic t0 d001")
-    expect(card.grade(2)).to_have_attribute("aria-pressed", "true")
+    was_undone(card.grade(2))
     card.press("3", "ArrowLeft")
     card.shows("Topic t0 d001")
     card.says("notice", "River 1: 3 Perfect – answer again to change it")
@@ -166,13 +167,13 @@ def test_skipped_pairs_come_again_after_the_others(running, make_card):
     assert [row["doc_id"] for row in desk.log] == ["d001", "d002", "d000"]
 
 
-def test_no_grades_are_shown_where_no_pair_is(running, make_card):
+def test_no_judgements_are_shown_where_no_pair_is(running, make_card):
     running.desk = AdjudicationDesk({"t0": [document(0)]})
     card = make_card(viewport={"width": 390, "height": 844}).open()
-    expect(card.part("opinion-grades")).to_be_visible()
+    expect(card.part("opinions")).to_be_visible()
     card.press("1")
     card.says("rest-title", "Nothing left to adjudicate")
-    expect(card.part("opinion-grades")).to_be_hidden()
+    expect(card.part("opinions")).to_be_hidden()
 
 
 def test_a_card_with_nothing_left_asks_again_only_where_others_hold_pairs(running, make_card):
@@ -340,6 +341,22 @@ def test_two_opinions_are_in_sight_on_a_phone(running, make_card):
     expect(card.page.locator(".cd-opinion")).to_have_count(2)
     last, place = card.page.locator(".cd-opinion").last.bounding_box(), card.part("opinions-place").bounding_box()
     assert last["y"] + last["height"] <= place["y"] + place["height"]
+    expect(card.page.locator(".cd-grade:visible")).to_have_count(2)  # each grade once
+    assert card.part("scroller").bounding_box()["height"] > 250
+
+
+def test_the_narrative_uses_the_room_below_the_judgements(running, make_card):
+    running.desk = AdjudicationDesk()
+    card = make_card(viewport={"width": 1280, "height": 900}).open()
+    card.page.evaluate("window.part('narrative').textContent = 'A long narrative. '.repeat(45)")
+    need, place = card.part("need"), card.part("opinions-place")
+    assert need.evaluate("node => node.scrollHeight <= node.clientHeight"), "it is cut"
+    assert place.evaluate("node => node.scrollHeight <= node.clientHeight"), "the judgements are cut"
+    card.page.evaluate("window.part('narrative').textContent = 'A long narrative. '.repeat(200)")
+    assert need.evaluate("node => node.scrollHeight > node.clientHeight")
+    assert "local" in need.evaluate("node => getComputedStyle(node).backgroundAttachment"), (
+        "a shadow shows that it goes on"
+    )
 
 
 def test_folded_notes_open_and_close(running, make_card):

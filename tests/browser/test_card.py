@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.card_harness import REASONS, TEXT_CAP, Desk, document
-from tests.browser.card_page import words
+from tests.browser.card_page import was_undone, words
 
 pytestmark = pytest.mark.browser
 NO_STORAGE = "Storage.prototype.setItem = () => { throw new DOMException('no', 'QuotaExceededError'); };"
@@ -109,10 +109,10 @@ def test_undo_twice_and_judge_again(card, desk):
     card.shows("d102")
     card.press("u")
     card.shows("d101")
-    expect(card.grade(2)).to_have_attribute("aria-pressed", "true")
+    was_undone(card.grade(2))
     card.press("u")
     card.shows("d100")
-    expect(card.grade(3)).to_have_attribute("aria-pressed", "true")
+    was_undone(card.grade(3))
     expect(card.grade(2)).to_have_attribute("aria-pressed", "false")
     card.says("topic-count", "0 of 41")
     card.press("u")
@@ -131,7 +131,7 @@ def test_undo_reaches_back_beyond_a_reload(card, desk):
     card.open(first="d102")
     card.press("u", "u")
     card.shows("d100")
-    expect(card.grade(3)).to_have_attribute("aria-pressed", "true")
+    was_undone(card.grade(3))
     card.saved()
     assert words(desk)[2:] == [("d101", "undone"), ("d100", "undone")]
 
@@ -613,16 +613,21 @@ def test_the_buttons_are_in_sight_and_stay_where_they_are(desk, make_card, size)
     assert titles[2] == "2 Relevant: answers the topic in part, or among other things"
 
 
+def test_saved_is_said_after_the_first_save(card, desk):
+    expect(card.part("status")).to_have_text("")
+    card.press("1")
+    card.saved()
+
+
 # ------------------------------------------------------------------------------------------- why
 
 
 def terms(card, side):
-    """What the panel lists on one side: term, figures, and how much of the bar is filled."""
+    """What the panel lists on one side: term, and how much of the bar is filled."""
     rows = card.part(f"why-{side}").locator("li")
     return [
         (
             row.locator(".cd-term").text_content(),
-            row.locator(".cd-share").text_content(),
             row.locator(".cd-weight > i").evaluate("bar => bar.style.width"),
         )
         for row in rows.all()
@@ -634,8 +639,9 @@ def test_why_shows_terms_for_and_against(card, desk):
     card.press("w")
     expect(card.part("why-panel")).to_be_focused()
     expect(card.part("why-sentence")).to_have_text("These weigh <b>most</b>.")
-    assert terms(card, "for") == [("<i>", "+1.00", "100%"), ("wing", "+0.25", "25%")]
-    assert terms(card, "against") == [("heat", "\u22120.50", "50%")]
+    assert terms(card, "for") == [("<i>", "100%"), ("wing", "25%")]
+    assert terms(card, "against") == [("heat", "50%")]
+    card.says("why-scale", "The longer the bar, the more the term contributed.")
     expect(card.page.get_by_role("list", name="Terms against").get_by_role("listitem")).to_have_count(1)
     panel, text = card.part("why-panel").bounding_box(), card.part("text").bounding_box()
     assert panel["x"] + panel["width"] <= text["x"], "it covers the document"
@@ -646,6 +652,24 @@ def test_why_shows_terms_for_and_against(card, desk):
     expect(card.part("why-panel")).to_be_visible()
     card.press("Escape")
     expect(card.part("why-panel")).to_be_hidden()
+
+
+def test_why_leaves_out_common_words_and_hides_no_word_of_the_topic(card, desk):
+    names = ["with", "0", "3", "as", "numeric_only", "engine_kwargs", "calculations", "wing"]
+    desk.why["d100"] = {"sentence": "These weigh most.", "terms": [[name, 0.5] for name in names]}
+    card.press("w")
+    assert [term for term, _ in terms(card, "for")] == ["numeric_only", "engine_kwargs", "calculations", "wing"]
+    heights = [row.bounding_box()["height"] for row in card.part("why-for").locator(".cd-term").all()]
+    assert max(heights) == min(heights), "a word is broken"
+    panel, topic = card.part("why-panel").bounding_box(), card.part("topic").bounding_box()
+    assert topic["y"] + topic["height"] <= panel["y"], "it covers the topic"
+    need = card.part("need").bounding_box()
+    assert need["y"] + need["height"] <= panel["y"]
+    assert need["height"] >= 60
+    desk.why["d101"] = {"sentence": "Drawn at random.", "terms": []}
+    card.press("1")
+    card.says("why-sentence", "Drawn at random.")
+    expect(card.part("why-scale")).to_be_hidden()
 
 
 def test_grading_goes_on_beside_why_and_it_follows(card, desk):
@@ -871,7 +895,7 @@ def loop(desk, make_card):
     """The card in a loop whose order begins with d100, d110, d120."""
     desk.order = ["d100", "d110", "d120", "d130", "d101"]
     card = make_card().open()
-    card.saved()
+    card.holds("d110")
     return card
 
 
@@ -887,6 +911,17 @@ def test_an_order_replaces_what_is_behind_the_document_on_screen(loop, desk):
     loop.shows("d139")
     loop.saved()
     assert words(desk) == [("d100", 2), ("d110", 1), ("d140", 0)]
+
+
+def test_a_loop_says_what_chooses_and_a_pool_does_not(loop, desk):
+    state = "The model has learned from {} judged documents."
+    loop.says("chooser", "A model chooses the next document. " + state.format(0))
+    loop.press("1")
+    loop.says("chooser", state.format(1))
+    desk.order = None
+    loop.page.reload()
+    loop.shows("d101")
+    expect(loop.part("chooser")).to_be_hidden()
 
 
 def test_the_card_asks_again_while_the_model_is_behind_and_stops_then(loop, desk):

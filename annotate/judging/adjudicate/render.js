@@ -4,7 +4,6 @@ function renderItem(state, view, item, turned) {
   if (turned) scrollBack(view);
   setHidden(view.document, item === null);
   setHidden(view.opinions, item === null);
-  setHidden(view.opinionGrades, item === null);
   renderMarks(view, item);
   view.names.setAttribute("aria-pressed", String(Boolean(state.named)));
   if (!item) return;
@@ -48,15 +47,11 @@ function renderMarks(view, item) {
 
 // ---------------------------------------------------------------------------------------- opinions
 
-const IN_SIGHT = 5; // grades that stand beside the heading where there is little room for the opinions
-
 function renderOpinions(state, view, { opinions }) {
   const { named = false } = state;
   if (view.drawn.opinions === opinions && view.drawn.named === named) return;
   Object.assign(view.drawn, { opinions, named });
   setHidden(view.nobody, opinions.length > 0);
-  const more = opinions.length > IN_SIGHT ? [`+${opinions.length - IN_SIGHT}`] : [];
-  view.opinionGrades.replaceChildren(...opinions.slice(0, IN_SIGHT).map((opinion) => gradeBadge(state, opinion)), ...more);
   view.opinionList.replaceChildren(...opinions.map((opinion, i) => opinionRow(state, opinion, i, named)));
 }
 

@@ -119,7 +119,7 @@ function renderAnswers(state, view, item) {
   if (view.drawn.mark === mark) return;
   view.drawn.mark = mark;
   for (const [node, name] of [[view.none, "none"], [view.cannotJudge, "cannot judge"]]) {
-    node.setAttribute("aria-pressed", String(kind === name));
+    node.setAttribute("aria-pressed", String(mark === name));
     node.classList.toggle("cd-former", mark === `${name} before`);
   }
 }

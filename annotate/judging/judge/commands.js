@@ -130,6 +130,7 @@ function openTopic(state, queryId) {
   state.budget = "";
   state.chosen = false;
   state.inLoop = false;
+  state.chooser = [];
   state.looks = 0;
   clearTimeout(state.lookAgain);
   state.lookAgain = null;

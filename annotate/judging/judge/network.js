@@ -184,6 +184,7 @@ function takeOrder(state, reply, judged, sent) {
   state.exhausted = !reply.behind && next.length === 0;
   state.problem = reply.problem ?? null;
   state.modelRound = reply.model_round;
+  state.chooser = reply.chooser ?? [];
   if (sent) state.looks = 0;
   lookAgain(state, reply.behind);
 }
@@ -215,6 +216,7 @@ function dropRefused(state, refused) {
 function takeAnswers(state, batch, reply) {
   const refused = new Map(reply.refused.map((answer) => [answer.uuid, answer.reason]));
   const answered = new Set([...reply.saved, ...refused.keys()]);
+  state.hasSaved ||= reply.saved.length > 0;
   if (refused.size) dropRefused(state, refused);
   for (const item of batch) {
     const { uuid } = item.judgement;

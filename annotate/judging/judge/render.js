@@ -37,6 +37,7 @@ function refresh(state) {
   sayAloud(state, item);
   renderRest(state, view, item);
   renderTopic(state, view);
+  renderChooser(state, view);
   renderGuidelines(state, view);
   if (turned && item) setTimeout(() => state.view === view && renderProgress(state, view), AFTER_FRAMES); // the document first
   else renderProgress(state, view);
@@ -159,6 +160,15 @@ function renderTopic(state, view) {
   setText(view, "narrative", topic.narrative ?? "");
   setHidden(view.narrativeBlock, !topic.narrative);
   view.need.scrollTop = 0;
+}
+
+/** What chooses the documents of a topic in its loop, in the server's words. */
+function renderChooser(state, view) {
+  const [rule = "", words = ""] = state.inLoop && shownTopicId(state) === state.queryId ? state.chooser : [];
+  setHidden(view.chooser, !rule);
+  if (!rule) return;
+  setText(view, "chooserRule", rule);
+  setText(view, "chooserState", words);
 }
 
 function renderProgress(state, view) {

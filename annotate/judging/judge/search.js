@@ -51,9 +51,11 @@ function readWhy({ sentence, terms, behind = false }) {
 function renderWhy(state, view) {
   if (!view || state.panel !== "why" || view.drawn.why === state.why) return;
   view.drawn.why = state.why;
-  const { sentence, terms } = state.why;
+  const { sentence, terms: all } = state.why;
+  const terms = all.filter(({ term }) => !FUNCTION_WORDS.has(term) && !/^\d+$/.test(term));
   setText(view, "whySentence", sentence);
   const sides = { for: terms.filter(({ share }) => share > 0), against: terms.filter(({ share }) => share < 0) };
+  setHidden(view.whyScale, !all.length);
   for (const [side, list, block] of [["for", view.whyFor, view.whyForBlock], ["against", view.whyAgainst, view.whyAgainstBlock]]) {
     setHidden(block, !sides[side].length);
     list.replaceChildren(...sides[side].sort((a, b) => Math.abs(b.share) - Math.abs(a.share)).map(termRow));
@@ -65,14 +67,13 @@ function termRow({ term, share }) {
   const bar = make("i", { className: "cd-weight" });
   bar.append(make("i"));
   bar.firstChild.style.width = `${Math.max(2, Math.abs(share) * 100)}%`;
-  const figures = `${share > 0 ? "+" : "\u2212"}${Math.abs(share).toFixed(2)}`;
   const letters = term.startsWith("chars:"); // a piece of a word: the model reads those as well
   const name = letters ? `letters ${term.slice("chars:".length)}` : term;
   row.append(
     make("span", {
       className: `cd-apart ${letters ? "cd-letters" : "cd-term"}`, dir: "auto", textContent: forward(name.slice(0, 100)),
     }),
-    bar, make("span", { className: "cd-share", textContent: figures }),
+    bar,
   );
   return row;
 }

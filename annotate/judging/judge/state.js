@@ -13,12 +13,13 @@
  *            the first one that has something for them
  *   sync     {judgements: Judgement[], skips: Pair[], query_id, holding: doc_id[], want, recent, alone, tried: query_id[]}
  *            -> {saved: uuid[], refused: {uuid, reason}[], query_id, documents: Doc[], closed: doc_id[],
- *                recent?: Recent[], progress, order?: doc_id[], model_round?, behind?: boolean, surplus?: uuid[],
+ *                recent?: Recent[], progress, order?: doc_id[], model_round?, behind?: boolean, chooser?: [string, string], surplus?: uuid[],
  *                feedback?: {uuid, doc_id, title, relevance, settled, note}[], first?: query_id, next?: ?query_id, budget?: string}
  *            Where the topic has nothing for the annotator, `next` is one that has and is not in `tried` (null: none has), and
  *            `budget` says which budget is used up, if one is
  *            `closed` are those of `holding` that need no judgement any more. In the loop, `order` is all that is to be
- *            held from now on, by the model of that round; `behind`: a newer one is on its way, ask again
+ *            held from now on, by the model of that round; `behind`: a newer one is on its way, ask again; `chooser` says what
+ *            chooses the next document, and what it has learned from
  *            `surplus` are those of `saved` that came when the pair had all that were wanted; `feedback` says what is settled
  *            of pairs of the calibration set; `first` is a topic with such pairs, before which nothing is handed out
  *   document {query_id, doc_id, said?} -> Doc with its whole text; with `said` also what this annotator says of it
@@ -71,7 +72,7 @@ function stateFor(data) {
     state = {
       id, annotator: data.annotator, store, storeFails: store === null, order: 0,
       topics: null, byId: new Map(), all: null, queryId: null,
-      visit: 0, queue: [], exhausted: false, inLoop: false, looks: 0, lookAgain: null, skips: [], history: [], look: null,
+      visit: 0, queue: [], exhausted: false, inLoop: false, chooser: [], looks: 0, lookAgain: null, skips: [], history: [], look: null,
       tried: new Set(), nextTopic: null, budget: "", chosen: false, brought: false, wantsRecent: true, due: false, topicsDue: false, arriving: false,
       pending: loadPending(store, id), refused: readJson(store, `${id}refused`) ?? [],
       inFlight: false, retry: null, failures: 0, failingSince: 0, trouble: null, detail: "",

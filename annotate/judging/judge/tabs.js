@@ -147,6 +147,7 @@ function takeSaid(state, { tab, item, doc }) {
 /** The server has answered another tab; the counts are brought up to date a moment later. */
 function takeAnswered(state, { tab, saved, refused }) {
   const { tabs } = state;
+  state.hasSaved ||= saved.length > 0;
   const isSaved = new Set(saved);
   const isRefused = new Set(refused);
   for (const item of state.pending) {

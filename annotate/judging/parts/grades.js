@@ -25,7 +25,7 @@ function fillGrades(state, view) {
 }
 
 function setMark(button, marked, item) {
-  button.setAttribute("aria-pressed", String(marked));
+  button.setAttribute("aria-pressed", String(marked && Boolean(item.entry)));
   button.classList.toggle("cd-former", marked && !item.entry);
 }
 

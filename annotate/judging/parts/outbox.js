@@ -114,8 +114,8 @@ function statusOf(state) {
     const kept = `${what} ${plural(n, "is", "are")} kept ${place} and will be sent`;
     return ["problem", `${cause}: ${n ? kept : "trying again"}`];
   }
-  const words = n ? `${n} not saved yet` : "Saved";
-  if (state.storeFails) return ["problem", `${words}. This browser cannot store unsent answers: keep this tab open until everything is saved.`];
+  const words = n ? `${n} not saved yet` : state.hasSaved ? "Saved" : "";
+  if (state.storeFails) return ["problem", `${words && `${words}. `}This browser cannot store unsent answers: keep this tab open until everything is saved.`];
   return [n || state.failures ? "waiting" : "saved", words];
 }
 

@@ -111,6 +111,7 @@ function dropRefused(state, refused) {
 function takeAnswers(state, batch, reply) {
   const refused = new Map(reply.refused.map((answer) => [answer.uuid, answer.reason]));
   const answered = new Set([...reply.saved, ...refused.keys()]);
+  state.hasSaved ||= reply.saved.length > 0;
   if (refused.size) dropRefused(state, refused);
   for (const item of batch) {
     const { decision } = item;

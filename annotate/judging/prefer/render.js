@@ -36,7 +36,7 @@ function renderAnswers(view, item) {
   if (view.drawn.mark === mark) return;
   view.drawn.mark = mark;
   for (const [node, name] of [[view.left, "left"], [view.equal, "equal"], [view.right, "right"], [view.cannotJudge, "cannot judge"]]) {
-    node.setAttribute("aria-pressed", String(name === kind));
+    node.setAttribute("aria-pressed", String(name === kind && before === null));
     node.classList.toggle("cd-former", name === kind && before !== null);
   }
 }
