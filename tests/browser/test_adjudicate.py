@@ -348,7 +348,7 @@ def test_two_opinions_are_in_sight_on_a_phone(running, make_card):
 def test_the_narrative_uses_the_room_below_the_judgements(running, make_card):
     running.desk = AdjudicationDesk()
     card = make_card(viewport={"width": 1280, "height": 900}).open()
-    card.page.evaluate("window.part('narrative').textContent = 'A long narrative. '.repeat(45)")
+    card.page.evaluate("window.part('narrative').textContent = 'A long narrative. '.repeat(36)")
     need, place = card.part("need"), card.part("opinions-place")
     assert need.evaluate("node => node.scrollHeight <= node.clientHeight"), "it is cut"
     assert place.evaluate("node => node.scrollHeight <= node.clientHeight"), "the judgements are cut"

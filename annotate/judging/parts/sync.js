@@ -178,6 +178,7 @@ function listenToTabs(state) {
   state.channel.addEventListener("message", ({ data: { decision, saved } }) => {
     decidedElsewhere(state, decision, saved);
     state.due ||= saved; // counts, and what comes next
+    state.hasSaved ||= saved;
     refresh(state);
     pump(state);
   });
