@@ -27,7 +27,6 @@ from collection.cli.output import (
     echo,
     echo_data,
     format_cost,
-    four_digits,
     print_json,
     print_notices,
     print_table,
@@ -193,7 +192,8 @@ def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
     """Print the values and rankings of two runs for a topic; TSV has the rankings only."""
-    ranks = ranks.rename(columns=_columns_for(*systems))
+    grades = ranks[["grade_a", "grade_b"]].map("{:g}".format, na_action="ignore") if form == "table" else {}
+    ranks = ranks.assign(**grades).rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
     if form == "tsv":
@@ -203,7 +203,7 @@ def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, system
     else:
         echo(f"topic {topic}\n")
         if values.empty:
-            echo("no values: the topic is not in the qrels")
+            echo("No values: the topic is not in the qrels.")
         else:
             _print_frame(values, form)
         echo()
@@ -292,6 +292,8 @@ def _print_comparison(compared: Comparison, form: str) -> None:
             _print_tests(compared)
         if compared.pairs is not None:
             _print_pairs(compared)
+        if compared.pairs is not None and compared.baseline is not None:
+            print_notices(["the two tests may disagree on a pair of systems: choose one before you see the results"])
 
 
 def _print_leaderboard(compared: Comparison) -> None:
@@ -393,6 +395,7 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
     """Print a frame as a table, as tab-separated values with a header, or as JSON records."""
     import pandas as pd
 
+    from collection.comparison.tables import number
     from collection.formats.spreadsheet import to_tsv
 
     if form == "json":
@@ -405,7 +408,7 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
             if pd.isna(value):
                 return "-"
             if isinstance(value, float):
-                return four_digits(value)
+                return number(value)
             return {True: "yes", False: ""}[value] if isinstance(value, bool) else str(value)
 
         rows = [[cell(value) for value in row] for row in zip(*(frame[c].tolist() for c in frame), strict=True)]

@@ -190,10 +190,12 @@ def _print_values(
     """Print values as a table; bounds as `value (lowest-highest)`, costs in further columns."""
     import pandas as pd
 
+    from collection.comparison.tables import number
+
     order = values[rows].drop_duplicates()
 
     def table(of: str) -> pd.DataFrame:
-        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns].map(four_digits)
+        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns].map(number)
 
     cells = table("value")
     if "lowest" in values:
@@ -202,11 +204,6 @@ def _print_values(
         cells = pd.concat([cells, costs.loc[order].map(format_cost)], axis=1)
     body = [[name, *row] for name, row in zip(cells.index, cells.to_numpy().tolist(), strict=True)]
     print_table([first, *map(str, cells.columns)], body, numbers=True)
-
-
-def four_digits(value: float) -> str:
-    """Format a value with four decimals; counts of thousands have none."""
-    return f"{value:.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.4f}"
 
 
 def format_cost(value: str | float) -> str:
