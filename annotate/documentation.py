@@ -1,7 +1,9 @@
 """The documentation in the browser, at ``/documentation/PAGE``."""
 
+import re
 from functools import cache
 from html import escape
+from itertools import pairwise
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
@@ -59,15 +61,11 @@ def routes() -> list[Route]:
 
 
 @open_to(ANYBODY)
-async def show(request: Request) -> Response:
+def show(request: Request) -> Response:
     """Answer with a page, or a picture of one; open to everybody, since it tells nothing about the campaign."""
     name = request.path_params["name"]
-    if name.endswith(".png"):
-        pictures = {
-            file.relative_to(documentation.folder()).as_posix() for file in documentation.folder().rglob("*.png")
-        }
-        if name in pictures:
-            return FileResponse(documentation.folder() / name, headers=HEADERS)
+    if name in documentation.list_pictures():
+        return FileResponse(documentation.folder() / name, headers=HEADERS)
     if not name or name.endswith(".md"):
         return RedirectResponse(f"{PATH}/{name.removesuffix('.md') or documentation.START}")
     try:
@@ -82,7 +80,11 @@ def _draw(name: str) -> str:
     from markdown_it import MarkdownIt
 
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
-    body = renderer.render(documentation.read_page(name))
+    tokens = renderer.parse(documentation.read_page(name))
+    for heading, words in pairwise(tokens):
+        if heading.type == "heading_open":  # links lead to its id, which is that of the built documentation
+            heading.attrSet("id", re.sub(r"[^\w -]", "", words.content.lower()).replace(" ", "-"))
+    body = renderer.renderer.render(tokens, renderer.options, {})
     body = body.replace("<table>", '<div class="table"><table>').replace("</table>", "</table></div>")
     return _frame(documentation.list_pages()[name], body, name)
 

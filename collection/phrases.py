@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import ceil, floor, isclose
+from math import ceil, floor, isclose, isnan
 
 _ROUNDING = 1e-9
 
@@ -35,11 +35,13 @@ def percent(share: float, digits: int = 0) -> str:
 
     Examples
     --------
-    >>> percent(0.5), percent(0.1234, 1), percent(0.0004), percent(0.9996)
-    ('50%', '12.3%', '<1%', '>99%')
+    >>> percent(0.5), percent(0.1234, 1), percent(0.0004), percent(0.9996), percent(float("nan"))
+    ('50%', '12.3%', '<1%', '>99%', 'unknown')
     """
+    if isnan(share):
+        return "unknown"
     step = 10.0**-digits
-    rounded = f"{100 * share:.{digits}f}"
+    rounded = f"{100 * share:z.{digits}f}"
     if share > 0 and float(rounded) <= 0:
         return f"<{step:g}%"
     if share < 1 and float(rounded) >= 100:
@@ -71,6 +73,39 @@ def percent_up(share: float) -> str:
     ('95%', '100%', '100%')
     """
     return f"{ceil(1000 * share - _ROUNDING) / 10:.3g}%"
+
+
+def confidence(alpha: float) -> str:
+    """The confidence of an interval at a significance level.
+
+    Examples
+    --------
+    >>> confidence(0.05), confidence(0.001)
+    ('95%', '99.9%')
+    """
+    return f"{100 * (1 - alpha):g}%"
+
+
+def probability(p: float, equals: str = "") -> str:
+    """A p-value, with enough decimals to compare it with a significance level.
+
+    Examples
+    --------
+    >>> probability(0.0504), probability(0.00001), probability(0.0504, equals="= ")
+    ('0.0504', '< 0.0001', '= 0.0504')
+    """
+    return "< 0.0001" if p < 0.0001 else f"{equals}{p:.4f}"
+
+
+def decimal(value: float, digits: int = 4) -> str:
+    """A value with decimals, but for whole numbers from 1,000.
+
+    Examples
+    --------
+    >>> decimal(0.5), decimal(1234.0)
+    ('0.5000', '1234')
+    """
+    return f"{value:.0f}" if abs(value) >= 1000 and float(value).is_integer() else f"{value:.{digits}f}"
 
 
 def duration(seconds: float) -> str:
@@ -109,6 +144,17 @@ def _in_unit(seconds: float) -> tuple[str, str]:
     return f"{hours:,.{decimals}f}", "hour"
 
 
+def sentence(message: str) -> str:
+    """A message with a capital and a full stop.
+
+    Examples
+    --------
+    >>> sentence("no runs yet")
+    'No runs yet.'
+    """
+    return f"{message[0].upper()}{message[1:].removesuffix('.')}."
+
+
 def join(items: Iterable[object], last: str = "and") -> str:
     """A list in a sentence.
 
@@ -119,3 +165,15 @@ def join(items: Iterable[object], last: str = "and") -> str:
     """
     *before, end = [str(item) for item in items] or [""]
     return f"{', '.join(before)} {last} {end}" if before else end
+
+
+def join_first(items: Iterable[object], most: int = 5) -> str:
+    """The first `most` items of a list in a sentence, and how many more there are.
+
+    Examples
+    --------
+    >>> join_first("abc"), join_first("abc", 2)
+    ('a, b and c', 'a, b and 1 more')
+    """
+    items = list(items)
+    return join([*items[:most], *([f"{len(items) - most:,} more"] if len(items) > most else [])])

@@ -40,6 +40,8 @@ html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 7,
+    "navbar_center": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+html_sidebars = {"**": ["pages.html"]}
+templates_path = ["_templates"]

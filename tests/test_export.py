@@ -334,7 +334,7 @@ def test_topics_without_a_grade_go_only_where_unjudged_pairs_go(judged: Campaign
 
 def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path) -> None:
     said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--qrels-form", "strata")
-    assert "the pool has no strata" in said
+    assert "the pool has no strata, which only the strategies stratified and uniform make" in said
     with pytest.raises(CampaignError, match="the pool has no probabilities"):
         judged.export.files(qrels=tmp_path / "q", qrels_form="probabilities")
     with pytest.raises(InputError, match="found subtopics"):
@@ -784,6 +784,10 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
     card = (tmp_path / "c" / "collection.md").read_text()
     for words in ("CC BY 4.0", "A small one.", "> Is what answers.", "| 3 | 1 | Perfect:", "`tests/wings`"):
         assert words in card, words
+    assert "5 of 6 pairs in the pool have a grade." in card
+    assert "3 relevant documents were found in 2 topics, of an estimated 3 to 4 that exist" in card
+    facts["pool"]["judged"] = 1
+    assert "1 of 6 pairs in the pool has a grade." in export.card(facts)
 
 
 def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from collection import comparison
 from collection.characters import without_bidi
 from collection.comparison import Comparison, Evaluation, describe_power, direction
 from collection.measures import parse
-from collection.phrases import count, percent, plural
+from collection.phrases import confidence, count, percent, plural, sentence
 from collection.statistics import CORRECTIONS, TESTS
 
 DIFFERENT, EQUAL = charts.OUTCOMES
@@ -29,12 +29,12 @@ def notes(compared: Comparison, measure: str) -> list[str]:
     measures = set(compared.leaderboard["measure"])
     found = []
     for note in compared.notes:
-        about, colon, sentence = note.partition(": ")
+        about, colon, rest = note.partition(": ")
         named = set(about.split(", "))
         is_about_measures = bool(colon) and named <= measures
         if not is_about_measures or measure in named:
-            found.append(sentence if is_about_measures else note)
-    return [f"{sentence[0].upper()}{sentence[1:].rstrip('.')}." for sentence in found]
+            found.append(rest if is_about_measures else note)
+    return [sentence(note) for note in found]
 
 
 def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics: str) -> None:
@@ -58,7 +58,8 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
     downloadable_chart(
         charts.means_chart(ranked, measure),
         "means",
-        f"Mean {measure} over {count(compared.topics, 'topic')} with {confidence(compared)} confidence intervals.",
+        f"Mean {measure} over {count(compared.topics, 'topic')} with {confidence(compared.alpha)} confidence "
+        "intervals.",
         alt=f"Mean {measure} of each system",
     )
     if found := notes(compared, measure):
@@ -85,7 +86,9 @@ def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
 def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -> None:
     """Draw systems x measures, best by `measure` first (`ranked`: :func:`leaderboard_rows`)."""
     hint = "Unjudged documents in the ranks that the measure reads; most measures count them as not relevant."
-    full = st.toggle(f"Show {confidence(compared)} confidence intervals and unjudged shares", key="full", help=hint)
+    full = st.toggle(
+        f"Show {confidence(compared.alpha)} confidence intervals and unjudged shares", key="full", help=hint
+    )
     order = ranked["system"].tolist()
     table = (_with_intervals(compared) if full else compared.table()).loc[order]
     measures = list(compared.table().columns)
@@ -101,11 +104,6 @@ def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -
     display.dataframe(styled, height=height, alt="The leaderboard: systems and measures")
     st.caption(f"Bold: best value. Shaded: not significantly different from the best (level {compared.alpha:g}).")
     widgets.documentation_link("how-to/evaluate-and-compare", "How to evaluate and compare systems")
-
-
-def confidence(compared: Comparison) -> str:
-    """The confidence of its intervals: ``95%``."""
-    return f"{100 * (1 - compared.alpha):g}%"
 
 
 def _extra_columns(ranked: pd.DataFrame, full: bool) -> dict[str, pd.Series]:
@@ -135,7 +133,7 @@ def _with_intervals(compared: Comparison) -> pd.DataFrame:
 
 def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, correction: str) -> None:
     """Draw tests by one measure: against a baseline by `test` and `correction`, or of every two systems."""
-    sure = confidence(found)
+    sure = confidence(found.alpha)
     tested = tests[tests["measure"] == measure].sort_values("difference", ascending=False, ignore_index=True)
     tested = tested.assign(outcome=tested["significant"].map({True: DIFFERENT, False: EQUAL}))
     if "system_a" in tested:

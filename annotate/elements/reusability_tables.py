@@ -28,7 +28,8 @@ def draw_answer(report: Reusability, measure: str) -> None:
         numbers["Pool depth"] = f"{report.pool.depth:,}"
     numbers["Topics"] = f"{len(report.topics):,}"
     rows = report.left_out[report.left_out["measure"] == measure]
-    numbers[f"Mean change of {measure}"] = f"{rows['change'].abs().mean():.3f}"
+    if rows["change"].notna().any():
+        numbers[f"Mean change of {measure}"] = f"{rows['change'].abs().mean():.3f}"
     if result := next((result for result in report.ladder if result.measure == measure), None):
         numbers[f"Judged in top {result.depth}, left-out runs"] = percent_down(result.judged)
     widgets.metrics(numbers)

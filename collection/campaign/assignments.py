@@ -18,7 +18,7 @@ from collection.campaign.progress import Progress
 from collection.campaign.results import Workload
 from collection.campaign.settings import Settings, changed
 from collection.errors import InputError, UnknownNameError
-from collection.phrases import count, join, plural
+from collection.phrases import count, join_first, plural
 from collection.records import sort_naturally
 from collection.store import Store
 
@@ -174,5 +174,4 @@ class Assignments:
 
 def _named(topics: Sequence[str]) -> str:
     """``topics 7, 8 and 12 more``."""
-    more = [f"{len(topics) - 5:,} more"] if len(topics) > 5 else []
-    return f"{plural(len(topics), 'topic')} {join([*topics[:5], *more])}"
+    return f"{plural(len(topics), 'topic')} {join_first(topics)}"

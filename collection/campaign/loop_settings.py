@@ -122,6 +122,21 @@ class LoopSettings:
         return 0 if self.run is None and not self.by_model else self.run
 
 
+def describe_mode(mode: str, by: str) -> str:
+    """Describe what annotators judge in a mode whose loop selects `by` :data:`MODEL` or a strategy of this name.
+
+    Examples
+    --------
+    >>> describe_mode("pool-then-loop", "mtf")
+    'the pool first, then documents that mtf selects from the runs'
+    """
+    meaning = MODES[mode][1]
+    if by == MODEL:
+        return meaning
+    # A strategy reads runs and no texts, so it never leaves their documents.
+    return meaning.replace("from the whole collection", "from the runs").replace("the loop selects", f"{by} selects")
+
+
 def known_mode(mode: str) -> None:
     """Raise UnknownNameError unless `mode` is one."""
     if mode not in MODES:

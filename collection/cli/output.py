@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.characters import for_terminal, one_line
+from collection.phrases import decimal, join_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,7 +180,7 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
             print_notices(["costs are shown only in the table of means and with --format json"])
         unknown = evaluation.costs.index[evaluation.costs.isna().all(axis=1)].tolist()
         if unknown:
-            print_notices([f"no costs for {', '.join(unknown[:5])}" + (", ..." if unknown[5:] else "")])
+            print_notices([f"no costs for {join_first(unknown)}"])
     print_notices(evaluation.notes)
     print_notices(describe_coverage(evaluation.coverage, values["measure"].unique(), judged_only))
 
@@ -190,12 +191,10 @@ def _print_values(
     """Print values as a table; bounds as `value (lowest-highest)`, costs in further columns."""
     import pandas as pd
 
-    from collection.comparison.tables import number
-
     order = values[rows].drop_duplicates()
 
     def table(of: str) -> pd.DataFrame:
-        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns].map(number)
+        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns].map(decimal)
 
     cells = table("value")
     if "lowest" in values:

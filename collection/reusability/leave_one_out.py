@@ -11,7 +11,7 @@ import pandas as pd
 from collection.errors import InputError, UnknownNameError
 from collection.measures import Floats, Measure, as_measures
 from collection.measures.aligned import Bools
-from collection.phrases import join
+from collection.phrases import join_first
 from collection.reusability.run_matrix import RunMatrix, place_runs, summarise_runs
 
 _SEPARATOR = re.compile(r"[-_.#/: ]")
@@ -48,10 +48,9 @@ def assign_groups(runs: Sequence[str], groups: Mapping[str, str] | None) -> tupl
             raise UnknownNameError("run", name, runs)
     without = [name for name in runs if name not in groups]
     if without:
-        more = [f"{len(without) - 5:,} more"] if len(without) > 5 else []
         raise InputError(
             f"groups: expected a group for every run, even if it is the only member; found none for "
-            f"{join([*without[:5], *more])}"
+            f"{join_first(without)}"
         )
     return tuple(groups[name] for name in runs)
 

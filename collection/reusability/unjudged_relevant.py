@@ -206,9 +206,10 @@ def _by_capture(matrix: RunMatrix, groups: Sequence[str], depth: int) -> Missing
         sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {_only(pool)}"
     elif tells and round(expected) < 1:
         once = int(topics["once"].sum())
+        bound = f"lower bound {round(expected):,}" + (f", {_interval(low, high)}" if expected else "")
         sentence = (
-            f"There is {'little' if expected else 'no'} sign of unjudged relevant documents {where}: {once:,} of "
-            f"{pool:,} known ones {plural(once, 'was', 'were')} found by a single group of runs"
+            f"There is {'little' if expected else 'no'} sign of unjudged relevant documents {where} ({bound}): "
+            f"{once:,} of {pool:,} known ones {plural(once, 'was', 'were')} found by a single group of runs"
         )
     elif tells:
         estimated = f"An estimated {round(expected):,} or more relevant documents {where}"

@@ -90,7 +90,7 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
 @STOPPING_RULES.add(
     "betting",
     label="Betting",
-    description="Stop when random draws rule out a recall below the target.",
+    description="Stop when random draws rule out, with the chosen confidence, a recall below the target.",
     promises="the target recall with the chosen confidence, however often it is checked",
     needs="random draws",
 )
@@ -142,8 +142,8 @@ def advise(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Sto
     likely = buscar(ledger, target=target, confidence=confidence).stop
     reason = (
         f"{percent_down(target)} recall is not guaranteed yet; it is, with {percent_down(confidence)} confidence, if "
-        f"the next {count(decision.needed, 'random draw')} {plural(decision.needed, 'finds', 'find')} no relevant "
-        f"document (the buscar heuristic, without a guarantee, would {'stop now' if likely else 'continue'})"
+        f"the next {plural(decision.needed, 'random draw finds', f'{decision.needed:,} random draws find')} no "
+        f"relevant document (the buscar heuristic, without a guarantee, would {'stop now' if likely else 'continue'})"
     )
     return StopDecision(False, reason, decision.needed)
 

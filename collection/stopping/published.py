@@ -307,7 +307,10 @@ def _unlikely(ledger: Ledger, target: float, starts: Ints) -> float:
 
 
 @STOPPING_RULES.add(
-    "buscar", label="buscar", description="Stop when a hypergeometric test rejects a recall below the target."
+    "buscar",
+    label="buscar",
+    description="Stop when a hypergeometric test rejects a recall below the target, as if the last ranked documents "
+    "were random draws (heuristic).",
 )
 def buscar(
     ledger: Ledger,
