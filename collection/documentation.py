@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from collection.errors import UnknownNameError
+from collection.errors import require_known
 
 if TYPE_CHECKING:
     from collection.registry import Entry
@@ -64,8 +64,7 @@ def read_page(name: str) -> str:
         There is no such page.
     """
     pages = list_pages()
-    if name not in pages:
-        raise UnknownNameError("documentation page", name, pages)
+    require_known("documentation page", pages, name)
     text = _INVISIBLE.sub("", (folder() / f"{name}.md").read_text("utf-8"))
     text = _ADMONITION.sub(_quote, text)
     return _DIRECTIVE.sub(lambda found: _fill_in(found, PurePosixPath(name).parent, pages), text)

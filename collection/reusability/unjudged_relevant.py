@@ -73,8 +73,6 @@ def estimate_unseen(once: Floats, twice: Floats, units: int) -> tuple[Floats, Fl
     Source: Chao, "Estimating the population size for capture-recapture data with unequal catchability", Biometrics 43,
     1987; Chao & Chiu, "Species richness: estimation and comparison", 2016.
 
-    Examples
-    --------
     >>> float(estimate_unseen(np.array(10.0), np.array(4.0), 5)[0])
     7.2
     """
@@ -91,8 +89,6 @@ def estimate_unseen(once: Floats, twice: Floats, units: int) -> tuple[Floats, Fl
 def chao_interval(unseen: float, variance: float) -> tuple[float, float]:
     """Compute Chao's (1987) log-normal 95% interval of a number that cannot be negative.
 
-    Examples
-    --------
     >>> chao_interval(10.0, 0.0)
     (10.0, 10.0)
     """
@@ -151,8 +147,6 @@ def extrapolate(new: Floats, depth: int, curve: str = "power") -> Floats:
     counts: b is such that the mean of f is that of the counts. `new`, (..., d), counts the new documents at each of the
     first d ranks; the result, (...), is the expected number at the ranks d + 1 to `depth`.
 
-    Examples
-    --------
     >>> ranks = np.arange(1, 101)
     >>> float(extrapolate(1000 / ranks[:10], 100).round()), float((1000 / ranks[10:]).sum().round())
     (2258.0, 2258.0)

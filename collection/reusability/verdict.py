@@ -221,8 +221,6 @@ def find_deepest(
 def headline(ladder: Sequence[DepthResult], topics: int) -> str:
     """Write the answer in one sentence, with the number of topics behind it.
 
-    Examples
-    --------
     >>> good = DepthResult(10, "nDCG@10", 0.01, 0.02, "a", 1, "a", 20, 0.95, 1.0, (), "fair", ())
     >>> headline([good, apply_rules(good._replace(depth=100, measure="nDCG@100", known=0.5))], 50)
     'This collection is reusable to depth 10, but not at depth 100 (50 topics).'
