@@ -29,7 +29,8 @@ from tests.helpers import ok, run
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if not {"_build", "examples"} & set(page.parts))]
+WITHOUT_PAGES = {"_build", "examples"}
+PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if not WITHOUT_PAGES & set(page.parts))]
 RUNS = ("bm25.run", "lsi.run", "chars.run")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PICTURE = re.compile(r"!\[(.*?)\]\((.+?)\)")
