@@ -192,8 +192,9 @@ def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
     """Print the values and rankings of two runs for a topic; TSV has the rankings only."""
-    grades = ranks[["grade_a", "grade_b"]].map("{:g}".format, na_action="ignore") if form == "table" else {}
-    ranks = ranks.assign(**grades).rename(columns=_columns_for(*systems))
+    if form == "table":
+        ranks = ranks.assign(**ranks[["grade_a", "grade_b"]].map("{:g}".format, na_action="ignore"))
+    ranks = ranks.rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
     if form == "tsv":
