@@ -19,15 +19,8 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'",
 }
-SECTIONS = {
-    "start": "Start",
-    "tutorials": "Tutorials",
-    "how-to": "How-to",
-    "explanation": "Explanation",
-    "reference": "Reference",
-    "operations": "Operations",
-}
-"""The folders of the documentation in the order of the menu, with their headings."""
+SECTIONS = ("start", "tutorials", "how-to", "explanation", "reference", "operations")
+"""The folders of the documentation in the order of the menu."""
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8a93a055; --blue: #1f5fbf; --code: #8a93a022; }
@@ -92,13 +85,13 @@ def _draw(name: str) -> str:
 def _frame(title: str, body: str, name: str) -> str:
     pages = documentation.list_pages()
     menu = [f'<p><a href="{PATH}/index">Cleverdon documentation</a></p>']
-    for section, heading in SECTIONS.items():
+    for section in SECTIONS:
         items = [
             f'<li><a href="{PATH}/{page}"{" aria-current=page" if page == name else ""}>{escape(label)}</a></li>'
             for page, label in pages.items()
             if page.startswith(f"{section}/") and not page.endswith("/index")
         ]
-        menu += [f"<b>{heading}</b><ul>", *items, "</ul>"] if items else []
+        menu += [f"<b>{section.capitalize()}</b><ul>", *items, "</ul>"] if items else []
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

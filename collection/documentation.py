@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from collection.errors import UnknownNameError
+from collection.errors import require_known
 
 if TYPE_CHECKING:
     from collection.registry import Entry
@@ -50,9 +50,9 @@ def list_pictures() -> list[str]:
 
 
 def _files(ending: str) -> list[str]:
-    """The files of the documentation, without what Sphinx builds in ``_build``."""
+    """The files of the documentation, without the example files and what Sphinx builds in ``_build``."""
     names = sorted(file.relative_to(folder()).as_posix() for file in folder().rglob(f"*.{ending}"))
-    return [name for name in names if not name.startswith("_")]
+    return [name for name in names if not name.startswith(("_", "examples/"))]
 
 
 def read_page(name: str) -> str:
@@ -64,8 +64,7 @@ def read_page(name: str) -> str:
         There is no such page.
     """
     pages = list_pages()
-    if name not in pages:
-        raise UnknownNameError("documentation page", name, pages)
+    require_known("documentation page", pages, name)
     text = _INVISIBLE.sub("", (folder() / f"{name}.md").read_text("utf-8"))
     text = _ADMONITION.sub(_quote, text)
     return _DIRECTIVE.sub(lambda found: _fill_in(found, PurePosixPath(name).parent, pages), text)

@@ -93,8 +93,6 @@ def readable(frame: pd.DataFrame) -> pd.DataFrame:
 
     Labels that would then be the same show these characters as escapes.
 
-    Examples
-    --------
     >>> readable(pd.DataFrame({"run": ["safe_\u202egnp.exe"]}))["run"].tolist()
     ['safe_gnp.exe']
     """

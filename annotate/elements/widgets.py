@@ -40,8 +40,6 @@ NEXT = {
     "pool": "Choose the pool",
     "judge": "Start judging",
     "loop": "Change the budget",
-    "assign": "Set the overlap",
-    "people": "Invite annotators",
     "export": "Export",
 }
 """Page of a next step -> label of its button."""
@@ -53,8 +51,6 @@ def plain(text: str) -> str:
     Characters that change the direction of writing are dropped. Streamlit links addresses and replaces names of icons
     and emoji although they are escaped, so a character without width parts them.
 
-    Examples
-    --------
     >>> plain(":material/home: *x*").replace("\u2060", "|")
     '\\:|material/home\\: \\*x\\*'
     """

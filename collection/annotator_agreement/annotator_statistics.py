@@ -169,8 +169,6 @@ def streak_probability(streak: int, among: int, share: float) -> float:
     It is the expected number of such streaks, each counted at its first trial, which follows a failure or is the first
     of all: share^streak (1 + (among - streak) (1 - share)).
 
-    Examples
-    --------
     >>> streak_probability(3, 3, 0.5)
     0.125
     """

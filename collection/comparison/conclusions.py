@@ -8,7 +8,7 @@ import pandas as pd
 
 from collection.comparison.evaluation import Evaluation, direction
 from collection.comparison.system_names import SEED_MARK, find_mistaken_seeds
-from collection.errors import UnknownNameError
+from collection.errors import require_known
 from collection.measures import parse
 from collection.phrases import confidence, count, join, join_first, percent, plural, probability
 from collection.statistics import CORRECTIONS
@@ -22,8 +22,6 @@ def find_directions(tests: pd.DataFrame) -> pd.Series:
 
     It is the sign of the tested statistic: the median of ranks or signs may have another sign than the mean.
 
-    Examples
-    --------
     >>> of = {"difference": [-0.164, -0.2], "low": [0.1, -0.3], "high": [0.1, -0.1], "interval_of": ["median", "mean"]}
     >>> find_directions(pd.DataFrame(of)).tolist()
     [1.0, -1.0]
@@ -78,10 +76,10 @@ def add_notes(
             most = rows.iloc[int(rows["unjudged"].argmax())]
             # Whole rankings always have unjudged documents, mostly far down: their share is in the table.
             if most["unjudged"] >= UNJUDGED_TO_SAY and not pd.isna(most["cutoff"]):
+                of_all = f", the most of all runs (fewest: {percent(rows['unjudged'].min())})" if len(rows) > 1 else ""
                 notes.add(
                     f"{percent(most['unjudged'])} of the first {most['cutoff']:,} documents of {most['run']} are "
-                    f"unjudged, the most of all runs (fewest: {percent(rows['unjudged'].min())}); most measures count "
-                    "them as not relevant",
+                    f"unjudged{of_all}; most measures count them as not relevant",
                     str(name),
                 )
     several = of_seeds[of_seeds["seeds"] > 1].drop_duplicates("system")
@@ -114,8 +112,7 @@ def describe_best(rows: pd.DataFrame, topics: int) -> str:
 def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
     """Write how a system differs from its baseline by one measure, with the test."""
     rows = tests[tests["measure"] == measure]
-    if system not in set(rows["system"]):
-        raise UnknownNameError("tested system", system, rows["system"])
+    require_known("tested system", set(rows["system"]), system)
     row = rows[rows["system"] == system].iloc[0]
     corrected = "" if correction == "none" else f" after {CORRECTIONS[correction].label} correction"
     each = "" if parse(measure).entry.summary == "mean" else " per topic on average"

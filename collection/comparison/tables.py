@@ -27,8 +27,6 @@ BETTER, WORSE = "better", "worse"
 def escaped_latex(text: str) -> str:
     r"""Escape a text for LaTeX.
 
-    Examples
-    --------
     >>> print(escaped_latex("bm25_k1=0.9 & 100%"))
     bm25\_k1=0.9 \& 100\%
     """
