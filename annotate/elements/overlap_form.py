@@ -71,9 +71,8 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
 def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
     campaign = session.current().campaign
     if decisions := campaign.overview.decisions():  # lists or preferences
-        goal = decisions["made"] + decisions["remaining"]
-        left = f"{decisions['remaining']:,} of {count(goal, 'decision')} {plural(decisions['remaining'], 'is', 'are')}"
-        st.write(f"**{left} left** with the saved settings.")
+        made, left = decisions["made"], decisions["remaining"]
+        st.write(f"**{made:,} of {count(made + left, 'decision')} made**, with the saved settings.")
         return
     status = campaign.progress.counts()
     looping = int(campaign.progress.topics()["goal"].isna().sum())
