@@ -1067,10 +1067,10 @@ def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
     ("alpha", "low", "said"),
     [
         (0.222, -0.259, "not significantly above chance, with 21 pairs"),
-        (0.8, 0.748, "reliable by convention (0.8 or more), but the interval starts lower."),
+        (0.8, 0.748, "reliable by convention (0.8 or more), but the interval starts below that."),
         (0.9, 0.85, "reliable by convention (0.8 or more)."),
         (0.7, 0.67, "enough for tentative conclusions by convention (0.667 to 0.8)."),
-        (0.7, 0.1, "by convention (0.667 to 0.8), but the interval starts lower."),
+        (0.7, 0.1, "by convention (0.667 to 0.8), but the interval starts below that."),
         (0.4, 0.3, "not reliable by convention (below 0.667), but such values are common"),
         (0.9, float("nan"), "reliable by convention (0.8 or more)."),
         (-0.1, float("nan"), "0: not above chance, with 21 pairs"),

@@ -1002,7 +1002,7 @@ def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged
     judged.collection_export.write(tmp_path / "c")
     size = (tmp_path / "c" / "corpus.jsonl").stat().st_size
     app = page()
-    assert f"5 qrels for 2 topics and 8 documents, about {size} bytes." in said(app)
+    assert f"5 qrels, 2 topics and 8 documents, about {size} bytes." in said(app)
     assert "No licence is set" in said(app)
     app.text_input(key="about-licence").set_value("CC BY 4.0")
     app.button(key="FormSubmitter:about-Save").click().run()
@@ -1010,7 +1010,7 @@ def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged
     assert "No licence is set" not in said(app)
     assert not app.exception
     app.selectbox(key="corpus").set_value("none").run()
-    assert "5 qrels for 2 topics and 0 documents." in said(app)
+    assert "5 qrels, 2 topics and 0 documents." in said(app)
     app.toggle(key="card").set_value(True).run()
     (drawn,) = [h.value for h in app.get("html") if "Pooling" in str(h.value)]
     assert "CC BY 4.0" in drawn

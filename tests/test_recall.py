@@ -24,6 +24,7 @@ from collection.campaign.recall import (
     _batches,
     _curve,
     _describe_cost,
+    _estimate,
     _promise_and_advice,
     _rules,
     describe_ready,
@@ -138,7 +139,7 @@ def test_the_batches_leave_draws_out() -> None:
 
 
 def cost(ledger: Ledger) -> str:
-    return _describe_cost(ledger, estimate(ledger))
+    return _describe_cost(ledger, _estimate(ledger, 0.95))
 
 
 def test_the_cost_of_more_recall_by_hand() -> None:
@@ -161,6 +162,8 @@ def test_the_cost_of_more_recall_by_hand() -> None:
         (Ledger.of([0, 0], 9), "The cost of more recall is unknown until a relevant document is found."),
         (Ledger.of([1] + [0] * 50, 90), "None of the last 50 ranked documents was relevant, so the cost of more "
          "recall is unknown."),
+        (drawing([1] * 25 + [0] * 13, [1] + [0] * 28 + [1] * 9, 50), "The cost of more recall is unknown: by the "
+         "estimate, all relevant documents are found."),
         (drawing([1], [1], 9), "No ranked document is judged, so the cost of more recall is unknown."),
     ],
 )  # fmt: skip

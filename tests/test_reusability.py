@@ -441,7 +441,7 @@ def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
         "Too little is judged to assess reusability, even at depth 5 (43 topics)."
     )
     assert headline([at(5, judged=0.5, **bad), at(10)], 43) == (
-        "This collection is not reusable: rankings of unpooled systems are unreliable even at depth 5 (43 topics)."
+        "This collection is not reusable: rankings of unpooled systems may be unreliable even at depth 5 (43 topics)."
     )
     assert headline([], 43) == "The reusability of this collection cannot be assessed (43 topics)."
     assert headline([at(5)], MIN_TOPICS - 1) == "9 topics are too few to assess reusability: at least 10 are needed."
@@ -541,8 +541,8 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     assert capture.expected == pytest.approx(2 / 3 * 9 * 8 / 2)
     assert capture.high - capture.low > 9
     assert not capture.tells
-    assert f"cannot be estimated: the 95% CI {capture.low:,.0f} to" in capture.sentence
-    assert capture.sentence.endswith("is too wide (9 relevant documents are known in the pool).")
+    assert f"cannot be estimated: the 95% CI, {capture.low:,.0f} to" in capture.sentence
+    assert capture.sentence.endswith("is wider than the number of relevant documents known in the pool (9).")
 
     documents = [f"d{n}" for n in range(50)]
     first_five = dict.fromkeys(documents[:5], 1)
@@ -553,8 +553,8 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     (wide,) = estimate_missing(uneven, uneven.runs, 5, resamples=50)
     assert wide.high == pytest.approx(90)  # both topics the even one: one more at each of 45 ranks
     assert not wide.tells
-    assert "at ranks 6 to 50 of these runs cannot be estimated: the 95% CI" in wide.sentence
-    assert wide.sentence.endswith("is too wide (6 relevant documents are known in the pool).")
+    assert "at ranks 6 to 50 of these runs cannot be estimated: the 95% CI, " in wide.sentence
+    assert wide.sentence.endswith("is wider than the number of relevant documents known in the pool (6).")
     even = build_run_matrix([run_of("r", documents[:8], documents[:8])], qrels_of(first_five, first_five))
     (narrow,) = estimate_missing(even, even.runs, 5, resamples=50)
     assert narrow.tells

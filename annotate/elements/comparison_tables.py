@@ -51,7 +51,7 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
         numbers[f"{'Highest' if direction(parse(measure)) > 0 else 'Lowest'} {measure}"] = f"{best[0]:.3f}"
         if tested:
             worse = int((ranked["standing"] == WORSE).sum())
-            numbers["Significantly worse"] = f"{worse:,} of {len(ranked) - len(best):,}"
+            numbers["Significantly worse than best"] = f"{worse:,} of {len(ranked) - len(best):,}"
     if ranked["unjudged"].notna().any():
         numbers[_unjudged(ranked)] = percent(ranked["unjudged"].mean())
     widgets.metrics(numbers)
@@ -72,7 +72,7 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
 def _unjudged(ranked: pd.DataFrame) -> str:
     """The label of the share of unjudged documents, with its cut-off if the measure has one."""
     cutoff = ranked["cutoff"].iloc[0]
-    return "Unjudged documents" if pd.isna(cutoff) else f"Unjudged in top {cutoff}"
+    return "Unjudged documents, mean" if pd.isna(cutoff) else f"Unjudged in top {cutoff}, mean"
 
 
 def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
@@ -127,7 +127,7 @@ def _with_intervals(compared: Comparison) -> pd.DataFrame:
         values = ranked["value"].map("{:.4f}".format)
         between = " (" + ranked["low"].map("{:.2f}".format) + " to " + ranked["high"].map("{:.2f}".format) + ")"
         columns[str(measure)] = values + between.where(ranked["low"].notna(), "")
-        columns[f"{measure}: unjudged"] = ranked["unjudged"].map(lambda u: "" if pd.isna(u) else f"{u:.0%}")
+        columns[f"{measure}: unjudged"] = ranked["unjudged"].map(lambda u: "" if pd.isna(u) else percent(u))
     return pd.DataFrame(columns)
 
 
@@ -171,8 +171,8 @@ def _tests_table(rows: pd.DataFrame, sure: str) -> None:
             "difference": number("Mean difference", "%+.4f"),
             "low": number(f"{sure} CI low", "%+.4f"),
             "high": number(f"{sure} CI high", "%+.4f"),
-            "p": number("p", "%.4f"),
-            "p_adjusted": number("Adjusted p", "%.4f"),
+            "p": number("p", "%.4g"),
+            "p_adjusted": number("Adjusted p", "%.4g"),
             "outcome": "Result",
             "effect": number("Effect size", "%.2f", help=effect),
             "wins": number("Topics won", "%d"),

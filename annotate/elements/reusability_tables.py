@@ -132,8 +132,8 @@ def draw_topics(topics: pd.DataFrame, measure: str) -> None:
         downloadable_chart(
             charts.topics_chart(topics, measure),
             "topics",
-            "Topics on the left are hard; without those at the bottom, the ranking of the systems changes most. Larger "
-            "dots: more relevant documents.",
+            "Left: hard topics. Bottom: topics whose removal changes the ranking of the systems most. Larger dots: "
+            "more relevant documents.",
             alt=f"Topics by mean {measure} and by their influence on the ranking of the systems",
         )
     titles = session.current().campaign.corpus.topics()[["query_id", "title"]]

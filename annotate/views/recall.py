@@ -61,9 +61,9 @@ with st.container(border=True):
         widgets.page_link("loop.py")
 metrics = {"Relevant found": f"{known.found:,}", "Judged": f"{known.judged:,} of {known.size:,}"}
 if known.judged:
-    interval = f"{percent_down(estimate.recall_low)} to {percent_up(estimate.recall_high)}"
-    metrics[f"Recall in the {row['of']}, {confidence} CI"] = interval
-    if not isnan(estimate.relevant):
+    low, high = percent_down(estimate.recall_low), percent_up(estimate.recall_high)
+    metrics[f"Recall in the {row['of']}, {confidence} CI"] = low if low == high else f"{low} to {high}"
+    if estimate.low < estimate.high and not isnan(estimate.relevant):
         metrics["Estimated relevant"] = f"{estimate.relevant:,.0f}"
 widgets.metrics(metrics)
 if may_stop and estimate.recall_low < settings.target:
@@ -90,7 +90,7 @@ if is_manager and st.button("Reopen topic" if closed else "Close topic", key="op
 if known.judged:
     draw_recall(known, confidence)
     with st.expander("Other stopping rules"):
-        for reason in (known.decision.reason, estimate.reason):
+        for reason in dict.fromkeys((known.decision.reason, estimate.reason)):
             st.write(widgets.sentence(reason))
         columns = {"promises": text("Guarantee", "medium"), "reason": text("Reason", "large")}
         display.table(known.rules, {"rule": "Rule", "says": "Decision", **columns})

@@ -63,9 +63,9 @@ def _custom(alpha: pd.Series, several: int) -> str:
     if low >= FIRM:
         return firm
     if shown >= FIRM:
-        return f"{firm}, but the interval starts lower"
+        return f"{firm}, but the interval starts below that"
     if shown >= TENTATIVE:
-        below = "" if low >= TENTATIVE else ", but the interval starts lower"
+        below = "" if low >= TENTATIVE else ", but the interval starts below that"
         return f"enough for tentative conclusions by convention ({TENTATIVE:g} to {FIRM:g}){below}"
     return f"not reliable by convention (below {TENTATIVE:g}), but such values are common for relevance judgements"
 

@@ -210,6 +210,8 @@ def _describe_cost(ledger: Ledger, known: Estimate) -> str:
     if not hits:
         none = f"None of the last {count(of, 'ranked document')} was relevant" if of else "No ranked document is judged"
         return f"{none}, so the cost of more recall is unknown."
+    if known.relevant == ledger.found:
+        return "The cost of more recall is unknown: by the estimate, all relevant documents are found."
     relevant = ledger.found if isnan(known.relevant) else int(known.relevant)
     number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
     recently = f"{hits:,} of the last {count(of, 'ranked document')} {plural(hits, 'was', 'were')} relevant"

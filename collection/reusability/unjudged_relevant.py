@@ -206,13 +206,11 @@ def _by_capture(matrix: RunMatrix, groups: Sequence[str], depth: int) -> Missing
             f"{once:,} of {pool:,} known ones {plural(once, 'was', 'were')} found by a single group of runs"
         )
     elif tells:
-        estimated = f"An estimated {round(expected):,} or more relevant documents {where}"
-        sentence = f"{estimated} are unjudged ({_interval(low, high)})"
+        estimated, are = count(round(expected), "relevant document"), plural(round(expected), "is", "are")
+        sentence = f"An estimated {estimated} {where} {are} unjudged (a lower bound; {_interval(low, high)})"
     else:
-        sentence = (
-            f"The number of unjudged relevant documents {where} cannot be estimated: the {_interval(low, high)} is "
-            f"too wide ({_yardstick(pool, known)})"
-        )
+        reason = _too_wide(low, high, pool, known)
+        sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {reason}"
     if known:
         sentence += f"; {known:,} {plural(known, 'was', 'were')} found outside the pool"
     if 0 < known >= high:
@@ -244,10 +242,8 @@ def _by_depth(matrix: RunMatrix, depth: int, to: int, resamples: int, seed: int)
     if too_few:
         sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {_only(pool)}."
     elif not tells:
-        sentence = (
-            f"The number of unjudged relevant documents {where} cannot be estimated: the {_interval(least, most)} is "
-            f"too wide ({_yardstick(pool, known)})."
-        )
+        reason = _too_wide(least, most, pool, known)
+        sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {reason}."
     elif round(most) < 1:
         sentence = f"No unjudged relevant documents are expected {where}; {known_there}."
     elif round(expected - known) < 1:
@@ -272,7 +268,8 @@ def _only(pool: int) -> str:
     return f"only {count(pool, 'relevant document')} {plural(pool, 'is', 'are')} in the pool"
 
 
-def _yardstick(pool: int, known: int) -> str:
-    """The larger of the numbers of relevant documents known in the pool and outside it."""
+def _too_wide(low: float, high: float, pool: int, known: int) -> str:
+    """Compare an interval with the larger of the numbers of relevant documents known in the pool and outside it."""
     many, where = (pool, "in the pool") if pool >= known else (known, "outside the pool")
-    return f"{count(many, 'relevant document')} {plural(many, 'is', 'are')} known {where}"
+    width = f"the 95% CI, {low:,.0f} to {high:,.0f}, is wider than"
+    return f"{width} the number of relevant documents known {where} ({many:,})"

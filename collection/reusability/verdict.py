@@ -239,7 +239,7 @@ def headline(ladder: Sequence[DepthResult], topics: int) -> str:
         even = f"even at depth {first.depth:,} {over}."
         if first.known < MIN_KNOWN and len(first.broken) == 1:
             return f"Too little is judged to assess reusability, {even}"
-        return f"This collection is not reusable: rankings of unpooled systems are unreliable {even}"
+        return f"This collection is not reusable: rankings of unpooled systems may be unreliable {even}"
     end = f", but not at depth {neither.depth:,}" if neither else ""
     return f"This collection is reusable {join(ways)}{end} {over}."
 
@@ -290,8 +290,8 @@ def stability_sentence(curve: pd.DataFrame, matrix: RunMatrix) -> str:
         reached[where] = least if row is not None else reached.get(where, least)
     parts = [f"{'at least ' if least < 1 else ''}{least:g} {where}" for where, least in reached.items()]
     return (
-        f"Compared with all {count(len(matrix.grade), 'judgement')}, shallower pools rank these "
-        f"{count(len(matrix.runs), 'system')} by {measure} with a Kendall's tau of {join(parts)}."
+        f"With shallower pools, the ranking of these {count(len(matrix.runs), 'system')} by {measure} has a Kendall's "
+        f"tau with the ranking by all {count(len(matrix.grade), 'judgement')} of {join(parts)}."
     )
 
 

@@ -240,7 +240,6 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
     high = _first(lambda r: against(r + 1) >= wanted, centre, most)
     relevant = float(best) if len(ledger.draws) or found == most else float("nan")
     low_recall, high_recall = _recall(found, high), _recall(found, low)
-    are_found = f"{found:,} {plural(found, 'is', 'are')} found"
     if not ledger.unjudged:
         reason = f"{ledger.size:,} of {count(ledger.size, 'document')} judged, {found:,} relevant"
     elif not len(ledger.draws):
@@ -249,7 +248,8 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
         numbers = f"{low:,} to {count(high, 'relevant document')}" if low < high else count(low, "relevant document")
         share = f" ({percent_down(low_recall)} to {percent_up(high_recall)})" if low < high else ""
         draws = count(len(ledger.draws), "random draw")
-        reason = f"{are_found} of {numbers}{share}, with {percent_down(confidence)} confidence from {draws}"
+        are_found = f"{found:,} of {numbers} {plural(found, 'is', 'are')} found{share}"
+        reason = f"{are_found}, with {percent_down(confidence)} confidence from {draws}"
     return Estimate(relevant, low, high, _recall(found, relevant), low_recall, high_recall, reason)
 
 
