@@ -50,9 +50,9 @@ def list_pictures() -> list[str]:
 
 
 def _files(ending: str) -> list[str]:
-    """The files of the documentation, without what Sphinx builds in ``_build``."""
+    """The files of the documentation, without the example files and what Sphinx builds in ``_build``."""
     names = sorted(file.relative_to(folder()).as_posix() for file in folder().rglob(f"*.{ending}"))
-    return [name for name in names if not name.startswith("_")]
+    return [name for name in names if not name.startswith(("_", "examples/"))]
 
 
 def read_page(name: str) -> str:

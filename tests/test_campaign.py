@@ -427,17 +427,17 @@ def test_grades_from_a_file(tmp_path: Path) -> None:
         assert campaign.grades == GradeScale({0: "No", 4: "Best: nothing better"})
         assert campaign.grades.label(4) == "Best"
     for text, message in [
-        ("[1, 2]", "expected an object"),
-        ('{"0": "only one"}', "two or more whole numbers"),
-        ('{"0": "a", "x": "b"}', "expected an object"),
-        ('{"0": "a",\n"1" "b"}', r"grades\.json, line 2"),
-        ('{"0": "a", "12": "b"}', "0 to 9"),
+        ("[1, 2]", r"grades\.json: expected two or more grades from 0 to 9"),
+        ('{"0": "only one"}', r"grades\.json: expected two or more grades from 0 to 9, .* found '0'"),
+        ('{"0": "a", "x": "b"}', r"grades\.json: expected .* found '0' and 'x'"),
+        ('{"0": "a",\n"1" "b"}', r"grades\.json, line 2: expected grades as JSON, .* found invalid JSON"),
+        ('{"0": "a", "12": "b"}', r"grades\.json: expected two or more grades from 0 to 9"),
     ]:
         file.write_text(text)
         with pytest.raises(InputError, match=message):
             Campaign.create(tmp_path / "bad", grades=file)
     assert not (tmp_path / "bad").exists()
-    with pytest.raises(InputError, match="0-1, 0-3 or a JSON file"):
+    with pytest.raises(InputError, match="0-1, 0-3 or a JSON file for any other scale"):
         Campaign.create(tmp_path / "bad", grades="0-5")
 
 

@@ -701,7 +701,7 @@ def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, t
     (tmp_path / "qrels.txt").write_text("\n".join(lines))
     asked = ["compare", tmp_path / "qrels.txt", on_disk / "runs", "--systems", "bm25", "dense#1", "--topic", "3"]
     shown = ok(*asked).splitlines()
-    assert shown[:3] == ["topic 3", "", "no values: the topic is not in the qrels"]
+    assert shown[:3] == ["topic 3", "", "No values: the topic is not in the qrels."]
     assert len(shown) == 15
 
 

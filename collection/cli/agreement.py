@@ -109,8 +109,8 @@ def agreement(
         return
     for sentence in annotator_agreement.interpret(found):
         echo(sentence)
-    if not found.annotators:
-        echo("Judge some pairs in the app, or import grades with `cleverdon import DIR --labels FILE`.")
+    if not found.several:
+        echo("Judge pairs a second time in the app, or import grades with `cleverdon import DIR --labels FILE`.")
         print_notices(found.notes)
         return
     echo()
@@ -152,8 +152,12 @@ def _print_values(found: Agreement) -> None:
         if len(set(notes.values())) > 1:
             notes = {scale: f"{scale}: {note}" for scale, note in notes.items()}
         rows.append([entry.name, entry.label, *cells, "; ".join(dict.fromkeys(notes.values()))])
-    print_table(["coefficient", "name", "graded", f"binary (grade {found.level:g}+)", "note"], rows)
-    if found.resamples:
+    header = ["coefficient", "name", "graded", f"binary (grade {found.level:g}+)", "note"]
+    of_all = {row[-1] for row in rows} if len({row[-1] for row in rows}) == 1 else set()
+    width = len(header) - bool(of_all)
+    print_table(header[:width], [row[:width] for row in rows])
+    print_notices(of_all - {""})
+    if found.values["low"].notna().any():
         print_notices(
             [f"in brackets: 95% confidence intervals from {count(found.resamples, 'bootstrap sample')} of {found.by}"]
         )

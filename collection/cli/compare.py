@@ -192,6 +192,8 @@ def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
     """Print the values and rankings of two runs for a topic; TSV has the rankings only."""
+    if form == "table":
+        ranks = ranks.assign(**ranks[["grade_a", "grade_b"]].map("{:g}".format, na_action="ignore"))
     ranks = ranks.rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
@@ -202,7 +204,7 @@ def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, system
     else:
         echo(f"topic {topic}\n")
         if values.empty:
-            echo("no values: the topic is not in the qrels")
+            echo("No values: the topic is not in the qrels.")
         else:
             _print_frame(values, form)
         echo()
@@ -281,6 +283,8 @@ def _print_comparison(compared: Comparison, form: str) -> None:
             _print_tests(compared)
         if compared.pairs is not None:
             _print_pairs(compared)
+        if compared.pairs is not None and compared.baseline is not None:
+            print_notices(["the two tests may disagree on a pair of systems: choose one before you see the results"])
 
 
 def _print_leaderboard(compared: Comparison) -> None:

@@ -109,7 +109,8 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
         except FormatError as error:
             if "found a run" in str(error):
                 command = f"cleverdon {click.get_current_context().info_name}"
-                raise InputError(f"{error}; give the qrels first: {command} QRELS RUN...") from None
+                said = str(error).removesuffix("; pass it as a run")
+                raise InputError(f"{said}; give the qrels first: {command} QRELS RUN...") from None
             raise
     (need, measure), *others = needs.items()
     if others:

@@ -138,10 +138,10 @@ def reusability(
         rel = relevance_level or 1
         chosen = list(parse_measures(asked, rel))
         print_notices(out_of_reach(chosen, qrels))
-        if bounds:
-            print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
         with progress_line("leaving runs out"):
             report = assess(formats.read_runs(runs), qrels, chosen, rel=rel, grades=grades, **options)
+        if bounds:
+            print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
     if form == "json":
         pool = {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full}
         print_json(report._asdict() | {"pool": pool})
