@@ -179,7 +179,7 @@ def status(directory: Path, form: str) -> None:
         columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")
         print_table(
             ["topic", "mode", "pool", "judged", "judgements left", "no text", "cannot judge", "title"],
-            [["-" if t[name] is None else t[name] for name in columns] + [t["title"][:60]] for t in per_topic],
+            [[*(t[name] for name in columns), t["title"][:60]] for t in per_topic],
         )
     if state["annotators"] and not state["decisions"]:
         echo()
