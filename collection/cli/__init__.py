@@ -144,7 +144,7 @@ def serve(directory: Path, **options: object) -> None:
 @DIRECTORY
 @FORMAT
 def status(directory: Path, form: str) -> None:
-    """Show the contents, the progress and the next step."""
+    """Show the contents, progress and next step of a campaign."""
     from collection.campaign import Campaign
     from collection.stopping.table import missing_texts
 
@@ -179,7 +179,7 @@ def status(directory: Path, form: str) -> None:
         columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")
         print_table(
             ["topic", "mode", "pool", "judged", "judgements left", "no text", "cannot judge", "title"],
-            [["-" if t[name] is None else t[name] for name in columns] + [t["title"][:60]] for t in per_topic],
+            [[*(t[name] for name in columns), t["title"][:60]] for t in per_topic],
         )
     if state["annotators"] and not state["decisions"]:
         echo()

@@ -204,9 +204,7 @@ def _print_conclusions(conclusions: list[Conclusion], measure: str) -> None:
     )
     for c in conclusions[:TABLES]:
         echo()
-        cells = [
-            [r["run"], f"{r['a']:.4f}", r["place_a"], f"{r['b']:.4f}", r["place_b"]] for r in c.table.to_dict("records")
-        ]
-        print_table(["run", c.a, "rank", c.b, "rank"], cells)
+        cells = c.table[["run", "a", "place_a", "b", "place_b"]].itertuples(index=False, name=None)
+        print_table(["run", c.a, "rank", c.b, "rank"], list(cells))
     if len(conclusions) > TABLES:
         echo(f"... {len(conclusions) - TABLES:,} more tables; --format json prints all")

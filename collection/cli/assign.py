@@ -183,7 +183,7 @@ def _show(campaign: Campaign, form: str) -> None:
                 row["query_id"],
                 ", ".join([*row["accounts"], *(f"group {g}" for g in row["groups"])]) or "everybody",
                 row["pool"],
-                "-" if row["wanted"] is None else row["wanted"],
+                row["wanted"],
                 in_loop.get(row["query_id"], 0) if row["made"] is None else row["made"],
                 row["title"][:60],
             ]

@@ -237,12 +237,12 @@ def measures(name: str | None, form: str) -> None:
       cleverdon measures nDCG
     """
     from collection.measures import parse_name
-    from collection.measures.catalogue import describe, families, markdown, written
+    from collection.measures.catalogue import describe, families, reference, written
 
     if name is not None:
         echo(describe(parse_name(name)))
     elif form == "markdown":
-        echo_data(markdown())
+        echo_data(reference())
     else:
         for headline, entries in families():
             echo(headline)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +84,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
     if form == "json":
         print_json({"depth": values.depth, "values": table, "undecided": values.undecided, "agreement": agreement})
         return
-    rows = [
-        [("-" if isnan(cell) else f"{cell:.4f}") if isinstance(cell, float) else cell for cell in row]
-        for row in table.astype(object).itertuples(index=False, name=None)
-    ]
+    rows = list(table.astype(object).itertuples(index=False, name=None))
     print_table([HEADERS.get(str(column), str(column)) for column in table.columns], rows, numbers=True)
     print_notices([f"{name}: {meaning}" for name, meaning in PREFERENCE_MEASURES.items()])
     print_notices(
