@@ -38,8 +38,10 @@ def folder() -> Path:
 
 @cache
 def list_pages() -> dict[str, str]:
-    """The title of every page by its name, such as ``how-to/stop-judging``, in the order of the names."""
+    """The title of every page by its name, such as ``how-to/stop-judging``, in the order of the start page."""
+    listed = [START, *(folder() / f"{START}.md").read_text("utf-8").splitlines()]
     names = [name.removesuffix(".md") for name in _files("md")]
+    names.sort(key=lambda name: listed.index(name) if name in listed else len(listed))
     return {name: _title((folder() / f"{name}.md").read_text("utf-8")) or name for name in names}
 
 
