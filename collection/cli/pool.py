@@ -9,11 +9,11 @@ import click
 from click.core import ParameterSource
 
 from collection.cli.methods import list_entries, print_entries
-from collection.cli.names import Names
 from collection.cli.options import (
     COUNT,
     DIRECTORY_PATH,
     FILE,
+    Names,
     SectionedCommand,
     expand_folders,
     form_option,

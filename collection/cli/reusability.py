@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_measures
-from collection.cli.names import Names
 from collection.cli.options import (
     BOUNDS,
     COUNT,
     FILE,
     FORMAT,
+    Names,
     grade,
     measures_option,
     parse_scale,
