@@ -11,11 +11,11 @@ import click
 from click.core import ParameterSource
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
+from collection.cli.methods import Names
 from collection.cli.options import (
     COMPAT,
     FILE,
     QRELS_FORM,
-    Names,
     SectionedCommand,
     form_option,
     grade,

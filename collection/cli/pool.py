@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from collection.cli.methods import list_entries, print_entries
+from collection.cli.methods import Names, list_entries, print_entries
 from collection.cli.options import (
     COUNT,
     DIRECTORY_PATH,
     FILE,
-    Names,
     SectionedCommand,
     expand_folders,
     form_option,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from collection.cli.methods import Names
 from collection.cli.options import (
     COUNT,
     FILE,
     WRITTEN,
-    Names,
     SectionedCommand,
     expand_folders,
     form_option,
