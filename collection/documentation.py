@@ -37,8 +37,10 @@ def folder() -> Path:
 
 @cache
 def list_pages() -> dict[str, str]:
-    """The title of every page by its name, such as ``how-to/stop-judging``, in the order of the names."""
+    """The title of every page by its name, such as ``how-to/stop-judging``, in the order of the start page."""
+    listed = [START, *(folder() / f"{START}.md").read_text("utf-8").splitlines()]
     names = [name.removesuffix(".md") for name in _files("md")]
+    names.sort(key=lambda name: listed.index(name) if name in listed else len(listed))
     titles = (re.search(r"^# (.+)$", (folder() / f"{name}.md").read_text("utf-8"), re.M) for name in names)
     return {name: found[1] if found else name for name, found in zip(names, titles, strict=True)}
 

@@ -15,7 +15,7 @@ from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
 from collection.cli import main
-from collection.cli.help import COMMANDS_PAGE, FORMATS_PAGE, PAGES, SECTIONS
+from collection.cli.help import COMMANDS_PAGE, FORMATS_PAGE, PAGES, SECTIONS, _print_usage_error
 from collection.cli.methods import Names
 from collection.documentation import list_pages
 from tests.helpers import ok, run
@@ -224,6 +224,10 @@ def test_errors_have_one_pattern(arguments: tuple[str, ...], said: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert result.stderr.splitlines()[0] == f"cleverdon: {said}"
+
+
+def test_an_error_without_a_command_names_the_page_of_all() -> None:
+    assert _print_usage_error(click.UsageError("wrong")) == COMMANDS_PAGE
 
 
 def test_an_empty_folder_is_no_import(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def serve(directory: Path, **options: object) -> None:
 @DIRECTORY
 @FORMAT
 def status(directory: Path, form: str) -> None:
-    """Show the contents, the progress and the next step."""
+    """Show the contents, progress and next step of a campaign."""
     from collection.campaign import Campaign
     from collection.stopping.table import missing_texts
 

@@ -122,7 +122,7 @@ def compare(
     if systems is not None and topic is not None:
         named = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
         if missing := [name for name in systems if name not in named]:
-            raise click.UsageError(f"there is no run {missing[0]}")
+            raise click.UsageError(f"--systems: expected two of the runs, found {missing[0]!r}")
         a, b = (named[name] for name in systems)
         print_notices(comparison.out_of_reach(parsed, judged))
         ranks = comparison.side_by_side(a, b, judged, topic, depth)

@@ -50,11 +50,11 @@ _comparison = option_section("Comparison of strategies")
 @click.option(
     "--ties",
     type=Names("listed", "both"),
-    help="Order of tied scores: as listed in the run, or both as listed and as measures sort them.",
+    help="Pool equal scores in the order of the run, or both in that and in the order of measures.",
 )
 @click.option("--budget", type=COUNT, help="Pairs per topic (--set budget=N).")
 @click.option("--k", type=click.IntRange(min=0), help="Constant of reciprocal rank fusion (--set k=N).")
-@click.option("--from-run", "names", multiple=True, metavar="NAME", help="Pool this run only; repeatable.")
+@click.option("--from-run", "names", multiple=True, metavar="NAME", help="Pool only the runs named; repeatable.")
 @click.option(
     "--near-duplicates",
     type=click.Choice(["keep", "skip"]),
@@ -64,7 +64,11 @@ _comparison = option_section("Comparison of strategies")
 @click.option("--dry-run", is_flag=True, help="Show the cost without adding pairs.")
 @click.option("--list", "listing", is_flag=True, help="List the strategies with their parameters.")
 @_comparison(
-    "--compare", "qrels", type=FILE, metavar="QRELS", help="Compare all strategies by known qrels; adds nothing."
+    "--compare",
+    "qrels",
+    type=FILE,
+    metavar="QRELS",
+    help="Compare all strategies on known qrels; the pool stays as it is.",
 )
 @_comparison("--run", "files", multiple=True, type=FILE, help="Run, or folder of runs, instead of DIR; repeatable.")
 @_comparison(

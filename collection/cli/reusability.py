@@ -59,7 +59,7 @@ def read_groups(path: Path) -> dict[str, str]:
 @click.option(
     "--topics",
     type=click.Choice(["all", "finished"]),
-    help="Topics of DIR: all with a grade, or finished ones; by default finished once half of them are.",
+    help="Topics of DIR: all with a grade, or finished ones; by default finished if at least half are.",
 )
 @BOUNDS
 @click.option("--grades", metavar="SCALE", type=parse_scale, help="Grade scale of QRELS for --bounds, such as 0-3.")
