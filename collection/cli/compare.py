@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import (
     COMPAT,
     FILE,

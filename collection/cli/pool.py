@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from collection.cli.methods import list_entries, print_entries
-from collection.cli.names import Names
+from collection.cli.methods import Names, list_entries, print_entries
 from collection.cli.options import (
     COUNT,
     DIRECTORY_PATH,

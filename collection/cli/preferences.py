@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.names import Names
-from collection.cli.options import (
-    COUNT,
-    FILE,
-    FORMAT,
-    WRITTEN,
-    combine_options,
-    option_section,
-    runs_argument,
-)
+from collection.cli.methods import Names
+from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combine_options, option_section, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.phrases import count, join_first, percent
 
