@@ -33,7 +33,9 @@ from collection.statistics import DEFAULT_CORRECTION, DEFAULT_TEST
 
 
 def read_documents(path: str | PathLike[str]) -> pd.DataFrame:
-    r"""Read all documents into memory; :func:`collection.formats.read_documents` reads them one by one.
+    r"""Read all documents of a file into memory.
+
+    To read them one by one, use :func:`collection.formats.read_documents`.
 
     Parameters
     ----------

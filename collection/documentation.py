@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import inspect
 import re
 from collections.abc import Iterator, Mapping
@@ -42,7 +41,8 @@ def list_pages() -> dict[str, str]:
     listed = [START, *(folder() / f"{START}.md").read_text("utf-8").splitlines()]
     names = [name.removesuffix(".md") for name in _files("md")]
     names.sort(key=lambda name: listed.index(name) if name in listed else len(listed))
-    return {name: _title((folder() / f"{name}.md").read_text("utf-8")) or name for name in names}
+    titles = (re.search(r"^# (.+)$", (folder() / f"{name}.md").read_text("utf-8"), re.M) for name in names)
+    return {name: found[1] if found else name for name, found in zip(names, titles, strict=True)}
 
 
 @cache
@@ -72,14 +72,8 @@ def read_page(name: str) -> str:
     return _DIRECTIVE.sub(lambda found: _fill_in(found, PurePosixPath(name).parent, pages), text)
 
 
-def _title(text: str) -> str:
-    found = re.search(r"^# (.+)$", text, re.M)
-    return found[1] if found else ""
-
-
 def _quote(admonition: re.Match[str]) -> str:
-    lines = [f"**{admonition[1].capitalize()}.** {admonition[2].strip()}".replace("\n", "\n> ")]
-    return "> " + "\n".join(lines)
+    return "> " + f"**{admonition[1].capitalize()}.** {admonition[2].strip()}".replace("\n", "\n> ")
 
 
 def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str, str]) -> str:
@@ -88,8 +82,7 @@ def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str,
     if kind == "registry":
         return describe_registry(*argument.split())
     if kind == "toctree":
-        patterns = [str(place / line.strip()) for line in content.splitlines() if line and not line.startswith(":")]
-        named = [page for pattern in patterns for page in fnmatch.filter(pages, pattern)]
+        named = [str(place / line.strip()) for line in content.splitlines() if line and not line.startswith(":")]
         caption = re.search(r"^:caption: (.+)$", content, re.M)
         links = [f"- [{pages[page]}]({PurePosixPath(page).relative_to(place)}.md)" for page in named]
         return "\n".join([*([f"**{caption[1]}**\n"] if caption else []), *links])

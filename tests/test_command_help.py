@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from collection.cli import main
 from collection.cli.help import COMMANDS_PAGE, FORMATS_PAGE, PAGES, SECTIONS, _print_usage_error
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.documentation import list_pages
 from tests.helpers import ok, run
 

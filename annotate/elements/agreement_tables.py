@@ -126,10 +126,8 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
     if len(breakdown.labels.met()) > 1:
         between = breakdown.by_side("between")
         chart = charts.annotators_chart(between[["a", "b", "pairs", "value"]], breakdown.name)
-        key, alt = (
-            f"annotators-{breakdown.state}-{breakdown.coefficient}",
-            f"{breakdown.name} by pair of annotators",
-        )
+        alt = f"{breakdown.name} by pair of annotators"
+        key = f"annotators-{breakdown.state}-{breakdown.coefficient}"
         event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
         st.caption(f"{alt}. Select a cell to see the pairs on which they differ.")
         if couple := charts.selected_cell(event):

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import print_json, print_settings
 

@@ -81,7 +81,7 @@ def evaluate_files(
     """
     from collection import comparison, formats
 
-    table = None if costs is None else formats.read_costs(costs)
+    table = formats.read_costs(costs) if costs else None
     with progress_line("evaluating") as progress:
         done = iter(range(1, len(runs) + 1))
         evaluation = comparison.evaluate(

@@ -10,14 +10,8 @@ import click
 
 from collection import layout
 from collection.cli import preferences, training_data
-from collection.cli.names import Names
-from collection.cli.options import (
-    DIRECTORY,
-    WRITTEN,
-    SectionedCommand,
-    combine_options,
-    option_section,
-)
+from collection.cli.methods import Names
+from collection.cli.options import DIRECTORY, WRITTEN, SectionedCommand, combine_options, option_section
 from collection.cli.output import echo, print_notices, progress_line
 from collection.phrases import count
 

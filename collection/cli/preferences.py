@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.names import Names
-from collection.cli.options import (
-    COUNT,
-    FILE,
-    FORMAT,
-    WRITTEN,
-    combine_options,
-    option_section,
-    runs_argument,
-)
+from collection.cli.methods import Names
+from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combine_options, option_section, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.phrases import count, join_first, percent
 
@@ -104,7 +96,7 @@ def print_decisions(decisions: dict[str, Any]) -> None:
     from collection.campaign.overview import waiting_topics
 
     goal = decisions["made"] + decisions["remaining"]
-    what = "lists" if decisions["task"] == "list" else "topics compared"
+    what = "lists" if decisions["task"] == "list" else "to compare"
     several = f", {decisions['made']:,} of {count(goal, 'decision')} made" if goal > decisions["topics"] else ""
     echo(
         f"  {what:<15}{decisions['topics']:>7,}, {decisions['decided']:,} decided{several}, "

@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_measures
-from collection.cli.names import Names
-from collection.cli.options import (
-    BOUNDS,
-    COUNT,
-    FILE,
-    FORMAT,
-    grade,
-    measures_option,
-    parse_scale,
-    runs_argument,
-)
+from collection.cli.methods import Names
+from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, grade, measures_option, parse_scale, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.phrases import count

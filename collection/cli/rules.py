@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.cli.evaluate import parse_one
-from collection.cli.methods import list_entries, print_entries
-from collection.cli.names import Names
+from collection.cli.methods import Names, list_entries, print_entries
 from collection.cli.options import DIRECTORY_PATH, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.phrases import count, percent
