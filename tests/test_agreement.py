@@ -1003,6 +1003,7 @@ def test_topics_are_sorted_by_the_coefficient_that_is_asked_for(tmp_path: Path) 
 
 
 def test_the_command_with_too_little_says_so(campaign: Campaign) -> None:
+    assert ok("agreement", campaign.directory).startswith("Agreement cannot be computed: there are no grades.")
     say(campaign, "ann", ("1", "d1"), 1)
     printed = ok("agreement", campaign.directory)
     assert "Agreement cannot be computed: there is only one annotator." in printed

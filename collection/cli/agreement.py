@@ -107,7 +107,7 @@ def agreement(
         rows = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
         print_json({**vars(found), **({} if conclusions is None else {"conclusions": rows})})
         return
-    for sentence in annotator_agreement.interpret(found):
+    for sentence in annotator_agreement.interpret(found)[0 if found.judgements else 1 :]:
         echo(sentence)
     if not found.several:
         echo("Judge pairs a second time in the app, or import grades with `cleverdon import DIR --labels FILE`.")

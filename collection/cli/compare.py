@@ -283,8 +283,6 @@ def _print_comparison(compared: Comparison, form: str) -> None:
             _print_tests(compared)
         if compared.pairs is not None:
             _print_pairs(compared)
-        if compared.pairs is not None and compared.baseline is not None:
-            print_notices(["the two tests may disagree on a pair of systems: choose one before you see the results"])
 
 
 def _print_leaderboard(compared: Comparison) -> None:

@@ -160,8 +160,9 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
     echo(f"  read             {count(report.runs, 'run')}, {count(len(pairs), 'topic')}")
     if report.sampled_from is not None:
         echo(f"  random sample    {report.pairs:,} of {count(report.sampled_from, 'pair')}")
-    span = f"{pairs.min():,}" if pairs.min() == pairs.max() else f"{pairs.min():,} to {pairs.max():,}"
-    echo(f"  pairs per topic  {span}, median {pairs.median():g}")
+    least, most = pairs.min(), pairs.max()
+    span = f"{least:,}" if least == most else f"{least:,} to {most:,}, median {pairs.median():g}"
+    echo(f"  pairs per topic  {span}")
     if report.near_duplicates:
         echo(f"  left out         {count(report.near_duplicates, 'near-duplicate')}")
     if time is not None and report.new:

@@ -96,7 +96,7 @@ def print_decisions(decisions: dict[str, Any]) -> None:
     from collection.campaign.overview import waiting_topics
 
     goal = decisions["made"] + decisions["remaining"]
-    what = "lists" if decisions["task"] == "list" else "topics compared"
+    what = "lists" if decisions["task"] == "list" else "to compare"
     several = f", {decisions['made']:,} of {count(goal, 'decision')} made" if goal > decisions["topics"] else ""
     echo(
         f"  {what:<15}{decisions['topics']:>7,}, {decisions['decided']:,} decided{several}, "
