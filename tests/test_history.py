@@ -369,7 +369,7 @@ def test_time_by_hand(campaign: Campaign) -> None:
     ]
     assert found.left == 2
     assert found.estimate is None
-    assert found.why == "an estimate of the time needs 15 timed judgements, found 6"
+    assert found.why == "a time estimate needs 15 timed judgements; you have 6"
     later = campaign.history.time("ann", now=NOON + timedelta(seconds=4240 + 1801))
     assert later.session is None
     assert later.since_break == 0

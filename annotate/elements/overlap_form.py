@@ -29,7 +29,7 @@ def describe(settings: AssignmentSettings) -> str:
         "number": f"{count(settings.number, 'random pair')} of each topic",
         "topics": f"each pair of {_name_topics(settings.topics)}" if settings.topics else "no pair",
     }[settings.which]
-    others = "" if settings.which == "all" else "; 1 annotator judges each other pair"
+    others = "" if settings.which == "all" else "; all other pairs have 1 annotator"
     return f"{settings.annotators} annotators judge {which}{others}."
 
 
@@ -58,7 +58,7 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
                 known = [query_id for query_id in settings.topics if query_id in titles]
                 wanted["topics"] = tuple(pickers.pick_topics("Topics", titles, "topics", known))
             if which != "all":
-                st.caption("1 annotator judges each other pair.")
+                st.caption("All other pairs have 1 annotator.")
     with widgets.shown_errors():
         _draw_workload(wanted, repr((len(titles), settings, campaign.settings.modes())))
     if annotators > max(1, len(judges)):

@@ -79,7 +79,7 @@ if view == WORK:
         alt="Work of each annotator",
     )
     if not timed.all():
-        st.caption("Imported judgements have no times.")
+        st.caption("Judgements made outside the app have no times.")
 elif view == GRADES:
     streaks = [f"{n:,} of grade {g:g}" if n else "" for n, g in zip(facts["row"], facts["row_grade"], strict=True)]
     optional = ["agreement", "higher", "shared"] if not facts["shared"].any() else []
