@@ -92,7 +92,8 @@ def evaluate_files(
     place = f"{costs}, line {formats.find_run_line(costs, table['run'].iloc[0])}"
     evaluation = comparison.with_costs(evaluation, table, place)
     if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
-        print_notices([f"{costs}: {join_first(map(repr, unknown))} {plural(len(unknown), 'is', 'are')} not among the runs"])
+        are = plural(len(unknown), "is", "are")
+        print_notices([f"{costs}: {join_first(map(repr, unknown))} {are} not among the runs"])
     return evaluation
 
 
