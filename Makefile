@@ -26,16 +26,16 @@ quick: lint ## what fits into two minutes: no browser, nothing slow
 	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow and not browser" tests
 
 lint: $(VENV)/.dev ## style, types, who may import whom, spelling and wording
-	@$(BIN)/ruff check $(PACKAGES) tests docs hatch_build.py
-	@$(BIN)/ruff format --check --quiet $(PACKAGES) tests docs hatch_build.py
+	@$(BIN)/ruff check $(PACKAGES) data tests docs hatch_build.py
+	@$(BIN)/ruff format --check --quiet $(PACKAGES) data tests docs hatch_build.py
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/codespell $(PACKAGES) docs *.md
 	@$(BIN)/python tests/texts/check.py
 
 format: $(VENV)/.dev ## put everything into the project's style
-	@$(BIN)/ruff check --fix $(PACKAGES) tests docs hatch_build.py
-	@$(BIN)/ruff format $(PACKAGES) tests docs hatch_build.py
+	@$(BIN)/ruff check --fix $(PACKAGES) data tests docs hatch_build.py
+	@$(BIN)/ruff format $(PACKAGES) data tests docs hatch_build.py
 
 docs: $(VENV)/.dev ## the documentation as HTML, in docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -13,4 +14,6 @@ class DemoData(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Only for a standard wheel: an editable one would copy the data beside the real package."""
         if version == "standard":
-            build_data["force_include"] |= {"data/demo": "collection/demo/data", "docs": "collection/docs"}
+            docs = [path.name for path in Path(self.root, "docs").iterdir() if not path.name.startswith("_")]  # _build
+            build_data["force_include"] |= {"data/demo": "collection/demo/data"}
+            build_data["force_include"] |= {f"docs/{name}": f"collection/docs/{name}" for name in docs}

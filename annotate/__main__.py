@@ -107,6 +107,7 @@ def main(
     from annotate.application import create_app
     from annotate.auth import oidc
     from annotate.server import uploads
+    from collection.campaign.accounts import SESSION_DAYS
 
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     try:
@@ -155,7 +156,9 @@ def main(
             threading.Event().wait(0.05)
         click.echo(f"Serving {directory} at {address}")
         click.echo(f"Sign in as {person} with this link, which works once:\n\n    {link}\n")
-        click.echo("Browsers stay signed in for 30 days. Judgements are saved immediately; press Ctrl+C to stop.")
+        click.echo(
+            f"Browsers stay signed in for {SESSION_DAYS} days. Judgements are saved immediately; press Ctrl+C to stop."
+        )
         if not no_browser:
             webbrowser.open(link)
 

@@ -1,7 +1,9 @@
 """The documentation in the browser, at ``/documentation/PAGE``."""
 
+import re
 from functools import cache
 from html import escape
+from itertools import pairwise
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
@@ -17,15 +19,8 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'",
 }
-SECTIONS = {
-    "start": "Start",
-    "tutorials": "Tutorials",
-    "how-to": "How-to",
-    "explanation": "Explanation",
-    "reference": "Reference",
-    "operations": "Operations",
-}
-"""The folders of the documentation in the order of the menu, with their headings."""
+SECTIONS = ("start", "tutorials", "how-to", "explanation", "reference", "operations")
+"""The folders of the documentation in the order of the menu."""
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8a93a055; --blue: #1f5fbf; --code: #8a93a022; }
@@ -59,15 +54,11 @@ def routes() -> list[Route]:
 
 
 @open_to(ANYBODY)
-async def show(request: Request) -> Response:
+def show(request: Request) -> Response:
     """Answer with a page, or a picture of one; open to everybody, since it tells nothing about the campaign."""
     name = request.path_params["name"]
-    if name.endswith(".png"):
-        pictures = {
-            file.relative_to(documentation.folder()).as_posix() for file in documentation.folder().rglob("*.png")
-        }
-        if name in pictures:
-            return FileResponse(documentation.folder() / name, headers=HEADERS)
+    if name in documentation.list_pictures():
+        return FileResponse(documentation.folder() / name, headers=HEADERS)
     if not name or name.endswith(".md"):
         return RedirectResponse(f"{PATH}/{name.removesuffix('.md') or documentation.START}")
     try:
@@ -82,7 +73,11 @@ def _draw(name: str) -> str:
     from markdown_it import MarkdownIt
 
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
-    body = renderer.render(documentation.read_page(name))
+    tokens = renderer.parse(documentation.read_page(name))
+    for heading, words in pairwise(tokens):
+        if heading.type == "heading_open":  # links lead to its id, which is that of the built documentation
+            heading.attrSet("id", re.sub(r"[^\w -]", "", words.content.lower()).replace(" ", "-"))
+    body = renderer.renderer.render(tokens, renderer.options, {})
     body = body.replace("<table>", '<div class="table"><table>').replace("</table>", "</table></div>")
     return _frame(documentation.list_pages()[name], body, name)
 
@@ -90,13 +85,13 @@ def _draw(name: str) -> str:
 def _frame(title: str, body: str, name: str) -> str:
     pages = documentation.list_pages()
     menu = [f'<p><a href="{PATH}/index">Cleverdon documentation</a></p>']
-    for section, heading in SECTIONS.items():
+    for section in SECTIONS:
         items = [
             f'<li><a href="{PATH}/{page}"{" aria-current=page" if page == name else ""}>{escape(label)}</a></li>'
             for page, label in pages.items()
             if page.startswith(f"{section}/") and not page.endswith("/index")
         ]
-        menu += [f"<b>{heading}</b><ul>", *items, "</ul>"] if items else []
+        menu += [f"<b>{section.capitalize()}</b><ul>", *items, "</ul>"] if items else []
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -126,8 +126,6 @@ def find_role(email: str | None, groups: Iterable[str], roles: Mapping[Role, Seq
     `roles`: role -> addresses, patterns of addresses (``*@example.org``), or groups (``group:NAME``), ignoring case.
     Of several roles the first of manager, annotator, reader counts.
 
-    Examples
-    --------
     >>> table = {"manager": ["ann@x.org"], "annotator": ["*@x.org", "group:judges"]}
     >>> find_role("Ann@x.org", [], table), find_role("eve@y.org", ["staff"], table)
     ('manager', None)
@@ -150,8 +148,6 @@ def find_role(email: str | None, groups: Iterable[str], roles: Mapping[Role, Seq
 def read_groups(claims: Mapping[str, object], claim: str) -> list[str]:
     """Read the groups from a provider's claims: a list or one name; a dot in `claim` leads into an object.
 
-    Examples
-    --------
     >>> read_groups({"realm_access": {"roles": ["judges"]}}, "realm_access.roles")
     ['judges']
     """

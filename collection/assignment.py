@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.records import Candidate
 
 MAX_ANNOTATORS = 50
@@ -57,8 +57,7 @@ class AssignmentSettings:
     def __post_init__(self) -> None:
         for name, kind in (("topics", tuple), ("share", float), ("lease", float)):
             object.__setattr__(self, name, kind(getattr(self, name)))  # JSON gives a list, and 1 for 1.0
-        if self.which not in get_args(Which):
-            raise UnknownNameError("overlap", self.which, get_args(Which))
+        require_known("overlap", get_args(Which), self.which)
         if not isinstance(self.annotators, int) or not 1 <= self.annotators <= MAX_ANNOTATORS:
             raise InputError(f"annotators: expected 1 to {MAX_ANNOTATORS} per pair, found {self.annotators}")
         if not 0 <= self.share <= 1:
@@ -78,8 +77,6 @@ def count_wanted(
 
     A "number" of pairs is only chosen from all of the topic's pool (`pooled`).
 
-    Examples
-    --------
     >>> count_wanted(AssignmentSettings(annotators=2, which="number", number=1), "1", ["a", "b", "c"], "seed").tolist()
     [2, 1, 1]
     """
@@ -115,8 +112,6 @@ def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> lis
     judged or leased it. Calibration pairs are open to everybody who has not judged them, and come first; pairs without
     a text are held back. Skipped pairs come last, the earliest skip first.
 
-    Examples
-    --------
     >>> table = [Candidate("a", 1, others=1), Candidate("b", 2, skipped=9.5), Candidate("c", 3)]
     >>> [pair.doc_id for pair in next_pairs(table)]
     ['c', 'b']

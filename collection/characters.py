@@ -36,8 +36,6 @@ def one_line(text: str) -> str:
 def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
     """A key that sorts texts with the numbers in them by size.
 
-    Examples
-    --------
     >>> sorted(["q10", "q2", "q1"], key=natural_key)
     ['q1', 'q2', 'q10']
     """
@@ -49,8 +47,6 @@ def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
 def for_terminal(text: str) -> str:
     r"""The text with control characters except line feeds and tabs escaped as in Python, and without bidi characters.
 
-    Examples
-    --------
     >>> print(for_terminal("\x1b]0;title\x07run"))
     \x1b]0;title\x07run
     """
@@ -60,8 +56,6 @@ def for_terminal(text: str) -> str:
 def escaped_markdown(text: str) -> str:
     r"""The text escaped for one line of Markdown or a table cell, without markup, links, images and raw HTML.
 
-    Examples
-    --------
     >>> print(escaped_markdown("![x](http://example.org) BM25"))
     \!\[x\](http\://example.org) BM25
     """
@@ -76,8 +70,6 @@ def escaped_markdown(text: str) -> str:
 def markdown_code(text: str) -> str:
     r"""The text as a code span, whatever backticks it has.
 
-    Examples
-    --------
     >>> print(markdown_code("majority"), markdown_code("a`b"))
     `majority` ``a`b``
     """
@@ -90,8 +82,6 @@ def markdown_code(text: str) -> str:
 def sanitised_markdown(text: str) -> str:
     r"""Markdown whose raw HTML, images, and links other than ``http``, ``https`` and ``mailto`` become text.
 
-    Examples
-    --------
     >>> print(sanitised_markdown("**x** <img src=a> ![y](http://example.org) [z](javascript:a)"))
     **x** &lt;img src=a> !\[y](http://example.org) [z]\(javascript:a)
     """
@@ -104,8 +94,6 @@ def sanitised_markdown(text: str) -> str:
 def is_web_address(text: str) -> bool:
     """Whether the text is a web address and nothing else.
 
-    Examples
-    --------
     >>> is_web_address("https://example.org/wings"), is_web_address("javascript:alert(1)")
     (True, False)
     """
@@ -120,8 +108,6 @@ def writable(text: str) -> str:
 def require_writable(value: object, what: str, error: type[Exception] = InputError) -> None:
     r"""Raise `error` for text in `value`, also in mappings, lists and tuples, with lone surrogates or NUL.
 
-    Examples
-    --------
     >>> require_writable({"title": "Wings"}, "setting")
     """
     if isinstance(value, str):

@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
-from collection.phrases import count
+from collection.phrases import count, join_first, plural
 from collection.records import require_columns
 
 CLICK_COLUMNS = ("query_id", "doc_id", "rank", "shown", "clicked")
@@ -355,4 +355,4 @@ def _change(after: Floats, before: Floats) -> float:
 
 
 def _ranks(ranks: Sequence[int]) -> str:
-    return ("rank " if len(ranks) == 1 else "ranks ") + ", ".join(map(str, ranks[:5])) + (", ..." * (len(ranks) > 5))
+    return f"{plural(len(ranks), 'rank')} {join_first(ranks)}"

@@ -27,8 +27,6 @@ class Summary(NamedTuple):
 class Displayed:
     """Base class of results, which show a summary instead of all their frames.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> class Counts(Displayed):
     ...     def _summary(self) -> Summary:

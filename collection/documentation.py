@@ -6,11 +6,12 @@ import fnmatch
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from collection.errors import UnknownNameError
+from collection.errors import require_known
 
 if TYPE_CHECKING:
     from collection.registry import Entry
@@ -35,11 +36,23 @@ def folder() -> Path:
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 
 
+@cache
 def list_pages() -> dict[str, str]:
     """The title of every page by its name, such as ``how-to/stop-judging``, in the order of the names."""
-    files = {file.relative_to(folder()).with_suffix("").as_posix(): file for file in folder().rglob("*.md")}
-    titles = {name: _title(files[name].read_text("utf-8")) for name in sorted(files) if not name.startswith("_")}
-    return {name: title or name for name, title in titles.items()}
+    names = [name.removesuffix(".md") for name in _files("md")]
+    return {name: _title((folder() / f"{name}.md").read_text("utf-8")) or name for name in names}
+
+
+@cache
+def list_pictures() -> list[str]:
+    """The pictures of the pages, such as ``images/loop.png``."""
+    return _files("png")
+
+
+def _files(ending: str) -> list[str]:
+    """The files of the documentation, without what Sphinx builds in ``_build``."""
+    names = sorted(file.relative_to(folder()).as_posix() for file in folder().rglob(f"*.{ending}"))
+    return [name for name in names if not name.startswith("_")]
 
 
 def read_page(name: str) -> str:
@@ -51,8 +64,7 @@ def read_page(name: str) -> str:
         There is no such page.
     """
     pages = list_pages()
-    if name not in pages:
-        raise UnknownNameError("documentation page", name, pages)
+    require_known("documentation page", pages, name)
     text = _INVISIBLE.sub("", (folder() / f"{name}.md").read_text("utf-8"))
     text = _ADMONITION.sub(_quote, text)
     return _DIRECTIVE.sub(lambda found: _fill_in(found, PurePosixPath(name).parent, pages), text)
@@ -79,6 +91,8 @@ def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str,
         caption = re.search(r"^:caption: (.+)$", content, re.M)
         links = [f"- [{pages[page]}]({PurePosixPath(page).relative_to(place)}.md)" for page in named]
         return "\n".join([*([f"**{caption[1]}**\n"] if caption else []), *links])
+    if kind != "eval-rst":
+        return content
     if "click::" in content:
         return ""
     names = re.findall(r"^\.\. auto\w+:: (\w+)", content, re.M)

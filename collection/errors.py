@@ -8,8 +8,9 @@ defect and keeps its traceback. All messages follow one pattern, in lower case a
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from os import PathLike
+from typing import Any
 
 from collection.phrases import plural
 
@@ -63,6 +64,13 @@ class UnknownNameError(InputError):
         choice = f"choose from {listed}" if self.choices else "there are none"
         guess = f"did you mean {(written or {}).get(meant, meant)!r}? " if meant else ""
         super().__init__(f"unknown {kind} {name!r}; {guess}{choice}")
+
+
+def require_known(kind: str, known: Collection[Any], *names: object) -> None:
+    """Raise :class:`UnknownNameError` for the first of the `names` that is not `known`."""
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, map(str, known))
 
 
 class WrongPasswordError(InputError):

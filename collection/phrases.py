@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import ceil, floor, isclose
+from math import ceil, floor, isclose, isnan
 
 _ROUNDING = 1e-9
 
@@ -11,8 +11,6 @@ _ROUNDING = 1e-9
 def count(number: int, one: str, many: str | None = None) -> str:
     """A number with its noun; `many` is needed only for irregular plurals.
 
-    Examples
-    --------
     >>> count(1, "topic"), count(2000, "pair"), count(2, "query", "queries")
     ('1 topic', '2,000 pairs', '2 queries')
     """
@@ -22,8 +20,6 @@ def count(number: int, one: str, many: str | None = None) -> str:
 def plural(number: float, one: str, many: str | None = None) -> str:
     """The form of a word that agrees with `number`, without the number.
 
-    Examples
-    --------
     >>> plural(1, "is", "are"), plural(0, "topic")
     ('is', 'topics')
     """
@@ -33,13 +29,13 @@ def plural(number: float, one: str, many: str | None = None) -> str:
 def percent(share: float, digits: int = 0) -> str:
     """A share as a percentage; shares between 0 and 1 are never shown as 0% or 100%.
 
-    Examples
-    --------
-    >>> percent(0.5), percent(0.1234, 1), percent(0.0004), percent(0.9996)
-    ('50%', '12.3%', '<1%', '>99%')
+    >>> percent(0.5), percent(0.1234, 1), percent(0.0004), percent(0.9996), percent(float("nan"))
+    ('50%', '12.3%', '<1%', '>99%', 'unknown')
     """
+    if isnan(share):
+        return "unknown"
     step = 10.0**-digits
-    rounded = f"{100 * share:.{digits}f}"
+    rounded = f"{100 * share:z.{digits}f}"
     if share > 0 and float(rounded) <= 0:
         return f"<{step:g}%"
     if share < 1 and float(rounded) >= 100:
@@ -50,8 +46,6 @@ def percent(share: float, digits: int = 0) -> str:
 def percent_down(share: float) -> str:
     """A lower bound as a percentage of up to three digits, rounded down.
 
-    Examples
-    --------
     >>> percent_down(0.95), percent_down(0.9996), percent_down(0.12349)
     ('95%', '99.9%', '12.3%')
     """
@@ -65,19 +59,42 @@ def percent_down(share: float) -> str:
 def percent_up(share: float) -> str:
     """An upper bound as a percentage with up to one decimal, rounded up.
 
-    Examples
-    --------
     >>> percent_up(0.95), percent_up(0.99961), percent_up(1)
     ('95%', '100%', '100%')
     """
     return f"{ceil(1000 * share - _ROUNDING) / 10:.3g}%"
 
 
+def confidence(alpha: float) -> str:
+    """The confidence of an interval at a significance level.
+
+    >>> confidence(0.05), confidence(0.001)
+    ('95%', '99.9%')
+    """
+    return f"{100 * (1 - alpha):g}%"
+
+
+def probability(p: float, equals: str = "") -> str:
+    """A p-value, with enough decimals to compare it with a significance level.
+
+    >>> probability(0.0504), probability(0.00001), probability(0.0504, equals="= ")
+    ('0.0504', '< 0.0001', '= 0.0504')
+    """
+    return "< 0.0001" if p < 0.0001 else f"{equals}{p:.4f}"
+
+
+def decimal(value: float, digits: int = 4) -> str:
+    """A value with decimals, but for whole numbers from 1,000.
+
+    >>> decimal(0.5), decimal(1234.0)
+    ('0.5000', '1234')
+    """
+    return f"{value:.0f}" if abs(value) >= 1000 and float(value).is_integer() else f"{value:.{digits}f}"
+
+
 def duration(seconds: float) -> str:
     """A duration in the largest unit that fits, up to hours: working time has no days.
 
-    Examples
-    --------
     >>> duration(1), duration(45.4), duration(600), duration(5400), duration(500_000)
     ('1 second', '45 seconds', '10 minutes', '1.5 hours', '139 hours')
     """
@@ -88,8 +105,6 @@ def duration(seconds: float) -> str:
 def duration_range(low: float, high: float) -> str:
     """An interval of durations in seconds, in the unit of its upper end where both fit.
 
-    Examples
-    --------
     >>> duration_range(2400, 3000), duration_range(1200, 9000), duration_range(5399.9, 5400)
     ('40-50 minutes', '20 minutes to 2.5 hours', '1.5 hours')
     """
@@ -109,13 +124,30 @@ def _in_unit(seconds: float) -> tuple[str, str]:
     return f"{hours:,.{decimals}f}", "hour"
 
 
+def sentence(message: str) -> str:
+    """A message with a capital and a full stop.
+
+    >>> sentence("no runs yet")
+    'No runs yet.'
+    """
+    return f"{message[0].upper()}{message[1:].removesuffix('.')}."
+
+
 def join(items: Iterable[object], last: str = "and") -> str:
     """A list in a sentence.
 
-    Examples
-    --------
     >>> join(["a"]), join("ab"), join(["AP", "P@10", "nDCG@10"], "or")
     ('a', 'a and b', 'AP, P@10 or nDCG@10')
     """
     *before, end = [str(item) for item in items] or [""]
     return f"{', '.join(before)} {last} {end}" if before else end
+
+
+def join_first(items: Iterable[object], most: int = 5) -> str:
+    """The first `most` items of a list in a sentence, and how many more there are.
+
+    >>> join_first("abc"), join_first("abc", 2)
+    ('a, b and c', 'a, b and 1 more')
+    """
+    items = list(items)
+    return join([*items[:most], *([f"{len(items) - most:,} more"] if len(items) > most else [])])

@@ -281,8 +281,6 @@ GRADE_SCALES: dict[str, GradeScale] = {
 def sort_naturally(frame: pd.DataFrame, column: str = "query_id") -> pd.DataFrame:
     """Sort rows by id with numbers by size, stable; sort by other columns afterwards, with ``kind="stable"``.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> sort_naturally(pd.DataFrame({"query_id": ["10", "1", "2"]}))["query_id"].tolist()
     ['1', '2', '10']

@@ -29,7 +29,7 @@ from typing import (
     get_type_hints,
 )
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, UnknownNameError, require_known
 from collection.phrases import count
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -114,9 +114,7 @@ class Entry(Generic[F]):
 
     def require_parameters(self, names: Iterable[str]) -> None:
         """Raise UnknownNameError unless all of these are parameters."""
-        for name in names:
-            if name not in self.parameters:
-                raise UnknownNameError(f"{self.name} parameter", name, self.parameters)
+        require_known(f"{self.name} parameter", self.parameters, *names)
 
     def read(self, name: str, text: str) -> Any:
         """Convert the text of a parameter to its value.
@@ -131,8 +129,7 @@ class Entry(Generic[F]):
         choices = {str(choice): choice for choice in self.choices.get(name, ())}
         choices |= _BOOLEANS if kind is bool else {}
         if choices:
-            if text not in choices:
-                raise UnknownNameError(f"value of {name} for {self.name}", text, choices)
+            require_known(f"value of {name} for {self.name}", choices, text)
             return choices[text]
         try:
             return kind(text)

@@ -31,8 +31,6 @@ def _word() -> re.Pattern[str]:
 def normalise(text: str) -> str:
     """The text in lower case with its compatibility forms unified.
 
-    Examples
-    --------
     >>> normalise("Ｓtraße ﬁn")
     'strasse fin'
     """
@@ -45,8 +43,6 @@ def normalise(text: str) -> str:
 def words(text: str) -> list[str]:
     """The words of a normalised text, or pairs of neighbouring characters in scripts without spaces.
 
-    Examples
-    --------
     >>> words("a 2nd look, 東京都へ")
     ['a', '2nd', 'look', '東京', '京都', '都へ']
     """

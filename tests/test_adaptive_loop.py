@@ -380,6 +380,9 @@ def test_the_loop_page(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     words: Callable[[], str] = lambda: "\n".join(e.value for kind in (app.caption, app.warning) for e in kind)  # noqa: E731
     assert not app.exception
     assert "It reads no texts" in words()
+    app.selectbox(key="mode").set_value("loop").run()
+    assert "from the runs" in words()
+    assert "from the whole collection" not in words()
     assert "no stopping guarantee holds" in words()
     assert not app.radio
     app.selectbox(key="by").set_value("hedge").run()

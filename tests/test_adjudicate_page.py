@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -210,6 +211,27 @@ def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
     # eight pairs at a time stand: below twenty nothing is said
     assert "24 of 24" not in said(app)
     assert "No annotator has 20 judgements yet" in said(app)
+
+
+def test_a_difference_between_two_annotators_is_the_answer(
+    opened: Callable[..., AppTest], campaign: Campaign, tmp_path: Path
+) -> None:
+    """The labels have no times; neither they nor a single quick judgement are a speed."""
+    documents = "".join(f"n{n}\ttext {n}\n" for n in range(24))
+    (tmp_path / "more.tsv").write_text(documents)
+    labels = "".join(f"bob,1,n{n},{n % 2 + 1}\ncat,1,n{n},{n % 2}\n" for n in range(24))
+    (tmp_path / "labels.csv").write_text(f"annotator,query_id,doc_id,relevance\n{labels}")
+    campaign.importer.import_files(documents=[tmp_path / "more.tsv"], labels=tmp_path / "labels.csv")
+    app = opened(campaign, "annotators.py")
+    assert said(app).count(r"bob's grades are 1\.00 higher than cat's on average, on 24 common pairs") == 1
+    assert "No annotator has unusual results" not in said(app)
+    assert not {"seconds", "per_hour"} & set(app.dataframe[0].value.columns)
+    assert app.dataframe[0].value["last_at"].isna().all()
+    j = Judgement(str(uuid4()), "bob", "1", "d1", "graded", 1, seconds=0.5)
+    assert campaign.judging.judge_many([j]).saved
+    [work] = opened(campaign, "annotators.py").dataframe
+    assert work.proto.placeholder == ""
+    assert work.value["per_hour"].isna().all()
 
 
 @pytest.mark.slow

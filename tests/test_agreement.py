@@ -1043,7 +1043,9 @@ def test_every_coefficient_is_on_the_scales_of_its_measurement() -> None:
     assert all(("binary" in e.scales) == (e.measurement in ("nominal", "binary")) for e in COEFFICIENTS)
     # What is left out of a mean is said where it is described; whose overlap is compared is called as people are here.
     assert f"fewer than {MIN_COMMON_PAIRS} pairs in common are left out" in COEFFICIENTS["cohen"].description
-    assert "In TREC-4 it was 42% to 49%" in agreement.interpret(agreement.agreement(COHEN, resamples=0))[-1]
+    trec = agreement.interpret(agreement.agreement(COHEN, resamples=0))[-1]
+    assert "In TREC-4 it was 42% to 49%" in trec
+    assert trec.endswith("(Voorhees 2000); check the effect on your own rankings.")
 
 
 def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
@@ -1065,12 +1067,13 @@ def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
     ("alpha", "low", "said"),
     [
         (0.222, -0.259, "not significantly above chance, with 21 pairs"),
-        (0.8, 0.748, "reliable by convention (0.8 or more), but the interval starts lower."),
+        (0.8, 0.748, "reliable by convention (0.8 or more), but the interval starts below that."),
         (0.9, 0.85, "reliable by convention (0.8 or more)."),
         (0.7, 0.67, "enough for tentative conclusions by convention (0.667 to 0.8)."),
-        (0.7, 0.1, "by convention (0.667 to 0.8), but the interval starts lower."),
+        (0.7, 0.1, "by convention (0.667 to 0.8), but the interval starts below that."),
         (0.4, 0.3, "not reliable by convention (below 0.667), but such values are common"),
         (0.9, float("nan"), "reliable by convention (0.8 or more)."),
+        (-0.1, float("nan"), "0: not above chance, with 21 pairs"),
     ],
 )
 def test_the_sentence_goes_by_the_lower_end_of_the_interval(alpha: float, low: float, said: str) -> None:

@@ -287,6 +287,7 @@ def test_imported_judgements_have_no_times_and_no_order() -> None:
     assert imported["judgements"] == 40
     assert imported["sessions"] == imported["hours"] == imported["timed"] == 0
     assert isnan(imported["per_hour"])
+    assert isnan(imported["last_at"])  # the log has the time of the import only
     assert "qrels:x" not in set(conduct.days["annotator"])
     assert not [said for said in conduct.remarks.get("qrels:x", []) if "row" in said or "second" in said]
 

@@ -198,7 +198,7 @@ def test_replacing_a_run(campaign: Campaign, files: Path) -> None:
 def test_unknown_topics_are_left_out_and_counted(campaign: Campaign, files: Path) -> None:
     (files / "wide.run").write_text("1 Q0 d1 1 2.0 wide\n7 Q0 d1 1 2.0 wide\n8 Q0 d1 1 2.0 wide\n")
     report = campaign.importer.import_files(runs=[files / "wide.run"])
-    assert any("skipped 2 topics that are not in the campaign (7, 8)" in n for n in report.notices)
+    assert any("skipped 2 topics that are not in the campaign (7 and 8)" in n for n in report.notices)
     (run,) = campaign.corpus.runs(["wide"])
     assert run.frame["query_id"].tolist() == ["1"]
     (files / "foreign.run").write_text("7 Q0 d1 1 2.0 foreign\n")

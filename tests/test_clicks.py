@@ -321,7 +321,7 @@ def test_some_ranks_cannot_be_told_and_are_named() -> None:
         8: False,
     }
     assert [s for s in said if "no clicks at rank 4" in s]
-    assert [s for s in said if "examination of ranks 7, 8 cannot be estimated" in s]
+    assert [s for s in said if "examination of ranks 7 and 8 cannot be estimated" in s]
 
 
 def test_another_first_rank_is_said() -> None:

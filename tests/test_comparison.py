@@ -183,6 +183,9 @@ def test_an_interval_says_what_it_is_of(four: Evaluation) -> None:
 
 def test_all_pairs(four: Evaluation) -> None:
     compared = compare(four, all_pairs=True)
+    disagree = "the randomised Tukey HSD test of all pairs; the tests against the baseline may disagree with it"
+    assert disagree in " ".join(compared.notes)
+    assert disagree not in " ".join(compare(four).notes)
     pairs = compared.pairs
     assert pairs is not None
     assert len(pairs) == 12
@@ -712,7 +715,7 @@ def test_of_many_that_dominate_a_system_the_table_names_two(tmp_path: Path) -> N
     asked = ["compare", tmp_path / "qrels.txt", *sorted(tmp_path.glob("*.run")), "-m", "AP"]
     asked += ["--costs", tmp_path / "costs.csv", "--frontier", "price_usd"]
     ends = [re.split(r"\s{2,}", line)[-1] for line in ok(*asked).splitlines()[-3:]]
-    assert ends == ["a, b", "a, b and 1 more", "a, b and 2 more"]
+    assert ends == ["a and b", "a, b and 1 more", "a, b and 2 more"]
     for form in ("json", "tsv"):
         written = ok(*asked, "--format", form)
         assert "a, b, c, d" in written

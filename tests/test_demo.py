@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import pydoc
 import re
+import runpy
 import subprocess
 import sys
 import warnings
@@ -15,13 +17,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from annotate.elements import tour
 from collection import Campaign, frames
 from collection.demo import build
-from collection.demo.annotators import ANNOTATORS, BY_BOTH, IN_LOOP
-from collection.demo.build import DATA
+from collection.demo.build import ANNOTATORS, BY_BOTH, DATA, IN_LOOP
 from collection.demo.documents import LIBRARIES, MIN_CHARACTERS, NAMESPACES, collect
 from collection.demo.systems import SYSTEMS, _parts, fuse, run_all
-from collection.errors import UnknownNameError
+from collection.errors import CleverdonError, UnknownNameError
 from collection.ranking import rank_run
 
 ROOT = Path(__file__).parent.parent
@@ -330,6 +332,16 @@ def built(tmp_path_factory):
         yield campaign, report
 
 
+def test_an_error_closes_the_unfinished_demo(tmp_path, monkeypatch):
+    module, closed, close = importlib.import_module("collection.demo.build"), [], Campaign.close
+    monkeypatch.setattr(module, "_write_documents", lambda *_: set())  # but no file
+    monkeypatch.setattr(module, "_write_runs", lambda *_: ([], 0))
+    monkeypatch.setattr(Campaign, "close", lambda campaign: closed.append(close(campaign)))
+    with pytest.raises(CleverdonError), module.unjudged(tmp_path / "campaign", tmp_path):
+        pass
+    assert len(closed) == 2
+
+
 def test_the_stored_judgements_are_derived_from_the_stored_grades():
     given, simulated = (
         [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
@@ -337,7 +349,8 @@ def test_the_stored_judgements_are_derived_from_the_stored_grades():
     )
     grades = {(row["annotator"], row["query_id"], row["doc_id"]): row["relevance"] for row in given}
     assert {row["source"] for row in simulated} == {"simulated"}
-    for annotator in ANNOTATORS:
+    simulate = runpy.run_path(str(DATA / "simulate.py"))
+    for annotator in (simulate[name] for name in ("FAST", "SLOW", "LOOP")):
         assert annotator.name.startswith("simulated")
         rows = [row for row in simulated if row["annotator"] == annotator.name]
         away = [row["relevance"] - grades[annotator.source, row["query_id"], row["doc_id"]] for row in rows]
@@ -363,6 +376,7 @@ def test_the_demo_tells_the_whole_story(built):
     assert not unfinished["stop"]
     assert by_topic["1"]["left"] > 20
     assert finished["stop"]
+    assert tour.STOPS[2][0] == "See whether judging may stop"  # the next judgements may change the advice
     assert by_topic["7"]["left"] >= 5
     assert campaign.settings.modes()["1"] == campaign.settings.modes()["7"] == "loop-in-pool"
     assert campaign.settings.tour()
@@ -398,7 +412,7 @@ def test_two_demos_are_the_same_campaign(built, tmp_path):
     build(tmp_path / "again")
     with Campaign(tmp_path / "again") as again:
         first, second = (c.judgement_log.judgements() for c in (built[0], again))
-        shared = first["annotator"].isin([a.name for a in ANNOTATORS])
+        shared = first["annotator"].isin(ANNOTATORS)
         pd.testing.assert_frame_equal(first[shared].reset_index(drop=True), second)
         assert again.id == built[0].id
         assert again.recall.table().equals(built[0].recall.table()) or not shared.all()

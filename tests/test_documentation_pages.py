@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -14,7 +15,7 @@ from collection.cli import main
 from collection.cli.help import PAGES
 from tests.helpers import fails, ok
 
-LINK = re.compile(r'(?:href|src)="(/documentation/[^"#]+|[^":#]+)[#"]')
+LINK = re.compile(r'(?:href|src)="(/documentation/[^"#]+|[^":#]+)(?:#([^"]*))?"')
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,17 @@ def test_the_python_page_describes_the_functions() -> None:
     assert "| `evaluate` | Evaluate runs" in documentation.read_page("reference/api")
 
 
+def test_only_what_sphinx_fills_in_is_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "_build").mkdir()
+    for file in ("page.md", "shot.png", "_build/copy.md", "_build/copy.png"):
+        (tmp_path / file).write_text("# Page\n\n```{tip}\nText.\n```\n")
+    monkeypatch.setattr(documentation, "folder", lambda: tmp_path)
+    assert documentation._files("png") == ["shot.png"]
+    assert documentation.list_pages.__wrapped__() == {"page": "Page"}
+    monkeypatch.setattr(documentation, "list_pages", lambda: {"page": "Page"})
+    assert documentation.read_page("page") == "# Page\n\nText.\n\n"
+
+
 def test_an_unknown_page_names_the_nearest() -> None:
     assert "did you mean 'how-to/stop-judging'?" in fails("docs", "how-to/stop-juging")
 
@@ -76,10 +88,10 @@ def test_every_link_of_every_page_in_the_app_leads_somewhere(browser: TestClient
         answer = browser.get(f"/documentation/{name}")
         assert answer.status_code == 200, name
         assert f"<title>{documentation.list_pages()[name].replace('&', '&amp;')}" in answer.text
-        for link in set(LINK.findall(answer.text)):
+        for link, place in set(LINK.findall(answer.text)):
             found = browser.get(str(answer.url.join(link)))
-            if found.status_code != 200:
-                dead.append((name, link))
+            if found.status_code != 200 or (place and f' id="{place}"' not in found.text):
+                dead.append((name, link, place))
     assert not dead
 
 

@@ -334,7 +334,7 @@ def test_topics_without_a_grade_go_only_where_unjudged_pairs_go(judged: Campaign
 
 def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path) -> None:
     said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--qrels-form", "strata")
-    assert "the pool has no strata" in said
+    assert "the pool has no strata, which only the strategies stratified and uniform make" in said
     with pytest.raises(CampaignError, match="the pool has no probabilities"):
         judged.export.files(qrels=tmp_path / "q", qrels_form="probabilities")
     with pytest.raises(InputError, match="found subtopics"):
@@ -784,6 +784,10 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
     card = (tmp_path / "c" / "collection.md").read_text()
     for words in ("CC BY 4.0", "A small one.", "> Is what answers.", "| 3 | 1 | Perfect:", "`tests/wings`"):
         assert words in card, words
+    assert "5 of 6 pairs in the pool have a grade." in card
+    assert "3 relevant documents were found in 2 topics, of an estimated 3 to 4 that exist" in card
+    facts["pool"]["judged"] = 1
+    assert "1 of 6 pairs in the pool has a grade." in export.card(facts)
 
 
 def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:
@@ -998,7 +1002,7 @@ def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged
     judged.collection_export.write(tmp_path / "c")
     size = (tmp_path / "c" / "corpus.jsonl").stat().st_size
     app = page()
-    assert f"5 qrels for 2 topics and 8 documents, about {size} bytes." in said(app)
+    assert f"5 qrels, 2 topics and 8 documents, about {size} bytes." in said(app)
     assert "No licence is set" in said(app)
     app.text_input(key="about-licence").set_value("CC BY 4.0")
     app.button(key="FormSubmitter:about-Save").click().run()
@@ -1006,7 +1010,7 @@ def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged
     assert "No licence is set" not in said(app)
     assert not app.exception
     app.selectbox(key="corpus").set_value("none").run()
-    assert "5 qrels for 2 topics and 0 documents." in said(app)
+    assert "5 qrels, 2 topics and 0 documents." in said(app)
     app.toggle(key="card").set_value(True).run()
     (drawn,) = [h.value for h in app.get("html") if "Pooling" in str(h.value)]
     assert "CC BY 4.0" in drawn

@@ -294,7 +294,7 @@ def test_the_command_says_which_hosts_are_wanted(campaign: Campaign, folder: Pat
     path = written(folder, {"doc_id": "e1", "images": ["https://a.org/1.png", "http://B.org/2.png", "https://a.org/3"]})
     report = campaign.importer.import_files(documents=[path])
     assert report.notices == [
-        f"{path}: 3 images from a.org, b.org are shown as links. To show images from a host, allow it: "
+        f"{path}: 3 images from a.org and b.org are shown as links. To show images from a host, allow it: "
         f"`cleverdon card {campaign.directory} --image-host HOST`"
     ]
     ok("card", campaign.directory, "--image-host", "a.org", "--image-host", "B.org")

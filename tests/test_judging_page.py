@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,7 +15,6 @@ from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.judging import card as cards
-from annotate.judging import keyboard
 from collection import Campaign, Document
 from collection.campaign.judging_settings import CardSettings
 from collection.documentation import read_page
@@ -147,7 +147,7 @@ CARDS = [*cards.CARDS.values(), cards.ADJUDICATE]
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: card.folder)
 def test_the_table_of_keys_has_what_the_script_registers_and_nothing_else(card: cards.Card) -> None:
-    actions = keyboard.card_keys()[card.folder]["actions"]
+    actions = cards.KEYS[card.folder]["actions"]
     assert sorted(re.findall(r'\baction\("([\w-]+)"', cards.script(card))) == sorted(actions)
     keys = [action["key"] for action in actions.values()]
     assert len(set(keys)) == len(keys)
@@ -155,7 +155,16 @@ def test_the_table_of_keys_has_what_the_script_registers_and_nothing_else(card: 
     assert set(named) - {"usual-keys"} <= set(actions)
 
 
+def key_table(title: str, actions: dict[str, Any], fixed: list[dict[str, Any]]) -> Iterator[str]:
+    """The table of a card's keys on the documentation page."""
+    yield from (f"## {title}\n", "| Key | Action |", "|---|---|")
+    for row in fixed:
+        yield f"| {' '.join(key if key == '…' else f'`{key}`' for key in row['keys'])} | {row['help']} |"
+    for action in actions.values():
+        yield f"| `{cards.CAPS.get(action['key'], action['key'])}` | {action['help']} |"
+
+
 def test_the_documentation_has_every_key_of_every_card() -> None:
-    tables = keyboard.markdown()
-    assert tables in read_page("reference/keyboard"), "paste what `python -m annotate.judging.keyboard` prints"
-    assert tables.count("\n| `") == sum(len(k["actions"]) + len(k["fixed"]) for k in keyboard.card_keys().values())
+    tables = "\n\n".join("\n".join(key_table(**keys)) for keys in cards.KEYS.values())
+    assert tables in read_page("reference/keyboard"), tables
+    assert tables.count("\n| `") == sum(len(k["actions"]) + len(k["fixed"]) for k in cards.KEYS.values())

@@ -82,7 +82,7 @@ def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
         "Documents outside the pool are not covered."
     )
     assert partial.recall.table()["advice"].tolist() == ["import the missing texts"]
-    assert (known.next_percent, known.next_reason) == (None, "All documents with a text are judged.")
+    assert known.cost == "All documents with a text are judged."
     assert "91 of 91 documents" not in " ".join(known.rules["reason"])
     assert not (known.rules["says"] == "stop").loc[known.rules["promises"] != "none (heuristic)"].any()
     assert partial.evaluation.topics_with_grades().finished == ()

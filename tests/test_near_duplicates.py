@@ -292,7 +292,7 @@ def test_the_pool_or_all_documents(copies: Campaign) -> None:
 
 def test_the_command_lists_groups(copies: Campaign) -> None:
     said = ok("duplicates", copies.directory)
-    assert "d2, d6" in said
+    assert "d2 and d6" in said
     assert "1 of 6 pooled pairs" in said
     told = json.loads(ok("duplicates", copies.directory, "--of", "all", "--threshold", "0.9", "--format", "json"))
     assert told["groups"] == [{"doc_ids": ["d2", "d6", "d8"], "similarity": [1.0, 1.0, 1.0]}]

@@ -194,7 +194,7 @@ def test_an_adaptive_strategy(campaign: Campaign, files: Path, tmp_path: Path, o
     assert "| `in-turn` | adaptive |" in ok("methods", "strategies", "--format", "markdown")
     assert "`cleverdon loop" in fails("pool", campaign.directory, "--strategy", "in-turn")
     app = opened("loop")
-    assert "In turn (pooling)" in labels(app, "Next document selected by")
+    assert "In turn (pooling)" in labels(app, "Document selection in the loop")
     assert "In turn" not in labels(opened("pool"), "Strategy")
     ok("loop", campaign.directory, "--mode", "loop", "--by", "in-turn")
     (document,) = campaign.judging.next_pairs("ann", "1", 1).documents

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
+from annotate.elements import widgets
 from collection import Campaign, Judgement
 from tests.conftest import signed_in
 
@@ -105,6 +106,19 @@ def test_overview_counts_what_there_is(opened: Callable[..., AppTest], campaign:
         "Pooled pairs judged": "1",
     }
     assert any("5 of 6 pairs are left" in m.value for m in app.markdown)
+
+
+@pytest.mark.parametrize(
+    ("done", "goal", "shown"), [(11, 12, "1 of 12 lists is left."), (0, 1, "1 of 1 list is left."), (2, 2, "No lists")]
+)
+def test_what_is_left_agrees_with_its_verb(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch, done: int, goal: int, shown: str
+) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(widgets.st, "write", written.append)
+    monkeypatch.setattr(widgets, "page_link", lambda *_: None)
+    widgets._start_judging(campaign, done, goal, "list")
+    assert written[0].startswith(shown)
 
 
 def test_pool_is_seen_before_it_is_added(

@@ -30,6 +30,10 @@ def test_only_nothing_is_zero_and_only_everything_is_hundred(share: float) -> No
     assert (phrases.percent(share) == "100%") == (share == 1)
 
 
+def test_no_percentage_is_minus_zero() -> None:
+    assert (phrases.percent(-0.0004), phrases.percent(-0.004), phrases.percent(-0.01)) == ("0%", "0%", "-1%")
+
+
 @pytest.mark.parametrize(
     ("seconds", "expected"),
     [

@@ -23,7 +23,8 @@ from collection.campaign.recall import (
     TABLE,
     _batches,
     _curve,
-    _next_percent,
+    _describe_cost,
+    _estimate,
     _promise_and_advice,
     _rules,
     describe_ready,
@@ -137,22 +138,20 @@ def test_the_batches_leave_draws_out() -> None:
     assert _batches(Ledger.of([], 50)).empty
 
 
-def cost(ledger: Ledger) -> tuple[int | None, str]:
-    return _next_percent(ledger, estimate(ledger))
+def cost(ledger: Ledger) -> str:
+    return _describe_cost(ledger, _estimate(ledger, 0.95))
 
 
-def test_the_next_percent_by_hand() -> None:
+def test_the_cost_of_more_recall_by_hand() -> None:
     # 500 found and no draws: 1% is 5; the last 50 ranked had 10: 5 / .2 = 25 judgements.
     many = Ledger.of([1] * 490 + ([1] + [0] * 4) * 10, 5000)
     assert cost(many) == (
-        25,
         "The next 1% of recall costs about 25 judgements: 1% of the 500 found so far is 5, and 10 of the last 50 "
-        "ranked documents were relevant.",
+        "ranked documents were relevant."
     )
-    # 20 found: 1% is .2, at 2 of 50 that is 5 judgements; 4 draws of misses do not change the precision.
+    # 20 found: 1% is less than a document; 4 draws of misses do not change the precision.
     few = drawing([1] * 18 + [0] * 48 + [1] * 2 + [0] * 4, [0] * 68 + [1] * 4, 400)
-    assert cost(few)[0] == 5
-    assert cost(few)[1].startswith("One more relevant document costs about 25 judgements: ")
+    assert cost(few).startswith("One more relevant document costs about 25 judgements: ")
 
 
 @pytest.mark.parametrize(
@@ -163,11 +162,13 @@ def test_the_next_percent_by_hand() -> None:
         (Ledger.of([0, 0], 9), "The cost of more recall is unknown until a relevant document is found."),
         (Ledger.of([1] + [0] * 50, 90), "None of the last 50 ranked documents was relevant, so the cost of more "
          "recall is unknown."),
+        (drawing([1] * 25 + [0] * 13, [1] + [0] * 28 + [1] * 9, 50), "The cost of more recall is unknown: by the "
+         "estimate, all relevant documents are found."),
         (drawing([1], [1], 9), "No ranked document is judged, so the cost of more recall is unknown."),
     ],
 )  # fmt: skip
-def test_where_the_next_percent_cannot_be_said(ledger: Ledger, reason: str) -> None:
-    assert cost(ledger) == (None, reason)
+def test_where_the_cost_of_more_recall_cannot_be_said(ledger: Ledger, reason: str) -> None:
+    assert cost(ledger) == reason
 
 
 def test_other_rules_say_what_they_promise() -> None:
@@ -411,6 +412,8 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     assert app.dataframe[0].value["query_id"].tolist() == ["c", "a"]
     # As many columns as a phone shows.
     assert list(app.dataframe[0].proto.column_order)[:2] == ["query_id", "advice"]
+    assert "of" not in app.dataframe[0].proto.column_order
+    assert "confidence interval of each topic's recall in the collection." in shown(app)
     app.toggle[0].set_value(False).run()
     assert app.dataframe[0].value["query_id"].tolist() == ["b", "c", "a"]
     app = opened(hundred, "recall.py", topic="a")
@@ -434,13 +437,15 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
             [0],
             "pc",
             0.9,
-            "1 of 2 topics is ready to stop: at least 90% of the relevant documents in the pool are found",
+            "1 of 2 topics is ready to stop: at least 90% of the relevant documents in the pool are found, with 95% "
+            "confidence.",
         ),
         (
             [0, 1],
             "pc",
             0.9,
-            "2 of 2 topics are ready to stop: in each, at least 90% of the relevant documents are found",
+            "2 of 2 topics are ready to stop: in each, at least 90% of the relevant documents in its scope (pool or "
+            "collection) are found, with 95% confidence for each topic by itself.",
         ),
         ([1], "pc", 1, "1 of 2 topics is ready to stop: all relevant documents in the collection are found, with 95%"),
     ],

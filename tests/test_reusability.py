@@ -438,7 +438,10 @@ def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
     )
     assert headline([at(5, **care), at(10)], 43) == "This collection is reusable with care to depth 10 (43 topics)."
     assert headline([at(5, **bad), at(10)], 43) == (
-        "This collection is not reusable: rankings of unpooled systems are unreliable even at depth 5 (43 topics)."
+        "Too little is judged to assess reusability, even at depth 5 (43 topics)."
+    )
+    assert headline([at(5, judged=0.5, **bad), at(10)], 43) == (
+        "This collection is not reusable: rankings of unpooled systems may be unreliable even at depth 5 (43 topics)."
     )
     assert headline([], 43) == "The reusability of this collection cannot be assessed (43 topics)."
     assert headline([at(5)], MIN_TOPICS - 1) == "9 topics are too few to assess reusability: at least 10 are needed."
@@ -538,8 +541,8 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     assert capture.expected == pytest.approx(2 / 3 * 9 * 8 / 2)
     assert capture.high - capture.low > 9
     assert not capture.tells
-    assert f"cannot be estimated: the 95% CI {capture.low:,.0f} to" in capture.sentence
-    assert capture.sentence.endswith("is too wide (9 relevant documents are known in the pool).")
+    assert f"cannot be estimated: the 95% CI, {capture.low:,.0f} to" in capture.sentence
+    assert capture.sentence.endswith("is wider than the number of relevant documents known in the pool (9).")
 
     documents = [f"d{n}" for n in range(50)]
     first_five = dict.fromkeys(documents[:5], 1)
@@ -550,8 +553,8 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     (wide,) = estimate_missing(uneven, uneven.runs, 5, resamples=50)
     assert wide.high == pytest.approx(90)  # both topics the even one: one more at each of 45 ranks
     assert not wide.tells
-    assert "at ranks 6 to 50 of these runs cannot be estimated: the 95% CI" in wide.sentence
-    assert wide.sentence.endswith("is too wide (6 relevant documents are known in the pool).")
+    assert "at ranks 6 to 50 of these runs cannot be estimated: the 95% CI, " in wide.sentence
+    assert wide.sentence.endswith("is wider than the number of relevant documents known in the pool (6).")
     even = build_run_matrix([run_of("r", documents[:8], documents[:8])], qrels_of(first_five, first_five))
     (narrow,) = estimate_missing(even, even.runs, 5, resamples=50)
     assert narrow.tells
@@ -565,8 +568,8 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     [
         (2, False, "cannot be estimated: only 2 relevant documents are in the pool."),
         (1, False, "cannot be estimated: only 1 relevant document is in the pool."),
-        (12, True, "There is no sign of unjudged relevant documents in the first 12 ranks of similar systems: 0 of 12 "
-         "known ones were found by a single group of runs."),
+        (12, True, "There is no sign of unjudged relevant documents in the first 12 ranks of similar systems (lower "
+         "bound 0): 0 of 12 known ones were found by a single group of runs."),
     ],
 )  # fmt: skip
 def test_an_estimate_of_none_missing_needs_evidence(found: int, tells: bool, sentence: str) -> None:
@@ -575,6 +578,15 @@ def test_an_estimate_of_none_missing_needs_evidence(found: int, tells: bool, sen
     (capture,) = estimate_missing(matrix, matrix.runs, found)
     assert (capture.expected, capture.low, capture.high, capture.tells) == (0, 0, 0, tells)
     assert sentence in capture.sentence
+
+
+def test_little_sign_of_missing_documents_comes_with_its_interval() -> None:
+    documents = [f"d{n}" for n in range(20)]
+    runs = [run_of("a", documents), run_of("b", [*documents[:18], "x", "y"])]  # two found once: 0.5 / 19 unseen
+    (capture, *_) = estimate_missing(build_run_matrix(runs, qrels_of(dict.fromkeys(documents, 1))), list("ab"), 20)
+    assert 0 < capture.expected < 0.5
+    assert "There is little sign of unjudged relevant documents" in capture.sentence
+    assert f"(lower bound 0, 95% CI {capture.low:.0f} to {capture.high:.0f}): 2 of 20 known ones" in capture.sentence
 
 
 def test_nine_topics_are_too_few_for_a_verdict(made: tuple[list[Run], pd.DataFrame]) -> None:

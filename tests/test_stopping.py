@@ -348,6 +348,12 @@ def money(judged: list[int], draws: list[int], size: int, claim: int) -> float:
     return sum(stakes.values())
 
 
+def test_the_description_of_betting_names_its_confidence() -> None:
+    assert STOPPING_RULES["betting"].description.endswith(
+        "rule out, with the chosen confidence, a recall below the target."
+    )
+
+
 def test_betting_is_the_product_that_defines_it() -> None:
     rng = np.random.default_rng(4)
     seen = set()
@@ -526,6 +532,7 @@ def test_advice_says_what_is_missing() -> None:
     start = "90% recall is not guaranteed yet; it is, with 95% confidence, if the next"
     assert given.reason.startswith(f"{start} {given.needed:,} random draws find no relevant document")
     assert given.reason.endswith("(the buscar heuristic, without a guarantee, would continue)")
+    assert "if the next random draw finds no relevant" in advise(ranked([1] + [0] * 7, 10), 0.9, 0.4).reason
     assert given.needed is not None
     more = [0] * given.needed
     done = advise(Ledger.of([1] * 45 + [0] * 155 + more, 2000, drawn=[0] * 200 + [1] * len(more)))

@@ -26,8 +26,6 @@ class FailedAttempts:
     cookie", OWASP, Slow Down Online Guessing Attacks with Device Cookies). Guesses from many addresses lock a name for
     unknown sources only: the person can still sign in from their own browser, or by a one-time link.
 
-    Examples
-    --------
     >>> attempts = FailedAttempts(clock=lambda: 0.0)
     >>> for _ in range(MAX_FAILURES):
     ...     attempts.failed("ann", "10.0.0.1")

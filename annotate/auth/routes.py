@@ -21,6 +21,7 @@ from collection.accounts import LONGEST_PASSWORD
 from collection.campaign import Campaign
 from collection.campaign.accounts import Person
 from collection.errors import BusyError, CleverdonError, InputError
+from collection.phrases import sentence
 
 LONGEST_FORM = 20 * LONGEST_PASSWORD  # bytes; a password of astral characters, percent-encoded three times, fits
 
@@ -145,8 +146,7 @@ class SignInService:
         try:
             secret = await self._slow.run(lambda campaign: campaign.accounts.accept_invitation(token, password))
         except (InputError, BusyError) as error:
-            message = str(error)
-            return forms.invitation(self.title, name, token, f"{message[0].upper()}{message[1:]}.", 400)
+            return forms.invitation(self.title, name, token, sentence(str(error)), 400)
         return forms.expired_link() if secret is None else await self._sign_in(request, secret, name)
 
     async def _sign_in(self, request: Request, secret: str, name: str) -> Response:

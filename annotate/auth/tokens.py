@@ -10,8 +10,9 @@ from typing import NamedTuple
 from itsdangerous import BadData, TimestampSigner, URLSafeTimedSerializer
 
 from collection import clock
+from collection.campaign.accounts import SESSION_DAYS
 
-COOKIE_SECONDS = 30 * 24 * 3600
+COOKIE_SECONDS = SESSION_DAYS * 24 * 3600
 TOKEN_SECONDS = 15 * 60
 BROWSER_SECONDS = 365 * 24 * 3600
 

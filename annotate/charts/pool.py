@@ -32,8 +32,6 @@ def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:
 def group_minor_runs(growth: pd.DataFrame) -> pd.DataFrame:
     """Sum the pairs of the runs that contribute least into one; the run with the most pairs comes first.
 
-    Examples
-    --------
     >>> growth = pd.DataFrame({"depth": 1, "run": [f"r{n}" for n in range(12)], "pairs": range(12)})
     >>> group_minor_runs(growth)["run"].tolist()
     ['r11', 'r10', 'r9', 'r8', 'r7', 'r6', 'r5', 'r4', 'r3', '3 other runs']

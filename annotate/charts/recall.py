@@ -124,10 +124,9 @@ def draw_recall(known: Recall, confidence: str) -> None:
         )
         above = ", continues above the chart" if estimate.high >= band_top(known.found, estimate) else ""
         likely = "" if pd.isna(estimate.relevant) else " Dashed line: estimated number of relevant documents."
-        st.caption(
-            f"Grey band: {confidence} confidence interval of the number of relevant documents "
-            f"({estimate.low:,}-{estimate.high:,}{above}).{likely}"
-        )
+        band = f"Grey band: {confidence} confidence interval of the number of relevant documents "
+        band += f"({estimate.low:,}-{estimate.high:,}{above}).{likely}"
+        st.caption(band if estimate.low < estimate.high else "Dashed line: number of relevant documents.")
     with right:
         st.markdown("**Precision of the ranking**")
         display.altair_chart(

@@ -262,10 +262,8 @@ def draw_conclusions(breakdown: Breakdown) -> None:
             key=f"conclusions-{breakdown.state}-{written}",
         )
     chosen = conclusions[row or 0]
-    note = (
-        chosen.note[0].upper() + chosen.note[1:] if chosen.note else describe_tau(chosen.tau, chosen.swaps, chosen.runs)
-    )
-    st.markdown(f"**{widgets.plain(chosen.a)} and {widgets.plain(chosen.b)}:** {widgets.plain(note)}.")
+    note = widgets.sentence(chosen.note or describe_tau(chosen.tau, chosen.swaps, chosen.runs))
+    st.markdown(f"**{widgets.plain(chosen.a)} and {widgets.plain(chosen.b)}:** {note}")
     columns: display.Columns = {
         "run": "Run",
         "a": number(f"{written} by {chosen.a}", "%.4f"),

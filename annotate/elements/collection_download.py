@@ -68,7 +68,7 @@ def draw(rule: str) -> None:
             return
         size = f", about {_size(outline.bytes)}" if outline.documents else ""
         pairs, topics = count(outline.pairs, "qrel"), count(outline.topics, "topic")
-        st.write(f"**{pairs} for {topics} and {count(outline.documents, 'document')}{size}.**")
+        st.write(f"**{pairs}, {topics} and {count(outline.documents, 'document')}{size}.**")
         name = outline.name.replace("/", "-")
         if outline.bytes > LARGEST:
             st.info("This collection is too large for a download in the browser. Run this command instead:")

@@ -14,7 +14,7 @@ from collection import comparison
 from collection.characters import without_bidi
 from collection.comparison import Comparison, Evaluation, describe_power, direction
 from collection.measures import parse
-from collection.phrases import count, percent, plural
+from collection.phrases import confidence, count, percent, plural, sentence
 from collection.statistics import CORRECTIONS, TESTS
 
 DIFFERENT, EQUAL = charts.OUTCOMES
@@ -29,12 +29,12 @@ def notes(compared: Comparison, measure: str) -> list[str]:
     measures = set(compared.leaderboard["measure"])
     found = []
     for note in compared.notes:
-        about, colon, sentence = note.partition(": ")
+        about, colon, rest = note.partition(": ")
         named = set(about.split(", "))
         is_about_measures = bool(colon) and named <= measures
         if not is_about_measures or measure in named:
-            found.append(sentence if is_about_measures else note)
-    return [f"{sentence[0].upper()}{sentence[1:].rstrip('.')}." for sentence in found]
+            found.append(rest if is_about_measures else note)
+    return [sentence(note) for note in found]
 
 
 def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics: str) -> None:
@@ -51,14 +51,15 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
         numbers[f"{'Highest' if direction(parse(measure)) > 0 else 'Lowest'} {measure}"] = f"{best[0]:.3f}"
         if tested:
             worse = int((ranked["standing"] == WORSE).sum())
-            numbers["Significantly worse"] = f"{worse:,} of {len(ranked) - len(best):,}"
+            numbers["Significantly worse than best"] = f"{worse:,} of {len(ranked) - len(best):,}"
     if ranked["unjudged"].notna().any():
         numbers[_unjudged(ranked)] = percent(ranked["unjudged"].mean())
     widgets.metrics(numbers)
     downloadable_chart(
         charts.means_chart(ranked, measure),
         "means",
-        f"Mean {measure} over {count(compared.topics, 'topic')} with {confidence(compared)} confidence intervals.",
+        f"Mean {measure} over {count(compared.topics, 'topic')} with {confidence(compared.alpha)} confidence "
+        "intervals.",
         alt=f"Mean {measure} of each system",
     )
     if found := notes(compared, measure):
@@ -71,7 +72,7 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
 def _unjudged(ranked: pd.DataFrame) -> str:
     """The label of the share of unjudged documents, with its cut-off if the measure has one."""
     cutoff = ranked["cutoff"].iloc[0]
-    return "Unjudged documents" if pd.isna(cutoff) else f"Unjudged in top {cutoff}"
+    return "Unjudged documents, mean" if pd.isna(cutoff) else f"Unjudged in top {cutoff}, mean"
 
 
 def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
@@ -85,7 +86,9 @@ def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
 def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -> None:
     """Draw systems x measures, best by `measure` first (`ranked`: :func:`leaderboard_rows`)."""
     hint = "Unjudged documents in the ranks that the measure reads; most measures count them as not relevant."
-    full = st.toggle(f"Show {confidence(compared)} confidence intervals and unjudged shares", key="full", help=hint)
+    full = st.toggle(
+        f"Show {confidence(compared.alpha)} confidence intervals and unjudged shares", key="full", help=hint
+    )
     order = ranked["system"].tolist()
     table = (_with_intervals(compared) if full else compared.table()).loc[order]
     measures = list(compared.table().columns)
@@ -101,11 +104,6 @@ def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -
     display.dataframe(styled, height=height, alt="The leaderboard: systems and measures")
     st.caption(f"Bold: best value. Shaded: not significantly different from the best (level {compared.alpha:g}).")
     widgets.documentation_link("how-to/evaluate-and-compare", "How to evaluate and compare systems")
-
-
-def confidence(compared: Comparison) -> str:
-    """The confidence of its intervals: ``95%``."""
-    return f"{100 * (1 - compared.alpha):g}%"
 
 
 def _extra_columns(ranked: pd.DataFrame, full: bool) -> dict[str, pd.Series]:
@@ -129,13 +127,13 @@ def _with_intervals(compared: Comparison) -> pd.DataFrame:
         values = ranked["value"].map("{:.4f}".format)
         between = " (" + ranked["low"].map("{:.2f}".format) + " to " + ranked["high"].map("{:.2f}".format) + ")"
         columns[str(measure)] = values + between.where(ranked["low"].notna(), "")
-        columns[f"{measure}: unjudged"] = ranked["unjudged"].map(lambda u: "" if pd.isna(u) else f"{u:.0%}")
+        columns[f"{measure}: unjudged"] = ranked["unjudged"].map(lambda u: "" if pd.isna(u) else percent(u))
     return pd.DataFrame(columns)
 
 
 def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, correction: str) -> None:
     """Draw tests by one measure: against a baseline by `test` and `correction`, or of every two systems."""
-    sure = confidence(found)
+    sure = confidence(found.alpha)
     tested = tests[tests["measure"] == measure].sort_values("difference", ascending=False, ignore_index=True)
     tested = tested.assign(outcome=tested["significant"].map({True: DIFFERENT, False: EQUAL}))
     if "system_a" in tested:
@@ -173,8 +171,8 @@ def _tests_table(rows: pd.DataFrame, sure: str) -> None:
             "difference": number("Mean difference", "%+.4f"),
             "low": number(f"{sure} CI low", "%+.4f"),
             "high": number(f"{sure} CI high", "%+.4f"),
-            "p": number("p", "%.4f"),
-            "p_adjusted": number("Adjusted p", "%.4f"),
+            "p": number("p", "%.4g"),
+            "p_adjusted": number("Adjusted p", "%.4g"),
             "outcome": "Result",
             "effect": number("Effect size", "%.2f", help=effect),
             "wins": number("Topics won", "%d"),

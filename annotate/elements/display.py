@@ -62,8 +62,11 @@ def height(frame: pd.DataFrame, most: int) -> int:
 
 
 def dataframe(table: pd.DataFrame | Styler, **options: object) -> object:
-    """Draw a frame, or a styled one of :func:`readable`, whose columns are named as given; return the selection."""
-    return st.dataframe(_readable(table), **_readable_options(options))
+    """Draw a frame, or a styled one of :func:`readable`, whose columns are named as given; return the selection.
+
+    Cells without a value are empty by default.
+    """
+    return st.dataframe(_readable(table), **_readable_options({"placeholder": ""} | options))
 
 
 def data_editor(frame: pd.DataFrame, **options: object) -> pd.DataFrame:
@@ -90,8 +93,6 @@ def readable(frame: pd.DataFrame) -> pd.DataFrame:
 
     Labels that would then be the same show these characters as escapes.
 
-    Examples
-    --------
     >>> readable(pd.DataFrame({"run": ["safe_\u202egnp.exe"]}))["run"].tolist()
     ['safe_gnp.exe']
     """

@@ -31,7 +31,6 @@ def draw(judgements: pd.DataFrame) -> None:
             "note": text("Note", 150),
             "flagged": CheckboxColumn("Flagged", width="small"),
         },
-        placeholder="",
         height=320,
         on_select=pick,
         selection_mode="single-row",
@@ -57,7 +56,6 @@ def draw_others(query_id: str, doc_id: str, annotator: str) -> None:
                 "note": text("Note", "large"),
                 "judged_at": timestamp("Judged (UTC)", "YYYY-MM-DD HH:mm:ss"),
             },
-            placeholder="",
             alt="Judgements of this pair by others",
         )
     st.subheader("Ranks in the runs")

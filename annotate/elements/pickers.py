@@ -101,11 +101,11 @@ def pick_rule(
     hint = "Decides the grade of pairs with several judgements."
     name = pick(label, labels, usual, f"{key}-rule", help=hint)
     entry = ADJUDICATION_RULES[name]
+    st.caption(entry.description)
     given = {
         parameter: st.selectbox(entry.shown(parameter).label, annotators, key=f"{key}-annotator")
         if entry.needs_annotator and parameter == ANNOTATOR
         else pick_parameter(entry, parameter, f"{key}-{name}-{parameter}")
         for parameter in entry.parameters
     }
-    st.caption(entry.description)
     return str(parse_rule(name, **given))

@@ -22,11 +22,11 @@ def draw(rows: pd.DataFrame, state: str) -> str | None:
 
     topic = st.query_params.get("topic")
     no_text = "Pooled documents whose text is missing; they count as unjudged."
-    same = [name for name, usual in (("without_text", {0}), ("of", {"pool"})) if set(rows[name]) <= usual]
+    hidden = ([] if rows["without_text"].any() else ["without_text"]) + (["of"] if rows["of"].nunique() < 2 else [])
     whole = {"recall_low": np.floor(100 * rows["recall_low"] + 1e-9)}  # never shown as better than they are
     whole["recall_high"] = np.ceil(100 * rows["recall_high"] - 1e-9)
     display.table(
-        rows.drop(columns=same).assign(**whole),
+        rows.drop(columns=hidden).assign(**whole),
         {  # The advice before the title: on a phone two columns are in sight.
             "query_id": text("Topic", 60),
             "advice": text("Advice", 215, "Judge N more at random: the topic is ready to stop if none is relevant."),
@@ -43,7 +43,6 @@ def draw(rows: pd.DataFrame, state: str) -> str | None:
         selection_mode="single-row",
         selection_default={"selection": {"rows": [listed.index(topic)] if topic in listed else []}},
         key=key,
-        placeholder="",
         alt="Recall of each topic, lowest first",
     )
     return topic

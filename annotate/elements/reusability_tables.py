@@ -28,7 +28,8 @@ def draw_answer(report: Reusability, measure: str) -> None:
         numbers["Pool depth"] = f"{report.pool.depth:,}"
     numbers["Topics"] = f"{len(report.topics):,}"
     rows = report.left_out[report.left_out["measure"] == measure]
-    numbers[f"Mean change of {measure}"] = f"{rows['change'].abs().mean():.3f}"
+    if rows["change"].notna().any():
+        numbers[f"Mean change of {measure}"] = f"{rows['change'].abs().mean():.3f}"
     if result := next((result for result in report.ladder if result.measure == measure), None):
         numbers[f"Judged in top {result.depth}, left-out runs"] = percent_down(result.judged)
     widgets.metrics(numbers)
@@ -131,8 +132,8 @@ def draw_topics(topics: pd.DataFrame, measure: str) -> None:
         downloadable_chart(
             charts.topics_chart(topics, measure),
             "topics",
-            "Topics on the left are hard; without those at the bottom, the ranking of the systems changes most. Larger "
-            "dots: more relevant documents.",
+            "Left: hard topics. Bottom: topics whose removal changes the ranking of the systems most. Larger dots: "
+            "more relevant documents.",
             alt=f"Topics by mean {measure} and by their influence on the ranking of the systems",
         )
     titles = session.current().campaign.corpus.topics()[["query_id", "title"]]

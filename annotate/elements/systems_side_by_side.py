@@ -95,7 +95,6 @@ def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
                 display.readable(shown).style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"]),
                 hide_index=True,
                 height=35 * len(table) + 38,
-                placeholder="",
                 alt=f"Ranking of {name}, with grades",
                 column_config=columns,
             )

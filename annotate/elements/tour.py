@@ -14,10 +14,10 @@ STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
         "The model selects the next document after each judgement. Press w, or open More, to see why.",
     ),
     (
-        "See why judging may stop",
+        "See whether judging may stop",
         "recall.py",
         {"topic": "7"},
-        "The loop found enough relevant documents before the whole pool was judged.",
+        "Compare the estimated recall of each topic with the target.",
     ),
     ("Adjudicate a disagreement", "adjudicate.py", {}, "Two annotators gave different grades. Record the final one."),
     ("Compare the systems", "compare.py", {}, "See which differences are significant."),

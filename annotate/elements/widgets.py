@@ -14,14 +14,14 @@ from annotate.auth import page_access, session
 from annotate.elements import display
 from annotate.elements.columns import text
 from annotate.judging import document_payload
-from collection import stopping
+from collection import phrases, stopping
 from collection.campaign import Campaign
 from collection.campaign.overview import waiting_topics
 from collection.campaign.results import NextStep
 from collection.characters import one_line, without_bidi
 from collection.documents.rendering import cut
 from collection.errors import CleverdonError
-from collection.phrases import count, percent
+from collection.phrases import count, percent, plural
 from collection.records import Document, GradeScale
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
@@ -40,8 +40,6 @@ NEXT = {
     "pool": "Choose the pool",
     "judge": "Start judging",
     "loop": "Change the budget",
-    "assign": "Set the overlap",
-    "people": "Invite annotators",
     "export": "Export",
 }
 """Page of a next step -> label of its button."""
@@ -53,8 +51,6 @@ def plain(text: str) -> str:
     Characters that change the direction of writing are dropped. Streamlit links addresses and replaces names of icons
     and emoji although they are escaped, so a character without width parts them.
 
-    Examples
-    --------
     >>> plain(":material/home: *x*").replace("\u2060", "|")
     '\\:|material/home\\: \\*x\\*'
     """
@@ -65,7 +61,7 @@ def plain(text: str) -> str:
 
 def sentence(words: str) -> str:
     """A message of the library, without capital and full stop, as a sentence for Markdown."""
-    return plain(f"{words[0].upper()}{words[1:]}.")
+    return plain(phrases.sentence(words))
 
 
 def page_style() -> None:
@@ -159,23 +155,23 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
         return
     if (task := campaign.settings.judging_page().task) != "grades":
         decided = campaign.topic_tasks.progress(annotator)
-        unit = "lists" if task == "list" else "topics"
+        unit = "list" if task == "list" else "topic"
         _start_judging(campaign, decided.done, decided.goal, unit)
         metrics({"Your topics": len(topics), "Your decisions": decided.done})
         if decided.goal:
-            st.progress(decided.done / decided.goal, f"{decided.done:,} of {decided.goal:,} {unit} decided")
+            st.progress(decided.done / decided.goal, f"{decided.done:,} of {count(decided.goal, unit)} decided")
         return
     mine = campaign.judgement_log.judgements(annotator=annotator)
     mine = mine[mine["counts_as"] == "judgement"]
     titles = campaign.corpus.topics().set_index("query_id")["title"]
     standings = {query_id: campaign.progress.standing(query_id, annotator) for query_id in topics}
     done, goal = campaign.progress.totals(annotator)
-    _start_judging(campaign, done, goal, "pairs in your topics")
+    _start_judging(campaign, done, goal, "pair", " in your topics")
     if waiting := campaign.calibration.left(annotator):
         st.info(f"You start with {count(waiting, 'calibration pair')}, which every annotator judges.")
     metrics({"Your topics": len(topics), "Your judgements": len(mine)})
     if goal:
-        st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs in your topics done, by you or others")
+        st.progress(min(done / goal, 1.0), f"{done:,} of {count(goal, 'pair')} in your topics done, by you or others")
     rows = titles[topics].reset_index()
     rows["share"] = [done / of if of else None for done, of in standings.values()]
     rows["judged"] = mine["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy()
@@ -192,14 +188,14 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     grade_scale(campaign.grades)
 
 
-def _start_judging(campaign: Campaign, done: int, goal: int | None, units: str) -> None:
+def _start_judging(campaign: Campaign, done: int, goal: int | None, unit: str, where: str = "") -> None:
     """Draw what is left for an annotator, with a button that leads there."""
     if is_done := goal is not None and done >= goal:
-        st.write(f"No {units} are left.")
+        st.write(f"No {unit}s{where} are left.")
     elif goal is None:
         st.write("The loop selects documents for you until a manager closes your topics.")
     else:
-        st.write(f"{goal - done:,} of {goal:,} {units} are left.")
+        st.write(f"{goal - done:,} of {count(goal, unit)}{where} {plural(goal - done, 'is', 'are')} left.")
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_done:
             page_link("my_judgements.py")
@@ -220,9 +216,8 @@ def decision_progress(state: Mapping[str, Any]) -> None:
     """Draw the progress of a campaign whose annotators decide on whole topics, from its status."""
     goal = state["made"] + state["remaining"]
     is_list = state["task"] == "list"
-    unit = "lists" if is_list else "topics"
-    several = f"; {state['made']:,} of {goal:,} decisions made" if goal > state["topics"] else ""
-    decided = f"{state['decided']:,} of {state['topics']:,} {unit} decided{several}"
+    several = f"; {state['made']:,} of {count(goal, 'decision')} made" if goal > state["topics"] else ""
+    decided = f"{state['decided']:,} of {count(state['topics'], 'list' if is_list else 'topic')} decided{several}"
     st.progress(state["made"] / goal if goal else 0.0, decided)
     if waiting := waiting_topics(state["waiting"]):
         st.warning(waiting)

@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 from annotate.auth import session
 from annotate.judging.document_payload import PREFIX, TEXT_CAP
-from annotate.judging.keyboard import CAPS, card_keys
 from collection.campaign.results import CANNOT_JUDGE_REASONS
 
 if TYPE_CHECKING:
@@ -23,6 +22,14 @@ if TYPE_CHECKING:
     from collection.records import GradeScale
 
 HERE = Path(__file__).parent
+KEYS: dict[str, dict[str, Any]] = json.loads((HERE / "keys.json").read_text(encoding="utf-8"))
+"""For each card, by its folder, its ``actions`` (key, label and help, by name) in the order of the list of keys, and
+the ``fixed`` keys, which nobody can change; those with ``scale`` are listed by the card itself, a row for each grade.
+"""
+
+CAPS = {"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓", " ": "Space", "Escape": "Esc"}
+"""What is printed on keys that no character names."""
+
 LONGEST_NOTE = 2000  # characters of a judgement's note, as in the card's field
 
 
@@ -132,7 +139,7 @@ def nodes(card: Card) -> str:
 
 def script(card: Card) -> str:
     """Concatenate the parts of the card's script, after its keys, to the single module that Streamlit needs."""
-    keys = f"const KEYS = {json.dumps(card_keys()[card.folder])};\nconst CAPS = {json.dumps(CAPS)};"
+    keys = f"const KEYS = {json.dumps(KEYS[card.folder])};\nconst CAPS = {json.dumps(CAPS)};"
     files = [HERE / "parts" / f"{part}.js" for part in SHARED + card.common]
     files += [HERE / f"{part if '/' in part else f'{card.folder}/{part}'}.js" for part in card.parts]
     return "\n".join([keys, *(file.read_text(encoding="utf-8") for file in files)])

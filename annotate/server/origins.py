@@ -25,8 +25,6 @@ def parse_origin(address: str) -> Origin | None:
 
     International names are encoded in ASCII (IDNA, UTS 46), as browsers send them.
 
-    Examples
-    --------
     >>> parse_origin("https://Judging.example.org")
     Origin(scheme='https', host='judging.example.org', port=443)
     """
@@ -45,8 +43,6 @@ def parse_origin(address: str) -> Origin | None:
 def encode_address(address: str) -> str:
     """Encode the international name in an address without a path in ASCII.
 
-    Examples
-    --------
     >>> encode_address("https://bücher.example:8443")
     'https://xn--bcher-kva.example:8443'
     """

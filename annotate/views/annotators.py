@@ -20,6 +20,7 @@ st.title("Annotators")
 logged = campaign.progress.counts()["logged"]
 statistics = cached(campaign.agreement.annotator_statistics, logged, "Reading the log", 4)()
 facts, remarks, times = statistics.facts, statistics.remarks, statistics.times
+differences = list(statistics.differences)
 if facts.empty:
     widgets.stop_with_next_step("This campaign has no judgements yet, so there is no annotator to describe.")
 flagged = campaign.judgement_log.flagged()
@@ -29,6 +30,8 @@ answer = f"No annotator has unusual results ({checked:,} checked)."
 if remarks:
     have = plural(len(remarks), "has", "have")
     answer = f"{len(remarks):,} of {count(len(facts), 'annotator')} {have} unusual results: {join(remarks)}."
+elif differences:
+    answer = differences.pop(0)
 elif not checked:
     answer = f"No annotator has {FEW:,} judgements yet, so none is checked for unusual results."
 st.markdown(f"#### {widgets.plain(answer)}")
@@ -40,7 +43,7 @@ for name, sentences in remarks.items():
     st.markdown(f"- **{widgets.plain(name)}**: {widgets.plain(' '.join(sentences))}")
 if remarks:
     st.caption("Unusual results need not be errors: experts are fast, and consecutive documents are often similar.")
-for difference in statistics.differences:
+for difference in differences:
     st.write(widgets.plain(difference))
 
 views = [WORK, GRADES, *([FLAGGED] if len(flagged) else [])]
@@ -56,6 +59,7 @@ if view == WORK:
     all_columns = timed.any() and st.toggle("Show all columns", key="all-columns")
     shown = facts.assign(middle=shares)
     shown = shown.assign(**{name: shown[name].where(timed) for name in (*measured, *rare)})
+    shown["per_hour"] = shown["per_hour"].where(facts["timed"] >= FEW)
     hidden = [*([] if timed.any() else measured), *([] if all_columns else rare)]
     display.table(
         shown.drop(columns=hidden),
@@ -66,13 +70,14 @@ if view == WORK:
             "days": number("Days", "%d", help="Days with a judgement."),
             "active": number("Hours on screen", "%.1f", help="With a document visible and the window in front."),
             "seconds": number("Median seconds", "%.1f", help="Seconds on screen per judgement."),
-            "per_hour": number("Judgements per hour", "%.0f", help="In sessions; a pause of 30 minutes ends one."),
+            "per_hour": number(
+                "Judgements per hour", "%.0f", help=f"In sessions; shown from {FEW} timed judgements on."
+            ),
             "middle": text("Middle 50% (seconds)", help="First to third quartile of the seconds per judgement."),
             "sessions": number("Sessions", "%d", help="A pause of 30 minutes ends a session."),
             "hours": number("Hours in sessions", "%.1f"),
             "away": number("Hours away", "%.1f", help="With another window in front, or without activity."),
         },
-        placeholder="",
         alt="Work of each annotator",
     )
     if not timed.all():
@@ -83,8 +88,10 @@ elif view == GRADES:
     rare = [name for name in ("flagged", "revised", "undone") if facts[name].any()]
     optional += [] if rare and st.toggle("Show all columns", key="all-columns-of-grades") else rare
     optional += [name for name in ("cannot_judge", "flagged", "revised", "undone") if not facts[name].any()]
+    agreement = 100 * facts["agreement"]
+    agreement = agreement.where(agreement == 100, agreement.clip(upper=99))  # 99.96% is not 100%
     display.table(
-        facts.assign(streak=streaks, agreement=100 * facts["agreement"]).drop(columns=optional),
+        facts.assign(streak=streaks, agreement=agreement).drop(columns=optional),
         {
             "annotator": pinned,
             "grades": text("Judgements by grade"),
@@ -99,7 +106,6 @@ elif view == GRADES:
             "revised": "Revised",
             "undone": "Undone",
         },
-        placeholder="",
         alt="Grades of each annotator",
     )
     widgets.page_link("agreement.py", "Compare annotators")
@@ -115,7 +121,6 @@ elif view == FLAGGED:
             "judged_at": timestamp("Time (UTC)"),
         },
         most_height=248,
-        placeholder="",
         key=f"flagged-{logged}",
         alt="Pairs that annotators flagged for review",
     )

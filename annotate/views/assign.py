@@ -5,7 +5,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import calibration_editor, overlap_form, topic_assignment, widgets
 from collection.assignment import LEASES
-from collection.campaign.loop_settings import MODES
+from collection.campaign.loop_settings import MODES, describe_mode
 from collection.records import sort_naturally
 
 campaign = session.current().campaign
@@ -39,8 +39,8 @@ def rules() -> None:
     )
     widgets.save_button({"blind": blind, "lease": lease}, settings, campaign.assignments.update, "Saved.", "save-rules")
     st.subheader("Order within a topic")
-    label, meaning = MODES[campaign.settings.loop().mode]
-    st.write(f"**{label}:** {widgets.sentence(meaning)}")
+    loop = campaign.settings.loop()
+    st.write(f"**{MODES[loop.mode][0]}:** {widgets.sentence(describe_mode(loop.mode, loop.by))}")
     widgets.page_link("loop.py", "Change the default judging mode")
 
 

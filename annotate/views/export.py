@@ -54,7 +54,7 @@ if "Collection" in tabs:
         collection_download.draw(rule)
 with tabs["Judgements"]:
     st.write(
-        f"{count(counts['logged'], 'log entry', 'log entries')}, each with annotator, pair, grade, time, seconds, how "
+        f"{count(counts['logged'], 'log entry', 'log entries')}, each with annotator, pair, grade, time, duration, how "
         "the pair was chosen, and the entry that it revises."
     )
     if counts["logged"]:

@@ -5,7 +5,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import pickers, topic_editor, widgets
 from collection.active_learning.learners import LEARNERS
-from collection.campaign.loop_settings import LOOPING, MODES
+from collection.campaign.loop_settings import LOOPING, MODES, describe_mode
 from collection.phrases import count, join, percent_down, plural
 from collection.pooling import strategies
 
@@ -48,9 +48,10 @@ wanted: dict[str, object] = {}
 left, right = st.columns(2, gap="large")
 with left:
     mode = pickers.pick("Default judging mode", MODE_LABELS, settings.mode, "mode")
-    st.caption(widgets.sentence(MODES[mode][1]))
-    by = pickers.pick("Next document selected by", RANKINGS, settings.by, "by")
+    meaning = st.empty()
+    by = pickers.pick("Document selection in the loop", RANKINGS, settings.by, "by")
     by_model = by == "model"
+    meaning.caption(widgets.sentence(describe_mode(mode, by if by_model else ADAPTIVE[by].label)))
     if not by_model:
         which = "of the runs" if counts["runs"] else "of runs, and this campaign has none yet"
         st.caption(f"{ADAPTIVE[by].description} It reads no texts, and selects only documents {which}.")

@@ -2,9 +2,11 @@
 
 import pandas as pd
 import streamlit as st
+from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
 from annotate.elements import display, judgements_table, widgets
+from annotate.elements.columns import text, timestamp
 from annotate.judging.card import LONGEST_NOTE
 from collection.characters import without_bidi
 from collection.phrases import count, duration
@@ -72,7 +74,7 @@ with st.form(f"change-{row['uuid']}", border=False):
     choice = st.radio("Grade", options, index=index, format_func=options.__getitem__)
     former = row["note"] if isinstance(row["note"], str) else ""
     note = st.text_area("Note", former, height=80, max_chars=LONGEST_NOTE, key=f"note-{row['uuid']}").strip()
-    flagged = st.checkbox("Flag for another look", bool(row["flagged"]), key=f"flag-{row['uuid']}")
+    flagged = st.checkbox("Flag for review", bool(row["flagged"]), key=f"flag-{row['uuid']}")
     save, undo = st.columns([1, 1])
     change = save.form_submit_button("Save", type="primary", width="stretch")
     take_back = undo.form_submit_button("Undo judgement", width="stretch")
@@ -110,8 +112,17 @@ log = campaign.judgement_log.judgements(current=False, annotator=now.annotator, 
 log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
     with st.expander(f"History of this pair ({count(len(log), 'entry', 'entries')})"):
-        columns = ["judged_at", "kind", "relevance", "reason", "flagged", "note", "counts_as"]
-        display.dataframe(log[columns], hide_index=True)
+        display.table(
+            log.assign(grade=widgets.grade_names(scale, log)),
+            {
+                "judged_at": timestamp("Judged (UTC)", "YYYY-MM-DD HH:mm:ss"),
+                "grade": "Grade",
+                "reason": "Reason",
+                "flagged": CheckboxColumn("Flagged", width="small"),
+                "note": text("Note", "large"),
+            },
+            alt="Earlier and current judgements of this pair",
+        )
 
 if not campaign.settings.assignment().blind:
     judgements_table.draw_others(row["query_id"], row["doc_id"], now.annotator)

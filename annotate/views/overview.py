@@ -51,8 +51,8 @@ elif goal is None:
     loops = "The judgement budget is used up." if state["budget"] else "Recall advises when to stop."
     st.caption(f"{count(judged, 'pair')} judged. {loops}")
 elif goal:
-    units = "judgements made; some pairs need several" if goal > state["pool"] else "pairs judged"
-    done = f"{made:,} of {goal:,} {units}"
+    several = f"{count(goal, 'judgement')} made; some pairs need several"
+    done = f"{made:,} of {several if goal > state['pool'] else count(goal, 'pair') + ' judged'}"
     cannot = f"; annotators could not judge {count(state['cannot_judge'], 'pair')}" if state["cannot_judge"] else ""
     st.progress(made / goal, done + cannot)
 widgets.missing_texts(topic["without_text"] for topic in state["per_topic"])

@@ -9,7 +9,7 @@ from annotate.charts.recall import draw_recall, intervals_chart
 from annotate.elements import display, recall_table, widgets
 from annotate.elements.columns import text
 from annotate.elements.service_cache import cached
-from collection.campaign.recall import describe_ready
+from collection.campaign.recall import describe_ready, name_scope
 from collection.phrases import percent_down, percent_up
 
 campaign = session.current().campaign
@@ -36,7 +36,8 @@ if not started.all() and st.toggle(f"Only started topics ({started.sum():,} of {
 if started.any():
     chart = intervals_chart(shown, settings.target)
     display.altair_chart(chart, alt=f"Interval of the recall of each topic, and the target, {goal}")
-    st.caption(f"Lines: {confidence} confidence interval of each topic's recall. Dashed: target recall ({goal}).")
+    interval = f"{confidence} confidence interval of each topic's recall in {name_scope(shown)}"
+    st.caption(f"Lines: {interval}. Dashed: target recall ({goal}).")
 topic = recall_table.draw(shown, key)
 st.caption("Lowest recall first. Select a row to see the details of its topic.")
 with st.container(horizontal=True):
@@ -60,9 +61,9 @@ with st.container(border=True):
         widgets.page_link("loop.py")
 metrics = {"Relevant found": f"{known.found:,}", "Judged": f"{known.judged:,} of {known.size:,}"}
 if known.judged:
-    interval = f"{percent_down(estimate.recall_low)} to {percent_up(estimate.recall_high)}"
-    metrics[f"Recall in the {row['of']}, {confidence} CI"] = interval
-    if not isnan(estimate.relevant):
+    low, high = percent_down(estimate.recall_low), percent_up(estimate.recall_high)
+    metrics[f"Recall in the {row['of']}, {confidence} CI"] = low if low == high else f"{low} to {high}"
+    if estimate.low < estimate.high and not isnan(estimate.relevant):
         metrics["Estimated relevant"] = f"{estimate.relevant:,.0f}"
 widgets.metrics(metrics)
 if may_stop and estimate.recall_low < settings.target:
@@ -73,7 +74,7 @@ if known.mode == "closed":
     st.write("This topic is closed: annotators get no more of its documents.")
 elif known.judged:
     st.write(f"**Advice:** {widgets.plain(known.advice)}.")
-    st.caption(widgets.plain(known.next_reason))
+    st.caption(widgets.plain(known.cost))
 
 closed = campaign.settings.own_modes()[topic] == "closed"
 # A reader cannot press the button either, since it does not run for them.
@@ -89,7 +90,7 @@ if is_manager and st.button("Reopen topic" if closed else "Close topic", key="op
 if known.judged:
     draw_recall(known, confidence)
     with st.expander("Other stopping rules"):
-        for reason in (known.decision.reason, estimate.reason):
+        for reason in dict.fromkeys((known.decision.reason, estimate.reason)):
             st.write(widgets.sentence(reason))
         columns = {"promises": text("Guarantee", "medium"), "reason": text("Reason", "large")}
         display.table(known.rules, {"rule": "Rule", "says": "Decision", **columns})

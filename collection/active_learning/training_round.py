@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from collection.active_learning.features import Vectors, top
 from collection.active_learning.learners import LEARNERS, Linear
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.stopping import Ledger, next_sources
 
 if TYPE_CHECKING:
@@ -80,12 +80,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         LEARNERS[self.learner].require_parameters(self.parameters)
-        for what, value, values in (
-            ("use of grades", self.grades, get_args(GradeUse)),
-            ("use of run evidence", self.evidence, get_args(EvidenceUse)),
-        ):
-            if value not in values:
-                raise UnknownNameError(what, value, values)
+        require_known("use of grades", get_args(GradeUse), self.grades)
+        require_known("use of run evidence", get_args(EvidenceUse), self.evidence)
         for name, number in self.parameters.items():
             if not isinstance(number, (int, float)) or not 0 < number < float("inf"):
                 raise InputError(f"parameter {name} of {self.learner}: expected a number above 0, found {number!r}")

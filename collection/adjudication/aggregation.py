@@ -31,8 +31,6 @@ _NEEDS_QUOTES = re.compile(r'[,=()"]|^\s|\s$')
 class ChosenRule(NamedTuple):
     """An adjudication rule with all its parameters; ``str()`` writes it as :func:`parse_rule` reads it.
 
-    Examples
-    --------
     >>> str(ChosenRule("annotator", {"annotator": "Smith, John"}))
     'annotator(annotator="Smith, John")'
     """

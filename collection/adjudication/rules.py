@@ -10,7 +10,7 @@ import numpy as np
 
 from collection.adjudication.dawid_skene import fit
 from collection.adjudication.judgement_matrix import Floats, JudgementMatrix, RuleResult
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.registry import Entry, Parameter, Registry
 
 Rule = Callable[..., RuleResult]
@@ -178,8 +178,7 @@ def annotator(
         raise InputError(
             f"rule annotator needs a name, as in annotator(annotator=ann); annotators with grades: {among}"
         )
-    if annotator not in matrix.annotators:
-        raise UnknownNameError("annotator with a grade", annotator, matrix.annotators)
+    require_known("annotator with a grade", matrix.annotators, annotator)
     theirs = matrix.annotator == matrix.annotators.index(annotator)
     grade = np.full(len(matrix.pairs), np.nan)
     grade[matrix.pair[theirs]] = matrix.grade[theirs]

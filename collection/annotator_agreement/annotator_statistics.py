@@ -45,7 +45,7 @@ class AnnotatorStatistics(NamedTuple):
     facts
         One row per annotator, by name:
 
-        - ``annotator``, ``judgements`` (current ones), ``last_at`` (ISO 8601).
+        - ``annotator``, ``judgements`` (current ones), ``last_at`` (ISO 8601; nan if all are imported).
         - ``seconds_low``, ``seconds``, ``seconds_high``: quartiles and median of the seconds on screen of all
           judgements, revised ones too; ``timed``: how many have seconds; ``quick``: those below QUICK.
         - ``sessions``, ``hours`` (in sessions), ``per_hour``, ``days`` (UTC days with a judgement), ``per_day``;
@@ -126,7 +126,7 @@ def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: 
     graded = sum(given >= 0 for given in in_order)
     return {
         "judgements": len(current),
-        "last_at": log["judged_at"].max(),
+        "last_at": own["judged_at"].max(),
         "cannot_judge": int((current["kind"] == "cannot judge").sum()),
         "flagged": int(current["flagged"].sum()),
         "revised": int((log["revises"].notna() & ~undone).sum()),
@@ -169,8 +169,6 @@ def streak_probability(streak: int, among: int, share: float) -> float:
     It is the expected number of such streaks, each counted at its first trial, which follows a failure or is the first
     of all: share^streak (1 + (among - streak) (1 - share)).
 
-    Examples
-    --------
     >>> streak_probability(3, 3, 0.5)
     0.125
     """

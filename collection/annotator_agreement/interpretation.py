@@ -45,7 +45,8 @@ def interpret(found: Agreement) -> list[str]:
     if not isnan(overlap["value"]):
         said.append(
             f"The overlap of relevant documents (grade {found.level:g} or more) is {percent(overlap['value'])}. In "
-            f"TREC-4 it was {TREC_OVERLAP}, and rankings of systems hardly depended on the annotator (Voorhees 2000)."
+            f"TREC-4 it was {TREC_OVERLAP}, and rankings of systems hardly depended on the annotator (Voorhees 2000); "
+            "check the effect on your own rankings."
         )
     return said
 
@@ -56,15 +57,15 @@ def _custom(alpha: pd.Series, several: int) -> str:
     shown = round(alpha["value"], 3)
     low = shown if isnan(alpha["low"]) else round(alpha["low"], 3)
     if low <= 0:
-        chance = f"not significantly above chance, with {count(several, 'pair')}"
-        return f"{chance}; let a second annotator judge more pairs"
+        above = "not above chance" if isnan(alpha["low"]) else "not significantly above chance"
+        return f"{above}, with {count(several, 'pair')}; let a second annotator judge more pairs"
     firm = f"reliable by convention ({FIRM:g} or more)"
     if low >= FIRM:
         return firm
     if shown >= FIRM:
-        return f"{firm}, but the interval starts lower"
+        return f"{firm}, but the interval starts below that"
     if shown >= TENTATIVE:
-        below = "" if low >= TENTATIVE else ", but the interval starts lower"
+        below = "" if low >= TENTATIVE else ", but the interval starts below that"
         return f"enough for tentative conclusions by convention ({TENTATIVE:g} to {FIRM:g}){below}"
     return f"not reliable by convention (below {TENTATIVE:g}), but such values are common for relevance judgements"
 

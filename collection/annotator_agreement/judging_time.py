@@ -63,8 +63,6 @@ def estimate_duration(seconds: ArrayLike, left: int) -> Estimate | None:
 
     `seconds`: (n,) times of the judgements, newest last. Raises :class:`InputError` for times or `left` below 0.
 
-    Examples
-    --------
     >>> times = [8.0, 12.0, 9.0, 30.0, 7.0] * 4
     >>> [round(value / 60) for value in estimate_duration(times, left=100)]
     [17, 22, 30]

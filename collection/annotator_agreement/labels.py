@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.frames import LABELS
 
 Codes = npt.NDArray[np.int16]
@@ -114,8 +114,7 @@ class Labels:
 
     def column(self, annotator: str) -> Codes:
         """The codes of one annotator; raises :class:`UnknownNameError`."""
-        if annotator not in self.annotators:
-            raise UnknownNameError("annotator", annotator, self.annotators)
+        require_known("annotator", self.annotators, annotator)
         return self.codes[:, self.annotators.index(annotator)]
 
     def between(self, a: str, b: str) -> Labels:
@@ -161,10 +160,7 @@ def select_labels(frame: pd.DataFrame, *, topics: Sequence[str] = (), without: S
     Raises :class:`UnknownNameError` for a topic or an annotator that is not in the frame.
     """
     for kind, column, names in (("topic", "query_id", topics), ("annotator", "annotator", without)):
-        there = set(frame[column])
-        for name in names:
-            if name not in there:
-                raise UnknownNameError(kind, name, map(str, there))
+        require_known(kind, set(frame[column]), *names)
     left = frame[~frame["annotator"].isin(list(without))]
     return (left[left["query_id"].isin(list(topics))] if topics else left).reset_index(drop=True)
 

@@ -124,7 +124,7 @@ class Campaign:
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, tasks)
         self.adjudication = Adjudication(store, corpus, judging)
         self.evaluation = Evaluator(store, grades, corpus, progress, tasks, qrels)
-        self.agreement = agreement = AgreementStudy(store, grades, settings, corpus, tasks)
+        self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)
         self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning)
         self.search = DocumentSearch(store, settings, demand)
         self.explanations = Explanations(store, directory, settings, corpus, log, learning)

@@ -8,18 +8,15 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from collection import adjudication, comparison, preferences
+from collection import adjudication, comparison
 from collection import annotator_agreement as agreeing
 from collection.annotator_agreement import Agreement, Labels, annotator_statistics
 from collection.campaign.corpus import Corpus
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.settings import Settings
-from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError
 from collection.measures import Measure, as_measure
 from collection.phrases import count, join, plural
-from collection.preferences import PreferenceAgreement, choices
-from collection.preferences.choices import ChoiceAgreement
 from collection.records import QRELS_ANNOTATOR, GradeScale, Run
 from collection.store import Store
 
@@ -62,7 +59,6 @@ class AgreementStudy:
     grades: GradeScale
     settings: Settings
     corpus: Corpus
-    topic_tasks: TopicTasks
 
     def labels(self, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
         """Every annotator's current grades, without adjudications.
@@ -164,14 +160,6 @@ class AgreementStudy:
         return annotator_statistics.compute_statistics(
             self.store.judgements.table(current=False), self.store.judgements.table()
         )
-
-    def of_choices(self) -> ChoiceAgreement:
-        """Agreement of choices; see :func:`collection.preferences.choices.agreement`."""
-        return choices.agreement(self.topic_tasks.choices())
-
-    def of_preferences(self) -> PreferenceAgreement:
-        """Agreement of preferences; see :func:`collection.preferences.agreement`."""
-        return preferences.agreement(self.topic_tasks.preferences())
 
 
 def _of_topics(run: Run, topics: pd.Series[str]) -> Run:

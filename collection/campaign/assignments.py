@@ -17,8 +17,8 @@ from collection.campaign.judgement_log import JudgementLog
 from collection.campaign.progress import Progress
 from collection.campaign.results import Workload
 from collection.campaign.settings import Settings, changed
-from collection.errors import InputError, UnknownNameError
-from collection.phrases import count, join, plural
+from collection.errors import InputError, UnknownNameError, require_known
+from collection.phrases import count, join_first, plural
 from collection.records import sort_naturally
 from collection.store import Store
 
@@ -103,9 +103,7 @@ class Assignments:
                     raise UnknownNameError("account", name, names.values())
                 if names[name.casefold()] not in set(may["name"]):
                     raise InputError(f"{names[name.casefold()]!r} is a reader and cannot judge; change the role first")
-            for name in groups:
-                if name not in teams:
-                    raise UnknownNameError("group", name, teams)
+            require_known("group", teams, *groups)
             for query_id in query_ids:
                 self.store.assignments.assign(query_id, [names[name.casefold()] for name in accounts], groups)
             self.store.assignments.changed()
@@ -166,13 +164,10 @@ class Assignments:
     def among(self, topics: Iterable[str] | None) -> set[str]:
         """Return these topics, or all; raise UnknownNameError for an unknown one."""
         known = self.corpus.topics()["query_id"].tolist()
-        for query_id in topics or ():
-            if query_id not in known:
-                raise UnknownNameError("topic", query_id, known)
+        require_known("topic", known, *(topics or ()))
         return set(known if topics is None else topics)
 
 
 def _named(topics: Sequence[str]) -> str:
     """``topics 7, 8 and 12 more``."""
-    more = [f"{len(topics) - 5:,} more"] if len(topics) > 5 else []
-    return f"{plural(len(topics), 'topic')} {join([*topics[:5], *more])}"
+    return f"{plural(len(topics), 'topic')} {join_first(topics)}"

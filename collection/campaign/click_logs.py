@@ -11,7 +11,7 @@ import pandas as pd
 
 from collection import clicks, clock, formats, layout
 from collection.clicks import SMOOTHING, ClickEstimate
-from collection.errors import CampaignError, UnknownNameError
+from collection.errors import CampaignError, require_known
 from collection.store import Store
 
 CLICKS_FILE = ".clicks.json"
@@ -37,8 +37,7 @@ class ClickLogs:
         if sources is None:
             return self.store.corpus.clicks()
         known, wanted = self.sources()["source"].tolist(), list(sources)
-        if unknown := [name for name in wanted if name not in known]:
-            raise UnknownNameError("click log", unknown[0], known)
+        require_known("click log", known, *wanted)
         found = self.store.corpus.clicks()
         return found[found["source"].isin(wanted)].reset_index(drop=True)
 

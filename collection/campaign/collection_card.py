@@ -23,7 +23,7 @@ from collection.campaign.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.recall import RecallEstimates
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
-from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.errors import CampaignError, InputError, require_known
 from collection.export.facts import Facts
 from collection.records import GradeScale
 from collection.store import Store
@@ -129,8 +129,7 @@ class CollectionCard:
         query_text: str,
     ) -> Facts:
         """The card without its files, for these qrels."""
-        if query_text not in formats.QUERY_TEXTS:
-            raise UnknownNameError("text of queries", query_text, formats.QUERY_TEXTS)
+        require_known("text of queries", formats.QUERY_TEXTS, query_text)
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
         # A chosen document is relevant, whatever the level of the loop.
         topics, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
@@ -170,8 +169,7 @@ class CollectionCard:
 
     def _exported(self, qrels: pd.DataFrame, corpus: CorpusChoice) -> int:
         """Number of documents in the collection."""
-        if corpus not in CORPORA:
-            raise UnknownNameError("choice of documents", corpus, CORPORA)
+        require_known("choice of documents", CORPORA, corpus)
         if corpus == "judged":
             return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
         return self.progress.counts()["documents"] if corpus == "all" else 0

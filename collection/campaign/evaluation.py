@@ -16,7 +16,7 @@ from collection.campaign.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.topic_tasks import TopicTasks
 from collection.comparison import Comparison
-from collection.errors import CampaignError, UnknownNameError
+from collection.errors import CampaignError, UnknownNameError, require_known
 from collection.measures import Explanation, Measure, as_measure
 from collection.preferences import PreferenceValues
 from collection.records import GradeScale
@@ -72,8 +72,6 @@ class TopicsWithGrades(NamedTuple):
     def usual(self) -> tuple[str, ...] | None:
         """The default of the page and the command; None: all topics with a grade.
 
-        Examples
-        --------
         >>> TopicsWithGrades(("1", "2", "3"), ("1", "2")).usual
         ('1', '2')
         >>> TopicsWithGrades(("1", "2", "3"), ("1",)).usual
@@ -188,12 +186,9 @@ class Evaluator:
             There is no such run, or no such topic.
         """
         known = self.store.corpus.runs()["run"].tolist()
-        for name in (a, b):
-            if name not in known:
-                raise UnknownNameError("run", name, known)
+        require_known("run", known, a, b)
         topics = self.corpus.topics()["query_id"].tolist()
-        if query_id not in topics:
-            raise UnknownNameError("topic", query_id, topics)
+        require_known("topic", topics, query_id)
         read = {run.name: run for run in self.corpus.runs([a, b])}
         return comparison.side_by_side(read[a], read[b], self.qrels.build(rule), query_id, depth)
 

@@ -34,8 +34,6 @@ class Image(NamedTuple):
 def images_of(metadata: Mapping[str, object], hosts: Iterable[str] = ()) -> list[Image]:
     """The valid images in a document's metadata; linked ones are allowed from `hosts`.
 
-    Examples
-    --------
     >>> images_of({"images": [{"link": "https://x.org/a.png", "alt": "A wing"}]}, ["x.org"])
     [Image(file=None, link='https://x.org/a.png', alt='A wing', allowed=True)]
     """

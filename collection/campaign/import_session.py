@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from collection.campaign.results import ImportReport
 from collection.errors import InputError
-from collection.phrases import count, plural
+from collection.phrases import count, join_first
 from collection.store import Added, Store
 
 
@@ -47,9 +46,9 @@ class ImportSession:
         known = frame["query_id"].isin(topics)
         ignored = list(map(str, frame.loc[~known, "query_id"].unique()))
         if not known.any():
-            expected = f"topics of the campaign ({few(topics) or 'none yet'})"
+            expected = f"topics of the campaign ({join_first(topics) or 'none yet'})"
             hint = "import the topics first or with this file"
-            raise InputError(f"{path}: expected {expected}, found {few(ignored)}; {hint}")
+            raise InputError(f"{path}: expected {expected}, found {join_first(ignored)}; {hint}")
         kept = frame[known].reset_index(drop=True)
         kept["query_id"] = kept["query_id"].astype("category").cat.remove_unused_categories()
         return kept, ignored
@@ -57,11 +56,5 @@ class ImportSession:
     def ignored(self, path: Path | str, topics: list[str]) -> None:
         """Report skipped topics, if any."""
         if topics:
-            are = plural(len(topics), "is", "are")
-            self.notice(path, f"skipped {count(len(topics), 'topic')} that {are} not in the campaign ({few(topics)})")
-
-
-def few(names: Iterable[str]) -> str:
-    """List the first five names."""
-    first = list(names)
-    return ", ".join(first[:5]) + (", ..." if len(first) > 5 else "")
+            skipped = count(len(topics), "topic that is", "topics that are")
+            self.notice(path, f"skipped {skipped} not in the campaign ({join_first(topics)})")

@@ -18,12 +18,12 @@ from collection.campaign import stored_runs
 from collection.campaign.corpus import Corpus
 from collection.campaign.grade_import import GradeImport
 from collection.campaign.images import ImageImport
-from collection.campaign.import_session import ImportSession, few
+from collection.campaign.import_session import ImportSession
 from collection.campaign.judging import Judging
 from collection.campaign.results import ImportReport, ProgressCallback
 from collection.campaign.settings import Settings
 from collection.errors import BusyError, CampaignError, ConflictError, InputError
-from collection.phrases import count, join, plural
+from collection.phrases import count, join, join_first, plural
 from collection.records import ALL_TOPICS, Document, GradeScale, Run, Topic
 from collection.store import Store
 
@@ -176,8 +176,8 @@ class _FileImport:
             linked = sum(links.values())
             self.session.notice(
                 path,
-                f"{count(linked, 'image')} from {few(links)} {plural(linked, 'is', 'are')} shown as links. To show "
-                f"images from a host, allow it: `cleverdon card {self.directory} --image-host HOST`",
+                f"{count(linked, 'image')} from {join_first(links)} {plural(linked, 'is', 'are')} shown as links. "
+                f"To show images from a host, allow it: `cleverdon card {self.directory} --image-host HOST`",
             )
 
     def _counted(self, path: Path | str, images: ImageImport) -> Iterator[Document]:
@@ -288,7 +288,7 @@ class _FileImport:
         self.session.done(path, f"costs of {count(len(frame), 'run')} ({', '.join(frame.columns)})")
         strangers = comparison.unknown_costs(self.store.corpus.runs()["run"], frame.reset_index())
         if strangers:
-            names = ", ".join(map(repr, sorted(strangers)[:5]))
+            names = join_first(map(repr, sorted(strangers)))
             self.session.notice(path, f"the campaign has no run or system called {names}")
 
     def import_clicks(self, path: Path | str) -> None:

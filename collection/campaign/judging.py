@@ -28,7 +28,7 @@ LONGEST_IN_LOOP = 600.0
 """Maximum seconds of a lease in the loop; an open card renews it every two minutes."""
 
 SPARE = 16
-"""Documents of a round that are read beyond those that are wanted, held, and judged since."""
+"""Documents of a round that are read in addition to those requested, held, and judged since."""
 
 SKIPPED_FOR = 20
 """Judgements of an annotator after which a document that they skipped in the loop may come again."""

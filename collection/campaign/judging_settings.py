@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 
 Task = Literal["grades", "list", "preference"]
 
@@ -84,8 +84,7 @@ class CardSettings:
                     "leave out https://, the port and the path"
                 )
         for name, known in (("task", TASKS), ("form", FORMS), ("long", dict.fromkeys(get_args(Long)))):
-            if getattr(self, name) not in known:
-                raise UnknownNameError(name, str(getattr(self, name)), known)
+            require_known(name, known, str(getattr(self, name)))
         ranges = {
             "list_size": (2, 50),
             "most_chosen": (1, MOST_CHOSEN),

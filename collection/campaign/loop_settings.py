@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from collection import pooling
 from collection.active_learning import training_round
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, UnknownNameError, require_known
 
 EVERYWHERE = {"loop", "pool-then-loop"}
 """Modes with the whole collection as scope."""
@@ -90,14 +90,13 @@ class LoopSettings:
             raise InputError(
                 "mode: expected a mode for open topics, found 'closed'; close topics one by one or all at once"
             )
-        known_mode(self.mode)
+        require_known("mode", MODES, self.mode)
         if not self.by_model and self.by not in pooling.strategies(adaptive=True):
             raise UnknownNameError("ranking", self.by, [MODEL, *pooling.strategies(adaptive=True)])
         for what, budget in (("for all topics", self.budget), ("per topic", self.topic_budget)):
             if budget < 0:
                 raise InputError(f"budget {what}: expected 0 (unlimited) or more documents, found {budget}")
-        if self.explain not in get_args(ExplanationLevel):
-            raise UnknownNameError("explanation", self.explain, get_args(ExplanationLevel))
+        require_known("explanation", get_args(ExplanationLevel), self.explain)
         for name, least, most in (("control", 0, 1), ("target", 0.01, 1), ("confidence", 0.5, 0.999)):
             if not least <= getattr(self, name) <= most:
                 raise InputError(f"{name}: expected a share from {least:g} to {most:g}, found {getattr(self, name):g}")
@@ -122,7 +121,16 @@ class LoopSettings:
         return 0 if self.run is None and not self.by_model else self.run
 
 
-def known_mode(mode: str) -> None:
-    """Raise UnknownNameError unless `mode` is one."""
-    if mode not in MODES:
-        raise UnknownNameError("mode", mode, MODES)
+def describe_mode(mode: str, by: str) -> str:
+    """Describe what annotators judge in a mode whose loop selects `by` :data:`MODEL` or a strategy of this name.
+
+    Examples
+    --------
+    >>> describe_mode("pool-then-loop", "mtf")
+    'the pool first, then documents that mtf selects from the runs'
+    """
+    meaning = MODES[mode][1]
+    if by == MODEL:
+        return meaning
+    # A strategy reads runs and no texts, so it never leaves their documents.
+    return meaning.replace("from the whole collection", "from the runs").replace("the loop selects", f"{by} selects")

@@ -14,7 +14,7 @@ from collection.campaign.settings import Settings
 from collection.documents import near_duplicates as duplicates
 from collection.documents.near_duplicates import Group, Sketch
 from collection.documents.rendering import shown
-from collection.errors import UnknownNameError
+from collection.errors import require_known
 from collection.store import Store
 
 COMPARED = 5000
@@ -128,8 +128,7 @@ class NearDuplicates:
         UnknownNameError, InputError
             As :func:`collection.documents.near_duplicates.groups`, or there is no such choice.
         """
-        if of not in ("pool", "all"):
-            raise UnknownNameError("choice of documents", of, ["pool", "all"])
+        require_known("choice of documents", ("pool", "all"), of)
         corpus, pool = self.store.corpus, self.store.pool.pairs()
         read = partial(corpus.documents_with_text, of == "pool")
         groups = duplicates.groups(DocumentTexts(read, self.settings.judging_page().form), threshold)

@@ -22,7 +22,7 @@ from collection.campaign.results import PoolReport
 from collection.campaign.settings import Settings
 from collection.documents import near_duplicates as duplicates
 from collection.documents.rendering import shown
-from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.errors import CampaignError, InputError, require_known
 from collection.records import Run
 from collection.store import Store
 
@@ -81,8 +81,7 @@ class Pools:
         """
         entry = pooling.STRATEGIES[strategy]
         entry.require_parameters(parameters)
-        if near_duplicates not in get_args(NearDuplicates):
-            raise UnknownNameError("treatment of near-duplicates", near_duplicates, get_args(NearDuplicates))
+        require_known("treatment of near-duplicates", get_args(NearDuplicates), near_duplicates)
         used = {**entry.parameters, **parameters}
         contributing = self._contributing(runs)
         pairs = chosen = entry.pool(contributing, **parameters)
@@ -151,9 +150,7 @@ class Pools:
             raise CampaignError("the campaign has no runs to pool; import some with `cleverdon import DIR --run FILE`")
         if names is not None and not names:
             raise InputError("runs: expected at least one run, found none; leave the choice out to pool all runs")
-        for name in names or ():
-            if name not in known:
-                raise UnknownNameError("run", name, known)
+        require_known("run", known, *(names or ()))
         return list(self.corpus.runs(names))
 
     def _not_pooled(self, chosen: pd.DataFrame, strategy: str, parameters: Mapping[str, object]) -> pd.DataFrame:

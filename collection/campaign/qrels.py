@@ -14,6 +14,7 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError, InputError
 from collection.formats import QrelsForm
+from collection.phrases import join
 from collection.preferences import choices
 from collection.records import GradeScale
 from collection.store import Store
@@ -96,7 +97,7 @@ class QrelsBuilder:
         CampaignError
             The form is strata or probabilities, and the pool has no sample with them.
         InputError
-            There is no such form, or topics without a grade are wanted without unjudged pairs.
+            There is no such form, or topics without a grade are included without unjudged pairs.
         """
         frame = self._qrels_of_all_topics(form, rule, unjudged)
         if not include_unjudged_topics:
@@ -122,9 +123,10 @@ class QrelsBuilder:
             )
         column = "stratum" if form == "strata" else "probability"
         if not pool[column].notna().any():
+            makers = "the strategies stratified and uniform" if form == "strata" else "sampling strategies"
             raise CampaignError(
-                f"the pool has no {form} because it is no random sample; use a sampling strategy, or export the "
-                "qrels in the form judged"
+                f"the pool has no {form}, which only {makers} make; export the qrels in the form "
+                f"{join(self.forms(), 'or')}"
             )
         left_out = self.store.pool.sampled_out()
         if form == "strata":

@@ -32,8 +32,6 @@ def side_by_side(first: pd.Series[Any], second: pd.Series[Any], *, less_is_bette
 
     Source: Kendall, The treatment of ties in ranking problems, Biometrika 1945 (tau-b).
 
-    Examples
-    --------
     >>> ann, bob = pd.Series({"x": 0.3, "y": 0.2, "z": 0.1}), pd.Series({"x": 0.5, "y": 0.6, "z": 0.4})
     >>> found = side_by_side(ann, bob)
     >>> round(found.tau, 3), found.swaps

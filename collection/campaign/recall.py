@@ -17,7 +17,7 @@ from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
 from collection.campaign.topic_ledger import select_in_scope
-from collection.phrases import count, percent_down, plural
+from collection.phrases import count, percent_down, plural, sentence
 from collection.records import sort_naturally
 from collection.stopping import STOPPING_RULES, Estimate, Ledger, StopDecision, advise, betting, estimate
 from collection.stopping.table import missing_texts, too_many, worst_case
@@ -60,10 +60,8 @@ class Recall(NamedTuple):
     """What to do, in a few words."""
     notes: list[str]
     """Sentences on disagreement, documents that could not be judged, and draws that count only in part."""
-    next_percent: int | None
-    """Cost of the next 1% of recall in judgements, at the recent precision; None if unknown."""
-    next_reason: str
-    """How the cost was computed, or why it is unknown."""
+    cost: str
+    """How many judgements more recall costs at the recent precision, or why that is unknown; one sentence."""
     rules: pd.DataFrame
     """The decisions of other rules: ``rule``, ``says`` ("stop", "continue", "not available"), ``promises``,
     ``reason``."""
@@ -103,9 +101,9 @@ class RecallEstimates:
         texts = _promise_and_advice(ledger, decision, settings, mode, in_pool)
         counts = (ledger.judged, ledger.found, ledger.size, ledger.unreachable)
         notes, rules = _notes(judgements, scope, settings.level, ledger, skipped), _rules(ledger, settings)
-        cost = _next_percent(ledger, known)
+        cost = _describe_cost(ledger, known)
         return Recall(
-            query_id, mode, *counts, _curve(ledger), _batches(ledger), known, decision, *texts, notes, *cost, rules
+            query_id, mode, *counts, _curve(ledger), _batches(ledger), known, decision, *texts, notes, cost, rules
         )
 
     def table(self) -> pd.DataFrame:
@@ -185,37 +183,44 @@ def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
             f"{confidence} confidence."
         )
     share = f"at least {goal} of the" if settings.target < 1 else "all"
-    scopes = set(ready["of"])
-    where = f" in the {scopes.pop()}" if len(scopes) == 1 else ""
+    in_each, by_itself = plural(len(ready), "", "in each, "), plural(len(ready), "", " for each topic by itself")
     return (
         f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: "
-        f"{plural(len(ready), '', 'in each, ')}{share} relevant documents{where} are found, with {confidence} "
-        "confidence."
+        f"{in_each}{share} relevant documents in {name_scope(ready)} are found, with {confidence} "
+        f"confidence{by_itself}."
     )
 
 
-def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
-    """Cost of the next 1% of recall in judgements, and how it was computed."""
+def name_scope(table: pd.DataFrame) -> str:
+    """Name the documents to which the recall of these topics refers: "the pool", "the collection", or both."""
+    scopes = set(table["of"])
+    return f"the {scopes.pop()}" if len(scopes) == 1 else "its scope (pool or collection)"
+
+
+def _describe_cost(ledger: Ledger, known: Estimate) -> str:
+    """Write how many judgements more recall costs at the recent precision, or why that is unknown."""
     recent = ledger.relevant[np.flatnonzero(~ledger.drawn)[-RECENT:]]
     hits, of = int(recent.sum()), len(recent)
     left = ledger.unjudged - ledger.unreachable
     if left == 0:
         judged = "All documents with a text are judged." if ledger.unreachable else "All documents are judged."
-        return None, judged if ledger.size else "There is nothing to judge."
+        return judged if ledger.size else "There is nothing to judge."
     if not ledger.found:
-        return None, "The cost of more recall is unknown until a relevant document is found."
+        return "The cost of more recall is unknown until a relevant document is found."
     if not hits:
         none = f"None of the last {count(of, 'ranked document')} was relevant" if of else "No ranked document is judged"
-        return None, f"{none}, so the cost of more recall is unknown."
+        return f"{none}, so the cost of more recall is unknown."
+    if known.relevant == ledger.found:
+        return "The cost of more recall is unknown: by the estimate, all relevant documents are found."
     relevant = ledger.found if isnan(known.relevant) else int(known.relevant)
-    cost = min(ceil(round(relevant / 100 / (hits / of), 9)), left)
     number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
     recently = f"{hits:,} of the last {count(of, 'ranked document')} {plural(hits, 'was', 'were')} relevant"
     if relevant < 100:  # 1% would be less than a document
         one = count(min(ceil(of / hits), left), "judgement")
-        return cost, f"One more relevant document costs about {one}: {recently}."
+        return f"One more relevant document costs about {one}: {recently}."
+    cost = count(min(ceil(round(relevant / 100 / (hits / of), 9)), left), "judgement")
     reason = f"1% of the {number} is {relevant / 100:g}, and {recently}"
-    return cost, f"The next 1% of recall costs about {count(cost, 'judgement')}: {reason}."
+    return f"The next 1% of recall costs about {cost}: {reason}."
 
 
 def _unless_skipped(decision: StopDecision, drawn: int) -> StopDecision:
@@ -269,22 +274,21 @@ def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mod
     outside = OUTSIDE if pool else ""
     needed = decision.needed or 0
     more = f"judge {needed:,} more at random"
-    draws = f"the next {count(needed, 'random document')} {plural(needed, 'is', 'are')} not relevant"
+    draws = f"the next {plural(needed, 'random document is', f'{needed:,} random documents are')} not relevant"
     lately = ledger.relevant[-RECENT:]
     if mode == "closed" or "skipped" in decision.reason:
         closed = f"This topic is closed, and its judgements do not guarantee {goal} recall."
-        skipped = f"{_upper(decision.reason)}.{outside}"
+        skipped = f"{sentence(decision.reason)}{outside}"
         return (closed, "closed") if mode == "closed" else (skipped, "judge skipped documents")
     if mode in ("pool", "random"):
         far = f"{ledger.judged:,} of {count(ledger.size, 'document')} in the pool {plural(ledger.judged, 'is', 'are')}"
         return f"{far} judged, so {goal} recall is not guaranteed yet.{outside}", "judge the pool"
     if settings.draws_after == 0 and settings.control == 0:
         more = "more " if len(ledger.draws) else ""
-        sentence = f"No recall can be guaranteed without {more}random draws: switch them on on the Loop page"
-        return f"{sentence}.{outside}", "switch random draws on"
+        without = f"No recall can be guaranteed without {more}random draws"
+        return f"{without}: switch them on on the Loop page.{outside}", "switch random draws on"
     if not ledger.found:
-        sentence = f"No relevant document is found yet; if {draws} either, there is none, with {sure}"
-        return f"{sentence}.{outside}", more
+        return f"No relevant document is found yet; if {draws} either, there is none, with {sure}.{outside}", more
     if len(lately) >= 10 and lately.mean() >= 0.5:
         much = f"{int(lately.sum()):,} of the last {len(lately):,} documents were relevant"
         return f"{goal} recall is not guaranteed yet: {much}.{outside}", "keep judging: many are relevant"
@@ -302,10 +306,6 @@ def _unreachable_sentence(ledger: Ledger, decision: StopDecision, mode: str, whe
         hidden = f"{ledger.unreachable:,} of {count(ledger.unjudged, 'unjudged document')}"
         return f"No recall can be guaranteed: {hidden} cannot be judged and may be relevant"
     return ""
-
-
-def _upper(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]
 
 
 def _notes(judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
@@ -354,6 +354,6 @@ def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
         else:
             parameters = {name: value for name, value in usual.items() if name in entry.parameters}
             decision = entry.function(ledger, **parameters)
-            says, reason = "stop" if decision.stop else "continue", f"{_upper(decision.reason)}."
+            says, reason = "stop" if decision.stop else "continue", sentence(decision.reason)
         rows.append((entry.label, says, entry.traits["promises"], reason))
     return pd.DataFrame(rows, columns=["rule", "says", "promises", "reason"])

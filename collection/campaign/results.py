@@ -102,7 +102,7 @@ class JudgeResult(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """Pairs of the pool, judgements wanted for them (without topics in a loop over the collection), and those made."""
+    """Pairs of the pool, and judgements required and made for them, without topics in a loop over the collection."""
 
     pairs: int
     judgements: int

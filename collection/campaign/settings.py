@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
 from collection.assignment import AssignmentSettings
 from collection.campaign.judging_settings import CardSettings
-from collection.campaign.loop_settings import LoopSettings, known_mode
+from collection.campaign.loop_settings import MODES, LoopSettings
 from collection.characters import is_web_address, require_writable
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.records import GradeScale
 from collection.store import Store
 
@@ -38,19 +38,9 @@ class About:
 T = TypeVar("T", LoopSettings, AssignmentSettings, CardSettings, About)
 
 
-def require_fields(
-    settings: LoopSettings | AssignmentSettings | CardSettings | About, names: Iterable[str], what: str
-) -> None:
-    """Raise UnknownNameError unless the settings have all of these fields; `what` describes a field."""
-    known = asdict(settings)
-    for name in names:
-        if name not in known:
-            raise UnknownNameError(what, name, known)
-
-
 def changed(settings: T, changes: Mapping[str, Any], what: str) -> T:
     """Return the settings with these changes; raise UnknownNameError for an unknown field."""
-    require_fields(settings, changes, what)
+    require_known(what, asdict(settings), *changes)
     return replace(settings, **changes)
 
 
@@ -79,7 +69,7 @@ class Settings:
         """
         with self.store.transaction():
             settings = self.loop()
-            require_fields(settings, changes, "loop setting")
+            require_known("loop setting", asdict(settings), *changes)
             known = self.store.corpus.topics()["query_id"].tolist()
             if topics is None and changes.get("mode") == "closed":
                 topics, rest = known, {name: value for name, value in changes.items() if name != "mode"}
@@ -92,10 +82,9 @@ class Settings:
                     f"topics: expected only a mode, found {found}; the other settings apply to the whole campaign"
                 )
             if changes["mode"] is not None:
-                known_mode(changes["mode"])
+                require_known("mode", MODES, changes["mode"])
+            require_known("topic", known, *topics)
             for query_id in topics:
-                if query_id not in known:
-                    raise UnknownNameError("topic", query_id, known)
                 if changes["mode"] == "closed":
                     self.store.queue.close_topic(query_id)
                 else:
@@ -190,8 +179,6 @@ class Settings:
 
         UnknownNameError for an unknown field, InputError for an invalid URL or text.
 
-        Examples
-        --------
         >>> from collection import Campaign
         >>> with Campaign.create("wings") as campaign:
         ...     campaign.settings.set_collection(licence="CC BY 4.0").licence
@@ -235,5 +222,4 @@ class Settings:
     def require_topic(self, query_id: str) -> None:
         """Raise UnknownNameError unless the campaign has this topic."""
         known = self.modes()
-        if query_id not in known:
-            raise UnknownNameError("topic", query_id, known)
+        require_known("topic", known, query_id)

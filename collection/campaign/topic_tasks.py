@@ -15,7 +15,7 @@ from collection.campaign.judging_settings import MOST_CHOSEN
 from collection.campaign.results import JudgeResult, Refused
 from collection.campaign.settings import Settings
 from collection.campaign.topic_task_state import TopicTaskState
-from collection.errors import JudgementError, UnknownNameError
+from collection.errors import JudgementError, require_known
 from collection.records import Choice, Preference
 from collection.store import LoggedDecision, Store
 
@@ -114,8 +114,7 @@ class TopicTasks:
         unknown topic.
         """
         state = self.state()
-        if query_id not in state.keys:
-            raise UnknownNameError("topic", query_id, state.keys)
+        require_known("topic", state.keys, query_id)
         documents = state.documents(query_id)
         said = self.store.topic_tasks.preferences_of(state.keys[query_id], annotator)
         seed = f"{self.campaign_id} {annotator} {query_id}"

@@ -20,7 +20,7 @@ from collection.campaign.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
 from collection.documents import near_duplicates
-from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.errors import CampaignError, InputError, require_known
 from collection.export import training_examples as training
 from collection.export.training_examples import Examples
 from collection.frames import QRELS
@@ -100,8 +100,7 @@ class TrainingData:
             There is no such rule; a number is not in its range.
         """
         parameters = training.NEGATIVES[negatives].parameters
-        if ranks_of not in get_args(RanksOf):
-            raise UnknownNameError("source of ranks", ranks_of, get_args(RanksOf))
+        require_known("source of ranks", get_args(RanksOf), ranks_of)
         if ranks is not None and "first" not in parameters:
             raise InputError(f"rule {negatives} for negatives does not use ranks; leave them out")
         first, last = ranks or (parameters.get("first", 1), parameters.get("last", 1))

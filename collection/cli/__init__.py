@@ -182,7 +182,9 @@ def status(directory: Path, form: str) -> None:
         )
     if state["annotators"] and not state["decisions"]:
         echo()
-        rows = [[a["annotator"], a["judgements"], a["last_at"][:16].replace("T", " ")] for a in state["annotators"]]
+        rows = [
+            [a["annotator"], a["judgements"], (a["last_at"] or "-")[:16].replace("T", " ")] for a in state["annotators"]
+        ]
         print_table(["annotator", "judgements", "last judgement (UTC)"], rows)
     echo(f"\nNext: {state['next']['sentence']}")
 

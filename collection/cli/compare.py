@@ -27,13 +27,12 @@ from collection.cli.output import (
     echo,
     echo_data,
     format_cost,
-    four_digits,
     print_json,
     print_notices,
     print_table,
     progress_line,
 )
-from collection.phrases import count, join
+from collection.phrases import confidence, count, decimal, join, join_first, probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,23 +220,13 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
     table = pd.concat(parts, ignore_index=True).rename(columns={"cost": cost})
     table = table[["measure", "system", "value", cost, "dominated", "by"]]
     if form == "table":
-        table["by"] = table["by"].map(_shorten_names)
+        table["by"] = table["by"].map(lambda names: join_first(names.split(", "), 2))
         table[cost] = table[cost].map(format_cost)
         table = table.drop(columns="dominated").rename(columns={"by": "dominated by"})
     _print_frame(table, form)
     unknown = means.index[costs[cost].isna()].tolist()
     if unknown:
-        print_notices([f"no value of {cost} for {', '.join(unknown[:5])}" + (", ..." if unknown[5:] else "")])
-
-
-def _shorten_names(names: str) -> str:
-    """Shorten names joined by commas to the first two and a number.
-
-    >>> _shorten_names("a, b"), _shorten_names("a, b, c, d")
-    ('a, b', 'a, b and 2 more')
-    """
-    first, second, *more = [*names.split(", "), ""]
-    return f"{first}, {second} and {len(more) - 1:,} more" if len(more) > 1 else names
+        print_notices([f"no value of {cost} for {join_first(unknown)}"])
 
 
 def _print_power(compared: Comparison, difference: float, form: str) -> None:
@@ -298,8 +287,7 @@ def _print_leaderboard(compared: Comparison) -> None:
     """Print the best systems and the leaderboard by the first measure; with one or two measures also the intervals."""
     import pandas as pd
 
-    from collection.comparison.conclusions import confidence
-    from collection.comparison.tables import mark_significance, number, order_systems
+    from collection.comparison.tables import mark_significance, order_systems
 
     columns_shown = ("value", "like_best", "best", "spread", "low", "high", "unjudged")
     values, alike, best, spread, low, high, unjudged = (compared.table(column) for column in columns_shown)
@@ -312,8 +300,8 @@ def _print_leaderboard(compared: Comparison) -> None:
         header += (
             [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", f"{confidence(compared.alpha)} CI"]
         )
-        deviations = ["" if math.isnan(sd) else f" ±{number(sd)}" for sd in spread[measure]]
-        columns.append([number(value) + sd for value, sd in zip(values[measure], deviations, strict=True)])
+        deviations = ["" if math.isnan(sd) else f" ±{decimal(sd)}" for sd in spread[measure]]
+        columns.append([decimal(value) + sd for value, sd in zip(values[measure], deviations, strict=True)])
         signs = [MARKS[sign] if compared.baseline is not None else "" for sign in mark[measure]]
         standings = zip(best[measure], alike[measure], signs, strict=True)
         columns.append([("*" if first else "~" if like else " ") + sign for first, like, sign in standings])
@@ -337,7 +325,6 @@ def _print_leaderboard(compared: Comparison) -> None:
 
 
 def _print_tests(compared: Comparison) -> None:
-    from collection.comparison.conclusions import confidence, probability
     from collection.statistics import CORRECTIONS, TESTS
 
     for measure, tests in compared.tests.groupby("measure", sort=False):
@@ -361,7 +348,6 @@ def _print_tests(compared: Comparison) -> None:
 
 
 def _print_pairs(compared: Comparison) -> None:
-    from collection.comparison.conclusions import confidence
 
     assert compared.pairs is not None  # asked for
     for measure, pairs in compared.pairs.groupby("measure", sort=False):
@@ -379,8 +365,6 @@ def _print_pairs(compared: Comparison) -> None:
 
 
 def _test_cells(row: Mapping[Hashable, Any]) -> list[str]:
-    from collection.comparison.conclusions import probability
-
     interval = _interval(row["low"], row["high"])
     return [f"{row['difference']:+.4f}", interval, f"{row['effect']:+.2f}", probability(row["p"])]
 
@@ -405,7 +389,7 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
             if pd.isna(value):
                 return "-"
             if isinstance(value, float):
-                return four_digits(value)
+                return decimal(value)
             return {True: "yes", False: ""}[value] if isinstance(value, bool) else str(value)
 
         rows = [[cell(value) for value in row] for row in zip(*(frame[c].tolist() for c in frame), strict=True)]

@@ -8,7 +8,7 @@ import click
 
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import count
+from collection.phrases import count, join_first
 
 SHOWN = 30
 """Printed groups; JSON has all."""
@@ -54,10 +54,7 @@ def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
     if found.pairs:
         echo(f"{found.pairs:,} of {count(found.pool, 'pooled pair')} follow a near-duplicate in the same topic's pool.")
     largest = sorted(found.groups, key=lambda group: -len(group.doc_ids))[:SHOWN]
-    rows = []
-    for group in largest:
-        more = ", ..." if len(group.doc_ids) > NAMED else ""
-        rows.append([len(group.doc_ids), f"{min(group.similarity):.2f}", ", ".join(group.doc_ids[:NAMED]) + more])
+    rows = [[len(g.doc_ids), f"{min(g.similarity):.2f}", join_first(g.doc_ids, NAMED)] for g in largest]
     if rows:
         echo()
         print_table(["documents", "lowest similarity to the first", "ids"], rows)

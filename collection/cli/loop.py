@@ -10,7 +10,7 @@ import click
 from collection.cli.names import Names
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, echo_data, print_notices, print_settings, print_table, progress_line
-from collection.phrases import count, percent_down, percent_up
+from collection.phrases import count, join_first, percent_down, percent_up
 
 NAMED = 10
 """Printed topics per mode."""
@@ -106,7 +106,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     from dataclasses import asdict
 
     from collection.campaign import Campaign
-    from collection.campaign.loop_settings import LOOPING, MODES
+    from collection.campaign.loop_settings import LOOPING, MODES, describe_mode
 
     given = {name: value for name, value in changes.items() if value is not None}
     if "run" in given:
@@ -125,7 +125,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         used_up = campaign.budget.state().words
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
     named = [
-        [len(some), mode, _describe(mode, settings["by"]), ", ".join(some[:NAMED]) + (", ..." if some[NAMED:] else "")]
+        [len(some), mode, describe_mode(mode, settings["by"]), join_first(some, NAMED)]
         for mode, some in of_mode.items()
         if some
     ]
@@ -138,21 +138,6 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         echo(f"\n{used_up}")
     elif (settings["budget"] or settings["topic_budget"]) and not LOOPING & set(modes.values()):
         print_notices(["no topic is in the loop: budgets need --mode loop, loop-in-pool or pool-then-loop"])
-
-
-def _describe(mode: str, by: str) -> str:
-    """Describe what annotators judge in a mode, where the model or an adaptive strategy ranks.
-
-    >>> _describe("pool-then-loop", "mtf")
-    'the pool first, then documents that mtf selects from the runs'
-    """
-    from collection.campaign.loop_settings import MODES
-
-    meaning = MODES[mode][1]
-    if by == "model":
-        return meaning
-    # A strategy reads runs and no texts, so it never leaves their documents.
-    return meaning.replace("from the whole collection", "from the runs").replace("the loop selects", f"{by} selects")
 
 
 @click.command()

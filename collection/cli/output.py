@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.characters import for_terminal, one_line
+from collection.phrases import decimal, join_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,7 +180,7 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
             print_notices(["costs are shown only in the table of means and with --format json"])
         unknown = evaluation.costs.index[evaluation.costs.isna().all(axis=1)].tolist()
         if unknown:
-            print_notices([f"no costs for {', '.join(unknown[:5])}" + (", ..." if unknown[5:] else "")])
+            print_notices([f"no costs for {join_first(unknown)}"])
     print_notices(evaluation.notes)
     print_notices(describe_coverage(evaluation.coverage, values["measure"].unique(), judged_only))
 
@@ -193,7 +194,7 @@ def _print_values(
     order = values[rows].drop_duplicates()
 
     def table(of: str) -> pd.DataFrame:
-        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns].map(four_digits)
+        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns].map(decimal)
 
     cells = table("value")
     if "lowest" in values:
@@ -202,11 +203,6 @@ def _print_values(
         cells = pd.concat([cells, costs.loc[order].map(format_cost)], axis=1)
     body = [[name, *row] for name, row in zip(cells.index, cells.to_numpy().tolist(), strict=True)]
     print_table([first, *map(str, cells.columns)], body, numbers=True)
-
-
-def four_digits(value: float) -> str:
-    """Format a value with four decimals; counts of thousands have none."""
-    return f"{value:.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.4f}"
 
 
 def format_cost(value: str | float) -> str:

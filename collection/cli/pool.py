@@ -21,7 +21,7 @@ from collection.cli.options import (
 )
 from collection.cli.output import echo, print_notices, progress_line
 from collection.errors import InputError
-from collection.phrases import count, duration_range, plural
+from collection.phrases import count, duration_range, join_first, plural
 
 if TYPE_CHECKING:
     from collection.annotator_agreement.judging_time import Estimate
@@ -168,8 +168,7 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
     if empty:
         # With a total over all topics, a strategy may leave out topics that runs have.
         why = "" if report.parameters.get("total") else ", since no run has them"
-        more = ", ..." if empty[5:] else ""
-        notices.append(f"{count(len(empty), 'topic has', 'topics have')} no pairs{why}: {', '.join(empty[:5])}{more}")
+        notices.append(f"{count(len(empty), 'topic has', 'topics have')} no pairs{why}: {join_first(empty)}")
     if report.without_text:
         notices.append(
             f"{count(report.without_text, 'document of these pairs has', 'documents of these pairs have')} no text; "

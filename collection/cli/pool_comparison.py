@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from collection.cli.evaluate import parse_one
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import InputError
-from collection.phrases import join
+from collection.phrases import join_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,11 +74,10 @@ def describe_best(table: pd.DataFrame) -> list[str]:
     for share, rows in table.dropna(subset="tau").groupby("share"):
         # Values that print the same are ties.
         first = rows[rows["tau"].round(3) == rows["tau"].round(3).max()]
-        names = [f"{row.strategy} ({row.estimate})" for row in first.head(3).itertuples()]
-        more = [f"{len(first) - 3:,} more"] if len(first) > 3 else []
+        names = [f"{row.strategy} ({row.estimate})" for row in first.itertuples()]
         at = f"{100 * float(str(share)):.4g}%"
         sentences.append(
-            f"At {at} of the full pool, Kendall's tau is highest for {join(names + more)}: {first['tau'].max():.3f}."
+            f"At {at} of the full pool, Kendall's tau is highest for {join_first(names, 3)}: {first['tau'].max():.3f}."
         )
     return sentences
 

@@ -19,7 +19,7 @@ from collection.cli.options import (
     runs_argument,
 )
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import count, percent
+from collection.phrases import count, join_first, percent
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
@@ -98,10 +98,8 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
         if used < topics
     )
     if values.undecided:
-        topics, more = ", ".join(values.undecided[:5]), ", ..." if len(values.undecided) > 5 else ""
-        print_notices(
-            [f"left out {count(len(values.undecided), 'topic')} where all documents are tied: {topics}{more}"]
-        )
+        left_out = f"left out {count(len(values.undecided), 'topic')} where all documents are tied"
+        print_notices([f"{left_out}: {join_first(values.undecided)}"])
     print_notices(agreement_lines({**agreement._asdict(), "task": "preference"}))
 
 

@@ -8,9 +8,9 @@ import pandas as pd
 
 from collection.comparison.evaluation import Evaluation, direction
 from collection.comparison.system_names import SEED_MARK, find_mistaken_seeds
-from collection.errors import UnknownNameError
+from collection.errors import require_known
 from collection.measures import parse
-from collection.phrases import count, join, percent, plural
+from collection.phrases import confidence, count, join, join_first, percent, plural, probability
 from collection.statistics import CORRECTIONS
 
 UNJUDGED_TO_SAY = 0.05
@@ -22,8 +22,6 @@ def find_directions(tests: pd.DataFrame) -> pd.Series:
 
     It is the sign of the tested statistic: the median of ranks or signs may have another sign than the mean.
 
-    Examples
-    --------
     >>> of = {"difference": [-0.164, -0.2], "low": [0.1, -0.3], "high": [0.1, -0.1], "interval_of": ["median", "mean"]}
     >>> find_directions(pd.DataFrame(of)).tolist()
     [1.0, -1.0]
@@ -108,15 +106,13 @@ def describe_best(rows: pd.DataFrame, topics: int) -> str:
     more = f"significantly {word.replace('est', 'er')} than"
     if not alike:
         return f"{start}, {more} every other system."
-    rest = [f"{len(alike) - 5:,} more"] if len(alike) > 5 else []
-    return f"{start}, but not {more} {join([*alike[:5], *rest])}."
+    return f"{start}, but not {more} {join_first(alike)}."
 
 
 def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
     """Write how a system differs from its baseline by one measure, with the test."""
     rows = tests[tests["measure"] == measure]
-    if system not in set(rows["system"]):
-        raise UnknownNameError("tested system", system, rows["system"])
+    require_known("tested system", set(rows["system"]), system)
     row = rows[rows["system"] == system].iloc[0]
     corrected = "" if correction == "none" else f" after {CORRECTIONS[correction].label} correction"
     each = "" if parse(measure).entry.summary == "mean" else " per topic on average"
@@ -160,21 +156,3 @@ def _shorten(value: float, sign: str = "") -> str:
     ('0.753', '-0.081', '0.0001', '0.000')
     """
     return f"{value:{sign}.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:{sign}.1g}"
-
-
-def probability(p: float, equals: str = "") -> str:
-    """Format a p-value, with enough decimals to compare it with a level.
-
-    >>> probability(0.0504), probability(0.00001), probability(0.0504, equals="= ")
-    ('0.0504', '< 0.0001', '= 0.0504')
-    """
-    return "< 0.0001" if p < 0.0001 else f"{equals}{p:.4f}"
-
-
-def confidence(alpha: float) -> str:
-    """Format the confidence of an interval at a level.
-
-    >>> confidence(0.05), confidence(0.001)
-    ('95%', '99.9%')
-    """
-    return f"{100 * (1 - alpha):g}%"

@@ -253,8 +253,6 @@ def assumed_grades(scale: Iterable[float] | None, levels: Iterable[float]) -> st
 def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame) -> list[str]:
     """Report each relevance level that no grade of the qrels reaches, where a measure is 0 for every run.
 
-    Examples
-    --------
     >>> from collection.measures import parse
     >>> qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "relevance": [0.62, 0.1]})
     >>> out_of_reach([parse("AP"), parse("AP(rel=0.5)")], qrels)
@@ -282,8 +280,6 @@ def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame) -> list[str]:
 def direction(measure: Measure | str) -> int:
     """1 if a larger value is better, -1 if a smaller one is, 0 if neither.
 
-    Examples
-    --------
     >>> from collection.measures import parse
     >>> [direction(parse(m)) for m in ("alpha_nDCG@10", "Effort@0.95", "Judged@10")]
     [1, -1, 0]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from collection.comparison.evaluation import direction
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.measures import parse
 
 MORE_IS_BETTER_COSTS = ("throughput_qps",)
@@ -44,10 +44,8 @@ def frontier(means: pd.DataFrame, costs: pd.DataFrame, measure: str, cost: str) 
     >>> frontier(means, costs, "AP", "latency_ms")[["system", "dominated", "by"]].values.tolist()
     [['b', False, ''], ['a', False, ''], ['c', True, 'a']]
     """
-    if measure not in means:
-        raise UnknownNameError("measure", measure, map(str, means.columns))
-    if cost not in costs:
-        raise UnknownNameError("cost", cost, map(str, costs.columns))
+    require_known("measure", set(means.columns), measure)
+    require_known("cost", set(costs.columns), cost)
     if not pd.api.types.is_numeric_dtype(costs[cost]):
         known = [repr(value) for value in costs[cost].dropna()[:1]] or ["nothing for these systems"]
         raise InputError(f"cost {cost}: the frontier needs numbers, found {known[0]}")

@@ -208,6 +208,11 @@ def compare(
         if tukey is not None:
             board["like_best"] = _like_best(board, tukey)
             all_tukeys.append(tukey)
+            notes.add(
+                "which systems differ from the best is decided by the randomised Tukey HSD test of all pairs; the "
+                "tests against the baseline may disagree with it",
+                name,
+            )
         else:
             board["like_best"] = _like_best(
                 board, tested if best is None or best == reference else tests(values, best, measure)

@@ -13,8 +13,6 @@ def group_seeds(names: Iterable[str]) -> dict[str, list[str]]:
     Runs are seeds of a system if two or more have the same name before the last ``#`` and no run has that name itself.
     Any other run is a system by itself.
 
-    Examples
-    --------
     >>> group_seeds(["bm25", "dense#1", "dense#2", "tuned#3"])
     {'bm25': ['bm25'], 'dense': ['dense#1', 'dense#2'], 'tuned#3': ['tuned#3']}
     """

@@ -11,7 +11,7 @@ from collection.comparison.conclusions import find_directions
 from collection.comparison.evaluation import direction
 from collection.comparison.leaderboard import Comparison
 from collection.measures import parse
-from collection.phrases import count
+from collection.phrases import count, decimal
 from collection.statistics import CORRECTIONS, TESTS
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -27,8 +27,6 @@ BETTER, WORSE = "better", "worse"
 def escaped_latex(text: str) -> str:
     r"""Escape a text for LaTeX.
 
-    Examples
-    --------
     >>> print(escaped_latex("bm25_k1=0.9 & 100%"))
     bm25\_k1=0.9 \& 100\%
     """
@@ -122,11 +120,6 @@ def order_systems(comparison: Comparison) -> list[str]:
     return [str(system) for system in place.sort_values(kind="stable").index]
 
 
-def number(value: float, digits: int = 4) -> str:
-    """Format a value; whole numbers from 1,000 have no decimals."""
-    return f"{value:.0f}" if abs(value) >= 1000 and float(value).is_integer() else f"{value:.{digits}f}"
-
-
 def _rows(
     comparison: Comparison, digits: int, cell: Callable[[str, str, bool, str], str]
 ) -> list[tuple[str, list[str]]]:
@@ -138,8 +131,8 @@ def _rows(
             str(system),
             [
                 cell(
-                    number(float(values.loc[system, m]), digits),
-                    "" if pd.isna(spread.loc[system, m]) else number(float(spread.loc[system, m]), digits),
+                    decimal(float(values.loc[system, m]), digits),
+                    "" if pd.isna(spread.loc[system, m]) else decimal(float(spread.loc[system, m]), digits),
                     bool(best.loc[system, m]),
                     str(mark.loc[system, m]),
                 )

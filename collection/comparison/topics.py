@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from collection.comparison.evaluation import Evaluation
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, UnknownNameError, require_known
 from collection.frames import QRELS
 from collection.records import Run, sort_naturally
 
@@ -26,8 +26,7 @@ def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.Data
     """
     values = evaluation.per_topic()
     for kind, name, column in (("system", a, "run"), ("system", b, "run"), ("measure", measure, "measure")):
-        if name not in set(values[column]):
-            raise UnknownNameError(kind, name, values[column].drop_duplicates())
+        require_known(kind, set(values[column]), name)
     of = values[values["measure"] == measure].set_index("query_id")
     ours, theirs = of.loc[of["run"] == a, "value"], of.loc[of["run"] == b, "value"]
     table = pd.DataFrame({"value_a": ours, "value_b": theirs.reindex(ours.index)})

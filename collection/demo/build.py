@@ -6,13 +6,13 @@ import gzip
 import json
 import shutil
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from collection import layout
 from collection.campaign import DATABASE, Campaign
 from collection.campaign.results import ImportReport, ProgressCallback
-from collection.demo import annotators
 from collection.demo.documents import collect
 from collection.demo.systems import SYSTEMS
 from collection.errors import CampaignError
@@ -27,9 +27,6 @@ DATA = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
 
 CAMPAIGN_ID = "d0c57219de30"
 """The same for every demo, since random draws of the loop depend on it."""
-
-RUN_DEPTH = 50
-"""Ranks of the stored runs."""
 
 DESCRIPTION = """\
 The demo of Cleverdon. Documents are docstrings of installed Python libraries, topics are needs of programmers.
@@ -52,11 +49,13 @@ function, class or module does, not how well the docstring is written.
 
 The narrative of a topic takes precedence over these rules."""
 
-JUDGEMENT_FIELDS = (
-    "uuid", "annotator", "query_id", "doc_id", "kind", "relevance", "judged_at", "shown_at", "seconds", "source",
-    "strategy", "pool_rank", "model_round", "probability",
-)  # fmt: skip
-"""Fields of a line of ``simulated.jsonl``."""
+ANNOTATORS = ("simulated-1", "simulated-2", "simulated-3")
+
+BY_BOTH = ("2", "3", "4", "5", "6", "8", "9", "10", "11", "12")
+"""Topics whose pools the first two annotators judge to the end."""
+
+IN_LOOP: dict[str, int | None] = {"1": 18, "7": None}
+"""Topics that the third judges within the pool, and the number of judgements; None: until the advice is to stop."""
 
 
 def is_built(directory: Path) -> bool:
@@ -88,34 +87,37 @@ def build(directory: Path, progress: ProgressCallback | None = None) -> ImportRe
     return report
 
 
+@contextmanager
 def unjudged(
     directory: Path, work: Path, report: ImportReport | None = None, progress: ProgressCallback | None = None
-) -> Campaign:
+) -> Iterator[Campaign]:
     """Create the campaign without judgements in `directory`, with temporary files in `work`, and open it."""
     report, tell = report or ImportReport([], []), progress or (lambda what, done, total: None)
     known = _write_documents(work / "documents.jsonl", tell)
     runs, missing = _write_runs(work, known)
     with Campaign.create(directory, title=TITLE) as campaign:
         campaign.store.settings.put("id", CAMPAIGN_ID)
-    campaign = Campaign(directory)
-    with campaign.transaction():
-        imported = campaign.importer.import_files(
-            documents=[work / "documents.jsonl"], topics=DATA / "topics.jsonl", runs=runs, progress=progress
+    with Campaign(directory) as campaign:
+        with campaign.transaction():
+            imported = campaign.importer.import_files(
+                documents=[work / "documents.jsonl"], topics=DATA / "topics.jsonl", runs=runs, progress=progress
+            )
+            pool = campaign.pools.add("depth", depth=10)
+            for annotator in ANNOTATORS:
+                campaign.accounts.add(annotator, "annotator")
+            campaign.assignments.update(annotators=2, which="topics", topics=BY_BOTH)
+            campaign.settings.set_loop(target=0.8, run=4, control=0.25)
+            campaign.settings.set_loop(topics=list(IN_LOOP), mode="loop-in-pool")
+        report.done.extend(line.replace(f"{work}/", "").replace(f"{DATA}/", "") for line in imported.done)
+        report.notices.extend(line.replace(f"{work}/", "") for line in imported.notices)
+        report.done.append(
+            f"pool: {count(pool.pairs, 'pair')}, the first 10 documents of {pool.runs} systems per topic"
         )
-        pool = campaign.pools.add("depth", depth=10)
-        for annotator in annotators.ANNOTATORS:
-            campaign.accounts.add(annotator.name, "annotator")
-        campaign.assignments.update(annotators=2, which="topics", topics=annotators.BY_BOTH)
-        campaign.settings.set_loop(target=0.8, run=4, control=0.25)
-        campaign.settings.set_loop(topics=list(annotators.IN_LOOP), mode="loop-in-pool")
-    report.done.extend(line.replace(f"{work}/", "").replace(f"{DATA}/", "") for line in imported.done)
-    report.notices.extend(line.replace(f"{work}/", "") for line in imported.notices)
-    report.done.append(f"pool: {count(pool.pairs, 'pair')}, the first 10 documents of {pool.runs} systems per topic")
-    if missing:
-        report.notices.append(
-            f"the installed libraries lack {count(missing, 'document')} of the stored runs, which are left out"
-        )
-    return campaign
+        if missing:
+            report.notices.append(
+                f"the installed libraries lack {count(missing, 'document')} of the stored runs, which are left out"
+            )
+        yield campaign
 
 
 def _write_documents(path: Path, tell: ProgressCallback) -> set[str]:

@@ -68,8 +68,6 @@ class Group(NamedTuple):
 def shingles(text: str) -> Shingles:
     """Return the shingles of a text as ascending distinct numbers: (n,) uint64, at least one.
 
-    Examples
-    --------
     >>> len(shingles("the flow past a wing at low speed, and the flow past a wing"))
     9
     >>> len(shingles("past a wing"))
@@ -111,8 +109,6 @@ def _functions() -> tuple[Shingles, Shingles]:
 def sketch(text: str) -> Sketch:
     """Return the sketch of a text, the minimum of its shingles under each hash function: (HASHES,) uint32.
 
-    Examples
-    --------
     >>> bool((sketch("The flow past a wing.") == sketch("the flow past a wing")).all())
     True
     """
@@ -129,8 +125,6 @@ def sketch_of(of: Shingles) -> Sketch:
 def jaccard(a: Shingles, b: Shingles) -> float:
     """Return the Jaccard coefficient of the shingles of two texts.
 
-    Examples
-    --------
     >>> one, other = "one two three four five six seven eight", "one two three four five six seven nine"
     >>> round(jaccard(shingles(one), shingles(other)), 3)
     0.667

@@ -19,8 +19,6 @@ def plain(value: object) -> Any:
 
     Frames become lists of rows, named tuples and dataclasses mappings.
 
-    Examples
-    --------
     >>> plain({"a": np.int64(3), "b": (float("nan"), pd.NA), 4: "x"})
     {'a': 3, 'b': [None, None], '4': 'x'}
     """
@@ -44,8 +42,6 @@ def plain(value: object) -> Any:
 def distribution(counts: Iterable[int]) -> dict[str, float] | None:
     """``min``, ``median``, ``mean``, ``max``; None for no counts.
 
-    Examples
-    --------
     >>> distribution([1, 2, 6])
     {'min': 1, 'median': 2.0, 'mean': 3.0, 'max': 6}
     """

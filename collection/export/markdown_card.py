@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from collection.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
 from collection.export.facts import Facts
-from collection.phrases import count, duration, join, plural
+from collection.phrases import count, duration, join, join_first, plural
 from collection.stopping.table import missing_texts
 
 FEW = 25
@@ -162,7 +162,8 @@ def _pool(facts: Facts) -> Iterator[str]:
     if not pool["pairs"]:
         return
     yield "## Pooling"
-    sentences = [f"{pool['judged']:,} of {count(pool['pairs'], 'pair')} in the pool have a grade."]
+    has = plural(pool["judged"], "has", "have")
+    sentences = [f"{pool['judged']:,} of {count(pool['pairs'], 'pair')} in the pool {has} a grade."]
     if missing := pool["without_text"]:
         has, it_counts = plural(missing, "has", "have"), plural(missing, "it counts", "they count")
         sentences.append(f"{count(missing, 'pair')} {has} no text and cannot be judged; {it_counts} as unjudged.")
@@ -185,10 +186,10 @@ def _recall(facts: Facts) -> Iterator[str]:
         return
     yield "## Recall"
     pooled = sum(row["of"] == "pool" for row in found["per_topic"])
-    between = f"{found['low']:,} to {found['high']:,}" if found["low"] < found["high"] else f"{found['low']:,}"
+    least = f"an estimated {found['low']:,} to " if found["low"] < found["high"] else ""
     lines = [
-        f"{found['found']:,} relevant documents were found in {count(found['topics'], 'topic')}, of {between} that "
-        "exist by the sum of the topics' intervals."
+        f"{found['found']:,} relevant documents were found in {count(found['topics'], 'topic')}, of {least}"
+        f"{found['high']:,} that exist by the sum of the topics' intervals."
     ]
     if pooled:
         which = "These numbers" if pooled == found["topics"] else f"The numbers of {count(pooled, 'topic')}"
@@ -252,5 +253,4 @@ def _digits(value: float | None) -> str:
 
 
 def _named(names: Sequence[str], most: int = 50) -> str:
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(map(_cell, names[:most])) + more
+    return join_first(map(_cell, names), most)

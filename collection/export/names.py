@@ -12,8 +12,6 @@ from collection.records import QRELS_ANNOTATOR
 def pseudonyms(logs: Sequence[pd.DataFrame]) -> dict[str, str]:
     """Annotator -> a1, a2, ... by their first decision in these logs (``annotator``, ``judged_at``); not for qrels.
 
-    Examples
-    --------
     >>> log = pd.DataFrame({"annotator": ["zoe", "ann", "zoe"], "judged_at": ["1", "2", "3"]})
     >>> pseudonyms([log])
     {'zoe': 'a1', 'ann': 'a2'}

@@ -20,8 +20,6 @@ def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
 
     Topics are in the order of the qrels and then of the pool, by document id within each.
 
-    Examples
-    --------
     >>> qrels = pd.DataFrame({"query_id": ["1"], "doc_id": ["d2"], "relevance": [3]})
     >>> pool = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["d1", "d2"]})
     >>> with_unjudged(qrels, pool).to_dict("split")["data"]
@@ -35,8 +33,6 @@ def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
 def of_judged_topics(qrels: pd.DataFrame) -> pd.DataFrame:
     """Qrels without topics in which every pair is unjudged, where a measure is 0 whatever a system retrieves.
 
-    Examples
-    --------
     >>> qrels = pd.DataFrame({"query_id": ["1", "1", "2"], "relevance": [3, -1, -1]})
     >>> of_judged_topics(qrels).to_dict("split")["data"]
     [['1', 3], ['1', -1]]

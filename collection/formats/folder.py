@@ -15,6 +15,7 @@ from collection import layout
 from collection.errors import CampaignError, InputError
 from collection.formats.source import FilePath
 from collection.formats.write import replacing_bytes
+from collection.phrases import join_first
 
 CHECKSUMS = "checksums.txt"
 """The file of checksums, as ``sha256sum --check`` reads it."""
@@ -66,7 +67,7 @@ def _require_free(path: FilePath, target: Path, replace: bool, known_by: str) ->
         raise CampaignError(f"{path} already contains an exported collection; use --replace to overwrite it")
     if foreign := _find_foreign(target):
         raise CampaignError(
-            f"{path} has files that were not exported ({', '.join(foreign[:3])}{', ...' * (len(foreign) > 3)}), which "
+            f"{path} has files that were not exported ({join_first(foreign, 3)}), which "
             "--replace would delete; move them or choose another name"
         )
 

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import pandas as pd
 
 from collection import phrases
-from collection.errors import FormatError, UnknownNameError
+from collection.errors import FormatError, require_known
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import Extra, Layout, first_line, parse_score
 from collection.formats.tables.strict import read_table
@@ -59,8 +59,7 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     0      301     d1          2
     1      301     d7          0
     """
-    if form not in get_args(QrelsForm):
-        raise UnknownNameError("form of qrels", form, get_args(QrelsForm))
+    require_known("form of qrels", get_args(QrelsForm), form)
     if form == "judged":
         layout = _layout(path)
     else:

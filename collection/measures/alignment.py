@@ -184,8 +184,6 @@ def from_grades(rankings: Sequence[Sequence[float | None]], judged: Sequence[Seq
     `rankings` have for each topic the grade at each rank, None for unjudged; `judged` for each topic the grades of all
     judged documents, in any order (those of its ranking if left out, so that nothing relevant was missed).
 
-    Examples
-    --------
     >>> from_grades([[1, 0, 0, 3]], [[3, 2, 2, 0, 1, 0]]).relevant(rel=2).tolist()
     [3]
     """

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.measures.aligned import UNJUDGED, Aligned
 from collection.measures.alignment import from_grades
 from collection.measures.measure import Measure, as_measure
@@ -93,8 +93,7 @@ def explain(
         if len(aligned.topics) != 1:
             raise InputError(f"topic: expected one of the {len(aligned.topics)} topics to explain, found none")
         (topic,) = aligned.topics
-    if topic not in aligned.topics:
-        raise UnknownNameError("topic", topic, aligned.topics)
+    require_known("topic", aligned.topics, topic)
     one = aligned.only(topic)
     if doc_ids is not None and len(doc_ids) != one.retrieved[0]:
         raise InputError(f"doc_ids: expected the {one.retrieved[0]} documents of topic {topic!r}, found {len(doc_ids)}")

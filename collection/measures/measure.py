@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, UnknownNameError, require_known
 from collection.measures.aligned import Aligned, Floats
 from collection.measures.names import bare, translate
 from collection.measures.table import DEEPEST, MEASURES, MeasureEntry
@@ -43,9 +43,8 @@ class Measure:
         """Check name, parameters and number now, not when the first topic is computed."""
         entry = self.entry
         defaults = {k: v for k, v in entry.parameters.items() if k != entry.at}
+        require_known(f"{self.name} parameter", defaults, *self.parameters)
         for key, value in self.parameters.items():
-            if key not in defaults:
-                raise UnknownNameError(f"{self.name} parameter", key, defaults)
             entry.check(key, value)
         given = {k: _normal(v) for k, v in self.parameters.items()}
         kept = {k: given[k] for k in defaults if k in given and given[k] != defaults[k]}

@@ -284,8 +284,6 @@ def list_rankings(runs: Sequence[Run], query_id: str, doc_ids: pd.Index | Sequen
 def replay(selector: Selector, relevant: Sequence[bool] | npt.NDArray[np.bool_]) -> Indices:
     """The order in which a newly started strategy asks for the documents; `relevant` has the answer by document index.
 
-    Examples
-    --------
     >>> replay(maxmean([np.array([0, 1]), np.array([2, 1])]), [False, True, True])
     array([0, 2, 1])
     """
@@ -304,8 +302,6 @@ def choose_next(selector: Selector, answers: Mapping[int, bool], count: int) -> 
     Documents in `answers` (index -> whether it is relevant) get their answer; the others are returned, each presumed
     irrelevant to find the one after it.
 
-    Examples
-    --------
     >>> choose_next(mtf([np.array([0, 1, 2]), np.array([3, 0, 4])]), {0: True, 3: False}, 2)
     array([1, 4])
     """

@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 import numpy as np
 import pandas as pd
 
-from collection.errors import UnknownNameError
+from collection.errors import require_known
 from collection.frames import POOL, RUN
 from collection.pooling.table import STRATEGIES, Depth, Ties, check_depth
 from collection.records import Run
@@ -49,8 +49,7 @@ def depth(
         have it within the depth). Topics in order of first appearance, then by rank, number of runs and document id.
     """
     check_depth(depth)
-    if ties not in get_args(Ties):
-        raise UnknownNameError("treatment of ties", ties, get_args(Ties))
+    require_known("treatment of ties", get_args(Ties), ties)
     tops = [_top(run, depth, ties) for run in runs]
     rows = pd.concat(tops, ignore_index=True) if tops else pd.DataFrame(columns=["query_id", "doc_id", "rank"])
     pairs = rows.groupby(["query_id", "doc_id"], sort=False, as_index=False).agg(

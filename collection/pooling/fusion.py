@@ -17,7 +17,7 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.frames import POOL
 from collection.pooling.run_evidence import Floats, K, RunRows, evidence, join_runs
 from collection.pooling.table import STRATEGIES, Budget, Total, check_budget
@@ -150,8 +150,7 @@ def sparse(runs: Sequence[Run], *, budget: Budget = 10, fusion: Fusion = "rrf") 
     Source: Nguyen et al., "MS MARCO: a human generated machine reading comprehension dataset", 2016 (ten passages a
     question).
     """
-    if fusion not in get_args(Fusion):
-        raise UnknownNameError("fusion", fusion, get_args(Fusion))
+    require_known("fusion", get_args(Fusion), fusion)
     return STRATEGIES[fusion].pool(runs, budget=budget).assign(strategy="sparse")
 
 

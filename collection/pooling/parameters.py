@@ -11,8 +11,6 @@ from collection.pooling.table import StrategyEntry
 def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, float | str]:
     """Settings such as ``budget=50`` -> the strategy's parameters, with the types that its function names.
 
-    Examples
-    --------
     >>> from collection.pooling import STRATEGIES
     >>> read_parameters(STRATEGIES["rbp"], ["budget=50", "p=.95"])
     {'budget': 50, 'p': 0.95}
@@ -34,8 +32,6 @@ def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, 
 def format_parameters(parameters: Mapping[str, object]) -> str:
     """Format parameters without those that have no effect: a total of 0, or a budget next to a total.
 
-    Examples
-    --------
     >>> format_parameters({"budget": 100, "k": 60, "total": 0, "near_duplicates": "keep"})
     'budget 100, k 60'
     >>> format_parameters({"budget": 100, "k": 60, "total": 2000, "near_duplicates": "skip"})

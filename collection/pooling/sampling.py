@@ -44,8 +44,6 @@ class Stratum(NamedTuple):
 def parse_strata(text: str) -> list[Stratum]:
     """Parse strata written depth:rate with ascending depths: ``10:1,50:.3,100:.1``.
 
-    Examples
-    --------
     >>> parse_strata("10:1,50:.3")
     [Stratum(depth=10, rate=1.0), Stratum(depth=50, rate=0.3)]
     >>> parse_strata("50:.3,10:1")
@@ -78,8 +76,6 @@ def two_strata(ranks: Ints, depth: int, share: float) -> str:
 
     `ranks` (pairs,) holds the best rank of each.
 
-    Examples
-    --------
     >>> two_strata(np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), 10, 0.2)
     '2:0.4,10:0.15'
     """

@@ -79,8 +79,6 @@ def count_votes(preferences: pd.DataFrame) -> pd.DataFrame:
 def majority(preferences: pd.DataFrame) -> pd.DataFrame:
     """Find the better document of each pair by plurality: ``query_id``, ``better``, ``worse``; ties are left out.
 
-    Examples
-    --------
     >>> rows = [("ann", "1", "a", "b", "left"), ("ben", "1", "b", "a", "right"), ("cai", "1", "a", "b", "equal")]
     >>> majority(pd.DataFrame(rows, columns=list(NEEDED))).values.tolist()
     [['1', 'a', 'b']]

@@ -65,8 +65,6 @@ def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "")
     `documents` are ids in the order of the pool; `said` are the annotator's current preferences for the topic, in which
     other documents are ignored. `seed` and the pair determine which document is on the left.
 
-    Examples
-    --------
     >>> plan(["a", "b", "c"], []).pair in [("a", "b"), ("b", "a")]
     True
     >>> plan(["a", "b", "c"], [("a", "b", "right"), ("c", "a", "left"), ("c", "b", "equal")])

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.measures import Floats, Measure, as_measures
 from collection.measures.aligned import Bools
-from collection.phrases import join
+from collection.phrases import join_first
 from collection.reusability.run_matrix import RunMatrix, place_runs, summarise_runs
 
 _SEPARATOR = re.compile(r"[-_.#/: ]")
@@ -22,8 +22,6 @@ def groups_by_prefix(names: Sequence[str]) -> dict[str, str]:
 
     Runs of one participant usually have similar names. A run whose prefix no other run has is a group of its own.
 
-    Examples
-    --------
     >>> groups_by_prefix(["idst_bert_p1", "idst_bert_p2", "TUW19-p1", "runid2", "runid3", "7"])
     {'idst_bert_p1': 'idst', 'idst_bert_p2': 'idst', 'TUW19-p1': 'TUW', 'runid2': 'runid', 'runid3': 'runid', '7': '7'}
     """
@@ -43,15 +41,12 @@ def assign_groups(runs: Sequence[str], groups: Mapping[str, str] | None) -> tupl
     """
     if groups is None:
         return tuple(runs)
-    for name in groups:
-        if name not in runs:
-            raise UnknownNameError("run", name, runs)
+    require_known("run", runs, *groups)
     without = [name for name in runs if name not in groups]
     if without:
-        more = [f"{len(without) - 5:,} more"] if len(without) > 5 else []
         raise InputError(
             f"groups: expected a group for every run, even if it is the only member; found none for "
-            f"{join([*without[:5], *more])}"
+            f"{join_first(without)}"
         )
     return tuple(groups[name] for name in runs)
 

@@ -131,8 +131,6 @@ def measure_order_stability(
 def find_stable_depth(curve: pd.DataFrame, least: float) -> pd.Series | None:
     """Find the first row of one measure's curve from which on tau stays `least` or more; None if there is none.
 
-    Examples
-    --------
     >>> curve = pd.DataFrame({"depth": [1, 2, 3, 4], "pairs": [9, 15, 20, 24], "tau": [0.9, 0.8, 0.92, 1.0]})
     >>> int(find_stable_depth(curve, 0.9)["depth"])
     3

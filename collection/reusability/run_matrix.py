@@ -223,8 +223,6 @@ def place_runs(measures: Sequence[Measure], of_runs: Floats) -> Ints:
 def tau(one: Floats, other: Floats) -> float:
     """Kendall's tau-b of two rows of values; nan if one of them has no order.
 
-    Examples
-    --------
     >>> tau(np.array([0.3, 0.2, 0.1]), np.array([0.5, 0.6, 0.4]))
     0.333...
     """

@@ -73,8 +73,6 @@ def estimate_unseen(once: Floats, twice: Floats, units: int) -> tuple[Floats, Fl
     Source: Chao, "Estimating the population size for capture-recapture data with unequal catchability", Biometrics 43,
     1987; Chao & Chiu, "Species richness: estimation and comparison", 2016.
 
-    Examples
-    --------
     >>> float(estimate_unseen(np.array(10.0), np.array(4.0), 5)[0])
     7.2
     """
@@ -91,8 +89,6 @@ def estimate_unseen(once: Floats, twice: Floats, units: int) -> tuple[Floats, Fl
 def chao_interval(unseen: float, variance: float) -> tuple[float, float]:
     """Compute Chao's (1987) log-normal 95% interval of a number that cannot be negative.
 
-    Examples
-    --------
     >>> chao_interval(10.0, 0.0)
     (10.0, 10.0)
     """
@@ -151,8 +147,6 @@ def extrapolate(new: Floats, depth: int, curve: str = "power") -> Floats:
     counts: b is such that the mean of f is that of the counts. `new`, (..., d), counts the new documents at each of the
     first d ranks; the result, (...), is the expected number at the ranks d + 1 to `depth`.
 
-    Examples
-    --------
     >>> ranks = np.arange(1, 101)
     >>> float(extrapolate(1000 / ranks[:10], 100).round()), float((1000 / ranks[10:]).sum().round())
     (2258.0, 2258.0)
@@ -206,18 +200,17 @@ def _by_capture(matrix: RunMatrix, groups: Sequence[str], depth: int) -> Missing
         sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {_only(pool)}"
     elif tells and round(expected) < 1:
         once = int(topics["once"].sum())
+        bound = f"lower bound {round(expected):,}" + (f", {_interval(low, high)}" if expected else "")
         sentence = (
-            f"There is {'little' if expected else 'no'} sign of unjudged relevant documents {where}: {once:,} of "
-            f"{pool:,} known ones {plural(once, 'was', 'were')} found by a single group of runs"
+            f"There is {'little' if expected else 'no'} sign of unjudged relevant documents {where} ({bound}): "
+            f"{once:,} of {pool:,} known ones {plural(once, 'was', 'were')} found by a single group of runs"
         )
     elif tells:
-        estimated = f"An estimated {round(expected):,} or more relevant documents {where}"
-        sentence = f"{estimated} are unjudged ({_interval(low, high)})"
+        estimated, are = count(round(expected), "relevant document"), plural(round(expected), "is", "are")
+        sentence = f"An estimated {estimated} {where} {are} unjudged (a lower bound; {_interval(low, high)})"
     else:
-        sentence = (
-            f"The number of unjudged relevant documents {where} cannot be estimated: the {_interval(low, high)} is "
-            f"too wide ({_yardstick(pool, known)})"
-        )
+        reason = _too_wide(low, high, pool, known)
+        sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {reason}"
     if known:
         sentence += f"; {known:,} {plural(known, 'was', 'were')} found outside the pool"
     if 0 < known >= high:
@@ -249,10 +242,8 @@ def _by_depth(matrix: RunMatrix, depth: int, to: int, resamples: int, seed: int)
     if too_few:
         sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {_only(pool)}."
     elif not tells:
-        sentence = (
-            f"The number of unjudged relevant documents {where} cannot be estimated: the {_interval(least, most)} is "
-            f"too wide ({_yardstick(pool, known)})."
-        )
+        reason = _too_wide(least, most, pool, known)
+        sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {reason}."
     elif round(most) < 1:
         sentence = f"No unjudged relevant documents are expected {where}; {known_there}."
     elif round(expected - known) < 1:
@@ -277,7 +268,8 @@ def _only(pool: int) -> str:
     return f"only {count(pool, 'relevant document')} {plural(pool, 'is', 'are')} in the pool"
 
 
-def _yardstick(pool: int, known: int) -> str:
-    """The larger of the numbers of relevant documents known in the pool and outside it."""
+def _too_wide(low: float, high: float, pool: int, known: int) -> str:
+    """Compare an interval with the larger of the numbers of relevant documents known in the pool and outside it."""
     many, where = (pool, "in the pool") if pool >= known else (known, "outside the pool")
-    return f"{count(many, 'relevant document')} {plural(many, 'is', 'are')} known {where}"
+    width = f"the 95% CI, {low:,.0f} to {high:,.0f}, is wider than"
+    return f"{width} the number of relevant documents known {where} ({many:,})"

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from collection.measures import Measure, as_measures
-from collection.phrases import count, join, percent_down, plural
+from collection.phrases import count, join, join_first, percent_down, plural
 from collection.records import sort_naturally
 from collection.reusability.pool_depth import STABLE_TAUS, PoolDepth, find_stable_depth
 from collection.reusability.run_matrix import DIGITS, RunMatrix
@@ -190,14 +190,13 @@ def _breaches_sentence(result: DepthResult) -> str:
     """Count the runs over a limit for single runs, and name the worst."""
     number, allowed = len(result.breaking), floor(MAX_MOVED * result.others)
     changes = plural(number, "changes", "change")
-    named = [f"{b.run} ({amount(b.change, MAX_CHANGE, '+')}, {_moves(b.moved)})" for b in result.breaking[:MOST_NAMED]]
-    rest = [f"{number - MOST_NAMED:,} more"] if number > MOST_NAMED else []
+    named = [f"{b.run} ({amount(b.change, MAX_CHANGE, '+')}, {_moves(b.moved)})" for b in result.breaking]
     may = floor(MAX_BREACHES * (result.others + 1))
     far = f"by more than {count(allowed, 'rank')}" if allowed else f"{changes} rank"
     limit = f"at most {may:,} may, with care" if may else "none may"
     return (
         f"{number:,} of {count(result.others + 1, 'run')} {changes} by more than {MAX_CHANGE:g} or {far} ({limit}): "
-        f"{join([*named, *rest])}"
+        f"{join_first(named, MOST_NAMED)}"
     )
 
 
@@ -222,8 +221,6 @@ def find_deepest(
 def headline(ladder: Sequence[DepthResult], topics: int) -> str:
     """Write the answer in one sentence, with the number of topics behind it.
 
-    Examples
-    --------
     >>> good = DepthResult(10, "nDCG@10", 0.01, 0.02, "a", 1, "a", 20, 0.95, 1.0, (), "fair", ())
     >>> headline([good, apply_rules(good._replace(depth=100, measure="nDCG@100", known=0.5))], 50)
     'This collection is reusable to depth 10, but not at depth 100 (50 topics).'
@@ -238,8 +235,11 @@ def headline(ladder: Sequence[DepthResult], topics: int) -> str:
     ways = [f"to depth {fair.depth:,}"] if fair else []
     ways += [f"with care to depth {care.depth:,}"] if care else []
     if not ways:
-        unreliable = f"rankings of unpooled systems are unreliable even at depth {ladder[0].depth:,}"
-        return f"This collection is not reusable: {unreliable} {over}."
+        first = ladder[0]
+        even = f"even at depth {first.depth:,} {over}."
+        if first.known < MIN_KNOWN and len(first.broken) == 1:
+            return f"Too little is judged to assess reusability, {even}"
+        return f"This collection is not reusable: rankings of unpooled systems may be unreliable {even}"
     end = f", but not at depth {neither.depth:,}" if neither else ""
     return f"This collection is reusable {join(ways)}{end} {over}."
 
@@ -290,8 +290,8 @@ def stability_sentence(curve: pd.DataFrame, matrix: RunMatrix) -> str:
         reached[where] = least if row is not None else reached.get(where, least)
     parts = [f"{'at least ' if least < 1 else ''}{least:g} {where}" for where, least in reached.items()]
     return (
-        f"Compared with all {count(len(matrix.grade), 'judgement')}, shallower pools rank these "
-        f"{count(len(matrix.runs), 'system')} by {measure} with a Kendall's tau of {join(parts)}."
+        f"With shallower pools, the ranking of these {count(len(matrix.runs), 'system')} by {measure} has a Kendall's "
+        f"tau with the ranking by all {count(len(matrix.grade), 'judgement')} of {join(parts)}."
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from collection import pooling
 from collection.active_learning import features as vectors
 from collection.active_learning.training_round import Evidence, Recipe, Space, topic_text
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.expected_judgements import Pairs, decisive_pairs, describe, expected_values
 from collection.frames import QRELS, TOPICS
 from collection.measures import Measure, align, as_measure, index_qrels
@@ -237,9 +237,7 @@ def _wanted(strategies: Sequence[str] | None, material: _Material) -> list[str]:
         loop = [LOOP] if material.texts is not None else []
         return [*(s.name for s in pooling.STRATEGIES if not s.orders_as), *loop, DECIDING]
     known = [*(s.name for s in pooling.STRATEGIES), LOOP, DECIDING]
-    for name in strategies:
-        if name not in known:
-            raise UnknownNameError("strategy", name, known)
+    require_known("strategy", known, *strategies)
     if LOOP in strategies and material.texts is None:
         raise InputError("the strategy loop needs documents and topics; pass both, or leave it out")
     return list(strategies)

@@ -12,7 +12,7 @@ from collection import pooling
 from collection.active_learning.learners import LEARNERS
 from collection.active_learning.training_round import Recipe
 from collection.display import Displayed, Summary
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 from collection.phrases import count
 from collection.pooling import Indices
 from collection.simulation.cases import Case
@@ -103,9 +103,7 @@ def simulate(
         more than a replay has.
     """
     known = [*LOOPS, *(s.name for s in pooling.STRATEGIES)]
-    for strategy in strategies:
-        if strategy not in known:
-            raise UnknownNameError("strategy", strategy, known)
+    require_known("strategy", known, *strategies)
     for learner in learners:
         LEARNERS[learner]
     for rule in stops:

@@ -33,8 +33,6 @@ def check_suitability(
 ) -> list[str]:
     """Write notes on a test of these differences, (topics,) or (topics, systems); names as in the registries.
 
-    Examples
-    --------
     >>> check_suitability([0.1, 0.2, 0.3, 0.2], "permutation")[-1]
     'with 4 topics the smallest possible p of this test is 0.125, so nothing can be significant at 0.05'
     """

@@ -329,8 +329,6 @@ def sign(differences: npt.ArrayLike, alpha: float = 0.05) -> PairedTestResult:
 def effect_size(differences: npt.ArrayLike) -> Floats:
     """Cohen's d_z, the mean difference in standard deviations; shape ``differences.shape[1:]``.
 
-    Examples
-    --------
     >>> round(float(effect_size([0.1, 0.2, 0.3])), 3)
     2.0
     """

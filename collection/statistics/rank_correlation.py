@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, require_known
 
 Floats = npt.NDArray[np.float64]
 Scores: TypeAlias = Sequence[float] | np.ndarray
@@ -46,7 +46,7 @@ def kendall(x: Scores, y: Scores, *, variant: Variant = "b") -> float:
     >>> kendall([1, 2, 3], [1, 2, 2], variant="a")
     0.6666666666666666
     """
-    _choose("variant of tau", variant, Variant)
+    require_known("variant of tau", get_args(Variant), variant)
     xs, ys = _paired(x, y)
     ours, theirs = _signs(xs), _signs(ys)
     untied = (np.abs(ours).sum(), np.abs(theirs).sum()) if variant == "b" else (len(xs) * (len(xs) - 1),) * 2
@@ -84,7 +84,7 @@ def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
     Yilmaz, Aslam, Robertson (2008), A new rank correlation coefficient for information retrieval. SIGIR.
     Urbano, Marrero (2017), The treatment of ties in AP correlation. ICTIR.
     """
-    _choose("treatment of ties", ties, TauApTies)
+    require_known("treatment of ties", get_args(TauApTies), ties)
     xs, ys = _paired(x, y)
     for side, values, allowed in (("x", xs, ties == "b"), ("y", ys, ties != "none")):
         if not allowed and len(np.unique(values)) < len(values):
@@ -162,7 +162,7 @@ def rbo(
     >>> round(rbo({"a": 3, "b": 2, "c": 1}, {"a": 3, "c": 2, "d": 1}, p=0.9), 4)
     0.685
     """
-    _choose("treatment of ties", ties, RboTies)
+    require_known("treatment of ties", get_args(RboTies), ties)
     if not 0 < p < 1:
         raise InputError(f"p: expected a probability between 0 and 1, found {p:g}")
     if isinstance(x, Mapping) and isinstance(y, Mapping):
@@ -235,8 +235,3 @@ def _paired(x: Scores, y: Scores) -> tuple[Floats, Floats]:
 def _signs(values: Floats) -> Floats:
     signs: Floats = np.sign(values[:, None] - values)
     return signs
-
-
-def _choose(what: str, given: str, among: object) -> None:
-    if given not in get_args(among):
-        raise UnknownNameError(what, given, get_args(among))

@@ -21,8 +21,6 @@ Ints = NDArray[np.int64]
 class Ledger:
     """The judgements of one topic; `Ledger.of` makes one from plain sequences.
 
-    Examples
-    --------
     >>> ledger = Ledger.of([1, 0, 1, 0], size=10, drawn=[0, 0, 1, 1])
     >>> ledger.found, ledger.unjudged, ledger.found_before.tolist()
     (2, 6, [0, 1, 1, 2])

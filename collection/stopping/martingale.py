@@ -90,7 +90,7 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
 @STOPPING_RULES.add(
     "betting",
     label="Betting",
-    description="Stop when random draws rule out a recall below the target.",
+    description="Stop when random draws rule out, with the chosen confidence, a recall below the target.",
     promises="the target recall with the chosen confidence, however often it is checked",
     needs="random draws",
 )
@@ -142,8 +142,8 @@ def advise(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Sto
     likely = buscar(ledger, target=target, confidence=confidence).stop
     reason = (
         f"{percent_down(target)} recall is not guaranteed yet; it is, with {percent_down(confidence)} confidence, if "
-        f"the next {count(decision.needed, 'random draw')} {plural(decision.needed, 'finds', 'find')} no relevant "
-        f"document (the buscar heuristic, without a guarantee, would {'stop now' if likely else 'continue'})"
+        f"the next {plural(decision.needed, 'random draw finds', f'{decision.needed:,} random draws find')} no "
+        f"relevant document (the buscar heuristic, without a guarantee, would {'stop now' if likely else 'continue'})"
     )
     return StopDecision(False, reason, decision.needed)
 
@@ -240,7 +240,6 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
     high = _first(lambda r: against(r + 1) >= wanted, centre, most)
     relevant = float(best) if len(ledger.draws) or found == most else float("nan")
     low_recall, high_recall = _recall(found, high), _recall(found, low)
-    are_found = f"{found:,} {plural(found, 'is', 'are')} found"
     if not ledger.unjudged:
         reason = f"{ledger.size:,} of {count(ledger.size, 'document')} judged, {found:,} relevant"
     elif not len(ledger.draws):
@@ -249,7 +248,8 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
         numbers = f"{low:,} to {count(high, 'relevant document')}" if low < high else count(low, "relevant document")
         share = f" ({percent_down(low_recall)} to {percent_up(high_recall)})" if low < high else ""
         draws = count(len(ledger.draws), "random draw")
-        reason = f"{are_found} of {numbers}{share}, with {percent_down(confidence)} confidence from {draws}"
+        are_found = f"{found:,} of {numbers} {plural(found, 'is', 'are')} found{share}"
+        reason = f"{are_found}, with {percent_down(confidence)} confidence from {draws}"
     return Estimate(relevant, low, high, _recall(found, relevant), low_recall, high_recall, reason)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 import numpy as np
 
-from collection.errors import UnknownNameError
+from collection.errors import require_known
 from collection.phrases import count, percent_down
 from collection.registry import Parameter
 from collection.stopping.ledger import Bools, Floats, Ints, Ledger
@@ -307,7 +307,10 @@ def _unlikely(ledger: Ledger, target: float, starts: Ints) -> float:
 
 
 @STOPPING_RULES.add(
-    "buscar", label="buscar", description="Stop when a hypergeometric test rejects a recall below the target."
+    "buscar",
+    label="buscar",
+    description="Stop when a hypergeometric test rejects a recall below the target, as if the last ranked documents "
+    "were random draws (heuristic).",
 )
 def buscar(
     ledger: Ledger,
@@ -327,8 +330,7 @@ def buscar(
     draws, from the start that gives the lowest p: a heuristic without a guarantee. Source: Callaghan & Mueller-Hansen,
     "Statistical stopping criteria for automated screening in systematic reviews", Systematic Reviews 9, 2020.
     """
-    if stage not in get_args(Stage):
-        raise UnknownNameError("stage of buscar", stage, get_args(Stage))
+    require_known("stage of buscar", get_args(Stage), stage)
     if not ledger.judged:
         return StopDecision(False, "nothing is judged yet")
     limit = 1 - confidence

@@ -118,8 +118,6 @@ def too_many(ledger: Ledger, target: float) -> int:
 def missing_texts(per_topic: Iterable[int]) -> str:
     """Report pooled pairs without a text, given their number in each topic; empty if there are none.
 
-    Examples
-    --------
     >>> missing_texts([53, 0])
     '53 pooled documents have no text and cannot be judged; they count as unjudged.'
     """
@@ -136,8 +134,6 @@ def missing_texts(per_topic: Iterable[int]) -> str:
 def worst_case(unjudged: int) -> str:
     """Word the condition of a recall that is certain.
 
-    Examples
-    --------
     >>> worst_case(10)
     'even if all 10 unjudged documents are relevant'
     """

@@ -225,9 +225,10 @@ class JudgementTables(Repository):
         }
 
     def annotators(self) -> pd.DataFrame:
-        """Return ``annotator``, ``judgements`` (current), ``seconds`` (median), ``last_at``, by name."""
+        """Return ``annotator``, ``judgements`` (current), ``seconds`` (median), ``last_at`` (not imported), by name."""
         frame = self.connection.frame(
-            "SELECT annotator, seconds, judged_at FROM current_judgements WHERE counts_as = 'judgement' "
+            "SELECT annotator, seconds, CASE WHEN source != 'imported' THEN judged_at END AS judged_at "
+            "FROM current_judgements WHERE counts_as = 'judgement' "
             "ORDER BY annotator, id"
         )
         return frame.groupby("annotator", as_index=False).agg(

@@ -108,7 +108,28 @@ def test_without_a_keyboard_notices_tell_no_key(make):
 def test_the_card_s_phrases_are_the_library_s(browser: Browser):
     page = browser.new_page()
     script = (Path(cards.__file__).parent / "parts" / "phrases.js").read_text(encoding="utf-8")
-    lengths = [0, 1, 1.4, 45.4, 89, 89.6, 90, 600, 5399, 5400, 7200, 7380, 35_900, 36_000, 500_000, 9_000_000]
+    lengths = [
+        0,
+        0.5,
+        1,
+        1.4,
+        45.4,
+        88.5,
+        89,
+        89.6,
+        90,
+        150,
+        600,
+        5399,
+        5400,
+        7200,
+        8100,
+        7380,
+        35_900,
+        36_000,
+        500_000,
+        9_000_000,
+    ]
     pairs = [(2400, 3000), (1200, 9000), (600, 601), (60, 60), (5399.9, 5400), (36_000, 72_000)]
     items = [["a"], ["a", "b"], ["a", "b", "c"]]
     made = page.evaluate(

@@ -14,13 +14,17 @@ const count = (number, one, many) => `${figure(number)} ${plural(number, one, ma
 const join = (items, last = "and") => (
   items.length > 1 ? `${items.slice(0, -1).join(", ")} ${last} ${items.at(-1)}` : String(items[0] ?? ""));
 
+/** A number with so many decimals; halves become even, as in Python. */
+const rounded = (number, digits = 0) => number.toLocaleString(
+  "en", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven" });
+
 /** A duration in seconds as an amount and its unit: working time has no days. */
 function inUnit(seconds) {
-  if (Math.round(seconds) < 90) return [seconds.toFixed(0), "second"];
-  if (Math.round(seconds / 60) < 90) return [(seconds / 60).toFixed(0), "minute"];
+  if (Math.round(seconds) < 90) return [rounded(seconds), "second"];
+  if (Math.round(seconds / 60) < 90) return [rounded(seconds / 60), "minute"];
   const hours = seconds / 3600;
   const digits = hours < 10 && Math.abs(hours - Math.round(hours)) > 0.05 ? 1 : 0;
-  return [hours.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }), "hour"];
+  return [rounded(hours, digits), "hour"];
 }
 
 /** A duration in the largest unit that fits, up to hours. */

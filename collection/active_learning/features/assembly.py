@@ -153,8 +153,6 @@ def build(
 ) -> Vectors:
     """Make vectors of texts in memory; the arguments are those of :func:`.storage.update`.
 
-    Examples
-    --------
     >>> vectors = build(["one red apple", "two red pears"], blocks=["words"])
     >>> (vectors.scores(vectors.vectorize("apples and pears").toarray()[0]) > 0).tolist()
     [False, True]

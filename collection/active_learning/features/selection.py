@@ -15,8 +15,6 @@ def top(scores: np.ndarray, count: int, allowed: NDArray[np.bool_] | None = None
 
     `allowed` (n,) marks the rows that may be chosen; None for all.
 
-    Examples
-    --------
     >>> top(np.array([1, 3, 2, 3], np.float32), 3).tolist()
     [1, 3, 2]
     >>> top(np.array([1, 3, 2, 3], np.float32), 3, np.array([True, False, True, True])).tolist()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.errors import UnknownNameError
+from collection.errors import require_known
 from collection.tokens import grams, normalise, words
 
 if TYPE_CHECKING:
@@ -52,17 +52,13 @@ def places(indptr: Ints, rows: Ints) -> tuple[Ints, Ints]:
 
 def text_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
     """Check the names of text blocks and drop repetitions."""
-    for name in blocks:
-        if name not in TEXT_BLOCKS:
-            raise UnknownNameError("block of vectors", name, TEXT_BLOCKS)
+    require_known("block of vectors", TEXT_BLOCKS, *blocks)
     return tuple(dict.fromkeys(blocks))
 
 
 def count(texts: Sequence[str | None], blocks: Sequence[str], bigrams: bool = False) -> dict[str, Counts]:
     """Count the terms of each block, "words" or "chars"; with `bigrams`, "words" includes pairs of neighbouring words.
 
-    Examples
-    --------
     >>> count(["to be or not to be"], ["words"])["words"].counts.tolist()
     [2, 2, 1, 1]
     """

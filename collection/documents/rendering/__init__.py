@@ -53,8 +53,6 @@ class Shown(NamedTuple):
 def form_of(metadata: Mapping[str, object]) -> str | None:
     """Return the form that a document's field ``format`` names; None if it is missing or unknown.
 
-    Examples
-    --------
     >>> form_of({"format": "text/html; charset=utf-8"}), form_of({"format": "A4"})
     ('html', None)
     """

@@ -47,8 +47,6 @@ DEEPEST = 8
 def is_page(text: str) -> bool:
     """Tell whether a text begins like an HTML page.
 
-    Examples
-    --------
     >>> is_page("<!DOCTYPE html><p>x"), is_page("<p>x"), is_page("<html> is a tag"), is_page("a < b")
     (True, False, True, False)
     """
@@ -61,8 +59,6 @@ def extract_text(page: str) -> tuple[str, str]:
     Empty lines separate paragraphs, list items begin with a bullet or their number, ``|`` separates the cells of a row,
     and an image becomes its description in brackets. Scripts, styles, templates and fallback content are left out.
 
-    Examples
-    --------
     >>> extract_text("<title>A</title><p>1 &lt; 2<script>x()</script><ul><li>b<li><b>c</b>d</ul>")
     ('A', '1 < 2\n\n• b\n• cd')
     """

@@ -28,8 +28,6 @@ def to_html(text: str) -> str:
     HTML in the text is shown as text, and an image as its description. Links open in a new window and must be ``http``,
     ``https`` or ``mailto``. Headings are two levels lower. Bidirectional controls are removed.
 
-    Examples
-    --------
     >>> to_html("# Grades\n<b>*all*</b>")
     '<h3>Grades</h3>\n<p>&lt;b&gt;<em>all</em>&lt;/b&gt;</p>\n'
     >>> to_html("[x](javascript:alert)")
@@ -41,8 +39,6 @@ def to_html(text: str) -> str:
 def render(text: str) -> tuple[str, str]:
     r"""Convert as :func:`to_html`, but keep bidirectional controls; also return the ``textContent``, for offsets.
 
-    Examples
-    --------
     >>> render("1 < *2*\n\n- a\n- b")
     ('<p>1 &lt; <em>2</em></p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n', '1 < 2\n\na\nb\n\n')
     """

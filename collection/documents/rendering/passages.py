@@ -48,8 +48,6 @@ def terms(topic_words: str) -> list[str]:
     Stop words are left out, and endings are cut so that other forms match. In scripts without blanks, the terms are
     pairs of neighbouring characters.
 
-    Examples
-    --------
     >>> terms("What are the boundaries of heated wings?")
     ['boundar', 'heat', 'wing']
     >>> terms("東京駅 map")
@@ -101,8 +99,6 @@ def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> l
     `most` is the maximum number of passages, including the beginning; `length` is their approximate number of words.
     Returns [start, end) in code points, in reading order.
 
-    Examples
-    --------
     >>> text = "The wing. " + "It rains. " * 40 + "Heat in the wing. " + "It rains. " * 40
     >>> [text[a:b] for a, b in excerpts(text, ["wing", "heat"], length=6)]
     ['The wing.', 'It rains. Heat in the wing. It rains.']
@@ -201,8 +197,6 @@ def _boundary(text: str, want: int, low: int, high: int, step: int) -> int:
 def cut(text: str, at: int) -> str:
     r"""Cut a text to its first `at` characters, or slightly fewer to keep graphemes whole.
 
-    Examples
-    --------
     >>> cut("a\u0301b", 1), cut("ab", 2)
     ('', 'ab')
     """

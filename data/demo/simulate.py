@@ -1,7 +1,7 @@
-"""The program that makes the demo's stored data: ``python -m collection.demo.simulation``.
+"""Make the stored data of the demo, ``runs/`` and ``simulated.jsonl``, again.
 
-It writes ``runs/`` and ``simulated.jsonl`` in ``data/demo``: it runs the systems, and lets the simulated annotators
-judge what Cleverdon hands out to them, in the pool and in the loop. That takes a minute, so the demo reads the result.
+The systems rank the documents, and simulated annotators judge what Cleverdon shows them, in the pool and in the loop.
+The grades are those of ``judgements.jsonl``, with a few errors of one grade; the times are random.
 """
 
 from __future__ import annotations
@@ -11,18 +11,46 @@ import json
 import random
 import tempfile
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from collection.demo.annotators import ANNOTATORS, BY_BOTH, IN_LOOP, LOOP, Annotator
-from collection.demo.build import DATA, JUDGEMENT_FIELDS, RUN_DEPTH, unjudged
+import pandas as pd
+
+from collection.campaign import Campaign
+from collection.demo.build import ANNOTATORS, BY_BOTH, IN_LOOP, unjudged
 from collection.demo.documents import collect
 from collection.demo.systems import run_all
 from collection.records import Judgement
 
-if TYPE_CHECKING:
-    from collection.campaign import Campaign
+DATA = Path(__file__).parent
+
+JUDGEMENT_FIELDS = (
+    "uuid", "annotator", "query_id", "doc_id", "kind", "relevance", "judged_at", "shown_at", "seconds", "source",
+    "strategy", "pool_rank", "model_round", "probability",
+)  # fmt: skip
+"""Fields of a line of ``simulated.jsonl``."""
+
+RUN_DEPTH = 50
+"""Ranks of the stored runs."""
+
+
+class Annotator(NamedTuple):
+    """A simulated annotator."""
+
+    name: str
+    source: str
+    """Annotator of ``judgements.jsonl`` whose grades these are."""
+    errors: float
+    """Share of grades that are one too high or one too low."""
+    seconds: float
+    """Median time per document, without the time for reading; times are log-normal."""
+    first_day: datetime
+
+
+FAST = Annotator(ANNOTATORS[0], "model-a", 0.02, 5.0, datetime(2026, 11, 9, 8, 30, tzinfo=UTC))
+SLOW = Annotator(ANNOTATORS[1], "model-b", 0.04, 13.0, datetime(2026, 11, 9, 9, 15, tzinfo=UTC))
+LOOP = Annotator(ANNOTATORS[2], "model-a", 0.03, 8.0, datetime(2026, 11, 12, 13, 5, tzinfo=UTC))
 
 Grades = dict[tuple[str, str, str], int]
 """(annotator, query_id, doc_id) -> grade."""
@@ -63,7 +91,7 @@ class Simulation:
 
     def run(self) -> None:
         """Judge the topics of :data:`BY_BOTH` and :data:`IN_LOOP`."""
-        for annotator in ANNOTATORS:
+        for annotator in (FAST, SLOW, LOOP):
             chance = random.Random(annotator.name)
             clock = _Clock(annotator, chance)
             for query_id, count in _work(annotator):
@@ -114,8 +142,6 @@ def _work(annotator: Annotator) -> Iterator[tuple[str, int | None]]:
 
 def write_data(directory: Path) -> None:
     """Write the stored data of the demo to a directory that has its topics and judgements."""
-    import pandas as pd
-
     documents = pd.DataFrame([d[:3] for d in collect()], columns=["doc_id", "title", "text"])
     topics = pd.read_json(directory / "topics.jsonl", lines=True, dtype=False)
     (directory / "runs").mkdir(exist_ok=True)
