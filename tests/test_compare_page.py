@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -270,6 +271,17 @@ def test_topics_where_two_differ_most_lead_to_their_rankings(
     assert right["grade"].tolist() == ["0", "0", "–", "1", "2", "3"]
     assert left["rival"].tolist() == [5, 6, 4, 2, 1, 3]
     assert right["document"].iloc[2] == "f: Title f"
+
+
+@pytest.mark.slow
+def test_the_rank_in_a_ranking_without_the_document_is_empty(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    systems = {name: dict.fromkeys(TOPICS, documents) for name, documents in (("one", "ab"), ("two", "bc"))}
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        campaign.importer.import_files(**write(tmp_path / "files", systems, {q: f"topic {q}" for q in TOPICS}))
+        app = look(opened(campaign), "Two systems")
+    left = next(table for table in app.dataframe if "rival" in table.value.columns)
+    shown = pa.ipc.open_stream(left.proto.arrow_data.styler.display_values).read_pandas()
+    assert shown["rival"].tolist() == ["", "1"]
 
 
 @pytest.mark.slow

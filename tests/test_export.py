@@ -812,6 +812,7 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
         assert words in card, words
     assert "5 of 6 pairs in the pool have a grade." in card
     assert "3 relevant documents were found in 2 topics, of an estimated 3 to 4 that exist" in card
+    assert "(each with 95% confidence by itself)" in card
     facts["pool"]["judged"] = 1
     assert "1 of 6 pairs in the pool has a grade." in export.card(facts)
 

@@ -219,7 +219,7 @@ def test_without_runs_no_rule_looks_at_ranks(opened: Callable[..., AppTest], tmp
     with Campaign.create(tmp_path / "bare") as bare:
         bare.importer.import_files(topics=files / "t.tsv", qrels=files / "q.txt")
         app = opened(bare, "export.py")
-        assert app.selectbox(key="negatives").options == ["Judged", "Random, unjudged too"]
+        assert app.selectbox(key="negatives").options == ["Judged", "Random, including unjudged"]
 
 
 def test_signed_out_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, campaign: Campaign) -> None:

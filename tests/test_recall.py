@@ -515,7 +515,7 @@ def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Camp
     app.radio(key="evidence").set_value("none")
     app.selectbox(key="explain").set_value("terms and runs")
     app.selectbox(key="draws").set_value("number").run()
-    assert "judging is not blind" in shown(app)
+    assert "hidden from annotators while judging is blind" in shown(app)
     app.number_input(key="run").set_value(30).run()
     assert hundred.settings.loop().mode == "loop"  # not before it is saved
     app.button(key="save").click().run()

@@ -40,7 +40,7 @@ with st.form("card", enter_to_submit=False):
             )
             wanted["most_chosen"] = number("Choices per list, at most", "most_chosen", 1, 50, "For lists.")
             wanted["preference_size"] = number(
-                "Documents to compare",
+                "Documents to compare per topic",
                 "preference_size",
                 2,
                 100,

@@ -61,8 +61,8 @@ TOLERANCE = 1e-9
 @ADJUDICATION_RULES.add(
     "adjudicated-or-majority",
     label="Adjudicated, or majority",
-    description="The adjudicated grade if there is one, otherwise the grade that most annotators gave; "
-    "in a tie the lower one, unless `ties` is set.",
+    description="The adjudicated grade if there is one, otherwise the grade that most annotators gave; in a tie the "
+    "lower one, unless `ties` is set.",
     adjudications="first",
 )
 def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:

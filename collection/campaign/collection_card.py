@@ -167,7 +167,9 @@ class CollectionCard:
                 qrels,
                 sum(self.corpus.without_text().values()),
             ),
-            "recall": export.of_recall(self.corpus.in_topic_order(self.recall.table())),
+            "recall": export.of_recall(
+                self.corpus.in_topic_order(self.recall.table()), self.recall.settings.loop().confidence
+            ),
             "runs": self.store.corpus.runs()[["run", "topics", "rows", "deepest", "sha256"]].to_dict("records"),
             "guidelines": self.store.settings.text("guidelines"),
             "topic_notes": self.store.corpus.topic_notes(),

@@ -161,10 +161,8 @@ class Evaluator:
         UnknownNameError
             There is no such run, or no such topic.
         """
-        known = self.store.corpus.runs()["run"].tolist()
-        require_known("run", known, a, b)
-        topics = self.corpus.topics()["query_id"].tolist()
-        require_known("topic", topics, query_id)
+        require_known("run", self.store.corpus.runs()["run"].tolist(), a, b)
+        require_known("topic", self.corpus.topics()["query_id"].tolist(), query_id)
         read = {run.name: run for run in self.corpus.runs([a, b])}
         return comparison.side_by_side(read[a], read[b], self.qrels.build(rule), query_id, depth)
 

@@ -10,7 +10,7 @@ from collection import assignment, clock
 from collection.campaign.judging_demand import JudgingDemand
 from collection.campaign.settings import Settings
 from collection.documents.rendering import html_text, is_html
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError
 from collection.records import UNSPACED, Document
 from collection.store import Selection, Store
 
@@ -71,7 +71,7 @@ class DocumentSearch:
             raise InputError(f"topic {query_id!r} is closed")
         document = self.store.corpus.documents([doc_id]).get(doc_id)
         if document is None:
-            raise UnknownNameError("document", doc_id, [])
+            raise InputError(f"document {doc_id!r} is not in the campaign")
         if not self.store.assignments.is_for(query_id, annotator):
             raise InputError(f"topic {query_id!r} is assigned to other annotators")
         if first := next(iter(self.store.assignments.calibration_left(annotator)), None):

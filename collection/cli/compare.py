@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import (
     COMPAT,
     FILE,
@@ -122,7 +122,7 @@ def compare(
     if systems is not None and topic is not None:
         named = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
         if missing := [name for name in systems if name not in named]:
-            raise click.UsageError(f"there is no run {missing[0]}")
+            raise click.UsageError(f"--systems: expected two of the runs, found {missing[0]!r}")
         a, b = (named[name] for name in systems)
         print_notices(comparison.out_of_reach(parsed, judged))
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
@@ -192,6 +192,8 @@ def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
     """Print the values and rankings of two runs for a topic; TSV has the rankings only."""
+    if form == "table":
+        ranks = ranks.assign(**ranks[["grade_a", "grade_b"]].map("{:g}".format, na_action="ignore"))
     ranks = ranks.rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
@@ -202,7 +204,7 @@ def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, system
     else:
         echo(f"topic {topic}\n")
         if values.empty:
-            echo("no values: the topic is not in the qrels")
+            echo("No values: the topic is not in the qrels.")
         else:
             _print_frame(values, form)
         echo()

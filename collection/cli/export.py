@@ -10,19 +10,27 @@ import click
 
 from collection import layout
 from collection.cli import preferences, training_data
-from collection.cli.names import Names
-from collection.cli.options import (
-    DIRECTORY,
-    WRITTEN,
-    SectionedCommand,
-    combine_options,
-    option_section,
-)
+from collection.cli.methods import Names
+from collection.cli.options import DIRECTORY, WRITTEN, SectionedCommand, combine_options, option_section
 from collection.cli.output import echo, print_notices, progress_line
 from collection.phrases import count
 
 ABOUT = ("description", "licence", "citation", "url")
 """Texts of the card that the manager writes."""
+
+EMPTY = {
+    "qrels": "no pair has a grade by this adjudication rule",
+    "judgements": "nothing is judged yet",
+    "labels": "no annotator has graded a pair yet",
+    "passages": "no passage is marked in the current judgements",
+    "pool": "the pool has no pairs yet",
+    "missing_documents": "every pooled document has a text",
+    "sparse_qrels": "no document is chosen by this rule",
+    "choices": "nothing has been chosen from lists yet",
+    "preferences": "no documents have been compared yet",
+    "preference_qrels": "the preferences give no document a grade",
+}
+"""Option -> why its file may have no lines."""
 
 _qrels, _grades, _logs = option_section("Qrels"), option_section("Adjudication"), option_section("Logs and lists")
 _collection = option_section("Collection")
@@ -147,8 +155,11 @@ def export(
         echo(f"{collection}: collection {report.facts['name']}, {len(report.files):,} files, {size:,} bytes")
         if not report.facts["licence"]:
             print_notices(["the collection has no licence; add one with --licence"])
-    if qrels is not None and not written[str(qrels)]:
-        print_notices([f"{qrels} is empty: no pair has a grade by this adjudication rule"])
+    print_notices(
+        f"{options[name]} is empty: {reason}"
+        for name, reason in EMPTY.items()
+        if options[name] is not None and not written[str(options[name])]
+    )
     if only is None and there.usual:
         of = f"{len(there.finished):,} of {count(len(there.graded), 'topic')}"
         print_notices(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, echo_data, print_notices, print_settings, print_table, progress_line
 from collection.phrases import count, join_first, percent_down, percent_up

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isnan
 from typing import TYPE_CHECKING
 
 import click
@@ -104,7 +105,7 @@ def print_table(
 ) -> None:
     """Print columns of text, integers right-aligned; with `numbers`, all columns without words but the first."""
     header = [_cell(name) for name in header]
-    cells = [[f"{c:,}" if isinstance(c, int) else _cell(c) for c in row] for row in rows]
+    cells = [[_cell(cell) for cell in row] for row in rows]
     widths = [max(len(r[i]) for r in [header, *cells]) for i in range(len(header))]
     right = [
         all(isinstance(row[i], int) for row in rows) or (numbers and i > 0 and not any(_is_word(r[i]) for r in cells))
@@ -141,6 +142,10 @@ def _is_word(cell: str) -> bool:
 
 
 def _cell(value: object) -> str:
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return "-"
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else decimal(value)
     return for_terminal(" ".join(str(value).replace("\t", " ").splitlines()))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_table
 from collection.phrases import join
