@@ -136,13 +136,15 @@ def compare(
     baseline
         System to test all others against; by default the best by each measure.
     test, correction
-        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`.
+        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`; the comparisons
+        within one measure are corrected together. Holm is the default because it is never less powerful than
+        Bonferroni and assumes as little.
     alpha
         Significance level; intervals have confidence 1 - alpha.
     seed
         Random seed for reproducible p-values.
     all_pairs
-        Also test all pairs of systems with the randomised Tukey HSD test.
+        Also test all pairs of systems with the randomised Tukey HSD test, which then decides `like_best`.
 
     Returns
     -------

@@ -267,6 +267,12 @@ def test_imported_qrels_are_an_annotator_of_their_own(campaign: Campaign, files:
     assert "d1" not in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
 
 
+def test_a_notice_on_costs_of_many_unknown_runs_tells_how_many_there_are(campaign: Campaign, files: Path) -> None:
+    (files / "costs.csv").write_text("run,latency_ms\nalpha,2.5\n" + "".join(f"x{n},1\n" for n in range(7)))
+    (notice,) = campaign.importer.import_files(costs=files / "costs.csv").notices
+    assert notice.endswith("no run or system called 'x0', 'x1', 'x2', 'x3', 'x4' and 2 more")
+
+
 def test_costs_of_runs_are_kept_and_shown_beside_their_values(campaign: Campaign, files: Path) -> None:
     say = [Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)]
     campaign.judging.judge_many(say)

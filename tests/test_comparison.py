@@ -627,13 +627,13 @@ def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path)
     found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
     # Of dense#2 the latency is said by itself: the mean of 60 and 70.
     assert found["dense"] == {"run": "dense", "latency_ms": 65.0, "hardware": "GPU"}
-    assert f"{costs}: there is no run or system 'nobody'" in result.stderr
+    assert f"{costs}: 'nobody' is not among the runs" in result.stderr
     result = run("evaluate", *files, "--costs", costs, "--format", "json", "--separate-seeds")
     found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
     assert (found["dense#1"]["latency_ms"], found["dense#2"]["latency_ms"]) == (60.0, 70.0)
     result = run("compare", *files, "--costs", costs, "--frontier", "latency_ms", "--format", "json")
     assert {row["system"]: row["latency_ms"] for row in json.loads(result.stdout)} == {"bm25": 5.0, "dense": 65.0}
-    assert "there is no run or system 'nobody'" in result.stderr
+    assert "'nobody' is not among the runs" in result.stderr
     costs.write_text("run,latency_ms\nnobody,1\n")
     assert "expected costs of one of the runs (bm25, dense#1, dense#2), found those of nobody" in fails(
         "evaluate", *files, "--costs", costs

@@ -299,9 +299,7 @@ def _print_leaderboard(compared: Comparison) -> None:
     header: list[str] = ["system"]
     columns: list[list[str]] = []
     for measure in values:
-        header += (
-            [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", f"{confidence(compared.alpha)} CI"]
-        )
+        header += [str(measure), "", *([f"{confidence(compared.alpha)} CI"] if len(values.columns) <= 2 else [])]
         deviations = ["" if math.isnan(sd) else f" ±{decimal(sd)}" for sd in spread[measure]]
         columns.append([decimal(value) + sd for value, sd in zip(values[measure], deviations, strict=True)])
         signs = [MARKS[sign] if compared.baseline is not None else "" for sign in mark[measure]]
@@ -333,24 +331,16 @@ def _print_tests(compared: Comparison) -> None:
         test, correction = TESTS[compared.test].label, CORRECTIONS[compared.correction].label
         echo(f"\n{measure} vs. {compared.baseline}: {test}, {correction}")
         of = tests["interval_of"].iloc[0]
-        header = [
-            "system",
-            "difference",
-            f"{confidence(compared.alpha)} CI" + ("" if of == "mean" else f" of the {of}"),
-        ]
+        interval = f"{confidence(compared.alpha)} CI" + ("" if of == "mean" else f" of the {of}")
+        header = ["system", "difference", interval, "effect size d_z", "p", "adjusted p", "better/equal/worse topics"]
         rows = []
         for row in tests.to_dict("records"):
             more = [probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}"]
             rows.append([row["system"], *_test_cells(row), *more, "*" if row["significant"] else ""])
-        print_table(
-            [*header, "effect size d_z", "p", "adjusted p", "better/equal/worse topics", "significant"],
-            rows,
-            numbers=True,
-        )
+        print_table([*header, "significant"], rows, numbers=True)
 
 
 def _print_pairs(compared: Comparison) -> None:
-
     assert compared.pairs is not None  # asked for
     for measure, pairs in compared.pairs.groupby("measure", sort=False):
         found = int(pairs["significant"].sum())
@@ -359,11 +349,8 @@ def _print_pairs(compared: Comparison) -> None:
             [f"{row['system_a']} - {row['system_b']}", *_test_cells(row), "*" if row["significant"] else ""]
             for row in pairs.to_dict("records")
         ]
-        print_table(
-            ["pair", "difference", f"{confidence(compared.alpha)} CI", "effect size d_z", "p", "significant"],
-            rows,
-            numbers=True,
-        )
+        header = ["pair", "difference", f"{confidence(compared.alpha)} CI", "effect size d_z", "p", "significant"]
+        print_table(header, rows, numbers=True)
 
 
 def _test_cells(row: Mapping[Hashable, Any]) -> list[str]:

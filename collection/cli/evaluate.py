@@ -20,7 +20,7 @@ from collection.cli.options import (
 )
 from collection.cli.output import echo, echo_data, print_evaluation, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
-from collection.phrases import count, join_first
+from collection.phrases import count, join_first, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +92,8 @@ def evaluate_files(
     place = f"{costs}, line {formats.find_run_line(costs, table['run'].iloc[0])}"
     evaluation = comparison.with_costs(evaluation, table, place)
     if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
-        print_notices([f"{costs}: there is no run or system {join_first(map(repr, unknown))}"])
+        are = plural(len(unknown), "is", "are")
+        print_notices([f"{costs}: {join_first(map(repr, unknown))} {are} not among the runs"])
     return evaluation
 
 

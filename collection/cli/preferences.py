@@ -60,9 +60,9 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
             found = campaign.topic_tasks.preferences()
             values = None if runs else campaign.evaluation.by_preferences(depth=depth)
     else:
+        found, values = latest_preferences(formats.read_preferences(source)), None
         if not runs:
             raise click.UsageError("expected at least one RUN after the file of preferences")
-        found, values = latest_preferences(formats.read_preferences(source)), None
     if values is None:
         values = evaluate(formats.read_runs(runs), found, depth)
     _print_values(values, agreement(found), per_topic, form)

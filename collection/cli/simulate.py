@@ -147,9 +147,7 @@ def simulate(
         formats.write_table(results.curves, curves)
     if form == "tsv":
         print_notices(notices)
-        columns = (results.values[c].tolist() for c in results.values.columns)
-        rows = [tuple(results.values.columns), *zip(*columns, strict=True)]
-        echo_data("\n".join("\t".join(map(str, row)) for row in rows))
+        echo_data(results.values.to_csv(sep="\t", index=False, na_rep="nan", lineterminator="\n"), nl=False)
         return
     _print_means(results, notices)
 
