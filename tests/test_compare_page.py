@@ -327,7 +327,7 @@ def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], 
     said = [Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:4]]
     compared.judging.judge_many(said)
     app = opened(compared)
-    assert "completely judged topics (4 of 8 with judgements)" in app.toggle[0].label
+    assert "Only finished topics (4 of 8 with grades)" in app.toggle[0].label
     assert numbers(app)["Topics"] == "4 of 8"
     assert " over 4 topics)" in words(app)
     known = compared.evaluation.compare(MEASURES, topics=TOPICS[:4]).table()
@@ -341,7 +341,7 @@ def test_few_finished_topics_do_not_stand_for_all(opened: Callable[..., AppTest]
     compared.pools.add("depth", depth=6)
     compared.judging.judge_many([Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:3]])
     app = opened(compared)
-    assert "completely judged topics (3 of 8 with judgements)" in app.toggle[0].label
+    assert "Only finished topics (3 of 8 with grades)" in app.toggle[0].label
     assert app.toggle[0].value is False
     assert numbers(app)["Topics"] == "8 of 8"
 

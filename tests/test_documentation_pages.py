@@ -96,6 +96,13 @@ def test_every_link_of_every_page_in_the_app_leads_somewhere(browser: TestClient
     assert not dead
 
 
+@pytest.mark.parametrize("path", ["/documentation", "/documentation/"])
+def test_the_address_without_a_page_leads_to_the_first_page(browser: TestClient, path: str) -> None:
+    answer = browser.get(path)
+    assert answer.status_code == 200
+    assert "The demo in ten minutes" in answer.text
+
+
 @pytest.mark.parametrize("name", ["nothing", "../pyproject.toml", "%2e%2e/%2e%2e/pyproject", "images/../../README.png"])
 def test_nothing_but_pages_and_their_pictures_is_served(browser: TestClient, name: str) -> None:
     assert browser.get(f"/documentation/{name}").status_code == 404

@@ -152,6 +152,8 @@ def test_the_cost_of_more_recall_by_hand() -> None:
     # 20 found: 1% is less than a document; 4 draws of misses do not change the precision.
     few = drawing([1] * 18 + [0] * 48 + [1] * 2 + [0] * 4, [0] * 68 + [1] * 4, 400)
     assert cost(few).startswith("One more relevant document costs about 25 judgements: ")
+    # 28 judgements found 24.
+    assert cost(Ledger.of([1] * 24 + [0] * 4, 50)).startswith("One more relevant document costs about 1.2 judgements: ")
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ def draw(titles: Mapping[str, str]) -> None:
         widgets.page_link("adjudicate.py", "Adjudicate the others")
     if len(pairs):
         results = campaign.calibration.results()
+        hint = "Share of the annotator's grades that equal the reference grade."
         display.table(
             results.assign(finished=results["judged"] >= results["of"]),
             {
@@ -32,11 +33,7 @@ def draw(titles: Mapping[str, str]) -> None:
                 "judged": "Pairs judged",
                 "of": "Pairs in the set",
                 "finished": CheckboxColumn("Finished"),
-                "agree": number(
-                    "Agreement with reference",
-                    "percent",
-                    help="Share of the annotator's grades that equal the reference grade.",
-                ),
+                "agree": number("Agreement with reference", "percent", help=hint),
             },
             placeholder="–",
             alt="Progress of each annotator with the calibration set",

@@ -1,5 +1,6 @@
 """The download of a whole collection on the Export page, with its card and its options."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypedDict
@@ -32,10 +33,11 @@ class Options(TypedDict):
     corpus: CorpusChoice
     query_text: str
     name_annotators: bool
+    topics: Sequence[str] | None
 
 
-def draw(rule: str) -> None:
-    """Draw the section; `rule` makes the qrels."""
+def draw(rule: str, topics: Sequence[str] | None) -> None:
+    """Draw the section; `rule` makes the qrels, of these topics or all."""
     now = session.current()
     campaign = now.campaign
     answer = st.container()
@@ -59,10 +61,12 @@ def draw(rule: str) -> None:
             with_runs = st.toggle("Include runs", key="with-runs")
             hint = "Otherwise annotators are called a1, a2, ...; notes are exported unchanged."
             name_annotators = st.toggle("Include annotators' names", key="name-annotators", help=hint)
-    options = Options(name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators)
+    options = Options(
+        name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators, topics=topics
+    )
     with answer:
         try:
-            outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=corpus)
+            outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=corpus, topics=topics)
         except CleverdonError as error:
             st.info(widgets.plain(f"{error}."))
             return

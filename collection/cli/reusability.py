@@ -105,12 +105,8 @@ def reusability(
             raise InputError(f"--grades needs QRELS; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("leaving runs out"):
             rel = relevance_level or campaign.settings.loop().level
-            there = campaign.evaluation.topics_with_grades(rule)
-            if topics == "finished" and not there.finished:
-                raise InputError(
-                    f"none of {count(len(there.graded), 'topic')} with a grade is finished; use --topics all"
-                )
-            taken = there.usual if topics is None else there.finished if topics == "finished" else None
+            there = campaign.qrels.topics_with_grades(rule, closed_early=False)
+            taken = there.select(topics)
             report = campaign.evaluation.reusability(
                 list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options
             )
