@@ -46,7 +46,9 @@ def test_no_name_is_a_directive_of_streamlit(name: str) -> None:
     assert " ".join(re.sub("[\u200b\u2060]", "", said).split()).replace("&lt;", "<").replace("&gt;", ">") == shown
 
 
-@pytest.mark.parametrize("name", ["bm25 k1=0.9", "12:30 or later", "a: b", "Wings: an introduction", "https", "nDCG@10"])
+@pytest.mark.parametrize(
+    "name", ["bm25 k1=0.9", "12:30 or later", "a: b", "Wings: an introduction", "https", "nDCG@10"]
+)
 def test_an_ordinary_name_has_no_invisible_characters(name: str) -> None:
     assert not re.search("[\u200b\u2060]", widgets.plain(name))
 
