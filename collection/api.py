@@ -15,15 +15,7 @@ from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Evaluation
 from collection.errors import InputError
 from collection.formats.columns import rename_columns
-from collection.formats.in_memory import (
-    LabelsLike,
-    QrelsLike,
-    RunsLike,
-    as_labels,
-    as_qrels,
-    as_runs,
-    as_scale,
-)
+from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs, as_scale
 from collection.frames import DOCUMENTS, POOL, TOPICS
 from collection.measures import Measure
 from collection.phrases import join, plural

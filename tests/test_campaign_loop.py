@@ -566,11 +566,11 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     confidence = "(95% CI)"
     assert [re.split(" {2,}", line) for line in result.output.splitlines()[2:5]] == [
         [
-            *("topic", "mode", "judged", "relevant found", "no text"),
+            *("topic", "mode", "judged", "relevant found"),
             *(f"relevant {confidence}", f"recall {confidence}", "scope", "advice"),
         ],
-        ["2", "closed", "0", "0", "0", "-", "-", "collection", "closed"],
-        ["1", "loop", "1", "0", "0", "0 to 69", "0% to 100%", "collection", "judge 67 more at random"],
+        ["2", "closed", "0", "0", "-", "-", "collection", "closed"],
+        ["1", "loop", "1", "0", "0 to 69", "0% to 100%", "collection", "judge 67 more at random"],
     ]
     assert "Not shown: 1 topic not started; --format json has all." in result.output
     rows = json.loads(CliRunner().invoke(main, ["recall", directory, "--format", "json"]).output)

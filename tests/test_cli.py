@@ -258,6 +258,7 @@ def test_wrong_words(built: Path, tmp_path: Path) -> None:
 
 def test_the_next_step_has_its_command(built: Path, tmp_path: Path) -> None:
     lines = ok("status", built).splitlines()
+    assert "topic  mode  pool  judged  judgements left  title" in lines  # without columns of zeros
     assert lines[-2:] == ["Next: Judge the pool: 6 of 6 pairs are left.", f"  cleverdon serve {built}"]
     assert ok("new", tmp_path / "c").endswith(f"  cleverdon import {tmp_path / 'c'} {IMPORT}\n")
 

@@ -18,12 +18,7 @@ from collection.formats import QUERY_TEXTS, write_zip
 from collection.phrases import count
 
 LARGEST = 200_000_000  # bytes of documents up to which a collection is packed for a browser
-FIELDS = {
-    "description": "Description",
-    "licence": "Licence",
-    "citation": "Citation",
-    "url": "URL",
-}
+FIELDS = {"description": "Description", "licence": "Licence", "citation": "Citation", "url": "URL"}
 
 
 class Options(TypedDict):

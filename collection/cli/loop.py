@@ -174,7 +174,8 @@ def recall(directory: Path, form: str) -> None:
     confidence = percent_down(settings.confidence)
     estimates = [f"relevant ({confidence} CI)", f"recall ({confidence} CI)"]
     if rows:
-        print_table(["topic", "mode", "judged", "relevant found", "no text", *estimates, "scope", "advice"], rows)
+        header = ["topic", "mode", "judged", "relevant found", "no text", *estimates, "scope", "advice"]
+        print_table(header, rows, optional=["no text"])
         echo(f"\nRelevant: grade {settings.level} or higher.")
     if hidden := len(table) - len(rows):
         echo(f"Not shown: {count(hidden, 'topic')} not started; --format json has all.")

@@ -101,9 +101,19 @@ def progress_line(work: str) -> Iterator[Callable[[str, int, int | None], None]]
 
 
 def print_table(
-    header: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: bool = False, with_header: bool = True
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    numbers: bool = False,
+    with_header: bool = True,
+    optional: Sequence[str] = (),
 ) -> None:
-    """Print columns of text, integers right-aligned; with `numbers`, all columns without words but the first."""
+    """Print columns of text, integers right-aligned; with `numbers`, all columns without words but the first.
+
+    `optional` columns are left out if they are 0 everywhere.
+    """
+    kept = [i for i, name in enumerate(header) if name not in optional or any(row[i] for row in rows)]
+    header, rows = [header[i] for i in kept], [[row[i] for i in kept] for row in rows]
     header = [_cell(name) for name in header]
     cells = [[_cell(cell) for cell in row] for row in rows]
     widths = [max(len(r[i]) for r in [header, *cells]) for i in range(len(header))]

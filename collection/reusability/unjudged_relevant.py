@@ -247,7 +247,7 @@ def _by_depth(matrix: RunMatrix, depth: int, to: int, resamples: int, seed: int)
         sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {reason}."
     elif round(most) < 1:
         sentence = f"No unjudged relevant documents are expected {where}; {known_there}."
-    elif round(expected - known) < 1:
+    elif missing < 1:
         sentence = f"Up to {count(round(most), 'relevant document')} {where} may be unjudged; {known_there}."
     else:
         sentence = (
