@@ -25,6 +25,7 @@ STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ("Export the collection", "export.py", {}, "Download the qrels, or the collection with a card that describes it."),
 )  # label, page, its query, and what to do there
 
+WIDTH = 260  # pixels of a link, so that the texts beside the links are aligned
 STOP = "tour"  # the field of an address that names the stop
 
 
@@ -57,4 +58,4 @@ def draw_next(campaign: Campaign) -> None:
 def _draw_link(number: int) -> None:
     label, file, query, _ = STOPS[number - 1]
     icon, query = page_access.find_page(file).icon, {**query, STOP: str(number)}
-    st.page_link(f"views/{file}", label=f"{number}. {label}", icon=icon, query_params=query)
+    st.page_link(f"views/{file}", label=f"{number}. {label}", icon=icon, query_params=query, width=WIDTH)
