@@ -243,6 +243,20 @@ def test_the_tour_stays_hidden_once_it_is_hidden(opened: Callable[..., AppTest],
     assert not shows_tour(opened(campaign, "overview.py"))
 
 
+@pytest.mark.parametrize(("shown", "stop", "words"), [(True, "5", "Tour, 5 of 7"), (True, "9", ""), (False, "5", "")])
+def test_a_page_of_the_tour_names_the_stop(
+    opened: Callable[..., AppTest], campaign: Campaign, shown: bool, stop: str, words: str
+) -> None:
+    campaign.settings.set_tour(shown)
+    app = opened(campaign, "compare.py")
+    app.query_params["tour"] = stop
+    app.run()
+    assert not app.exception
+    assert words in " ".join(c.value for c in app.sidebar.caption)
+    assert bool(words) == ("Tour" in " ".join(c.value for c in app.sidebar.caption))
+    assert bool(words) == bool(app.sidebar.get("page_link"))
+
+
 def test_the_next_step_is_a_button_that_leads_to_its_page(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "empty") as empty:
         app = opened(empty, "recall.py")

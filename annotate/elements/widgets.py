@@ -25,7 +25,7 @@ from collection.phrases import count, percent, plural
 from collection.records import Document, GradeScale
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
-_ADDRESS = re.compile(r"://|www\.|@", re.I)
+_ADDRESS = re.compile(r"://|www\.|@(?=[\w-]*\.\w)", re.I)  # not of a measure, nDCG@10
 _DIRECTIVE = re.compile(
     r":(?=(?:100|1234|[\w+-]*[^\W\d][\w+-]*|[+-]1)(?:[:/]|\Z))|(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S)"
 )
