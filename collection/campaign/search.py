@@ -17,8 +17,8 @@ from collection.store import Selection, Store
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 _TAG = re.compile(r"<[^<>]*>|\A[^<>]*>|<[^<>]*\Z")
-AROUND = 40  # characters of a snippet before the first word, and a third of those after it
 """An HTML tag, perhaps cut off, and perhaps with the marks of a search in it."""
+AROUND = 40  # characters of a snippet before the first word, and a third of those after it
 
 
 class Found(NamedTuple):
