@@ -18,6 +18,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 _TAG = re.compile(r"<[^<>]*>|\A[^<>]*>|<[^<>]*\Z")
 """An HTML tag, perhaps cut off, and perhaps with the marks of a search in it."""
+AROUND = 40  # characters of a snippet before the first word, and a third of those after it
 
 
 class Found(NamedTuple):
@@ -121,12 +122,12 @@ def _query(groups: list[list[str]], unwanted: list[str]) -> str:
     return " NOT ".join([f"({wanted})", *unwanted])
 
 
-def _snippet(text: str, words: list[str], around: int = 40) -> str:
+def _snippet(text: str, words: list[str]) -> str:
     """The text around the first of the words, with U+0002 and U+0003 around each of them."""
     pattern = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
     first = pattern.search(text)
-    start = max(0, first.start() - around) if first else 0
-    end = min(len(text), (first.end() if first else 0) + 3 * around)
+    start = max(0, first.start() - AROUND) if first else 0
+    end = min(len(text), (first.end() if first else 0) + 3 * AROUND)
     marked = pattern.sub(lambda found: f"\x02{found[0]}\x03", text[start:end])
     return ("… " if start else "") + marked + (" …" if end < len(text) else "")
 

@@ -110,7 +110,7 @@ def print_table(
 ) -> None:
     """Print columns of text, integers right-aligned; with `numbers`, all columns without words but the first.
 
-    `optional` columns are left out if they are 0 everywhere.
+    `optional` columns are left out if they are 0 or empty everywhere.
     """
     kept = [i for i, name in enumerate(header) if name not in optional or any(row[i] for row in rows)]
     header, rows = [header[i] for i in kept], [[row[i] for i in kept] for row in rows]

@@ -157,4 +157,4 @@ def _print_people(campaign: Campaign, form: str) -> None:
         name, role, state, email = (account[column] for column in ("name", "role", "state", "email"))
         rows.append([name, role, groups, state, password, *minutes, email or ""])
     heads = ["name", "role", "groups", "state", "password", "signed in (UTC)", "last judgement (UTC)", "e-mail"]
-    print_table(heads, rows)
+    print_table(heads, rows, optional=["groups", "e-mail"])
