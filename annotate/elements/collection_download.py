@@ -38,7 +38,7 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
     answer = st.container()
     st.caption(
         "The archive has documents, topics and qrels in BEIR and TREC formats, a script for ir_datasets, the logs, and "
-        "a card that describes how the collection was built."
+        "a card that describes how the collection was built. Options adds the runs and selects the documents."
     )
     widgets.documentation_link("how-to/publish-a-collection", "How to publish a collection")
     if now.role == "manager":
