@@ -6,7 +6,7 @@ import streamlit as st
 
 from annotate import views
 from annotate.auth import session
-from annotate.elements import signin_pages, widgets
+from annotate.elements import signin_pages, tour, widgets
 from annotate.server import uploads
 from collection.errors import CleverdonError
 
@@ -20,6 +20,7 @@ try:
             st.navigation(signin_pages.pages(), position="hidden").run()
         else:
             page = st.navigation(views.navigation(signed_in.role), expanded=True)
+            tour.draw_next(signed_in.campaign)
             signin_pages.draw_account(signed_in.campaign.title, signed_in.annotator, signed_in.role)
             views.run(page, signed_in.role)
 except CleverdonError as error:

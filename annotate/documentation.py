@@ -50,13 +50,13 @@ img { max-width: 100%; }
 
 def routes() -> list[Route]:
     """The route of all pages and pictures."""
-    return [Route(PATH + "/{name:path}", show, methods=["GET"])]
+    return [Route(path, show, methods=["GET"]) for path in (PATH, PATH + "/{name:path}")]
 
 
 @open_to(ANYBODY)
 def show(request: Request) -> Response:
     """Answer with a page, or a picture of one; open to everybody, since it tells nothing about the campaign."""
-    name = request.path_params["name"]
+    name = request.path_params.get("name", "")
     if name in documentation.list_pictures():
         return FileResponse(documentation.folder() / name, headers=HEADERS)
     if not name or name.endswith(".md"):

@@ -15,15 +15,7 @@ from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Evaluation
 from collection.errors import InputError
 from collection.formats.columns import rename_columns
-from collection.formats.in_memory import (
-    LabelsLike,
-    QrelsLike,
-    RunsLike,
-    as_labels,
-    as_qrels,
-    as_runs,
-    as_scale,
-)
+from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs, as_scale
 from collection.frames import DOCUMENTS, POOL, TOPICS
 from collection.measures import Measure
 from collection.phrases import join, plural
@@ -33,7 +25,9 @@ from collection.statistics import DEFAULT_CORRECTION, DEFAULT_TEST
 
 
 def read_documents(path: str | PathLike[str]) -> pd.DataFrame:
-    r"""Read all documents into memory; :func:`collection.formats.read_documents` reads them one by one.
+    r"""Read all documents of a file into memory.
+
+    To read them one by one, use :func:`collection.formats.read_documents`.
 
     Parameters
     ----------
@@ -134,13 +128,15 @@ def compare(
     baseline
         System to test all others against; by default the best by each measure.
     test, correction
-        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`.
+        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`; the comparisons
+        within one measure are corrected together. Holm is the default because it is never less powerful than
+        Bonferroni and assumes as little.
     alpha
         Significance level; intervals have confidence 1 - alpha.
     seed
         Random seed for reproducible p-values.
     all_pairs
-        Also test all pairs of systems with the randomised Tukey HSD test.
+        Also test all pairs of systems with the randomised Tukey HSD test, which then decides `like_best`.
 
     Returns
     -------

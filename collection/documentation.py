@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import inspect
 import re
 from collections.abc import Iterator, Mapping
@@ -38,9 +37,12 @@ def folder() -> Path:
 
 @cache
 def list_pages() -> dict[str, str]:
-    """The title of every page by its name, such as ``how-to/stop-judging``, in the order of the names."""
+    """The title of every page by its name, such as ``how-to/stop-judging``, in the order of the start page."""
+    listed = [START, *(folder() / f"{START}.md").read_text("utf-8").splitlines()]
     names = [name.removesuffix(".md") for name in _files("md")]
-    return {name: _title((folder() / f"{name}.md").read_text("utf-8")) or name for name in names}
+    names.sort(key=lambda name: listed.index(name) if name in listed else len(listed))
+    titles = (re.search(r"^# (.+)$", (folder() / f"{name}.md").read_text("utf-8"), re.M) for name in names)
+    return {name: found[1] if found else name for name, found in zip(names, titles, strict=True)}
 
 
 @cache
@@ -50,9 +52,9 @@ def list_pictures() -> list[str]:
 
 
 def _files(ending: str) -> list[str]:
-    """The files of the documentation, without what Sphinx builds in ``_build``."""
+    """The files of the documentation, without the example files and what Sphinx builds in ``_build``."""
     names = sorted(file.relative_to(folder()).as_posix() for file in folder().rglob(f"*.{ending}"))
-    return [name for name in names if not name.startswith("_")]
+    return [name for name in names if not name.startswith(("_", "examples/"))]
 
 
 def read_page(name: str) -> str:
@@ -70,14 +72,8 @@ def read_page(name: str) -> str:
     return _DIRECTIVE.sub(lambda found: _fill_in(found, PurePosixPath(name).parent, pages), text)
 
 
-def _title(text: str) -> str:
-    found = re.search(r"^# (.+)$", text, re.M)
-    return found[1] if found else ""
-
-
 def _quote(admonition: re.Match[str]) -> str:
-    lines = [f"**{admonition[1].capitalize()}.** {admonition[2].strip()}".replace("\n", "\n> ")]
-    return "> " + "\n".join(lines)
+    return "> " + f"**{admonition[1].capitalize()}.** {admonition[2].strip()}".replace("\n", "\n> ")
 
 
 def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str, str]) -> str:
@@ -86,8 +82,7 @@ def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str,
     if kind == "registry":
         return describe_registry(*argument.split())
     if kind == "toctree":
-        patterns = [str(place / line.strip()) for line in content.splitlines() if line and not line.startswith(":")]
-        named = [page for pattern in patterns for page in fnmatch.filter(pages, pattern)]
+        named = [str(place / line.strip()) for line in content.splitlines() if line and not line.startswith(":")]
         caption = re.search(r"^:caption: (.+)$", content, re.M)
         links = [f"- [{pages[page]}]({PurePosixPath(page).relative_to(place)}.md)" for page in named]
         return "\n".join([*([f"**{caption[1]}**\n"] if caption else []), *links])

@@ -278,14 +278,14 @@ GRADE_SCALES: dict[str, GradeScale] = {
 }
 
 
-def sort_naturally(frame: pd.DataFrame, column: str = "query_id") -> pd.DataFrame:
-    """Sort rows by id with numbers by size, stable; sort by other columns afterwards, with ``kind="stable"``.
+def sort_naturally(frame: pd.DataFrame) -> pd.DataFrame:
+    """Sort rows by ``query_id`` with numbers by size, stable; sort by other columns afterwards, with ``kind="stable"``.
 
     >>> import pandas as pd
     >>> sort_naturally(pd.DataFrame({"query_id": ["10", "1", "2"]}))["query_id"].tolist()
     ['1', '2', '10']
     """
-    ids = frame[column].astype("str")
+    ids = frame["query_id"].astype("str")
     place = {text: number for number, text in enumerate(sorted(set(ids), key=natural_key))}
     return frame.iloc[ids.map(place).argsort(kind="stable").to_numpy()]
 

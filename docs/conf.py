@@ -23,7 +23,7 @@ extensions = [
     "sphinx_copybutton",
     "registry_pages",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "examples"]
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
 copybutton_prompt_text = "$ "

@@ -27,7 +27,7 @@ from collection.annotator_agreement.bootstrap import VALUES
 from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
-from tests.helpers import fails, ok
+from tests.helpers import fails, ok, run
 
 COLUMNS = ["annotator", "query_id", "doc_id", "relevance"]
 EXACT = 1e-9
@@ -398,9 +398,9 @@ def test_options_that_do_not_exist(options: dict[str, object], said: str) -> Non
         (labels_of(), "observed", "graded", "there are no grades"),
         (labels_of("0 1 2"), "alpha-ordinal", "graded", "there is only one annotator"),
         (labels_of("0 1 . .", ". . 1 2"), "ac1", "graded", "no pair was graded by two annotators"),
-        (labels_of("1 1 1", "1 1 1"), "cohen", "graded", "every grade is 1; chance-corrected agreement needs two"),
+        (labels_of("1 1 1", "1 1 1"), "cohen", "graded", "all grades are equal on this scale; chance-corrected"),
         (labels_of("0 0 0", "0 0 0"), "overlap", "binary", "no document is graded relevant"),
-        (labels_of("2 2 2", "2 2 2"), "alpha-nominal", "binary", "every grade is 1;"),
+        (labels_of("2 2 2", "2 2 2"), "alpha-nominal", "binary", "all grades are equal on this scale;"),
     ],
 )
 def test_no_value_and_why(frame: pd.DataFrame, coefficient: str, scale: str, note: str) -> None:
@@ -1003,11 +1003,22 @@ def test_topics_are_sorted_by_the_coefficient_that_is_asked_for(tmp_path: Path) 
 
 
 def test_the_command_with_too_little_says_so(campaign: Campaign) -> None:
+    assert ok("agreement", campaign.directory).startswith("Agreement cannot be computed: there are no grades.")
     say(campaign, "ann", ("1", "d1"), 1)
     printed = ok("agreement", campaign.directory)
     assert "Agreement cannot be computed: there is only one annotator." in printed
+    assert len(printed.splitlines()) == 3  # no table without a value
     written = json.loads(ok("agreement", campaign.directory, "--format", "json"))
     assert all(row["value"] is None and row["note"] for row in written["values"])
+
+
+def test_what_holds_for_every_coefficient_is_printed_once(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    labels_of("0 1 2 0", "0 1 1 1").to_csv(path, index=False)
+    printed = run("agreement", path, "--by", "topics")
+    assert printed.output.count("no interval: fewer than two topics to resample") == 1
+    assert "in brackets" not in printed.stderr
+    assert "in brackets: 95% confidence intervals" in run("agreement", path).stderr
 
 
 def test_the_command_fails_by_name(judged: Campaign, tmp_path: Path) -> None:

@@ -255,6 +255,7 @@ LABELS_OF_TWO = pd.DataFrame(TWO_GRADES, columns=["annotator", "query_id", "doc_
         ),
         (lambda: evaluate(QRELS_OF, RUNS_OF, 5), "measure: expected a Measure or text such as 'nDCG@10', found 5"),  # type: ignore[arg-type]
         (lambda: agreement(LABELS_OF_TWO, level="x"), "level: expected a grade .a number., found 'x'"),
+        (lambda: evaluate(next(as_runs(RUNS_OF)), QRELS_OF), "pass the qrels first, then the runs$"),  # type: ignore[arg-type]
         (lambda: evaluate(adjudicate(LABELS_OF_TWO), RUNS_OF), "found Adjudicated; give its attribute qrels$"),  # type: ignore[arg-type]
     ],
 )

@@ -64,6 +64,13 @@ def select(app: AppTest, *rows: int) -> AppTest:
 # ---------------------------------------------------------------------------------------- overlap
 
 
+def test_lists_have_decisions_instead_of_judgements(opened: Callable[..., AppTest], people: Campaign) -> None:
+    people.settings.set_judging_page(task="list")
+    app = opened(people)
+    assert "**0 of 2 decisions made**, with the saved settings." in [text.value for text in app.markdown]
+    assert not figures(app)
+
+
 @pytest.mark.slow
 def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., AppTest], people: Campaign) -> None:
     say(people, "ann", "1", "d1", 2, seconds=1800.0)

@@ -267,6 +267,12 @@ def test_imported_qrels_are_an_annotator_of_their_own(campaign: Campaign, files:
     assert "d1" not in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
 
 
+def test_a_notice_on_costs_of_many_unknown_runs_tells_how_many_there_are(campaign: Campaign, files: Path) -> None:
+    (files / "costs.csv").write_text("run,latency_ms\nalpha,2.5\n" + "".join(f"x{n},1\n" for n in range(7)))
+    (notice,) = campaign.importer.import_files(costs=files / "costs.csv").notices
+    assert notice.endswith("no run or system called 'x0', 'x1', 'x2', 'x3', 'x4' and 2 more")
+
+
 def test_costs_of_runs_are_kept_and_shown_beside_their_values(campaign: Campaign, files: Path) -> None:
     say = [Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)]
     campaign.judging.judge_many(say)
@@ -427,17 +433,17 @@ def test_grades_from_a_file(tmp_path: Path) -> None:
         assert campaign.grades == GradeScale({0: "No", 4: "Best: nothing better"})
         assert campaign.grades.label(4) == "Best"
     for text, message in [
-        ("[1, 2]", "expected an object"),
-        ('{"0": "only one"}', "two or more whole numbers"),
-        ('{"0": "a", "x": "b"}', "expected an object"),
-        ('{"0": "a",\n"1" "b"}', r"grades\.json, line 2"),
-        ('{"0": "a", "12": "b"}', "0 to 9"),
+        ("[1, 2]", r"grades\.json: expected two or more grades from 0 to 9"),
+        ('{"0": "only one"}', r"grades\.json: expected two or more grades from 0 to 9, .* found '0'"),
+        ('{"0": "a", "x": "b"}', r"grades\.json: expected .* found '0' and 'x'"),
+        ('{"0": "a",\n"1" "b"}', r"grades\.json, line 2: expected grades as JSON, .* found invalid JSON"),
+        ('{"0": "a", "12": "b"}', r"grades\.json: expected two or more grades from 0 to 9"),
     ]:
         file.write_text(text)
         with pytest.raises(InputError, match=message):
             Campaign.create(tmp_path / "bad", grades=file)
     assert not (tmp_path / "bad").exists()
-    with pytest.raises(InputError, match="0-1, 0-3 or a JSON file"):
+    with pytest.raises(InputError, match="0-1, 0-3 or a JSON file for any other scale"):
         Campaign.create(tmp_path / "bad", grades="0-5")
 
 

@@ -556,7 +556,7 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     result = CliRunner().invoke(main, ["loop", directory, "--mode", "closed", "--topic", "2"])
     assert [re.split(" {2,}", line.strip()) for line in result.output.splitlines()[:3]] == [
         ["topics", "mode", "annotators judge", "ids"],
-        ["2", "loop-in-pool", "pooled pairs in the order that the loop selects", "1, 3"],
+        ["2", "loop-in-pool", "pooled pairs in the order that the loop selects", "1 and 3"],
         ["1", "closed", "no further judging", "2"],
     ]
     wings.settings.set_loop(mode="loop")
@@ -564,16 +564,18 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     result = CliRunner().invoke(main, ["recall", directory])
     assert result.exit_code == 0, result.output
     confidence = "(95% CI)"
-    assert [re.split(" {2,}", line) for line in result.output.splitlines()[2:6]] == [
+    assert [re.split(" {2,}", line) for line in result.output.splitlines()[2:5]] == [
         [
-            *("topic", "mode", "judged", "relevant found", "no text"),
+            *("topic", "mode", "judged", "relevant found"),
             *(f"relevant {confidence}", f"recall {confidence}", "scope", "advice"),
         ],
-        ["2", "closed", "0", "0", "0", "-", "-", "collection", "closed"],
-        ["3", "loop", "0", "0", "0", "-", "-", "collection", "not started"],
-        ["1", "loop", "1", "0", "0", "0 to 69", "0% to 100%", "collection", "judge 67 more at random"],
+        ["2", "closed", "0", "0", "-", "-", "collection", "closed"],
+        ["1", "loop", "1", "0", "0 to 69", "0% to 100%", "collection", "judge 67 more at random"],
     ]
-    assert json.loads(CliRunner().invoke(main, ["recall", directory, "--format", "json"]).output)[-1]["query_id"] == "1"
+    assert "Not shown: 1 topic not started; --format json has all." in result.output
+    rows = json.loads(CliRunner().invoke(main, ["recall", directory, "--format", "json"]).output)
+    assert [(row["query_id"], row["advice"]) for row in rows[:2]] == [("2", "closed"), ("3", "not started")]
+    assert rows[-1]["query_id"] == "1"
     np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])
     assert result.exit_code == 0, result.output

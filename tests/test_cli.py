@@ -12,6 +12,8 @@ import pytest
 
 from tests.helpers import fails, ok, run
 
+IMPORT = "--documents FILE --topics FILE --run FILE"
+
 
 @pytest.fixture
 def built(tmp_path: Path, files: Path) -> Path:
@@ -118,6 +120,13 @@ def test_evaluate_with_bounds(evaluated: tuple[Path, Path]) -> None:
     assert "on average 0.5 of a topic's first 10 documents are unjudged" in printed.stderr
     rows = ok("evaluate", *evaluated, "-m", "RR", "--bounds", "--format", "tsv")
     assert rows == "bm25\tall\tRR\t0.5\t0.5\t0.75\n"
+
+
+def test_bounds_refuse_a_scale_that_lacks_a_grade_of_the_qrels(evaluated: tuple[Path, Path]) -> None:
+    highest = max(int(line.split()[3]) for line in evaluated[0].read_text().splitlines())
+    assert f"--grades: expected a scale up to the highest grade of the qrels ({highest}), found 0, 1" in fails(
+        "evaluate", *evaluated, "-m", "nDCG@10", "--bounds", "--grades", "0-1"
+    )
 
 
 def test_what_rounds_to_no_unjudged_document_is_not_said(tmp_path: Path) -> None:
@@ -245,6 +254,25 @@ def test_wrong_words(built: Path, tmp_path: Path) -> None:
     assert run("import", built).exit_code == 2
     assert run("export", built).exit_code == 2
     assert "cannot be written" in fails("export", built, "--pool", tmp_path / "no" / "folder.tsv")
+
+
+def test_the_next_step_has_its_command(built: Path, tmp_path: Path) -> None:
+    lines = ok("status", built).splitlines()
+    assert "topic  mode  pool  judged  judgements left  title" in lines  # without columns of zeros
+    assert lines[-2:] == ["Next: Judge the pool: 6 of 6 pairs are left.", f"  cleverdon serve {built}"]
+    assert ok("new", tmp_path / "c").endswith(f"  cleverdon import {tmp_path / 'c'} {IMPORT}\n")
+
+
+def test_an_empty_export_has_a_reason(built: Path, tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("qrels", "labels.csv", "judgements.csv", "passages.jsonl")}
+    asked = [each for name, path in files.items() for each in (f"--{name.partition('.')[0]}", path)]
+    notices = run("export", built, *asked, "--sparse-qrels", tmp_path / "s").stderr
+    for path in (*files.values(), tmp_path / "s"):
+        assert f"note: {path} is empty: " in notices
+
+
+def test_a_name_of_which_there_are_none(built: Path) -> None:
+    assert "unknown account 'ann'; there is no account yet" in fails("people", built, "--lock", "ann")
 
 
 def test_serve_and_demo_check_the_directory_before_they_start(tmp_path: Path) -> None:

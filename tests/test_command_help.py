@@ -15,8 +15,8 @@ from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
 from collection.cli import main
-from collection.cli.help import COMMANDS_PAGE, FORMATS_PAGE, PAGES, SECTIONS
-from collection.cli.names import Names
+from collection.cli.help import COMMANDS_PAGE, FORMATS_PAGE, PAGES, SECTIONS, _print_usage_error
+from collection.cli.methods import Names
 from collection.documentation import list_pages
 from tests.helpers import ok, run
 
@@ -208,8 +208,14 @@ def test_names_in_help_are_those_of_the_library() -> None:
         (("pool", "c", "--depth"), "--depth: expected a value, found nothing"),
         (("judge", "c", "--topic", "1"), "expected --doc, found nothing"),
         (("evaluate", "q", "--explian", "1"), "unknown option '--explian'; did you mean '--explain'?"),
+        (
+            ("judge", "c", "--topic", 1, "--doc", 1, "--annotator", "a", "--grade", "1.5"),
+            "--grade: expected a whole number, found '1.5'",
+        ),
+        (("loop", "c", "--target", "90%"), "--target: expected a number, found '90%'"),
         (("evalute",), "unknown command 'evalute'; did you mean 'evaluate'?"),
         (("--gold",), "unknown option '--gold'"),
+        (("people", "c", "--set-role", "ann"), "--set-role: expected 2 values, found fewer"),
         (("compare", "q", "r", "--power", "-1"), "--power: expected a difference above 0, found -1"),
         (("compare", "q", "r", "--depth", "3"), "--depth needs --topic"),
     ],
@@ -218,6 +224,10 @@ def test_errors_have_one_pattern(arguments: tuple[str, ...], said: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert result.stderr.splitlines()[0] == f"cleverdon: {said}"
+
+
+def test_an_error_without_a_command_names_the_page_of_all() -> None:
+    assert _print_usage_error(click.UsageError("wrong")) == COMMANDS_PAGE
 
 
 def test_an_empty_folder_is_no_import(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -273,6 +274,17 @@ def test_topics_where_two_differ_most_lead_to_their_rankings(
 
 
 @pytest.mark.slow
+def test_the_rank_in_a_ranking_without_the_document_is_empty(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    systems = {name: dict.fromkeys(TOPICS, documents) for name, documents in (("one", "ab"), ("two", "bc"))}
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        campaign.importer.import_files(**write(tmp_path / "files", systems, {q: f"topic {q}" for q in TOPICS}))
+        app = look(opened(campaign), "Two systems")
+    left = next(table for table in app.dataframe if "rival" in table.value.columns)
+    shown = pa.ipc.open_stream(left.proto.arrow_data.styler.display_values).read_pandas()
+    assert shown["rival"].tolist() == ["", "1"]
+
+
+@pytest.mark.slow
 def test_rankings_of_a_system_of_seeds_are_those_of_one_of_its_runs(
     opened: Callable[..., AppTest], compared: Campaign
 ) -> None:
@@ -315,7 +327,7 @@ def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], 
     said = [Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:4]]
     compared.judging.judge_many(said)
     app = opened(compared)
-    assert "completely judged topics (4 of 8 with judgements)" in app.toggle[0].label
+    assert "Only finished topics (4 of 8 with grades)" in app.toggle[0].label
     assert numbers(app)["Topics"] == "4 of 8"
     assert " over 4 topics)" in words(app)
     known = compared.evaluation.compare(MEASURES, topics=TOPICS[:4]).table()
@@ -329,7 +341,7 @@ def test_few_finished_topics_do_not_stand_for_all(opened: Callable[..., AppTest]
     compared.pools.add("depth", depth=6)
     compared.judging.judge_many([Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:3]])
     app = opened(compared)
-    assert "completely judged topics (3 of 8 with judgements)" in app.toggle[0].label
+    assert "Only finished topics (3 of 8 with grades)" in app.toggle[0].label
     assert app.toggle[0].value is False
     assert numbers(app)["Topics"] == "8 of 8"
 

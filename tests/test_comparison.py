@@ -266,6 +266,8 @@ def test_notes_and_sentences() -> None:
     assert re.search(
         r"nDCG@10: \d+% of the first 10 documents of \w+ are unjudged, the most of all runs \(fewest: \d+%", notes
     )
+    (alone,) = [n for n in compare(runs[:1], qrels, measured("nDCG@10")).notes if "are unjudged" in n]
+    assert "of all runs" not in alone
     assert "the baseline is the best system" not in notes
     assert "the baseline is the best system on these same topics" in "\n".join(
         compare(runs, qrels, measured("AP")).notes
@@ -625,13 +627,13 @@ def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path)
     found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
     # Of dense#2 the latency is said by itself: the mean of 60 and 70.
     assert found["dense"] == {"run": "dense", "latency_ms": 65.0, "hardware": "GPU"}
-    assert f"{costs}: there is no run or system 'nobody'" in result.stderr
+    assert f"{costs}: 'nobody' is not among the runs" in result.stderr
     result = run("evaluate", *files, "--costs", costs, "--format", "json", "--separate-seeds")
     found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
     assert (found["dense#1"]["latency_ms"], found["dense#2"]["latency_ms"]) == (60.0, 70.0)
     result = run("compare", *files, "--costs", costs, "--frontier", "latency_ms", "--format", "json")
     assert {row["system"]: row["latency_ms"] for row in json.loads(result.stdout)} == {"bm25": 5.0, "dense": 65.0}
-    assert "there is no run or system 'nobody'" in result.stderr
+    assert "'nobody' is not among the runs" in result.stderr
     costs.write_text("run,latency_ms\nnobody,1\n")
     assert "expected costs of one of the runs (bm25, dense#1, dense#2), found those of nobody" in fails(
         "evaluate", *files, "--costs", costs
@@ -691,6 +693,9 @@ def test_the_command_shows_one_topic_with_its_values(on_disk: Path) -> None:
     assert columns.split("  ")[0] == "rank"
     assert "rank in dense#1" in columns
     assert [line.split()[0] for line in (first, second, third, last)] == ["1", "2", "3", "4"]
+    grades = [line.split()[2] for line in (first, second, third, last)]
+    assert all(grade.isdigit() or grade == "-" for grade in grades)
+    assert any(map(str.isdigit, grades))
     header, *rows = (line.split("\t") for line in ok(*asked, "--format", "tsv").splitlines())
     assert header[:2] == ["query_id", "rank"]
     assert [row[0] for row in rows] == ["3"] * 4
@@ -701,7 +706,7 @@ def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, t
     (tmp_path / "qrels.txt").write_text("\n".join(lines))
     asked = ["compare", tmp_path / "qrels.txt", on_disk / "runs", "--systems", "bm25", "dense#1", "--topic", "3"]
     shown = ok(*asked).splitlines()
-    assert shown[:3] == ["topic 3", "", "no values: the topic is not in the qrels"]
+    assert shown[:3] == ["topic 3", "", "No values: the topic is not in the qrels."]
     assert len(shown) == 15
 
 
@@ -747,7 +752,7 @@ def test_the_command_says_what_is_wrong_in_a_line(on_disk: Path, options: list[s
         (["--power", "0.1", "--systems", "a", "b"], "expected only one of --systems and --power"),
         (["--power", "0.1", "--format", "latex"], "expected --format table, tsv or json with --power, found latex"),
         (["-m", "AP", "-m", "AP"], "the measure AP is given twice"),
-        (["--systems", "x", "bm25", "--topic", "1"], "there is no run x"),
+        (["--systems", "x", "bm25", "--topic", "1"], "--systems: expected two of the runs, found 'x'"),
         (["--systems", "bm25", "bm25"], "expected two different runs after --systems, found bm25 twice"),
     ],
 )

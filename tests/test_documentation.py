@@ -22,13 +22,15 @@ import pytest
 import yaml
 
 from collection.cli import main
+from collection.cli import output as cli_output
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
 from tests.helpers import ok, run
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)]
+WITHOUT_PAGES = {"_build", "examples"}
+PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if not WITHOUT_PAGES & set(page.parts))]
 RUNS = ("bm25.run", "lsi.run", "chars.run")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PICTURE = re.compile(r"!\[(.*?)\]\((.+?)\)")
@@ -67,6 +69,7 @@ def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pyt
     needs_campaign = "% campaign: energy\n" in page.read_text()
     shutil.copytree(campaign if needs_campaign else DOCS / "examples", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli_output, "SELDOM", float("inf"))  # no progress lines on a slow machine
     for registry in (MEASURES, STRATEGIES):  # a page registers members, which the tests after it must not find
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
     names: dict[str, object] = {"__name__": "__main__"}

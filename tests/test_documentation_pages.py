@@ -69,11 +69,12 @@ def test_the_python_page_describes_the_functions() -> None:
 
 def test_only_what_sphinx_fills_in_is_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "_build").mkdir()
-    for file in ("page.md", "shot.png", "_build/copy.md", "_build/copy.png"):
+    for file in ("a.md", "page.md", "shot.png", "_build/copy.md", "_build/copy.png"):
         (tmp_path / file).write_text("# Page\n\n```{tip}\nText.\n```\n")
+    (tmp_path / "index.md").write_text("# Start\n\n```{toctree}\npage\n```\n")
     monkeypatch.setattr(documentation, "folder", lambda: tmp_path)
     assert documentation._files("png") == ["shot.png"]
-    assert documentation.list_pages.__wrapped__() == {"page": "Page"}
+    assert list(documentation.list_pages.__wrapped__()) == ["index", "page", "a"]
     monkeypatch.setattr(documentation, "list_pages", lambda: {"page": "Page"})
     assert documentation.read_page("page") == "# Page\n\nText.\n\n"
 
@@ -93,6 +94,13 @@ def test_every_link_of_every_page_in_the_app_leads_somewhere(browser: TestClient
             if found.status_code != 200 or (place and f' id="{place}"' not in found.text):
                 dead.append((name, link, place))
     assert not dead
+
+
+@pytest.mark.parametrize("path", ["/documentation", "/documentation/"])
+def test_the_address_without_a_page_leads_to_the_first_page(browser: TestClient, path: str) -> None:
+    answer = browser.get(path)
+    assert answer.status_code == 200
+    assert "The demo in ten minutes" in answer.text
 
 
 @pytest.mark.parametrize("name", ["nothing", "../pyproject.toml", "%2e%2e/%2e%2e/pyproject", "images/../../README.png"])

@@ -46,9 +46,16 @@ def test_no_name_is_a_directive_of_streamlit(name: str) -> None:
     assert " ".join(re.sub("[\u200b\u2060]", "", said).split()).replace("&lt;", "<").replace("&gt;", ">") == shown
 
 
-@pytest.mark.parametrize("name", ["bm25 k1=0.9", "12:30 or later", "a: b", "Wings: an introduction", "https"])
+@pytest.mark.parametrize(
+    "name", ["bm25 k1=0.9", "12:30 or later", "a: b", "Wings: an introduction", "https", "nDCG@10"]
+)
 def test_an_ordinary_name_has_no_invisible_characters(name: str) -> None:
     assert not re.search("[\u200b\u2060]", widgets.plain(name))
+
+
+@pytest.mark.parametrize("name", ["www.example.org", "https://example.org", "a@example.org"])
+def test_an_address_is_parted_so_that_it_is_no_link(name: str) -> None:
+    assert "\u200b" in widgets.plain(name)
 
 
 def test_a_table_is_readable_in_cells_labels_and_titles() -> None:

@@ -71,6 +71,32 @@ def test_unjudged_pairs_of_the_pool_are_minus_one(judged: Campaign, tmp_path: Pa
     assert (report["form"], report["unjudged"], report["pairs"]) == ("judged", 1, 5)
 
 
+def test_qrels_and_collection_of_finished_topics_reproduce_the_comparison(judged: Campaign, tmp_path: Path) -> None:
+    qrels, out = tmp_path / "q.txt", tmp_path / "out"
+    noted = invoke("export", judged.directory, "--qrels", qrels).stderr
+    assert "only 1 of 2 topics with a grade are finished; --topics finished exports these" in noted
+    assert {line.split()[0] for line in qrels.read_text().splitlines()} == {"1", "2"}
+    ok("export", judged.directory, "--qrels", qrels, "--collection", out, "--with-runs", "--topics", "finished")
+    assert qrels.read_text() == (out / "qrels.txt").read_text() == "1 0 d1 3\n1 0 d2 0\n1 0 d6 1\n"
+    assert json.loads((tmp_path / "q.txt.rule.json").read_text())["judgements"] == 6
+    facts = json.loads((out / "collection.json").read_text())
+    assert (facts["qrels"]["pairs"], sum(facts["rule"]["by"].values())) == (3, 3)
+    of_page = judged.evaluation.evaluate(["nDCG@3", "AP"], topics=judged.qrels.topics_with_grades().usual).means()
+    runs = sorted((out / "runs").iterdir())
+    of_files = json.loads(ok("evaluate", out / "qrels.txt", *runs, "-m", "nDCG@3", "-m", "AP", "--format", "json"))
+    for row in of_files["values"]:
+        assert row["value"] == of_page.loc[row["run"], row["measure"]]
+
+
+def test_a_topic_closed_early_is_finished_but_not_completely_judged(judged: Campaign) -> None:
+    judged.settings.set_loop(mode="closed", topics=["2"])
+    assert judged.progress.finished() == {"1", "2"}
+    assert judged.progress.finished(closed_early=False) == {"1"}
+    assert judged.qrels.topics_with_grades(closed_early=False).usual == ("1",)
+    say(judged, "ann", "2 d7 0")
+    assert judged.progress.finished(closed_early=False) == {"1", "2"}
+
+
 @settings(max_examples=50, deadline=None)
 @given(
     st.dictionaries(st.tuples(ids, ids), st.integers(0, 3), max_size=12),
@@ -786,6 +812,7 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
         assert words in card, words
     assert "5 of 6 pairs in the pool have a grade." in card
     assert "3 relevant documents were found in 2 topics, of an estimated 3 to 4 that exist" in card
+    assert "(each with 95% confidence by itself)" in card
     facts["pool"]["judged"] = 1
     assert "1 of 6 pairs in the pool has a grade." in export.card(facts)
 
@@ -1002,6 +1029,11 @@ def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged
     judged.collection_export.write(tmp_path / "c")
     size = (tmp_path / "c" / "corpus.jsonl").stat().st_size
     app = page()
+    # Half of the topics are finished, so that only these are exported by default, as they are compared.
+    assert "3 pairs in 1 finished topic have a grade" in said(app)
+    assert "3 qrels, 1 topic and 8 documents" in said(app)
+    app.toggle(key="only-finished").set_value(False).run()
+    assert "5 pairs in 2 of 2 topics have a grade" in said(app)
     assert f"5 qrels, 2 topics and 8 documents, about {size} bytes." in said(app)
     assert "No licence is set" in said(app)
     app.text_input(key="about-licence").set_value("CC BY 4.0")

@@ -203,6 +203,7 @@ BAD_RUNS = {
     "line ends of an old Mac": (GOOD.replace("\n", "\r") * 2, 1, "lone carriage return"),
     "qrels": ("q 0 d 1\n", 1, "qrels.*pass it as qrels"),
     "qrels with a header": ("query-id\tcorpus-id\tscore\nq\td\t1\n", 1, "pass it as qrels"),
+    "topics": ("query_id\ttitle\tdescription\tnarrative\n", 1, "expected 6 columns .* found 4 columns"),
     "stratified qrels": ("q 0 d 2 1\n", 1, "Q0 in the second column"),
     "a marker that changes": ("q Q0 d 1 2\nq 0 e 2 1\n", 2, "expected Q0"),
     "MS MARCO's three columns": ("1 22 1\n", 1, "MS MARCO"),
@@ -222,6 +223,7 @@ BAD_QRELS = {
     "a run with 0 for Q0": ("q 0 d 1 2.0 t\n", 1, "a run"),
     "a run below qrels": ("q 0 d 1 x y\nq Q0 d2 1 2.0 t\n", 2, "a run"),
     "three columns": ("q d 1\n", 1, "need the header"),
+    "another header": ("query_id\tQ0\tdoc_id\trelevance\n", 1, "without a header, found a header"),
     "four columns under BEIR's header": ("query-id\tcorpus-id\tscore\nq\td x\t1\n", 2, "found 4 columns"),
     "a header alone": ("query-id\tcorpus-id\tscore\n", None, "only a header"),
     "a NUL byte": ("q 0 d 1\nq 0 \0 1\n", 2, "NUL"),
@@ -761,6 +763,7 @@ BAD_DOCUMENTS = {
     "tsv of five": ("1\t2\t3\t4\t5\n", 1, "2, 3 or 4 columns"),
     "no form at all": ("once upon a time\n", 1, "JSONL"),
     "a header alone": ("id\ttext\n", 1, "only a header"),
+    "a header of topics": ("query_id\ttitle\n1\twings\n", 1, "a header with an id"),
 }
 
 

@@ -370,7 +370,7 @@ def test_time_by_hand(campaign: Campaign) -> None:
     ]
     assert found.left == 2
     assert found.estimate is None
-    assert found.why == "an estimate of the time needs 15 timed decisions, found 6"
+    assert found.why == "a time estimate needs 15 timed decisions; you have 6"
     later = campaign.history.time("ann", now=NOON + timedelta(seconds=4240 + 1801))
     assert later.session is None
     assert later.since_break == 0
@@ -637,7 +637,8 @@ def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: 
     assert "away" not in app.dataframe[0].value  # seven columns at first
     work = app.toggle(key="all-columns").set_value(True).run().dataframe[0].value.set_index("annotator")
     assert work.loc["bob", "away"] == 2
-    assert work.loc["cat", ["seconds", "per_hour", "away"]].isna().all()  # no time is known
+    assert work.loc["cat", ["seconds", "away"]].isna().all()  # no time is known
+    assert "per_hour" not in work  # one timed judgement is no speed
     app.session_state["look"] = "Grades"
     assert "flagged" not in app.run().dataframe[0].value
     all_columns = app.toggle(key="all-columns-of-grades").set_value(True).run()

@@ -85,7 +85,7 @@ def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
     assert known.cost == "All documents with a text are judged."
     assert "91 of 91 documents" not in " ".join(known.rules["reason"])
     assert not (known.rules["says"] == "stop").loc[known.rules["promises"] != "none (heuristic)"].any()
-    assert partial.evaluation.topics_with_grades().finished == ()
+    assert partial.qrels.topics_with_grades().finished == ()
     step = partial.overview.next_step()
     assert step.page == "export"
     assert step.sentence.startswith("All pairs with a text are judged. 51 pooled documents have no text")

@@ -150,7 +150,7 @@ def labels(app: AppTest, field: str) -> list[str]:
 def test_a_measure(files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "Leader" in ok("measures")
     assert "Share of the first two documents" in ok("measures", "Leader")
-    assert "**Measures of an outside package**" in ok("measures", "--format", "markdown")
+    assert "## Measures of an outside package" in ok("measures", "--format", "markdown")
     qrels = tmp_path / "qrels.txt"
     qrels.write_text("1 0 d1 1\n1 0 d2 0\n2 0 d4 1\n2 0 d5 1\n")
     values = json.loads(ok("evaluate", qrels, files / "a.run", "-m", "Leader", "--format", "json"))["values"]

@@ -219,7 +219,7 @@ def test_without_runs_no_rule_looks_at_ranks(opened: Callable[..., AppTest], tmp
     with Campaign.create(tmp_path / "bare") as bare:
         bare.importer.import_files(topics=files / "t.tsv", qrels=files / "q.txt")
         app = opened(bare, "export.py")
-        assert app.selectbox(key="negatives").options == ["Judged", "Random, unjudged too"]
+        assert app.selectbox(key="negatives").options == ["Judged", "Random, including unjudged"]
 
 
 def test_signed_out_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, campaign: Campaign) -> None:
@@ -241,6 +241,20 @@ def test_the_tour_stays_hidden_once_it_is_hidden(opened: Callable[..., AppTest],
     app.button(key="hide-tour").click().run()
     assert not shows_tour(app)
     assert not shows_tour(opened(campaign, "overview.py"))
+
+
+@pytest.mark.parametrize(("shown", "stop", "words"), [(True, "5", "Tour, 5 of 7"), (True, "9", ""), (False, "5", "")])
+def test_a_page_of_the_tour_names_the_stop(
+    opened: Callable[..., AppTest], campaign: Campaign, shown: bool, stop: str, words: str
+) -> None:
+    campaign.settings.set_tour(shown)
+    app = opened(campaign, "compare.py")
+    app.query_params["tour"] = stop
+    app.run()
+    assert not app.exception
+    assert words in " ".join(c.value for c in app.sidebar.caption)
+    assert bool(words) == ("Tour" in " ".join(c.value for c in app.sidebar.caption))
+    assert bool(words) == bool(app.sidebar.get("page_link"))
 
 
 def test_the_next_step_is_a_button_that_leads_to_its_page(opened: Callable[..., AppTest], tmp_path: Path) -> None:

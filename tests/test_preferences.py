@@ -687,6 +687,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     per_topic = ok("preferences", where, tmp_path / "back.run", "--per-topic").splitlines()
     assert [line.split()[:2] for line in per_topic[1:]] == [["back", "1"], ["back", "2"]]
     assert "expected at least one RUN" in run("preferences", tmp_path / "p.csv").stderr
+    assert "no such file" in run("preferences", tmp_path / "none").stderr
 
 
 def test_status_and_what_is_next(campaign: Campaign) -> None:

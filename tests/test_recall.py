@@ -152,6 +152,8 @@ def test_the_cost_of_more_recall_by_hand() -> None:
     # 20 found: 1% is less than a document; 4 draws of misses do not change the precision.
     few = drawing([1] * 18 + [0] * 48 + [1] * 2 + [0] * 4, [0] * 68 + [1] * 4, 400)
     assert cost(few).startswith("One more relevant document costs about 25 judgements: ")
+    # 28 judgements found 24.
+    assert cost(Ledger.of([1] * 24 + [0] * 4, 50)).startswith("One more relevant document costs about 1.2 judgements: ")
 
 
 @pytest.mark.parametrize(
@@ -513,7 +515,7 @@ def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Camp
     app.radio(key="evidence").set_value("none")
     app.selectbox(key="explain").set_value("terms and runs")
     app.selectbox(key="draws").set_value("number").run()
-    assert "judging is not blind" in shown(app)
+    assert "hidden from annotators while judging is blind" in shown(app)
     app.number_input(key="run").set_value(30).run()
     assert hundred.settings.loop().mode == "loop"  # not before it is saved
     app.button(key="save").click().run()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from collection import Campaign, Judgement, comparison
-from collection.campaign.evaluation import TopicsWithGrades
+from collection.campaign.qrels import TopicsWithGrades
 from collection.cli.reusability import read_groups
 from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
 from collection.formats import read_qrels, read_runs

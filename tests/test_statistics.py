@@ -428,6 +428,19 @@ def test_the_interval_of_a_mean_is_scipys() -> None:
     assert np.allclose(mean_interval(values, 0.1), expected)
 
 
+def test_skewed_differences_get_the_opinion_of_the_permutation_test() -> None:
+    random = np.random.default_rng(0)
+    d = random.exponential(1, (11, 7)) - 0.4
+    p = [stats.permutation_test((c,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue for c in d.T]
+    for alpha in (0.05, 0.1):
+        of_t = CORRECTIONS["holm"].function(stats.ttest_1samp(d, 0).pvalue) <= alpha
+        changed = int((of_t != (CORRECTIONS["holm"].function(p) <= alpha)).sum())
+        opinion = f"decides {changed} of 7 comparisons differently" if changed else "makes the same decisions"
+        assert check_suitability(d, "paired-t", alpha=alpha)[-1].endswith(f"; the permutation test {opinion}")
+    skewed = np.r_[[0.5] * 9, 4.0, 6.0]
+    assert (check_suitability(skewed, "paired-t", alpha=0.01)[-1]).endswith("the permutation test decides differently")
+
+
 def test_doubts_name_what_does_not_suit() -> None:
     random = np.random.default_rng(0)
     enough = random.normal(0.1, 1, (60, 3))

@@ -109,7 +109,7 @@ def read_provider(directory: Path) -> Provider | None:
         raise FormatError(path, None, "TOML", str(error)) from error
     if importlib.util.find_spec("authlib") is None:
         raise CampaignError(
-            f"{path} needs Authlib, which is not installed; run `pip install cleverdon[sso]`, or remove the file"
+            f"{path} needs Authlib, which is not installed; run `pip install 'Authlib<2'`, or remove the file"
         )
     text = {key: _text(path, content, key) for key in (*_REQUIRED, *(key for key in _OPTIONAL if key in content))}
     text["address"] = text["address"].rstrip("/")

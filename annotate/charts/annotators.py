@@ -3,7 +3,7 @@
 import altair as alt
 import pandas as pd
 
-from annotate.charts.marks import LEGEND, POINTS
+from annotate.charts.marks import LEGEND, POINTS, tooltips
 
 WINDOW = 20  # judgements in the window of the running median
 
@@ -26,9 +26,7 @@ def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
     points = base.mark_point(filled=True, opacity=0.35, size=18).encode(
         y=alt.Y("drawn:Q", title="Seconds (log scale)", scale=y, axis=axis),
         tooltip=[
-            alt.Tooltip("annotator:N", title="Annotator"),
-            alt.Tooltip("number:Q", title="Judgement number"),
-            alt.Tooltip("seconds:Q", title="Seconds", format=".1f"),
+            *tooltips(shown, annotator="Annotator", number="Judgement number", seconds=("Seconds", ".1f")),
             alt.Tooltip("judged_at:T", title="Time (UTC)", format="%Y-%m-%d %H:%M"),
         ],
     )
@@ -45,10 +43,6 @@ def days_chart(days: pd.DataFrame) -> alt.Chart:
         x=alt.X("day:O", title="Day (UTC)", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
         y=alt.Y("sum(judgements):Q", title="Judgements", axis=alt.Axis(tickMinStep=1)),
         color=alt.Color("annotator:N", legend=LEGEND),
-        tooltip=[
-            alt.Tooltip("annotator:N", title="Annotator"),
-            alt.Tooltip("day:O", title="Day (UTC)"),
-            alt.Tooltip("judgements:Q", title="Judgements"),
-        ],
+        tooltip=tooltips(table, annotator="Annotator", day="Day (UTC)", judgements="Judgements"),
     )
     return chart

@@ -33,6 +33,7 @@ UNITS = {
     "qps": "queries per second",
 }
 """Units by the last part of a cost's name."""
+ENDS = {"low": ("CI low", ".4f"), "high": ("CI high", ".4f")}
 WIDE = 20  # ratio of the highest to the lowest cost above which the axis is logarithmic
 TOPIC = "topic"  # name of the selection of the chart of topics
 
@@ -76,13 +77,9 @@ def _intervals_chart(
     base = alt.Chart(rows).encode(
         y=names_axis(rows, "system", 160),
         color=colours(category, categories, LEGEND),
-        tooltip=[
-            alt.Tooltip("system:N", title="System"),
-            alt.Tooltip(f"{column}:Q", title=title, format=".4f"),
-            alt.Tooltip("low:Q", title="CI low", format=".4f"),
-            alt.Tooltip("high:Q", title="CI high", format=".4f"),
-            alt.Tooltip(f"{category}:N", title=category.capitalize()),
-        ],
+        tooltip=tooltips(
+            rows, system="System", **{column: (title, ".4f")}, **ENDS, **{category: category.capitalize()}
+        ),
     )
     span = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
     points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, shape=shapes(category, categories, LEGEND))

@@ -126,10 +126,8 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
     if len(breakdown.labels.met()) > 1:
         between = breakdown.by_side("between")
         chart = charts.annotators_chart(between[["a", "b", "pairs", "value"]], breakdown.name)
-        key, alt = (
-            f"annotators-{breakdown.state}-{breakdown.coefficient}",
-            f"{breakdown.name} by pair of annotators",
-        )
+        alt = f"{breakdown.name} by pair of annotators"
+        key = f"annotators-{breakdown.state}-{breakdown.coefficient}"
         event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
         st.caption(f"{alt}. Select a cell to see the pairs on which they differ.")
         if couple := charts.selected_cell(event):
@@ -204,7 +202,7 @@ def over_time(breakdown: Breakdown) -> None:
     display.altair_chart(chart, alt=f"{breakdown.name} in windows over time")
     st.caption(
         "Windows of equally many pairs, by the time of their last judgement; grey: 95% confidence intervals. A steady "
-        "trend suggests that annotators now interpret the guidelines differently."
+        "trend may mean that annotators now interpret the guidelines differently."
     )
 
 
@@ -274,5 +272,5 @@ def draw_conclusions(breakdown: Breakdown) -> None:
     display.table(chosen.table, columns, alt="The runs by the grades of each annotator")
     st.caption(
         f"Means over {count(chosen.topics, 'topic')}, by the {count(chosen.pairs, 'pair')} that both graded; other "
-        "pairs count as unjudged. Tau is 1 if both annotators rank the runs alike; swaps of close runs mean little."
+        "pairs count as unjudged. Tau is 1 for equal rankings; swaps of runs with close values mean little."
     )

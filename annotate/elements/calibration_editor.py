@@ -16,8 +16,8 @@ def draw(titles: Mapping[str, str]) -> None:
     campaign = session.current().campaign
     pairs = campaign.calibration.pairs()
     with_grade = int(pairs["settled"].notna().sum())
-    state = "" if len(pairs) else "There are no calibration pairs yet. "
-    st.write(f"{state}Every annotator judges these pairs first, so that you can compare how they use the grades.")
+    empty = "" if len(pairs) else " It has no pairs yet."
+    st.write(f"Every annotator judges the calibration set first, so that their grades can be compared.{empty}")
     if len(pairs):
         known = f"{with_grade:,} of {count(len(pairs), 'pair')} {plural(with_grade, 'has', 'have')} a reference grade"
         st.write(f"{known}: the adjudicated grade, or else the grade of imported qrels.")
@@ -25,6 +25,7 @@ def draw(titles: Mapping[str, str]) -> None:
         widgets.page_link("adjudicate.py", "Adjudicate the others")
     if len(pairs):
         results = campaign.calibration.results()
+        hint = "Share of the annotator's grades that equal the reference grade."
         display.table(
             results.assign(finished=results["judged"] >= results["of"]),
             {
@@ -32,11 +33,7 @@ def draw(titles: Mapping[str, str]) -> None:
                 "judged": "Pairs judged",
                 "of": "Pairs in the set",
                 "finished": CheckboxColumn("Finished"),
-                "agree": number(
-                    "Agreement with reference",
-                    "percent",
-                    help="Share of the annotator's grades that equal the reference grade.",
-                ),
+                "agree": number("Agreement with reference", "percent", help=hint),
             },
             placeholder="–",
             alt="Progress of each annotator with the calibration set",

@@ -1,5 +1,6 @@
 """The download of a whole collection on the Export page, with its card and its options."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypedDict
@@ -17,12 +18,7 @@ from collection.formats import QUERY_TEXTS, write_zip
 from collection.phrases import count
 
 LARGEST = 200_000_000  # bytes of documents up to which a collection is packed for a browser
-FIELDS = {
-    "description": "Description",
-    "licence": "Licence",
-    "citation": "Citation",
-    "url": "URL",
-}
+FIELDS = {"description": "Description", "licence": "Licence", "citation": "Citation", "url": "URL"}
 
 
 class Options(TypedDict):
@@ -32,16 +28,17 @@ class Options(TypedDict):
     corpus: CorpusChoice
     query_text: str
     name_annotators: bool
+    topics: Sequence[str] | None
 
 
-def draw(rule: str) -> None:
-    """Draw the section; `rule` makes the qrels."""
+def draw(rule: str, topics: Sequence[str] | None) -> None:
+    """Draw the section; `rule` makes the qrels, of these topics or all."""
     now = session.current()
     campaign = now.campaign
     answer = st.container()
     st.caption(
         "The archive has documents, topics and qrels in BEIR and TREC formats, a script for ir_datasets, the logs, and "
-        "a card that describes how the collection was built."
+        "a card that describes how the collection was built. Options adds the runs and selects the documents."
     )
     widgets.documentation_link("how-to/publish-a-collection", "How to publish a collection")
     if now.role == "manager":
@@ -59,10 +56,12 @@ def draw(rule: str) -> None:
             with_runs = st.toggle("Include runs", key="with-runs")
             hint = "Otherwise annotators are called a1, a2, ...; notes are exported unchanged."
             name_annotators = st.toggle("Include annotators' names", key="name-annotators", help=hint)
-    options = Options(name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators)
+    options = Options(
+        name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators, topics=topics
+    )
     with answer:
         try:
-            outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=corpus)
+            outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=corpus, topics=topics)
         except CleverdonError as error:
             st.info(widgets.plain(f"{error}."))
             return

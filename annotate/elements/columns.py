@@ -18,6 +18,6 @@ def text(label: str, width: Width = None, help: str | None = None) -> ColumnConf
     return TextColumn(label, width=width, help=help)
 
 
-def timestamp(label: str, form: str = "YYYY-MM-DD HH:mm", help: str | None = None) -> ColumnConfig:
+def timestamp(label: str, form: str = "YYYY-MM-DD HH:mm") -> ColumnConfig:
     """A column of points in time."""
-    return DatetimeColumn(label, format=form, help=help)
+    return DatetimeColumn(label, format=form)

@@ -22,14 +22,14 @@ MOST_NAMED = 4  # topics named in the sentence above the fields
 def describe(settings: AssignmentSettings) -> str:
     """Describe in a sentence how many annotators judge which pairs."""
     if settings.annotators == 1:
-        return "Each pair is judged by 1 annotator."
+        return "1 annotator judges each pair."
     which = {
         "all": "each pair",
         "share": f"{percent_down(settings.share)} of the pairs, chosen at random",
         "number": f"{count(settings.number, 'random pair')} of each topic",
         "topics": f"each pair of {_name_topics(settings.topics)}" if settings.topics else "no pair",
     }[settings.which]
-    others = "" if settings.which == "all" else "; 1 annotator judges each of the others"
+    others = "" if settings.which == "all" else "; all other pairs have 1 annotator"
     return f"{settings.annotators} annotators judge {which}{others}."
 
 
@@ -58,7 +58,7 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
                 known = [query_id for query_id in settings.topics if query_id in titles]
                 wanted["topics"] = tuple(pickers.pick_topics("Topics", titles, "topics", known))
             if which != "all":
-                st.caption("1 annotator judges each of the other pairs.")
+                st.caption("All other pairs have 1 annotator.")
     with widgets.shown_errors():
         _draw_workload(wanted, repr((len(titles), settings, campaign.settings.modes())))
     if annotators > max(1, len(judges)):
@@ -70,6 +70,10 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
 
 def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
     campaign = session.current().campaign
+    if decisions := campaign.overview.decisions():  # lists or preferences
+        made, left = decisions["made"], decisions["remaining"]
+        st.write(f"**{made:,} of {count(made + left, 'decision')} made**, with the saved settings.")
+        return
     status = campaign.progress.counts()
     looping = int(campaign.progress.topics()["goal"].isna().sum())
     if looping:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import widgets
+from annotate.elements.service_cache import cached
 from collection.adjudication import ADJUDICATION_RULES, DEFAULT_RULE, parse_rule
 from collection.characters import without_bidi
 from collection.measures import as_measures
@@ -73,6 +74,21 @@ def read_measures(written: Iterable[str]) -> tuple[str, ...]:
         st.write("Choose at least one measure.")
         st.stop()
     return tuple(found)
+
+
+def pick_finished_topics(rule: str, *, closed_early: bool = True) -> tuple[str, ...] | None:
+    """Draw the toggle for finished topics, if some are not; None is all topics with a grade.
+
+    `closed_early` is that of :meth:`collection.campaign.qrels.QrelsBuilder.topics_with_grades`.
+    """
+    qrels, logged = session.current().campaign.qrels, session.current().campaign.progress.counts()["logged"]
+    graded = cached(qrels.graded_topics, logged, entries=8)(rule)
+    there = qrels.topics_with_grades(graded=graded, closed_early=closed_early)
+    if not 0 < len(there.finished) < len(there.graded):
+        return None
+    label = f"Only finished topics ({len(there.finished):,} of {len(there.graded):,} with grades)"
+    hint = "Completely judged or closed." if closed_early else "Completely judged."
+    return there.finished if st.toggle(label, there.usual is not None, key="only-finished", help=hint) else None
 
 
 def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:

@@ -22,19 +22,20 @@ FORMS: dict[QrelsForm, str] = {
 }
 
 
-def describe(grades: pd.DataFrame) -> str:
-    """Describe in a sentence how many pairs have a grade, and how many of them are relevant."""
+def describe(grades: pd.DataFrame, only_finished: bool) -> str:
+    """Describe in a sentence how many pairs, maybe only of finished topics, have a grade, and how many are relevant."""
     campaign = session.current().campaign
     level = campaign.settings.loop().level
     relevant = int((grades["relevance"] >= level).sum())
-    judged = f"{grades['query_id'].nunique():,} of {count(len(campaign.corpus.topics()), 'topic')}"
+    graded, topics = grades["query_id"].nunique(), count(len(campaign.corpus.topics()), "topic")
+    judged = count(graded, "finished topic") if only_finished else f"{graded:,} of {topics}"
     have, are = plural(len(grades), "has", "have"), plural(relevant, "is", "are")
     pairs = f"{count(len(grades), 'pair')} in {judged} {have} a grade"
     return f"{pairs}; {relevant:,} {are} relevant (grade {level:g} or more)."
 
 
-def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
-    """Draw the result of `rule` (`found`), the downloads, and the comparison with another rule."""
+def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators: Sequence[str]) -> None:
+    """Draw the result of `rule` for these topics (`found`), the downloads, and the comparison with another rule."""
     campaign, grades = session.current().campaign, found.grades
     several = campaign.agreement.disagreements()
     if several.pairs:
@@ -44,7 +45,7 @@ def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
             widgets.page_link("adjudicate.py", "Adjudicate disagreements")
     if sentence := found.caution:
         st.warning(widgets.plain(f"{sentence}."))
-    _draw_downloads(rule)
+    _draw_downloads(rule, topics)
     by_grade = grades["relevance"].value_counts().sort_index()
     st.caption(
         f"Pairs by grade: {', '.join(f'{n:,} with {g:g}' for g, n in by_grade.items())}. The second file records the "
@@ -63,7 +64,7 @@ def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
         _compare_rules(rule, annotators)
 
 
-def _draw_downloads(rule: str) -> None:
+def _draw_downloads(rule: str, topics: Sequence[str] | None) -> None:
     campaign = session.current().campaign
     forms = campaign.qrels.forms()
     form = forms[0]
@@ -75,13 +76,18 @@ def _draw_downloads(rule: str) -> None:
         and st.toggle("Include unjudged pairs of the pool (grade -1)", key="unjudged")
     )
     with widgets.shown_errors(about="qrels.txt: "):
-        left_out = campaign.qrels.unjudged_topics(form, rule=rule) if unjudged else []
+        left_out = campaign.qrels.unjudged_topics(form, rule=rule, topics=topics) if unjudged else []
         label = f"Include topics without a grade ({len(left_out):,})"
         hint = "Every system scores 0 in these topics, which lowers all means."
         unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")
         files = downloads.write_files(
             lambda campaign, path: campaign.export.files(
-                qrels=path, rule=rule, qrels_form=form, unjudged=unjudged, include_unjudged_topics=unjudged_topics
+                qrels=path,
+                rule=rule,
+                qrels_form=form,
+                unjudged=unjudged,
+                include_unjudged_topics=unjudged_topics,
+                topics=topics,
             ),
             "qrels.txt",
         )

@@ -11,7 +11,7 @@ from annotate.charts.download import downloadable_chart
 from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection import reusability
-from collection.phrases import percent, percent_down
+from collection.phrases import count, percent, percent_down
 from collection.records import sort_naturally
 from collection.reusability import DepthResult, Reusability, find_deepest
 
@@ -37,7 +37,7 @@ def draw_answer(report: Reusability, measure: str) -> None:
         charts.left_out_chart(rows, measure),
         "loss",
         f"Mean {measure} of each run with all judgements (pooled), and without those that only its group contributed "
-        "(left out).",
+        f"to the first {count(report.pool.depth, 'rank')} (left out).",
         alt=f"Mean {measure} of each run with and without its own contribution to the pool",
     )
     with st.expander(f"Reasons and notes ({len(report.verdict) - 1})"):
@@ -89,18 +89,19 @@ def draw_depths(ladder: Sequence[DepthResult]) -> None:
 
 
 def draw_left_out(report: Reusability, measures: Sequence[str]) -> None:
-    """Draw the fields of measure and grouping, the chart, the table, and the bounds if they were computed."""
+    """Draw the fields of measure and grouping, a chart, the table, and the bounds if they were computed."""
     measure = st.selectbox("Measure", measures) if len(measures) > 1 else measures[0]
     is_grouped = len(set(report.groups.values())) < len(report.groups)
     alone = is_grouped and st.toggle("Leave out single runs instead of groups", False)
     rows = report.left_out_runs if alone else report.left_out
     rows = rows[rows["measure"] == measure]
-    downloadable_chart(
-        charts.left_out_chart(rows, measure),
-        "left-out",
-        f"Mean {measure} of each run with all judgements (pooled), and without those that only "
-        f"{'it' if alone else 'its group'} contributed to the first {report.pool.depth:,} ranks (left out).",
-    )
+    if alone or measure != measures[0]:  # otherwise it is the chart of the answer
+        downloadable_chart(
+            charts.left_out_chart(rows, measure),
+            "left-out",
+            f"Mean {measure} of each run with all judgements (pooled), and without those that only "
+            f"{'it' if alone else 'its group'} contributed to the first {report.pool.depth:,} ranks (left out).",
+        )
     all_columns = st.toggle("Show all columns", key="all-columns")
     display.table(
         rows if all_columns else rows.drop(columns=["group", "unique"]),

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from annotate.auth import oidc, session
-from annotate.elements.widgets import plain, sentence
+from annotate.elements.widgets import documentation_link, plain, sentence
 from collection.errors import InputError
 from collection.records import Role
 
@@ -70,6 +70,7 @@ def sign_out(everywhere: bool = False) -> None:
 def draw_account(title: str, annotator: str, role: Role) -> None:
     """Draw the campaign, the account that is signed in, and the sign-out button below the menu."""
     with st.sidebar:
+        documentation_link("index", "Documentation")
         st.caption(f"{plain(title)}  \nsigned in as **{plain(annotator)}**, {role}")
         if st.button("Sign out", key="sign-out", icon=":material/logout:", type="tertiary"):
             sign_out()

@@ -92,7 +92,9 @@ def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
         column.markdown(f"**{widgets.plain(name)}**")
         with column:
             display.dataframe(
-                display.readable(shown).style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"]),
+                display.readable(shown)
+                .style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"])
+                .format(na_rep="", subset=["rival"]),
                 hide_index=True,
                 height=35 * len(table) + 38,
                 alt=f"Ranking of {name}, with grades",

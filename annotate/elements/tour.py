@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from annotate.auth import page_access
+from annotate.auth import page_access, session
 from collection.campaign import Campaign
 
 STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
@@ -25,6 +25,9 @@ STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ("Export the collection", "export.py", {}, "Download the qrels, or the collection with a card that describes it."),
 )  # label, page, its query, and what to do there
 
+WIDTH = 260  # pixels of a link, so that the texts beside the links are aligned
+STOP = "tour"  # the field of an address that names the stop
+
 
 def draw(campaign: Campaign) -> None:
     """Draw the tour with a button that hides it for good."""
@@ -34,9 +37,25 @@ def draw(campaign: Campaign) -> None:
             if st.button("Hide the tour", key="hide-tour", type="tertiary", icon=":material/close:"):
                 campaign.settings.set_tour(False)
                 st.rerun()
-        for number, (label, file, query, what) in enumerate(STOPS, start=1):
+        for number, (*_, what) in enumerate(STOPS, start=1):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                icon = page_access.find_page(file).icon
-                st.page_link(f"views/{file}", label=f"{number}. {label}", icon=icon, query_params=query)
+                _draw_link(number)
                 st.caption(what)
         st.caption("The judgements of the demo are simulated; its documents and systems are real.")
+
+
+def draw_next(campaign: Campaign) -> None:
+    """Draw the next stop in the sidebar of a page that was opened from the tour."""
+    here = st.query_params.get(STOP, "")
+    is_stop = here in map(str, range(1, len(STOPS) + 1))
+    if is_stop and session.current().role == "manager" and campaign.settings.tour():
+        with st.sidebar:
+            st.caption(f"**Tour, {here} of {len(STOPS)}:** {STOPS[int(here) - 1][3]}")
+            if int(here) < len(STOPS):
+                _draw_link(int(here) + 1)
+
+
+def _draw_link(number: int) -> None:
+    label, file, query, _ = STOPS[number - 1]
+    icon, query = page_access.find_page(file).icon, {**query, STOP: str(number)}
+    st.page_link(f"views/{file}", label=f"{number}. {label}", icon=icon, query_params=query, width=WIDTH)

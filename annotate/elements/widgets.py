@@ -25,7 +25,7 @@ from collection.phrases import count, percent, plural
 from collection.records import Document, GradeScale
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
-_ADDRESS = re.compile(r"://|www\.|@", re.I)
+_ADDRESS = re.compile(r"://|www\.|@(?=[\w-]*\.\w)", re.I)  # not of a measure, nDCG@10
 _DIRECTIVE = re.compile(
     r":(?=(?:100|1234|[\w+-]*[^\W\d][\w+-]*|[+-]1)(?:[:/]|\Z))|(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S)"
 )
@@ -74,6 +74,9 @@ def page_style() -> None:
         "h1 { font-size: 1.9rem !important; }"
         # Touch screens always show a table's toolbar, which would cover the text above the table.
         '@media (hover: none) { .stElementContainer:has([data-testid="stDataFrame"]) { margin-top: 1.5rem; } }'
+        # Several chosen values are in sight: Streamlit's field has one line that scrolls.
+        ".stMultiSelect .react-aria-ComboBox > div { max-height: 12rem; overflow-y: auto; }"
+        ".stMultiSelect .react-aria-ComboBox > div > div { flex-wrap: wrap; mask: none; }"
         '[data-testid="stElementToolbarButton"]:has([aria-label^="Download as CSV"]) { display: none; }'
         "</style>"
     )

@@ -49,7 +49,7 @@ if everything.empty:
         st.write(f"Nothing to adjudicate: annotators agree on {count(several, 'pair')} with two or more judgements.")
     else:
         st.write("Nothing to adjudicate yet: no pair has judgements by two or more annotators.")
-        widgets.page_link("assign.py", "Have pairs judged by several annotators")
+        widgets.page_link("assign.py", "Set the overlap")
         widgets.next_step(campaign.overview.next_step())
     st.stop()
 

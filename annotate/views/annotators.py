@@ -52,7 +52,6 @@ views += [TIMES] if len(times) else []
 view = st.segmented_control("Details", views, default=WORK, required=True, key="look")
 pinned = TextColumn("Annotator", pinned=True)
 if view == WORK:
-    # Without times on screen, as of imported judgements, the dates are those of the import.
     timed = facts["timed"] > 0
     shares = [f"{low:.1f}-{high:.1f}" for low, high in zip(facts["seconds_low"], facts["seconds_high"], strict=True)]
     measured, rare = ["days", "seconds", "per_hour", "active"], ["middle", "sessions", "hours", "away"]
@@ -60,9 +59,8 @@ if view == WORK:
     shown = facts.assign(middle=shares)
     shown = shown.assign(**{name: shown[name].where(timed) for name in (*measured, *rare)})
     shown["per_hour"] = shown["per_hour"].where(facts["timed"] >= FEW)
-    hidden = [*([] if timed.any() else measured), *([] if all_columns else rare)]
     display.table(
-        shown.drop(columns=hidden),
+        shown.drop(columns=[] if all_columns else rare).dropna(axis="columns", how="all"),
         {
             "annotator": pinned,
             "judgements": number("Judgements", help="Without revised and undone ones."),
@@ -81,7 +79,7 @@ if view == WORK:
         alt="Work of each annotator",
     )
     if not timed.all():
-        st.caption("Judgements that were imported have no times.")
+        st.caption("Judgements made outside the app have no times.")
 elif view == GRADES:
     streaks = [f"{n:,} of grade {g:g}" if n else "" for n, g in zip(facts["row"], facts["row_grade"], strict=True)]
     optional = ["agreement", "higher", "shared"] if not facts["shared"].any() else []

@@ -38,7 +38,7 @@ def rules() -> None:
         "A pair on an annotator's screen is reserved for them. If they leave, others can judge it after this time."
     )
     widgets.save_button({"blind": blind, "lease": lease}, settings, campaign.assignments.update, "Saved.", "save-rules")
-    st.subheader("Order within a topic")
+    st.subheader("Default order within a topic")
     loop = campaign.settings.loop()
     st.write(f"**{MODES[loop.mode][0]}:** {widgets.sentence(describe_mode(loop.mode, loop.by))}")
     widgets.page_link("loop.py", "Change the default judging mode")

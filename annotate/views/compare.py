@@ -59,15 +59,7 @@ with st.expander("Settings: measures, baseline, test and topics"):
         correction = pickers.pick("Multiple-testing correction", corrections, DEFAULT_CORRECTION, "correction")
         st.caption(CORRECTIONS[correction].description)
     alpha = right.selectbox("Significance level (α)", ALPHAS, key="alpha")
-    progress = campaign.progress.topics()
-    done = ((progress["goal"] > 0) & (progress["made"] >= progress["goal"])).fillna(False)
-    finished = progress.loc[done, "query_id"]
-    started = progress[(progress["judged"] > 0) & ~done]
-    graded = len(finished) + len(started)
-    label = f"Only completely judged topics ({len(finished):,} of {graded:,} with judgements)"
-    # By default only if most are finished: a few represent the others badly.
-    only_finished = len(finished) > 0 and len(started) > 0 and st.toggle(label, len(finished) >= len(started))
-only = tuple(finished) if only_finished else None
+    only = pickers.pick_finished_topics(rule)
 state = (counts["logged"], ",".join(runs["run"] + runs["sha256"]), campaign.corpus.costs().to_csv())
 evaluation = cached(campaign.evaluation.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
 rests_on = (*state, measures, rule, only)

@@ -33,16 +33,18 @@ found: Adjudicated | None = None
 with tabs["Qrels"]:
     annotators = campaign.judgement_log.annotators()["annotator"].tolist()
     rule = pickers.pick_rule(annotators, key="rule")
+    topics: tuple[str, ...] | None = None
     try:
-        found = campaign.qrels.with_sources(rule)
+        topics = pickers.pick_finished_topics(rule)
+        found = campaign.qrels.with_sources(rule, topics=topics)
     except CleverdonError as error:  # the chosen annotator gave no grade
         st.error(widgets.plain(str(error)))
     if found is None or found.grades.empty:
         answer.markdown(f"#### No pair has a grade {'by this rule' if counts['judgements'] else 'yet'}.")
         widgets.page_link("judge.py", "Judge documents")
     else:
-        answer.markdown(f"#### {qrels_download.describe(found.grades)}")
-        qrels_download.draw(found, rule, annotators)
+        answer.markdown(f"#### {qrels_download.describe(found.grades, topics is not None)}")
+        qrels_download.draw(found, rule, topics, annotators)
 if "Lists" in tabs:
     with tabs["Lists"]:
         data_downloads.draw_choices(counts["choices"])
@@ -51,7 +53,7 @@ if "Preferences" in tabs:
         data_downloads.draw_preferences(counts["preferences"])
 if "Collection" in tabs:
     with tabs["Collection"]:
-        collection_download.draw(rule)
+        collection_download.draw(rule, topics)
 with tabs["Judgements"]:
     st.write(
         f"{count(counts['logged'], 'log entry', 'log entries')}, each with annotator, pair, grade, time, duration, how "

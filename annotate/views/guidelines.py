@@ -63,7 +63,7 @@ def write() -> None:
             widgets.safe_html(to_html(written) or "&nbsp;", "guidelines")
     changed = written.strip() != guidelines
     if st.button("Save", type="primary", disabled=not changed, key="save"):
-        with widgets.saving("Saved. Annotators see the change when they next open the card."):
+        with widgets.saving("Saved. Annotators see the change when they next open or reload the judging page."):
             campaign.settings.set_guidelines(written)
             st.session_state["guidelines-begun"] = campaign.settings.guidelines()
 

@@ -35,30 +35,17 @@ with st.form("card", enter_to_submit=False):
     with left:
         wanted["task"] = pickers.pick_described("Task", TASKS, settings.task, "task")
         with st.container(horizontal=True):
-            wanted["list_size"] = number(
-                "Documents per list", "list_size", 2, 50, "For lists: the first of the topic's pool."
-            )
+            hint = "For lists: the first of the topic's pool."
+            wanted["list_size"] = number("Documents per list", "list_size", 2, 50, hint)
             wanted["most_chosen"] = number("Choices per list, at most", "most_chosen", 1, 50, "For lists.")
-            wanted["preference_size"] = number(
-                "Documents to compare",
-                "preference_size",
-                2,
-                100,
-                "For preferences: the first of the topic's pool.",
-            )
+            hint = "For preferences: the first of the topic's pool."
+            wanted["preference_size"] = number("Documents to compare per topic", "preference_size", 2, 100, hint)
         wanted["rest_after"] = number("Suggest a break after (minutes, 0 = never)", "rest_after", 0, 1440)
-        wanted["marking"] = st.checkbox(
-            "Let annotators mark passages",
-            settings.marking,
-            key="marking",
-            help="Marked passages are stored with the judgement and exported with their text.",
-        )
-        wanted["near"] = st.checkbox(
-            "Point out near-duplicates of judged documents",
-            settings.near,
-            key="near",
-            help="Compares only with documents that the same annotator judged.",
-        )
+        hint = "Marked passages are stored with the judgement and exported with their text."
+        wanted["marking"] = st.checkbox("Let annotators mark passages", settings.marking, "marking", hint)
+        hint = "Compares only with documents that the same annotator judged."
+        label = "Point out near-duplicates of judged documents"
+        wanted["near"] = st.checkbox(label, settings.near, "near", hint)
     with right:
         wanted["form"] = pickers.pick_described("Text format", FORMS, settings.form, "form")
         st.caption("Set the format before annotators mark passages: the positions of passages depend on it.")

@@ -40,7 +40,7 @@ elif not (counts["topics"] and counts["documents"]):
     st.write(f"The loop selects documents for topics, and this campaign has no {absent} yet.")
     widgets.page_link("import_files.py", "Import files")
 else:
-    st.write("No topic is in the loop. Choose a judging mode with a loop to find relevant documents faster.")
+    st.write("No topic is in the loop. Choose a judging mode with a loop to let a model select documents.")
 widgets.documentation_link("how-to/use-the-loop", "How to use the loop")
 if used_up := campaign.budget.state().words:
     st.warning(widgets.plain(used_up))
@@ -93,7 +93,9 @@ with cautions:
     if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"]:
         st.warning("Without random documents, recall cannot be estimated and no stopping guarantee holds.")
     if wanted["explain"] == "terms and runs":
-        st.warning("Annotators can see how the runs ranked a document, so judging is not blind.")
+        is_blind = campaign.settings.assignment().blind
+        hidden = "Ranks in the runs are hidden from annotators while judging is blind (page Assign)."
+        st.warning(hidden if is_blind else "Annotators can see how the runs ranked a document.")
 
 widgets.save_button(wanted, settings, campaign.settings.set_loop, "Saved. It applies from the next document.", "save")
 if modes:

@@ -97,7 +97,8 @@ elif len(annotators := campaign.judgement_log.annotators()):
                 "last_at": timestamp("Last judgement (UTC)"),
             },
         )
-widgets.grade_scale(campaign.grades)
+if not decisions:
+    widgets.grade_scale(campaign.grades)
 if len(runs := campaign.corpus.run_table()):
     with st.expander(f"Runs ({len(runs)})"):
         lines = number("Lines", "localized")

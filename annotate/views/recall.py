@@ -37,7 +37,7 @@ if started.any():
     chart = intervals_chart(shown, settings.target)
     display.altair_chart(chart, alt=f"Interval of the recall of each topic, and the target, {goal}")
     interval = f"{confidence} confidence interval of each topic's recall in {name_scope(shown)}"
-    st.caption(f"Lines: {interval}. Dashed: target recall ({goal}).")
+    st.caption(f"Lines: {interval}; a symbol marks the lower end. Dashed: target recall ({goal}).")
 topic = recall_table.draw(shown, key)
 st.caption("Lowest recall first. Select a row to see the details of its topic.")
 with st.container(horizontal=True):

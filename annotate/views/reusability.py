@@ -54,13 +54,7 @@ with st.expander("Settings: measures, grades, groups of runs and topics"):
         groups = dict(zip(names, own.where(own != "", edited["run"]), strict=True))
     hint = "By the grades that unjudged documents could have, under Leave-one-out; takes seconds per run."
     with_bounds = st.toggle("Compute lowest and highest possible values", False, "bounds", hint)
-    graded = cached(campaign.evaluation.graded_topics, counts["logged"], entries=8)(rule)
-    available = campaign.evaluation.topics_with_grades(graded=graded)
-    only: tuple[str, ...] | None = None
-    if 0 < len(available.finished) < len(available.graded):
-        label = f"Only completely judged topics ({len(available.finished):,} of {len(available.graded):,} with grades)"
-        if st.toggle(label, available.usual is not None, key="only-finished"):
-            only = available.finished
+    only = pickers.pick_finished_topics(rule, closed_early=False)
     measures = pickers.read_measures(written)
 rests_on = (counts["logged"], ",".join(runs["run"] + runs["sha256"]))
 assess = cached(campaign.evaluation.reusability, rests_on, "Leaving out each run in turn", 8)

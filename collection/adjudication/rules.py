@@ -61,7 +61,8 @@ TOLERANCE = 1e-9
 @ADJUDICATION_RULES.add(
     "adjudicated-or-majority",
     label="Adjudicated, or majority",
-    description="The adjudicated grade if there is one, otherwise the grade that most annotators gave.",
+    description="The adjudicated grade if there is one, otherwise the grade that most annotators gave; in a tie the "
+    "lower one by default.",
     adjudications="first",
 )
 def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
@@ -76,7 +77,7 @@ def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: Ties = "lower") ->
 @ADJUDICATION_RULES.add(
     "majority",
     label="Majority",
-    description="The grade that most annotators gave; in a tie the lower one, unless `ties` is set.",
+    description="The grade that most annotators gave; in a tie the lower one by default.",
     adjudications="in ties, with ties=adjudicate",
 )
 def majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:

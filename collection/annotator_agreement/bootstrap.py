@@ -126,7 +126,7 @@ def _interval(value: float, drawn: Floats, by: By | None) -> tuple[float, float,
         return np.nan, np.nan, "" if len(drawn) else f"no interval: fewer than two {by} to resample"
     low, high = np.percentile(there, INTERVAL)
     missing = 1 - len(there) / len(drawn)
-    note = f"{percent(missing)} of the resamples have no value" if missing >= 0.01 else ""
+    note = f"{percent(missing)} of the bootstrap samples have no value" if missing >= 0.01 else ""
     return float(low), float(high), note
 
 
@@ -140,7 +140,6 @@ def _explain_missing(labels: Labels, coefficient: str) -> str:
     if coefficient == "overlap":
         return "no document is graded relevant"
     given = np.unique(labels.codes[labels.several])
-    grades = [f"{labels.grades[code]:g}" for code in given if code >= 0]
-    if len(grades) == 1:
-        return f"every grade is {grades[0]}; chance-corrected agreement needs two different grades"
+    if (given >= 0).sum() == 1:
+        return "all grades are equal on this scale; chance-corrected agreement needs two different grades"
     return "every annotator gives a single grade; chance-corrected agreement needs two different grades"

@@ -297,8 +297,8 @@ def _notes(labels: Labels) -> Iterator[str]:
         )
     if several and several < pairs:
         yield (
-            f"{pairs - several:,} of {pairs:,} pairs have only one grade; they affect only the grade frequencies in "
-            "Fleiss' kappa and Gwet's coefficients."
+            f"{pairs - several:,} of {pairs:,} pairs {plural(pairs - several, 'has', 'have')} only one grade, which "
+            "affects only the grade frequencies in Fleiss' kappa and Gwet's coefficients."
         )
     if several and len(set((labels.codes[labels.several] != MISSING).sum(axis=1).tolist())) > 1:
         yield "Pairs have different numbers of grades, so Fleiss' kappa is computed in Gwet's form."

@@ -286,86 +286,32 @@ def _add_pairwise(name: str, measurement: Measurement, pairwise: Coefficient, la
     add(_mean_over_annotators(pairwise))
 
 
-_add(
-    "observed",
-    "nominal",
-    observed,
-    "Observed agreement",
-    "Share of pairs of judgements with the same grade; not chance-corrected.",
-)
-_add_pairwise(
-    "cohen",
-    "nominal",
-    _cohen(0),
-    "Cohen's kappa",
-    "Chance-corrected agreement of two annotators (0 = chance, 1 = perfect), or its unweighted mean over all pairs of "
-    "annotators; those with fewer than 10 pairs in common are left out if others have more.",
-)
-_add_pairwise(
-    "cohen-linear",
-    "interval",
-    _cohen(1),
-    "Cohen's kappa, linear weights",
-    "Cohen's kappa in which grades two apart disagree twice as much as neighbouring grades.",
-)
-_add_pairwise(
-    "cohen-quadratic",
-    "interval",
-    _cohen(2),
-    "Cohen's kappa, quadratic weights",
-    "Cohen's kappa in which grades two apart disagree four times as much as neighbouring grades.",
-)
-_add(
-    "fleiss",
-    "nominal",
-    fleiss,
-    "Fleiss' kappa",
-    "Chance-corrected agreement of many annotators; chance is the overall frequency of each grade.",
-)
-_add(
-    "alpha-nominal",
-    "nominal",
-    _alpha("nominal"),
-    "Krippendorff's alpha, nominal",
-    "Chance-corrected agreement for any number of annotators and missing grades; different grades disagree equally.",
-)
-_add(
-    "alpha-ordinal",
-    "ordinal",
-    _alpha("ordinal"),
-    "Krippendorff's alpha, ordinal",
-    "Alpha for ordered grades, customary for graded relevance; the distance of two grades is the number of judgements "
-    "between them.",
-)
-_add(
-    "alpha-interval",
-    "interval",
-    _alpha("interval"),
-    "Krippendorff's alpha, interval",
-    "Alpha for numeric grades; disagreement is the squared distance.",
-)
-_add(
-    "ac1",
-    "nominal",
-    _gwet(0),
-    "Gwet's AC1",
-    "Chance-corrected agreement that, unlike kappa and alpha, stays high if nearly all pairs have the same grade.",
-)
-_add(
-    "ac2-linear", "interval", _gwet(1), "Gwet's AC2, linear weights", "AC1 with partial credit for neighbouring grades."
-)
-_add(
-    "ac2-quadratic",
-    "interval",
-    _gwet(2),
-    "Gwet's AC2, quadratic weights",
-    "AC1 with nearly full credit for neighbouring grades.",
-)
-_add_pairwise(
-    "overlap",
-    "binary",
-    overlaps,
-    "Overlap of relevant documents",
-    "Documents graded relevant by both annotators, as a share of those graded relevant by at least one; not "
-    "chance-corrected. With several annotators the mean as for Cohen's kappa.",
-)
+# fmt: off
+_add("observed", "nominal", observed, "Observed agreement",
+     "Share of pairs of judgements with the same grade; not chance-corrected.")
+_add_pairwise("cohen", "nominal", _cohen(0), "Cohen's kappa",
+              "Chance-corrected agreement of two annotators (0 = chance, 1 = perfect), or its unweighted mean over "
+              "all pairs of annotators; those with fewer than 10 pairs in common are left out if others have more.")
+_add_pairwise("cohen-linear", "interval", _cohen(1), "Cohen's kappa, linear weights",
+              "Cohen's kappa in which grades two apart disagree twice as much as neighbouring grades.")
+_add_pairwise("cohen-quadratic", "interval", _cohen(2), "Cohen's kappa, quadratic weights",
+              "Cohen's kappa in which grades two apart disagree four times as much as neighbouring grades.")
+_add("fleiss", "nominal", fleiss, "Fleiss' kappa",
+     "Chance-corrected agreement of many annotators; chance is the overall frequency of each grade.")
+_add("alpha-nominal", "nominal", _alpha("nominal"), "Krippendorff's alpha, nominal",
+     "Chance-corrected agreement for any number of annotators and missing grades; different grades disagree equally.")
+_add("alpha-ordinal", "ordinal", _alpha("ordinal"), "Krippendorff's alpha, ordinal",
+     "Alpha for ordered grades, customary for graded relevance; the distance of two grades is the number of "
+     "judgements between them.")
+_add("alpha-interval", "interval", _alpha("interval"), "Krippendorff's alpha, interval",
+     "Alpha for numeric grades; disagreement is the squared distance.")
+_add("ac1", "nominal", _gwet(0), "Gwet's AC1",
+     "Chance-corrected agreement that, unlike kappa and alpha, stays high if nearly all pairs have the same grade.")
+_add("ac2-linear", "interval", _gwet(1), "Gwet's AC2, linear weights",
+     "AC1 with partial credit for neighbouring grades.")
+_add("ac2-quadratic", "interval", _gwet(2), "Gwet's AC2, quadratic weights",
+     "AC1 with nearly full credit for neighbouring grades.")
+_add_pairwise("overlap", "binary", overlaps, "Overlap of relevant documents",
+              "Documents graded relevant by both annotators, as a share of those graded relevant by at least one; "
+              "not chance-corrected. With several annotators the mean as for Cohen's kappa.")
+# fmt: on

@@ -252,9 +252,8 @@ class Accounts:
                 )
             if asked and account is not None and account.locked:
                 raise CampaignError(
-                    f"the account {account.name!r} is locked; unlock it with `cleverdon "
-                    f"people {quote(str(self.directory))} "
-                    f"--unlock {quote(account.name)}`"
+                    f"the account {account.name!r} is locked; unlock it with `cleverdon people "
+                    f"{quote(str(self.directory))} --unlock {quote(account.name)}`"
                 )
             if account is None or account.locked:
                 if not managers:

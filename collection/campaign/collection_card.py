@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import islice
@@ -79,6 +79,7 @@ class CollectionCard:
         corpus: CorpusChoice = "all",
         query_text: str = "title",
         name_annotators: bool = False,
+        topics: Collection[str] | None = None,
     ) -> Facts:
         """The content of ``collection.json`` without files; parameters as for :meth:`.CollectionExport.write`.
 
@@ -88,23 +89,30 @@ class CollectionCard:
             There is no grade, no choice and no preference yet, or the rule leaves fractions of grades.
         """
         with self.store.snapshot():
-            qrels, made_of = self.qrels_and_source(rule)
+            qrels, made_of = self.qrels_and_source(rule, topics)
             names = self.annotator_names(name_annotators)
             return self.facts_of(qrels, made_of, names, name, rule, corpus, query_text)
 
-    def outline(self, *, name: str | None = None, rule: RuleChoice = None, corpus: CorpusChoice = "all") -> Outline:
+    def outline(
+        self,
+        *,
+        name: str | None = None,
+        rule: RuleChoice = None,
+        corpus: CorpusChoice = "all",
+        topics: Collection[str] | None = None,
+    ) -> Outline:
         """The size of the collection; parameters and errors as for :meth:`.CollectionExport.write`."""
         called = _name_of(name, self.title)
-        qrels, _ = self.qrels_and_source(rule)
+        qrels, _ = self.qrels_and_source(rule, topics)
         documents = self._exported(qrels, corpus)
         first = islice(self.store.corpus.documents_with_text(pooled=False), SAMPLE)
         sizes = [len(json.dumps(formats.corpus_record(d), ensure_ascii=False).encode()) + 1 for d in first]
         size = round(sum(sizes) / len(sizes) * documents) if sizes else 0
         return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
 
-    def qrels_and_source(self, rule: RuleChoice) -> tuple[pd.DataFrame, str]:
-        """The qrels and their source: "judgements", or else "choices" or "preferences"."""
-        made_of, found = "judgements", self.qrels.build(rule)
+    def qrels_and_source(self, rule: RuleChoice, topics: Collection[str] | None = None) -> tuple[pd.DataFrame, str]:
+        """The qrels and their source: "judgements" (of these topics, or all), or else "choices" or "preferences"."""
+        made_of, found = "judgements", self.qrels.build(rule, topics=topics)
         if found.empty:
             made_of, found = "choices", self.qrels.from_choices()
         if found.empty:
@@ -148,7 +156,7 @@ class CollectionCard:
             "topics": {"count": len(topics), "query_text": query_text},
             "grades": {str(grade): sentence for grade, sentence in self.grades.sentences.items()},
             "qrels": {"made_of": made_of} | export.of_qrels(qrels, topics["query_id"], self.grades.sentences, level),
-            "rule": self._rule_facts(rule, names) if made_of == "judgements" else None,
+            "rule": self._rule_facts(rule, names, set(qrels["query_id"])) if made_of == "judgements" else None,
             "judging": export.of_judging(log, current),
             "decisions": self.topic_tasks.counts(),
             "agreement": self._agreement_facts(),
@@ -159,7 +167,9 @@ class CollectionCard:
                 qrels,
                 sum(self.corpus.without_text().values()),
             ),
-            "recall": export.of_recall(self.corpus.in_topic_order(self.recall.table())),
+            "recall": export.of_recall(
+                self.corpus.in_topic_order(self.recall.table()), self.recall.settings.loop().confidence
+            ),
             "runs": self.store.corpus.runs()[["run", "topics", "rows", "deepest", "sha256"]].to_dict("records"),
             "guidelines": self.store.settings.text("guidelines"),
             "topic_notes": self.store.corpus.topic_notes(),
@@ -174,7 +184,7 @@ class CollectionCard:
             return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
         return self.progress.counts()["documents"] if corpus == "all" else 0
 
-    def _rule_facts(self, rule: RuleChoice, names: Mapping[str, str]) -> Facts:
+    def _rule_facts(self, rule: RuleChoice, names: Mapping[str, str], topics: Collection[str]) -> Facts:
         """The rule, with a pseudonym if it names an annotator, and how the grades came about."""
         chosen = adjudication.parse_rule(rule)
         parameters = {
@@ -184,7 +194,7 @@ class CollectionCard:
         return {
             "rule": str(ChosenRule(chosen.name, parameters)),
             "description": adjudication.ADJUDICATION_RULES[chosen.name].description,
-            "by": adjudication.count_origins(self.qrels.with_sources(chosen).grades),
+            "by": adjudication.count_origins(self.qrels.with_sources(chosen, topics=topics).grades),
         }
 
     def _agreement_facts(self) -> Facts | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -69,6 +69,7 @@ class CollectionExport:
         with_runs: bool = False,
         name_annotators: bool = False,
         replace: bool = False,
+        topics: Collection[str] | None = None,
         progress: ProgressCallback | None = None,
     ) -> CollectionReport:
         """Write the collection into a directory of its own, completely or not at all.
@@ -91,6 +92,8 @@ class CollectionExport:
             Names in :data:`collection.campaign.collection_card.CORPORA` and :data:`collection.formats.QUERY_TEXTS`.
         name_annotators
             Name the annotators instead of calling them a1, a2, ... in the card and in the logs; notes stay as written.
+        topics
+            Include only the judgements of these topics in the qrels; topics and logs are included completely.
 
         Raises
         ------
@@ -105,7 +108,7 @@ class CollectionExport:
             self.store.snapshot(),  # people may judge meanwhile
             formats.replacing_folder(directory, replace=replace, known_by=CARD) as folder,
         ):
-            qrels, made_of = self.collection_card.qrels_and_source(rule)
+            qrels, made_of = self.collection_card.qrels_and_source(rule, topics)
             names = self.collection_card.annotator_names(name_annotators)
             facts = self.collection_card.facts_of(qrels, made_of, names, name, rule, corpus, query_text)
             self._write_corpus(folder, qrels, corpus, tell)
@@ -164,7 +167,9 @@ class CollectionExport:
         if len(pool):
             formats.write_pool(pool, folder / "pool.tsv")
         if made_of == "judgements" and pool["stratum"].notna().any():
-            formats.write_qrels(self.qrels.in_form("strata", rule=rule), folder / SAMPLED, form="strata")
+            formats.write_qrels(
+                self.qrels.in_form("strata", rule=rule, topics=set(qrels["query_id"])), folder / SAMPLED, form="strata"
+            )
 
     def _write_logs(self, folder: Path, names: Mapping[str, str]) -> None:
         """The logs of decisions that have any entry."""

@@ -11,7 +11,6 @@ import pandas as pd
 from collection import adjudication, comparison, preferences, reusability
 from collection.adjudication import ChosenRule, RuleDifference
 from collection.campaign.corpus import Corpus
-from collection.campaign.progress import Progress
 from collection.campaign.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.topic_tasks import TopicTasks
@@ -57,28 +56,6 @@ class RuleComparison(NamedTuple):
 
 Measures = Measure | str | Iterable[Measure | str]
 
-ENOUGH_FINISHED = 0.5
-"""Share of finished topics, among those with grades, from which only finished ones are used: unfinished topics have
-unjudged documents through no fault of the pool, but with fewer the result would depend on a few topics."""
-
-
-class TopicsWithGrades(NamedTuple):
-    """Topics with a grade, and those among them whose pool is completely judged; by name."""
-
-    graded: tuple[str, ...]
-    finished: tuple[str, ...]
-
-    @property
-    def usual(self) -> tuple[str, ...] | None:
-        """The default of the page and the command; None: all topics with a grade.
-
-        >>> TopicsWithGrades(("1", "2", "3"), ("1", "2")).usual
-        ('1', '2')
-        >>> TopicsWithGrades(("1", "2", "3"), ("1",)).usual
-        """
-        enough = ENOUGH_FINISHED * len(self.graded) <= len(self.finished) < len(self.graded)
-        return self.finished if enough else None
-
 
 @dataclass(eq=False)
 class Evaluator:
@@ -91,7 +68,6 @@ class Evaluator:
     store: Store
     grades: GradeScale
     corpus: Corpus
-    progress: Progress
     topic_tasks: TopicTasks
     qrels: QrelsBuilder
 
@@ -117,7 +93,7 @@ class Evaluator:
         --------
         >>> campaign.evaluation.evaluate(["nDCG@10", "map"]).means()  # doctest: +SKIP
         """
-        qrels = self.qrels.of_topics(rule, topics)
+        qrels = self.qrels.build(rule, topics=topics)
         if not len(qrels):
             raise CampaignError("there are no grades yet to evaluate with; judge some pairs first")
         evaluation = comparison.evaluate(
@@ -152,7 +128,7 @@ class Evaluator:
         found = next(self.corpus.runs([run]), None)
         if found is None:
             raise UnknownNameError("run", run, self.store.corpus.runs()["run"])
-        return comparison.explain(found, self.qrels.of_topics(rule, topics), measure, query_id)
+        return comparison.explain(found, self.qrels.build(rule, topics=topics), measure, query_id)
 
     def by_preferences(self, runs: Iterable[str] | None = None, depth: int | None = None) -> PreferenceValues:
         """Evaluate the imported runs by preferences, to a depth; see :func:`collection.preferences.evaluate`."""
@@ -185,10 +161,8 @@ class Evaluator:
         UnknownNameError
             There is no such run, or no such topic.
         """
-        known = self.store.corpus.runs()["run"].tolist()
-        require_known("run", known, a, b)
-        topics = self.corpus.topics()["query_id"].tolist()
-        require_known("topic", topics, query_id)
+        require_known("run", self.store.corpus.runs()["run"].tolist(), a, b)
+        require_known("topic", self.corpus.topics()["query_id"].tolist(), query_id)
         read = {run.name: run for run in self.corpus.runs([a, b])}
         return comparison.side_by_side(read[a], read[b], self.qrels.build(rule), query_id, depth)
 
@@ -219,25 +193,6 @@ class Evaluator:
         cautions = tuple(filter(None, dict.fromkeys(found.caution for found in adjudicated)))
         return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places, cautions)
 
-    def graded_topics(self, rule: RuleChoice = None) -> tuple[str, ...]:
-        """The topics that have a grade, by name."""
-        qrels = self.qrels.build(rule)
-        return tuple(sorted(set(qrels.loc[qrels["relevance"] >= 0, "query_id"].astype(str))))
-
-    def topics_with_grades(self, rule: RuleChoice = None, *, graded: tuple[str, ...] | None = None) -> TopicsWithGrades:
-        """The topics that have a grade, and those among them that are finished.
-
-        Parameters
-        ----------
-        graded
-            :meth:`graded_topics`, if already known, because adjudicating all judgements takes a while.
-        """
-        graded = self.graded_topics(rule) if graded is None else graded
-        progress = self.progress.topics()
-        done = ((progress["goal"] > 0) & (progress["made"] >= progress["goal"])).fillna(False)
-        finished = set(progress.loc[done, "query_id"].astype(str))
-        return TopicsWithGrades(graded, tuple(topic for topic in graded if topic in finished))
-
     def reusability(
         self,
         measures: Measures = (),
@@ -260,7 +215,7 @@ class Evaluator:
         """
         if not len(self.store.corpus.runs()):
             raise CampaignError("there are no runs to leave out; import some with --run")
-        qrels = self.qrels.of_topics(rule, topics)
+        qrels = self.qrels.build(rule, topics=topics)
         if not len(qrels):
             raise CampaignError("there are no grades yet; judge some pairs first")
         return reusability.assess(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Collection, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -49,6 +49,7 @@ class Exporter:
         qrels_form: QrelsForm = "judged",
         unjudged: bool = False,
         include_unjudged_topics: bool = False,
+        topics: Collection[str] | None = None,
     ) -> dict[str, int]:
         """Write the files that are named; each is replaced as a whole or left as it was.
 
@@ -66,7 +67,7 @@ class Exporter:
             TSV with the header ``query_id doc_id strategy rank``, for samples also the probability and stratum.
         missing_documents
             Ids of pooled documents without a text, one per line.
-        rule, qrels_form, unjudged, include_unjudged_topics
+        rule, qrels_form, unjudged, include_unjudged_topics, topics
             As for :meth:`.QrelsBuilder.in_form`.
 
         Returns
@@ -84,7 +85,10 @@ class Exporter:
         if qrels is None and (unjudged or include_unjudged_topics or qrels_form != "judged"):
             raise InputError("a form of qrels and unjudged pairs apply to a qrels file only; name one")
         return self._write(
-            (qrels, lambda path: self._write_qrels(path, rule, qrels_form, unjudged, include_unjudged_topics)),
+            (
+                qrels,
+                lambda path: self._write_qrels(path, rule, qrels_form, unjudged, include_unjudged_topics, topics),
+            ),
             (judgements, _table(lambda: quoted(log.table(current=False)), formats.write_judgements)),
             (labels, _table(lambda: self.agreement.labels().sort_values(by_annotator), formats.write_labels)),
             (passages, lambda path: formats.write_passages(quoted(log.table()), path)),
@@ -131,16 +135,24 @@ class Exporter:
         return {str(path): write(path) for path, write in files if path is not None}
 
     def _write_qrels(
-        self, path: Path | str, rule: RuleChoice, form: QrelsForm, unjudged: bool, unjudged_topics: bool
+        self,
+        path: Path | str,
+        rule: RuleChoice,
+        form: QrelsForm,
+        unjudged: bool,
+        unjudged_topics: bool,
+        topics: Collection[str] | None,
     ) -> int:
         """Write qrels, and beside them the report that the TREC form has no room for, not even as a comment."""
         chosen = adjudication.parse_rule(rule)
-        report = self.qrels.rule_report(chosen)
-        frame = self.qrels.in_form(form, rule=chosen, unjudged=unjudged, include_unjudged_topics=unjudged_topics)
+        report = self.qrels.rule_report(chosen, topics=topics)
+        frame = self.qrels.in_form(
+            form, rule=chosen, unjudged=unjudged, include_unjudged_topics=unjudged_topics, topics=topics
+        )
         if form != "judged" or unjudged:
             report |= {"form": form, "unjudged": int((frame["relevance"] < 0).sum())}
         if form == "strata" or unjudged:
-            left_out = [] if unjudged_topics else self.qrels.unjudged_topics(form, rule=chosen)
+            left_out = [] if unjudged_topics else self.qrels.unjudged_topics(form, rule=chosen, topics=topics)
             report |= {"unjudged_topics_left_out": len(left_out)}
         formats.write_qrels(frame, path, form=form)
         formats.write_report(report, path, RULE_FILE)

@@ -57,7 +57,7 @@ class GradeImport:
         self._require_one_spelling(path, map(str, known["annotator"].unique()))
         added, surplus = self._write(path, known.assign(counts_as=self._count_as(known)))
         people, counted = known["annotator"].nunique(), len(known) - surplus
-        if added.new and counted:
+        if added.new and counted and surplus:
             judgements = plural(counted, "counts as a judgement", "count as judgements")
             self.session.notice(path, f"{count(counted, 'label')} {judgements}")
         self.session.added(path, "judgement", added, f" by {count(people, 'annotator')}")

@@ -7,7 +7,11 @@ from pathlib import Path
 
 from collection.characters import require_writable
 from collection.errors import FormatError, InputError
+from collection.formats.source import quote
+from collection.phrases import join
 from collection.records import GRADE_SCALES, GradeScale
+
+EXAMPLE = '{"0": "Not relevant", "1": "Relevant"}'
 
 
 def read_grades(grades: str | Path) -> GradeScale:
@@ -17,15 +21,19 @@ def read_grades(grades: str | Path) -> GradeScale:
     path = Path(grades)
     if not path.is_file():
         raise InputError(
-            f"grades: expected {', '.join(GRADE_SCALES)} or a JSON file, found {str(grades)!r}, which is not a file"
+            f"grades: expected {', '.join(GRADE_SCALES)} or a JSON file for any other scale, like {EXAMPLE}, "
+            f"found {str(grades)!r}, which is not a file"
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(content, dict):
-            raise ValueError("no object")
-        for grade, sentence in content.items():
-            require_writable([grade, sentence], f"{path}: sentence of grade {grade!a}")
-        return GradeScale({int(grade): str(sentence) for grade, sentence in content.items()})
-    except (ValueError, AttributeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        raise FormatError(path, line, 'an object like {"0": "Not relevant", "1": "Relevant"}', str(error)) from error
+        raise FormatError(path, line, f"grades as JSON, like {EXAMPLE}", "invalid JSON") from error
+    wanted = f"two or more grades from 0 to 9, like {EXAMPLE}"
+    if not isinstance(content, dict):
+        raise FormatError(path, None, wanted, quote(json.dumps(content)))
+    if len(content) < 2 or not all(len(grade) == 1 and grade in "0123456789" for grade in content):
+        raise FormatError(path, None, wanted, join(map(repr, content)) or "none")
+    for grade, sentence in content.items():
+        require_writable(sentence, f"{path}: sentence of grade {grade}")
+    return GradeScale({int(grade): str(sentence) for grade, sentence in content.items()})

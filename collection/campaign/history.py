@@ -181,7 +181,7 @@ class JudgingHistory:
             why = SHARED if total and self._others_judge(annotator) else ""
             if estimate is None:
                 timed = int(seconds.notna().sum())
-                why = f"an estimate of the time needs {judging_time.ENOUGH} timed decisions, found {timed}"
+                why = f"a time estimate needs {judging_time.ENOUGH} timed decisions; you have {timed}"
         return Times(
             Sum(int(today["current"].sum()), float(today["seconds"].sum()), float(today["away"].sum())),
             sessions[0] if goes_on else None,

@@ -21,7 +21,7 @@ Form = Literal["auto", "plain", "preformatted", "markdown", "html"]
 
 FORMS: dict[Form, tuple[str, str]] = {
     "auto": (
-        "Automatically",
+        "Automatic",
         "The document's `format` field if set, HTML if the text looks like a web page, otherwise plain.",
     ),
     "plain": ("Plain", "Wrapped lines, with paragraphs."),

@@ -131,11 +131,9 @@ class Overview:
             (not counts["documents"], "import", "Import the documents of the pool: annotators need their texts."),
             (free, "judge", f"Judge the pool: {remaining:,} of {count(goal, unit)}{with_text} {are} left.{held}"),
             (waiting, "export", f"All pairs with a text are judged.{held}"),
+            (True, "export", "All pairs in the pool are judged: export the qrels and evaluate the runs."),
         ]
-        for is_next, page, sentence in steps:
-            if is_next:
-                return NextStep(page, sentence)
-        return NextStep("export", "All pairs in the pool are judged: export the qrels and evaluate the runs.")
+        return next(NextStep(page, sentence) for is_next, page, sentence in steps if is_next)
 
     def decisions(self) -> dict[str, Any] | None:
         """Return the progress of lists or preferences as plain data; None if the task is grading.

@@ -107,6 +107,14 @@ class Progress:
         frame["waiting"] = frame["waiting"].mask(endless | closed, 0)
         return frame[list(PROGRESS)]
 
+    def finished(self, *, closed_early: bool = True) -> set[str]:
+        """Topics whose pool is completely judged, and with `closed_early` those that were closed before."""
+        topics = self.topics()
+        done = ((topics["goal"] > 0) & (topics["made"] >= topics["goal"])).fillna(False)
+        if not closed_early:
+            done &= (topics["mode"] != "closed") | (topics["judged_in_pool"] >= topics["pool"])
+        return set(topics.loc[done, "query_id"].astype(str))
+
     def of_annotator(self, query_id: str, annotator: str) -> AnnotatorStanding:
         """Return :meth:`standing` and :meth:`totals` from the cache, after each judgement."""
         totals = self.totals(annotator, query_id)

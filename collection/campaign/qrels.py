@@ -5,22 +5,60 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import pandas as pd
 
 from collection import adjudication, clock, export, preferences
 from collection.adjudication import Adjudicated, ChosenRule
 from collection.campaign.corpus import Corpus
+from collection.campaign.progress import Progress
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError, InputError
 from collection.formats import QrelsForm
-from collection.phrases import join
+from collection.phrases import count, join
 from collection.preferences import choices
 from collection.records import GradeScale
 from collection.store import Store
 
 RuleChoice = str | ChosenRule | None
 """An adjudication rule; None is the default."""
+
+
+ENOUGH_FINISHED = 0.5
+"""Share of finished topics, among those with grades, from which only finished ones are used: unfinished topics have
+unjudged documents through no fault of the pool, but with fewer the result would depend on a few topics."""
+
+
+class TopicsWithGrades(NamedTuple):
+    """Topics with a grade, and those among them that are finished; by name."""
+
+    graded: tuple[str, ...] = ()
+    finished: tuple[str, ...] = ()
+
+    @property
+    def usual(self) -> tuple[str, ...] | None:
+        """The default of the pages and of `cleverdon reusability`; None: all topics with a grade.
+
+        >>> TopicsWithGrades(("1", "2", "3"), ("1", "2")).usual
+        ('1', '2')
+        >>> TopicsWithGrades(("1", "2", "3"), ("1",)).usual
+        """
+        enough = ENOUGH_FINISHED * len(self.graded) <= len(self.finished) < len(self.graded)
+        return self.finished if enough else None
+
+    def select(self, which: str | None) -> tuple[str, ...] | None:
+        """The topics for "all" (None) or "finished", or by default (:attr:`usual`).
+
+        Raises
+        ------
+        InputError
+            No topic is finished.
+        """
+        if which == "finished" and not self.finished:
+            topics = count(len(self.graded), "topic")
+            raise InputError(f"none of {topics} with a grade is finished; use --topics all")
+        return self.usual if which is None else self.finished if which == "finished" else None
 
 
 @dataclass(eq=False)
@@ -31,22 +69,28 @@ class QrelsBuilder:
     title: str
     grades: GradeScale
     corpus: Corpus
+    progress: Progress
     topic_tasks: TopicTasks
 
-    def build(self, rule: RuleChoice = None, **parameters: str) -> pd.DataFrame:
+    def build(self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str) -> pd.DataFrame:
         """Qrels from judgements: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
 
         Parameters
         ----------
         rule, **parameters
             As :func:`collection.adjudication.parse_rule` takes them: ``"majority"``, ``"majority(ties=higher)"``.
+        topics
+            Only these topics.
         """
-        return self.with_sources(rule, **parameters).qrels
+        return self.with_sources(rule, topics=topics, **parameters).qrels
 
-    def with_sources(self, rule: RuleChoice = None, **parameters: str) -> Adjudicated:
+    def with_sources(
+        self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
+    ) -> Adjudicated:
         """The qrels of :meth:`build` with the rule and how each grade came about."""
         found = adjudication.adjudicate(self.store.judgements.table(), adjudication.parse_rule(rule, **parameters))
-        return replace(found, grades=self.corpus.in_topic_order(found.grades.sort_values("doc_id", kind="stable")))
+        grades = _of_topics(found.grades, topics).sort_values("doc_id", kind="stable")
+        return replace(found, grades=self.corpus.in_topic_order(grades))
 
     def from_choices(self, rule: str = "majority") -> pd.DataFrame:
         """Sparse qrels from choices: ``query_id``, ``doc_id``, ``relevance``; documents not chosen have no row.
@@ -79,6 +123,7 @@ class QrelsBuilder:
         rule: RuleChoice = None,
         unjudged: bool = False,
         include_unjudged_topics: bool = False,
+        topics: Iterable[str] | None = None,
     ) -> pd.DataFrame:
         """Qrels in one of the forms that :func:`collection.formats.read_qrels` reads.
 
@@ -91,6 +136,8 @@ class QrelsBuilder:
             Also the pairs of the pool without a grade, as -1.
         include_unjudged_topics
             Also topics in which no pair has a grade, all of it -1. Every system has 0 in them, so they lower all means.
+        topics
+            Only these topics.
 
         Raises
         ------
@@ -99,16 +146,18 @@ class QrelsBuilder:
         InputError
             There is no such form, or topics without a grade are included without unjudged pairs.
         """
-        frame = self._qrels_of_all_topics(form, rule, unjudged)
+        frame = _of_topics(self._qrels_of_all_topics(form, rule, unjudged), topics)
         if not include_unjudged_topics:
             return export.of_judged_topics(frame)
         if not unjudged and form != "strata":
             raise InputError("topics without grades have only unjudged pairs; include the unjudged pairs too")
         return frame
 
-    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: RuleChoice = None) -> list[str]:
+    def unjudged_topics(
+        self, form: QrelsForm = "judged", *, rule: RuleChoice = None, topics: Iterable[str] | None = None
+    ) -> list[str]:
         """Topics of the pool in which no pair has a grade: :meth:`in_form` leaves them out by default."""
-        frame = self._qrels_of_all_topics(form, rule, unjudged=True)
+        frame = _of_topics(self._qrels_of_all_topics(form, rule, unjudged=True), topics)
         judged = export.of_judged_topics(frame)["query_id"]
         return frame.loc[~frame["query_id"].isin(judged), "query_id"].drop_duplicates().tolist()
 
@@ -139,11 +188,14 @@ class QrelsBuilder:
         columns: dict[QrelsForm, str] = {"strata": "stratum", "probabilities": "probability"}
         return ["judged", *(form for form, column in columns.items() if pool[column].notna().any())]
 
-    def rule_report(self, rule: RuleChoice = None, **parameters: str) -> dict[str, object]:
+    def rule_report(
+        self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
+    ) -> dict[str, object]:
         """How the qrels were made, as plain data; parameters as for :meth:`build`."""
         chosen = adjudication.parse_rule(rule, **parameters)
-        found = self.with_sources(chosen)
-        judgements = self.store.judgements.table()
+        topics = None if topics is None else list(topics)
+        found = self.with_sources(chosen, topics=topics)
+        judgements = _of_topics(self.store.judgements.table(), topics)
         adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
         graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
         return {
@@ -165,10 +217,30 @@ class QrelsBuilder:
             "made_at": clock.now(),
         }
 
-    def of_topics(self, rule: RuleChoice, topics: Iterable[str] | None) -> pd.DataFrame:
-        """:meth:`build` for these topics, or all."""
+    def graded_topics(self, rule: RuleChoice = None) -> tuple[str, ...]:
+        """The topics that have a grade, by name."""
         qrels = self.build(rule)
-        return qrels if topics is None else qrels[qrels["query_id"].isin(list(topics))]
+        return tuple(sorted(set(qrels.loc[qrels["relevance"] >= 0, "query_id"].astype(str))))
+
+    def topics_with_grades(
+        self, rule: RuleChoice = None, *, graded: tuple[str, ...] | None = None, closed_early: bool = True
+    ) -> TopicsWithGrades:
+        """The topics that have a grade, and those among them that are finished.
+
+        Parameters
+        ----------
+        graded
+            :meth:`graded_topics`, if already known, because adjudicating all judgements takes a while.
+        closed_early
+            As for :meth:`.Progress.finished`.
+        """
+        graded = self.graded_topics(rule) if graded is None else graded
+        finished = self.progress.finished(closed_early=closed_early)
+        return TopicsWithGrades(graded, tuple(topic for topic in graded if topic in finished))
+
+
+def _of_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
+    return frame if topics is None else frame[frame["query_id"].isin(list(topics))]
 
 
 def _count_names(judgements: pd.DataFrame) -> dict[str, int]:

@@ -10,7 +10,7 @@ from collection import assignment, clock
 from collection.campaign.judging_demand import JudgingDemand
 from collection.campaign.settings import Settings
 from collection.documents.rendering import html_text, is_html
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError
 from collection.records import UNSPACED, Document
 from collection.store import Selection, Store
 
@@ -18,6 +18,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 _TAG = re.compile(r"<[^<>]*>|\A[^<>]*>|<[^<>]*\Z")
 """An HTML tag, perhaps cut off, and perhaps with the marks of a search in it."""
+AROUND = 40  # characters of a snippet before the first word, and a third of those after it
 
 
 class Found(NamedTuple):
@@ -71,7 +72,7 @@ class DocumentSearch:
             raise InputError(f"topic {query_id!r} is closed")
         document = self.store.corpus.documents([doc_id]).get(doc_id)
         if document is None:
-            raise UnknownNameError("document", doc_id, [])
+            raise InputError(f"document {doc_id!r} is not in the campaign")
         if not self.store.assignments.is_for(query_id, annotator):
             raise InputError(f"topic {query_id!r} is assigned to other annotators")
         if first := next(iter(self.store.assignments.calibration_left(annotator)), None):
@@ -121,12 +122,12 @@ def _query(groups: list[list[str]], unwanted: list[str]) -> str:
     return " NOT ".join([f"({wanted})", *unwanted])
 
 
-def _snippet(text: str, words: list[str], around: int = 40) -> str:
+def _snippet(text: str, words: list[str]) -> str:
     """The text around the first of the words, with U+0002 and U+0003 around each of them."""
     pattern = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
     first = pattern.search(text)
-    start = max(0, first.start() - around) if first else 0
-    end = min(len(text), (first.end() if first else 0) + 3 * around)
+    start = max(0, first.start() - AROUND) if first else 0
+    end = min(len(text), (first.end() if first else 0) + 3 * AROUND)
     marked = pattern.sub(lambda found: f"\x02{found[0]}\x03", text[start:end])
     return ("… " if start else "") + marked + (" …" if end < len(text) else "")
 

@@ -221,5 +221,4 @@ class Settings:
 
     def require_topic(self, query_id: str) -> None:
         """Raise UnknownNameError unless the campaign has this topic."""
-        known = self.modes()
-        require_known("topic", known, query_id)
+        require_known("topic", self.modes(), query_id)

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -88,7 +89,7 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 
     with Campaign.create(directory, grades=grades, title=title) as campaign:
         echo(f"Created the campaign {directory} with the grades {campaign.grades}.")
-        echo(f"Next: {campaign.overview.next_step().sentence}")
+        _print_next(directory, campaign.overview.next_step()._asdict())
 
 
 @main.command("import")
@@ -143,7 +144,7 @@ def serve(directory: Path, **options: object) -> None:
 @DIRECTORY
 @FORMAT
 def status(directory: Path, form: str) -> None:
-    """Show the contents, the progress and the next step."""
+    """Show the contents, progress and next step of a campaign."""
     from collection.campaign import Campaign
     from collection.stopping.table import missing_texts
 
@@ -177,8 +178,9 @@ def status(directory: Path, form: str) -> None:
         echo()
         columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")
         print_table(
-            ["topic", "mode", "pool", "judged", "left", "no text", "cannot judge", "title"],
-            [["-" if t[name] is None else t[name] for name in columns] + [t["title"][:60]] for t in per_topic],
+            ["topic", "mode", "pool", "judged", "judgements left", "no text", "cannot judge", "title"],
+            [[*(t[name] for name in columns), t["title"][:60]] for t in per_topic],
+            optional=["no text", "cannot judge"],
         )
     if state["annotators"] and not state["decisions"]:
         echo()
@@ -186,7 +188,9 @@ def status(directory: Path, form: str) -> None:
             [a["annotator"], a["judgements"], (a["last_at"] or "-")[:16].replace("T", " ")] for a in state["annotators"]
         ]
         print_table(["annotator", "judgements", "last judgement (UTC)"], rows)
-    echo(f"\nNext: {state['next']['sentence']}")
+    echo()
+    qrels = {"list": "sparse-qrels", "preference": "preference-qrels"}.get((state["decisions"] or {}).get("task", ""))
+    _print_next(directory, state["next"], qrels or "qrels")
 
 
 @main.command()
@@ -255,6 +259,19 @@ def demo(directory: Path, build_only: bool, **options: object) -> None:
         _print_report(report)
     if not build_only:
         _serve(directory, options)
+
+
+def _print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels") -> None:
+    """Print the next step and its command."""
+    options = {
+        "import": "--documents FILE --topics FILE --run FILE",
+        "pool": "--dry-run",
+        "loop": "--budget N",
+        "export": f"--{qrels} FILE",
+    }.get(step["page"], "")
+    command = "serve" if step["page"] == "judge" else step["page"]
+    echo(f"Next: {step['sentence']}")
+    echo(f"  cleverdon {command} {quote(str(directory))} {options}".rstrip())
 
 
 def _print_report(report: ImportReport) -> None:

@@ -107,10 +107,10 @@ def agreement(
         rows = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
         print_json({**vars(found), **({} if conclusions is None else {"conclusions": rows})})
         return
-    for sentence in annotator_agreement.interpret(found):
+    for sentence in annotator_agreement.interpret(found)[0 if found.judgements else 1 :]:
         echo(sentence)
-    if not found.annotators:
-        echo("Judge some pairs in the app, or import grades with `cleverdon import DIR --labels FILE`.")
+    if not found.several:
+        echo("Judge pairs a second time in the app, or import grades with `cleverdon import DIR --labels FILE`.")
         print_notices(found.notes)
         return
     echo()
@@ -152,8 +152,12 @@ def _print_values(found: Agreement) -> None:
         if len(set(notes.values())) > 1:
             notes = {scale: f"{scale}: {note}" for scale, note in notes.items()}
         rows.append([entry.name, entry.label, *cells, "; ".join(dict.fromkeys(notes.values()))])
-    print_table(["coefficient", "name", "graded", f"binary (grade {found.level:g}+)", "note"], rows)
-    if found.resamples:
+    header = ["coefficient", "name", "graded", f"binary (grade {found.level:g}+)", "note"]
+    of_all = {row[-1] for row in rows} if len({row[-1] for row in rows}) == 1 else set()
+    width = len(header) - bool(of_all)
+    print_table(header[:width], [row[:width] for row in rows])
+    print_notices(of_all - {""})
+    if found.values["low"].notna().any():
         print_notices(
             [f"in brackets: 95% confidence intervals from {count(found.resamples, 'bootstrap sample')} of {found.by}"]
         )
@@ -200,9 +204,7 @@ def _print_conclusions(conclusions: list[Conclusion], measure: str) -> None:
     )
     for c in conclusions[:TABLES]:
         echo()
-        cells = [
-            [r["run"], f"{r['a']:.4f}", r["place_a"], f"{r['b']:.4f}", r["place_b"]] for r in c.table.to_dict("records")
-        ]
-        print_table(["run", c.a, "rank", c.b, "rank"], cells)
+        cells = c.table[["run", "a", "place_a", "b", "place_b"]].itertuples(index=False, name=None)
+        print_table(["run", c.a, "rank", c.b, "rank"], list(cells))
     if len(conclusions) > TABLES:
         echo(f"... {len(conclusions) - TABLES:,} more tables; --format json prints all")

@@ -138,7 +138,7 @@ def _show(campaign: Campaign, form: str) -> None:
     settings, work = campaign.settings.assignment(), campaign.assignments.workload()
     table, calibrated = campaign.assignments.table(), campaign.calibration.results()
     topics = table.astype(object).where(table.notna(), None).to_dict("records")
-    size = len(campaign.calibration.pairs())
+    size, length = len(campaign.calibration.pairs()), len(campaign.settings.guidelines())
     if form == "json":
         notices, calibration = campaign.assignments.notices(), {"pairs": size, "annotators": calibrated}
         print_json(
@@ -168,9 +168,9 @@ def _show(campaign: Campaign, form: str) -> None:
             ["work", f"{count(work.pairs, 'pooled pair')}; {made}"],
             ["reservation of a pair on screen", f"{settings.lease:g} {plural(settings.lease, 'minute')}"],
             ["others' judgements, runs and ranks", "hidden" if settings.blind else "shown"],
-            ["calibration", f"{count(size, 'pair')}" + (", with feedback" if size and settings.feedback else "")],
-            ["guidelines", count(len(campaign.settings.guidelines()), "character")],
-            ["topic notes", str(len(campaign.settings.topic_notes()))],
+            ["calibration", count(size, "pair") + (", with feedback" if settings.feedback else "") if size else "none"],
+            ["guidelines", count(length, "character") if length else "none"],
+            ["topic notes", str(len(campaign.settings.topic_notes()) or "none")],
         ],
     )
     print_notices(campaign.assignments.notices())
@@ -183,7 +183,7 @@ def _show(campaign: Campaign, form: str) -> None:
                 row["query_id"],
                 ", ".join([*row["accounts"], *(f"group {g}" for g in row["groups"])]) or "everybody",
                 row["pool"],
-                "-" if row["wanted"] is None else row["wanted"],
+                row["wanted"],
                 in_loop.get(row["query_id"], 0) if row["made"] is None else row["made"],
                 row["title"][:60],
             ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import print_json, print_settings
 
@@ -29,7 +29,7 @@ from collection.cli.output import print_json, print_settings
 )
 @click.option("--long-from", type=int, metavar="N", help="Minimum length of a long document in characters.")
 @click.option("--marking/--no-marking", default=None, help="Let annotators mark passages.")
-@click.option("--near/--no-near", default=None, help="Show when a near-duplicate was judged.")
+@click.option("--near/--no-near", default=None, help="Show that a near-duplicate was already judged.")
 @click.option(
     "--image-host", "hosts", multiple=True, metavar="HOST", help="Show linked images from this host; repeatable."
 )

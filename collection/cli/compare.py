@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import (
     COMPAT,
     FILE,
@@ -23,15 +23,7 @@ from collection.cli.options import (
     option_section,
     runs_argument,
 )
-from collection.cli.output import (
-    echo,
-    echo_data,
-    format_cost,
-    print_json,
-    print_notices,
-    print_table,
-    progress_line,
-)
+from collection.cli.output import echo, echo_data, format_cost, print_json, print_notices, print_table, progress_line
 from collection.phrases import confidence, count, decimal, join, join_first, probability
 
 if TYPE_CHECKING:
@@ -122,7 +114,7 @@ def compare(
     if systems is not None and topic is not None:
         named = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
         if missing := [name for name in systems if name not in named]:
-            raise click.UsageError(f"there is no run {missing[0]}")
+            raise click.UsageError(f"--systems: expected two of the runs, found {missing[0]!r}")
         a, b = (named[name] for name in systems)
         print_notices(comparison.out_of_reach(parsed, judged))
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
@@ -192,6 +184,8 @@ def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
     """Print the values and rankings of two runs for a topic; TSV has the rankings only."""
+    if form == "table":
+        ranks = ranks.assign(**ranks[["grade_a", "grade_b"]].map("{:g}".format, na_action="ignore"))
     ranks = ranks.rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
@@ -202,7 +196,7 @@ def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, system
     else:
         echo(f"topic {topic}\n")
         if values.empty:
-            echo("no values: the topic is not in the qrels")
+            echo("No values: the topic is not in the qrels.")
         else:
             _print_frame(values, form)
         echo()
@@ -297,9 +291,7 @@ def _print_leaderboard(compared: Comparison) -> None:
     header: list[str] = ["system"]
     columns: list[list[str]] = []
     for measure in values:
-        header += (
-            [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", f"{confidence(compared.alpha)} CI"]
-        )
+        header += [str(measure), "", *([f"{confidence(compared.alpha)} CI"] if len(values.columns) <= 2 else [])]
         deviations = ["" if math.isnan(sd) else f" ±{decimal(sd)}" for sd in spread[measure]]
         columns.append([decimal(value) + sd for value, sd in zip(values[measure], deviations, strict=True)])
         signs = [MARKS[sign] if compared.baseline is not None else "" for sign in mark[measure]]
@@ -331,24 +323,16 @@ def _print_tests(compared: Comparison) -> None:
         test, correction = TESTS[compared.test].label, CORRECTIONS[compared.correction].label
         echo(f"\n{measure} vs. {compared.baseline}: {test}, {correction}")
         of = tests["interval_of"].iloc[0]
-        header = [
-            "system",
-            "difference",
-            f"{confidence(compared.alpha)} CI" + ("" if of == "mean" else f" of the {of}"),
-        ]
+        interval = f"{confidence(compared.alpha)} CI" + ("" if of == "mean" else f" of the {of}")
+        header = ["system", "difference", interval, "effect size d_z", "p", "adjusted p", "better/equal/worse topics"]
         rows = []
         for row in tests.to_dict("records"):
             more = [probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}"]
             rows.append([row["system"], *_test_cells(row), *more, "*" if row["significant"] else ""])
-        print_table(
-            [*header, "effect size d_z", "p", "adjusted p", "better/equal/worse topics", "significant"],
-            rows,
-            numbers=True,
-        )
+        print_table([*header, "significant"], rows, numbers=True)
 
 
 def _print_pairs(compared: Comparison) -> None:
-
     assert compared.pairs is not None  # asked for
     for measure, pairs in compared.pairs.groupby("measure", sort=False):
         found = int(pairs["significant"].sum())
@@ -357,11 +341,8 @@ def _print_pairs(compared: Comparison) -> None:
             [f"{row['system_a']} - {row['system_b']}", *_test_cells(row), "*" if row["significant"] else ""]
             for row in pairs.to_dict("records")
         ]
-        print_table(
-            ["pair", "difference", f"{confidence(compared.alpha)} CI", "effect size d_z", "p", "significant"],
-            rows,
-            numbers=True,
-        )
+        header = ["pair", "difference", f"{confidence(compared.alpha)} CI", "effect size d_z", "p", "significant"]
+        print_table(header, rows, numbers=True)
 
 
 def _test_cells(row: Mapping[Hashable, Any]) -> list[str]:

@@ -20,7 +20,7 @@ from collection.cli.options import (
 )
 from collection.cli.output import echo, echo_data, print_evaluation, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
-from collection.phrases import count, join_first
+from collection.phrases import count, join_first, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def evaluate_files(
     """
     from collection import comparison, formats
 
-    table = None if costs is None else formats.read_costs(costs)
+    table = formats.read_costs(costs) if costs else None
     with progress_line("evaluating") as progress:
         done = iter(range(1, len(runs) + 1))
         evaluation = comparison.evaluate(
@@ -92,7 +92,8 @@ def evaluate_files(
     place = f"{costs}, line {formats.find_run_line(costs, table['run'].iloc[0])}"
     evaluation = comparison.with_costs(evaluation, table, place)
     if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
-        print_notices([f"{costs}: there is no run or system {join_first(map(repr, unknown))}"])
+        are = plural(len(unknown), "is", "are")
+        print_notices([f"{costs}: {join_first(map(repr, unknown))} {are} not among the runs"])
     return evaluation
 
 
@@ -109,7 +110,8 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
         except FormatError as error:
             if "found a run" in str(error):
                 command = f"cleverdon {click.get_current_context().info_name}"
-                raise InputError(f"{error}; give the qrels first: {command} QRELS RUN...") from None
+                said = str(error).removesuffix("; pass it as a run")
+                raise InputError(f"{said}; give the qrels first: {command} QRELS RUN...") from None
             raise
     (need, measure), *others = needs.items()
     if others:
@@ -236,12 +238,12 @@ def measures(name: str | None, form: str) -> None:
       cleverdon measures nDCG
     """
     from collection.measures import parse_name
-    from collection.measures.catalogue import describe, families, markdown, written
+    from collection.measures.catalogue import describe, families, reference, written
 
     if name is not None:
         echo(describe(parse_name(name)))
     elif form == "markdown":
-        echo_data(markdown())
+        echo_data(reference())
     else:
         for headline, entries in families():
             echo(headline)

@@ -10,19 +10,27 @@ import click
 
 from collection import layout
 from collection.cli import preferences, training_data
-from collection.cli.names import Names
-from collection.cli.options import (
-    DIRECTORY,
-    WRITTEN,
-    SectionedCommand,
-    combine_options,
-    option_section,
-)
+from collection.cli.methods import Names
+from collection.cli.options import DIRECTORY, WRITTEN, SectionedCommand, combine_options, option_section
 from collection.cli.output import echo, print_notices, progress_line
 from collection.phrases import count
 
 ABOUT = ("description", "licence", "citation", "url")
 """Texts of the card that the manager writes."""
+
+EMPTY = {
+    "qrels": "no pair has a grade by this adjudication rule",
+    "judgements": "nothing is judged yet",
+    "labels": "no annotator has graded a pair yet",
+    "passages": "no passage is marked in the current judgements",
+    "pool": "the pool has no pairs yet",
+    "missing_documents": "every pooled document has a text",
+    "sparse_qrels": "no document is chosen by this rule",
+    "choices": "nothing has been chosen from lists yet",
+    "preferences": "no documents have been compared yet",
+    "preference_qrels": "the preferences give no document a grade",
+}
+"""Option -> why its file may have no lines."""
 
 _qrels, _grades, _logs = option_section("Qrels"), option_section("Adjudication"), option_section("Logs and lists")
 _collection = option_section("Collection")
@@ -60,6 +68,12 @@ COLLECTION_OPTIONS = combine_options(
     default="judged",
     help="Add the stratum or the sampling probability of each pair of a sampled pool.",
 )
+@_qrels(
+    "--topics",
+    type=click.Choice(["all", "finished"]),
+    default="all",
+    help="Topics of the qrels and of the collection's qrels: all with a grade, or finished ones.",
+)
 @_grades("--rule", type=Names(family="rules"), metavar="RULE", help="Adjudication rule (`cleverdon rules` lists them).")
 @_grades("--ties", type=Names("lower", "higher", "adjudicate"), help="What the rule does with tied grades.")
 @_grades("--annotator", metavar="A", help="Annotator whose grades to export, for the rule annotator.")
@@ -79,6 +93,7 @@ def export(
     unjudged: bool,
     include_unjudged_topics: bool,
     qrels_form: Any,
+    topics: str,
     collection: Path | None,
     **options: Any,
 ) -> None:
@@ -93,6 +108,7 @@ def export(
     """
     from collection.adjudication import ADJUDICATION_RULES, parse_rule
     from collection.campaign import Campaign
+    from collection.campaign.qrels import TopicsWithGrades
 
     plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
     decided, about = (
@@ -106,16 +122,19 @@ def export(
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
     with Campaign(directory) as campaign, progress_line("exporting") as progress:
+        there = campaign.qrels.topics_with_grades(chosen) if qrels or collection else TopicsWithGrades()
+        only = there.select(topics) if qrels or collection else None
         written = campaign.export.files(
             **plain,
             rule=chosen,
             qrels_form=qrels_form,
             unjudged=unjudged,
             include_unjudged_topics=include_unjudged_topics,
+            topics=only,
         )
         left_out = []
         if qrels is not None and (unjudged or qrels_form == "strata") and not include_unjudged_topics:
-            left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen)
+            left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen, topics=only)
         if decided:
             written |= campaign.export.decisions(**decided, choice_rule=options["choice_rule"])
         training = training_data.write(campaign, options, chosen)
@@ -125,7 +144,7 @@ def export(
         if collection:
             wanted = ("name", "corpus", "query_text", "with_runs", "name_annotators", "replace")
             report = campaign.collection_export.write(
-                collection, rule=chosen, progress=progress, **{name: options[name] for name in wanted}
+                collection, rule=chosen, topics=only, progress=progress, **{name: options[name] for name in wanted}
             )
         estimated = (qrels or collection) and ADJUDICATION_RULES[chosen.name].estimates
         caution = campaign.qrels.with_sources(chosen).caution if estimated else ""
@@ -136,8 +155,16 @@ def export(
         echo(f"{collection}: collection {report.facts['name']}, {len(report.files):,} files, {size:,} bytes")
         if not report.facts["licence"]:
             print_notices(["the collection has no licence; add one with --licence"])
-    if qrels is not None and not written[str(qrels)]:
-        print_notices([f"{qrels} is empty: no pair has a grade by this adjudication rule"])
+    print_notices(
+        f"{options[name]} is empty: {reason}"
+        for name, reason in EMPTY.items()
+        if options[name] is not None and not written[str(options[name])]
+    )
+    if only is None and there.usual:
+        of = f"{len(there.finished):,} of {count(len(there.graded), 'topic')}"
+        print_notices(
+            [f"only {of} with a grade are finished; --topics finished exports these, as the page Compare does"]
+        )
     if left_out:
         topics = count(len(left_out), "topic")
         print_notices([f"{qrels}: left out {topics} without a grade; --include-unjudged-topics includes them"])

@@ -137,9 +137,11 @@ class Group(click.Group):
 
 _CLICK_ERRORS = (
     (r"Option '(.*)' requires an argument\.", r"\1: expected a value, found nothing"),
+    (r"Option '(.*)' requires (.*) arguments\.", r"\1: expected \2 values, found fewer"),
     (r"(.*) is not in the range x>=(.*)\.", r"expected \2 or more, found \1"),
     (r"(.*) is not in the range (.*)<=x<=(.*)\.", r"expected \2 to \3, found \1"),
-    (r"(.*) is not a valid (integer|float)( range)?\.", r"expected a number, found \1"),
+    (r"(.*) is not a valid integer( range)?\.", r"expected a whole number, found \1"),
+    (r"(.*) is not a valid float( range)?\.", r"expected a number, found \1"),
     (r"(.*) is not one of (.*)\.", r"expected one of \2, found \1"),
 )
 """Texts of click -> the pattern of all errors."""
@@ -178,7 +180,7 @@ def _print_usage_error(error: click.UsageError) -> str:
     """Print an error in the command line with the usage of its command; return the documentation page that helps."""
     _print_error(describe_usage_error(error))
     if error.ctx is None:
-        return ""
+        return COMMANDS_PAGE
     echo(f"{error.ctx.get_usage()} (options: {error.ctx.command_path} --help)", err=True)
     return PAGES.get(error.ctx.info_name or "", COMMANDS_PAGE)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, echo_data, print_notices, print_settings, print_table, progress_line
 from collection.phrases import count, join_first, percent_down, percent_up
@@ -164,7 +164,7 @@ def recall(directory: Path, form: str) -> None:
         return
     echo(f"{describe_ready(table, settings)}\n")
     rows = []
-    for row in table.to_dict("records"):
+    for row in table[table["advice"] != "not started"].to_dict("records"):
         relevant = share = "-"
         if row["judged"]:
             relevant = _range(f"{row['low']:,}", f"{row['high']:,}")
@@ -173,8 +173,12 @@ def recall(directory: Path, form: str) -> None:
         rows.append([*known, relevant, share, row["of"], row["advice"]])
     confidence = percent_down(settings.confidence)
     estimates = [f"relevant ({confidence} CI)", f"recall ({confidence} CI)"]
-    print_table(["topic", "mode", "judged", "relevant found", "no text", *estimates, "scope", "advice"], rows)
-    echo(f"\nRelevant: grade {settings.level} or higher.")
+    if rows:
+        header = ["topic", "mode", "judged", "relevant found", "no text", *estimates, "scope", "advice"]
+        print_table(header, rows, optional=["no text"])
+        echo(f"\nRelevant: grade {settings.level} or higher.")
+    if hidden := len(table) - len(rows):
+        echo(f"Not shown: {count(hidden, 'topic')} not started; --format json has all.")
     if used_up:
         echo(used_up)
     if missing := missing_texts(table["without_text"]):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from collection.cli.options import form_option
 from collection.cli.output import echo_data, print_table
@@ -16,6 +17,30 @@ if TYPE_CHECKING:
 
 CODE = ("name", "parameters")
 """Columns that Markdown prints as code."""
+
+
+class Names(click.types.StringParamType):
+    """One of some names.
+
+    Names of a registry are given by its `family`, see :func:`list_entries`: other packages may add some, so the shell
+    completes them but the help does not list them.
+    """
+
+    name = "name"
+
+    def __init__(self, *names: str, family: str = "") -> None:
+        self.names, self.family = names, family
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """Write the names as `a|b|c`."""
+        return "|".join(self.names) or None
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names that begin with what is typed."""
+        names = list(self.names)
+        if self.family:
+            names += [entry.name for entry in list_entries(self.family)]
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 @click.command()

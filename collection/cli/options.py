@@ -117,12 +117,12 @@ COMPAT = click.option(
     "--compat",
     type=click.Choice([9, 10]),
     default=10,
-    help="trec_eval version whose handling of tied scores and recall levels to match.",
+    help="Order tied scores and read recall levels as this version of trec_eval.",
 )
 QRELS_FORM = click.option(
     "--qrels-form",
     type=click.Choice(["judged", "strata", "probabilities", "subtopics"]),
-    help="Extra column of QRELS: strata, probabilities or subtopics; by default as the measures need.",
+    help="How to read the extra column of QRELS (judged: ignore it); by default as the measures need.",
 )
 
 

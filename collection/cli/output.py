@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isnan
 from typing import TYPE_CHECKING
 
 import click
@@ -100,11 +101,21 @@ def progress_line(work: str) -> Iterator[Callable[[str, int, int | None], None]]
 
 
 def print_table(
-    header: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: bool = False, with_header: bool = True
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    numbers: bool = False,
+    with_header: bool = True,
+    optional: Sequence[str] = (),
 ) -> None:
-    """Print columns of text, integers right-aligned; with `numbers`, all columns without words but the first."""
+    """Print columns of text, integers right-aligned; with `numbers`, all columns without words but the first.
+
+    `optional` columns are left out if they are 0 or empty everywhere.
+    """
+    kept = [i for i, name in enumerate(header) if name not in optional or any(row[i] for row in rows)]
+    header, rows = [header[i] for i in kept], [[row[i] for i in kept] for row in rows]
     header = [_cell(name) for name in header]
-    cells = [[f"{c:,}" if isinstance(c, int) else _cell(c) for c in row] for row in rows]
+    cells = [[_cell(cell) for cell in row] for row in rows]
     widths = [max(len(r[i]) for r in [header, *cells]) for i in range(len(header))]
     right = [
         all(isinstance(row[i], int) for row in rows) or (numbers and i > 0 and not any(_is_word(r[i]) for r in cells))
@@ -141,6 +152,10 @@ def _is_word(cell: str) -> bool:
 
 
 def _cell(value: object) -> str:
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return "-"
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else decimal(value)
     return for_terminal(" ".join(str(value).replace("\t", " ").splitlines()))
 
 

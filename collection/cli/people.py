@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_table
 from collection.phrases import join
@@ -157,4 +157,4 @@ def _print_people(campaign: Campaign, form: str) -> None:
         name, role, state, email = (account[column] for column in ("name", "role", "state", "email"))
         rows.append([name, role, groups, state, password, *minutes, email or ""])
     heads = ["name", "role", "groups", "state", "password", "signed in (UTC)", "last judgement (UTC)", "e-mail"]
-    print_table(heads, rows)
+    print_table(heads, rows, optional=["groups", "e-mail"])

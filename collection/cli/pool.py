@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from collection.cli.methods import list_entries, print_entries
-from collection.cli.names import Names
+from collection.cli.methods import Names, list_entries, print_entries
 from collection.cli.options import (
     COUNT,
     DIRECTORY_PATH,
@@ -51,11 +50,11 @@ _comparison = option_section("Comparison of strategies")
 @click.option(
     "--ties",
     type=Names("listed", "both"),
-    help="Order of tied scores: as listed in the run, or both as listed and as measures sort them.",
+    help="Pool equal scores in the order of the run, or both in that and in the order of measures.",
 )
 @click.option("--budget", type=COUNT, help="Pairs per topic (--set budget=N).")
 @click.option("--k", type=click.IntRange(min=0), help="Constant of reciprocal rank fusion (--set k=N).")
-@click.option("--from-run", "names", multiple=True, metavar="NAME", help="Pool this run only; repeatable.")
+@click.option("--from-run", "names", multiple=True, metavar="NAME", help="Pool only the runs named; repeatable.")
 @click.option(
     "--near-duplicates",
     type=click.Choice(["keep", "skip"]),
@@ -65,7 +64,11 @@ _comparison = option_section("Comparison of strategies")
 @click.option("--dry-run", is_flag=True, help="Show the cost without adding pairs.")
 @click.option("--list", "listing", is_flag=True, help="List the strategies with their parameters.")
 @_comparison(
-    "--compare", "qrels", type=FILE, metavar="QRELS", help="Compare all strategies by known qrels; adds nothing."
+    "--compare",
+    "qrels",
+    type=FILE,
+    metavar="QRELS",
+    help="Compare all strategies on known qrels; the pool stays as it is.",
 )
 @_comparison("--run", "files", multiple=True, type=FILE, help="Run, or folder of runs, instead of DIR; repeatable.")
 @_comparison(
@@ -157,8 +160,9 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
     echo(f"  read             {count(report.runs, 'run')}, {count(len(pairs), 'topic')}")
     if report.sampled_from is not None:
         echo(f"  random sample    {report.pairs:,} of {count(report.sampled_from, 'pair')}")
-    span = f"{pairs.min():,}" if pairs.min() == pairs.max() else f"{pairs.min():,} to {pairs.max():,}"
-    echo(f"  pairs per topic  {span}, median {pairs.median():g}")
+    least, most = pairs.min(), pairs.max()
+    span = f"{least:,}" if least == most else f"{least:,} to {most:,}, median {pairs.median():g}"
+    echo(f"  pairs per topic  {span}")
     if report.near_duplicates:
         echo(f"  left out         {count(report.near_duplicates, 'near-duplicate')}")
     if time is not None and report.new:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.names import Names
-from collection.cli.options import (
-    COUNT,
-    FILE,
-    FORMAT,
-    WRITTEN,
-    combine_options,
-    option_section,
-    runs_argument,
-)
+from collection.cli.methods import Names
+from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combine_options, option_section, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.phrases import count, join_first, percent
 
@@ -69,9 +60,9 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
             found = campaign.topic_tasks.preferences()
             values = None if runs else campaign.evaluation.by_preferences(depth=depth)
     else:
+        found, values = latest_preferences(formats.read_preferences(source)), None
         if not runs:
             raise click.UsageError("expected at least one RUN after the file of preferences")
-        found, values = latest_preferences(formats.read_preferences(source)), None
     if values is None:
         values = evaluate(formats.read_runs(runs), found, depth)
     _print_values(values, agreement(found), per_topic, form)
@@ -85,10 +76,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
     if form == "json":
         print_json({"depth": values.depth, "values": table, "undecided": values.undecided, "agreement": agreement})
         return
-    rows = [
-        [("-" if isnan(cell) else f"{cell:.4f}") if isinstance(cell, float) else cell for cell in row]
-        for row in table.astype(object).itertuples(index=False, name=None)
-    ]
+    rows = list(table.astype(object).itertuples(index=False, name=None))
     print_table([HEADERS.get(str(column), str(column)) for column in table.columns], rows, numbers=True)
     print_notices([f"{name}: {meaning}" for name, meaning in PREFERENCE_MEASURES.items()])
     print_notices(
@@ -108,7 +96,7 @@ def print_decisions(decisions: dict[str, Any]) -> None:
     from collection.campaign.overview import waiting_topics
 
     goal = decisions["made"] + decisions["remaining"]
-    what = "lists" if decisions["task"] == "list" else "topics compared"
+    what = "lists" if decisions["task"] == "list" else "to compare"
     several = f", {decisions['made']:,} of {count(goal, 'decision')} made" if goal > decisions["topics"] else ""
     echo(
         f"  {what:<15}{decisions['topics']:>7,}, {decisions['decided']:,} decided{several}, "

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from collection.cli.evaluate import parse_measures
-from collection.cli.names import Names
-from collection.cli.options import (
-    BOUNDS,
-    COUNT,
-    FILE,
-    FORMAT,
-    grade,
-    measures_option,
-    parse_scale,
-    runs_argument,
-)
+from collection.cli.methods import Names
+from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, grade, measures_option, parse_scale, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.phrases import count
@@ -69,7 +59,7 @@ def read_groups(path: Path) -> dict[str, str]:
 @click.option(
     "--topics",
     type=click.Choice(["all", "finished"]),
-    help="Topics of DIR: all with a grade, or finished ones; by default finished once half of them are.",
+    help="Topics of DIR: all with a grade, or finished ones; by default finished if at least half are.",
 )
 @BOUNDS
 @click.option("--grades", metavar="SCALE", type=parse_scale, help="Grade scale of QRELS for --bounds, such as 0-3.")
@@ -115,12 +105,8 @@ def reusability(
             raise InputError(f"--grades needs QRELS; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("leaving runs out"):
             rel = relevance_level or campaign.settings.loop().level
-            there = campaign.evaluation.topics_with_grades(rule)
-            if topics == "finished" and not there.finished:
-                raise InputError(
-                    f"none of {count(len(there.graded), 'topic')} with a grade is finished; use --topics all"
-                )
-            taken = there.usual if topics is None else there.finished if topics == "finished" else None
+            there = campaign.qrels.topics_with_grades(rule, closed_early=False)
+            taken = there.select(topics)
             report = campaign.evaluation.reusability(
                 list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options
             )
@@ -138,10 +124,10 @@ def reusability(
         rel = relevance_level or 1
         chosen = list(parse_measures(asked, rel))
         print_notices(out_of_reach(chosen, qrels))
-        if bounds:
-            print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
         with progress_line("leaving runs out"):
             report = assess(formats.read_runs(runs), qrels, chosen, rel=rel, grades=grades, **options)
+        if bounds:
+            print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
     if form == "json":
         pool = {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full}
         print_json(report._asdict() | {"pool": pool})
@@ -161,7 +147,7 @@ def _print(report: Reusability) -> None:
         rows = []
         for r in report.ladder:
             breaking, shares = f"{len(r.breaking):,} of {r.others + 1:,}", [f"{r.judged:.3f}", f"{r.known:.3f}"]
-            rows.append([r.measure, r.verdict, f"{r.change:.4f}", f"{r.worst:.4f}", r.moved, breaking, *shares])
+            rows.append([r.measure, r.verdict, r.change, r.worst, r.moved, breaking, *shares])
         header = [
             "measure",
             "verdict",
@@ -177,7 +163,7 @@ def _print(report: Reusability) -> None:
         echo(f"\n{measure} of each run, leaving out its group")
         rows = []
         for row in left_out.itertuples():
-            change = [f"{row.before:.4f}", f"{row.after:.4f}", f"{row.change:+.4f}"]
+            change = [row.before, row.after, f"{row.change:+.4f}"]
             rows.append([row.run, row.group, row.unique, row.relevant, *change, row.place_before, row.place_after])
         header = [
             "run", "group", "unique documents", "unique relevant", "pooled", "left out", "change", "rank pooled",
@@ -186,20 +172,12 @@ def _print(report: Reusability) -> None:
         print_table(header, rows)
     if report.bounds is not None:
         echo("\nbounds over all grades of the unjudged documents")
-        values = ["lowest", "value", "highest"]
-        bounds = report.bounds[["run", "measure", *values]]
-        bounds = bounds.assign(**{name: bounds[name].map("{:.4f}".format) for name in values})
+        bounds = report.bounds[["run", "measure", "lowest", "value", "highest"]]
         print_table(bounds.columns.tolist(), bounds.to_numpy().tolist())
     echo("\ntopics with the most influence on the ranking of systems")
     topics = sort_naturally(report.topics).sort_values("without", kind="stable").head(SHOWN)
     print_table(
         ["topic", "judged", "relevant", "mean", "median", "SD", "tau, topic alone", "tau, all other topics"],
-        [
-            [
-                *row[:3],
-                *("" if isnan(number) else f"{number:.4f}" for number in row[4:]),
-            ]
-            for row in topics.to_numpy().tolist()
-        ],
+        [[*row[:3], *row[4:]] for row in topics.to_numpy().tolist()],
     )
     print_notices(estimate.assumption for estimate in report.missing)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.cli.evaluate import parse_one
-from collection.cli.methods import list_entries, print_entries
-from collection.cli.names import Names
+from collection.cli.methods import Names, list_entries, print_entries
 from collection.cli.options import DIRECTORY_PATH, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.phrases import count, percent
@@ -73,10 +72,8 @@ def _print(found: RuleComparison) -> None:
     if found.places is None:
         return
     echo(f"\n{found.places.measure} and rank of each run by both rules")
-    rows = [
-        [r["run"], f"{r['first']:.4f}", f"{r['second']:.4f}", str(r["first_place"]), str(r["second_place"])]
-        for r in found.places.table.to_dict("records")
-    ]
+    table = found.places.table[["run", "first", "second", "first_place", "second_place"]]
+    rows = list(table.itertuples(index=False, name=None))
     print_table(["run", "first rule", "second rule", "first rank", "second rank"], rows, numbers=True)
     moved = found.places.moved
     echo(

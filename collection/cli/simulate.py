@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import (
     COUNT,
     FILE,
@@ -54,17 +54,27 @@ _input, _replay = option_section("Input"), option_section("Replay")
     help="loop (default), loop-text (no runs), or a pooling strategy; repeatable.",
 )
 @_replay(
-    "--learner", "learners", multiple=True, type=Names(family="learners"), metavar="L", help="Learner; repeatable."
+    "--learner",
+    "learners",
+    multiple=True,
+    type=Names(family="learners"),
+    metavar="L",
+    help="Learner (`cleverdon methods learners`); repeatable.",
 )
 @_replay(
-    "--stop", "stops", multiple=True, type=Names(family="stopping"), metavar="R", help="Stopping rule; repeatable."
+    "--stop",
+    "stops",
+    multiple=True,
+    type=Names(family="stopping"),
+    metavar="R",
+    help="Stopping rule (`cleverdon methods stopping`); repeatable.",
 )
 @_replay(
     "--batch",
     "schedule",
     type=Names("twentieth", "1", "10", "bmi"),
     default="twentieth",
-    help="Judgements between training rounds.",
+    help="Judgements between training rounds; twentieth: 5% of those made; bmi: 10% more each time.",
 )
 @_replay("--seeds", type=COUNT, default=1, help="Number of replays, with seeds 0, 1, ...")
 @_replay(
@@ -137,9 +147,7 @@ def simulate(
         formats.write_table(results.curves, curves)
     if form == "tsv":
         print_notices(notices)
-        columns = (results.values[c].tolist() for c in results.values.columns)
-        rows = [tuple(results.values.columns), *zip(*columns, strict=True)]
-        echo_data("\n".join("\t".join(map(str, row)) for row in rows))
+        echo_data(results.values.to_csv(sep="\t", index=False, na_rep="nan", lineterminator="\n"), nl=False)
         return
     _print_means(results, notices)
 

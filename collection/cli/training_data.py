@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from collection.cli.names import Names
+from collection.cli.methods import Names
 from collection.cli.options import COUNT, WRITTEN, combine_options, option_section
 from collection.phrases import count
 
@@ -95,10 +95,11 @@ def _notices_of(file: TrainingFile) -> list[str]:
     if counts["negatives_unjudged"]:
         notices.append(f"{name}: {counts['negatives_unjudged']:,} of the negatives are unjudged")
     if counts["positives_short"]:
-        fate = "left out" if file.report["form"] == "tuples" else "with fewer negatives or none"
+        each = file.report["negatives_each"]
+        fate = "left out" if file.report["form"] == "tuples" or each == 1 else "with fewer negatives or none"
+        few = "no negative" if each == 1 else f"fewer than {each:,} negatives"
         notices.append(
-            f"{name}: {count(counts['topics_short'], 'topic has', 'topics have')} fewer than "
-            f"{count(file.report['negatives_each'], 'negative')} of this kind: {counts['positives_short']:,} of "
-            f"{count(counts['positives_drawn'], 'positive')} {fate}"
+            f"{name}: {count(counts['topics_short'], 'topic has', 'topics have')} {few} of this kind: "
+            f"{counts['positives_short']:,} of {count(counts['positives_drawn'], 'positive')} {fate}"
         )
     return notices

@@ -76,10 +76,10 @@ def add_notes(
             most = rows.iloc[int(rows["unjudged"].argmax())]
             # Whole rankings always have unjudged documents, mostly far down: their share is in the table.
             if most["unjudged"] >= UNJUDGED_TO_SAY and not pd.isna(most["cutoff"]):
+                of_all = f", the most of all runs (fewest: {percent(rows['unjudged'].min())})" if len(rows) > 1 else ""
                 notes.add(
                     f"{percent(most['unjudged'])} of the first {most['cutoff']:,} documents of {most['run']} are "
-                    f"unjudged, the most of all runs (fewest: {percent(rows['unjudged'].min())}); most measures count "
-                    "them as not relevant",
+                    f"unjudged{of_all}; most measures count them as not relevant",
                     str(name),
                 )
     several = of_seeds[of_seeds["seeds"] > 1].drop_duplicates("system")

@@ -141,7 +141,7 @@ def evaluate(
     ------
     InputError
         The qrels have no judgement or a topic named "all", two runs have the same name, a run shares no topic with the
-        qrels, or a measure is given twice.
+        qrels, a measure is given twice, or the qrels have a grade above `grades`.
     """
     listed = list_measures(measures)
     measures = as_measures(listed)

@@ -130,18 +130,8 @@ def compare(
     ----------
     runs
         An evaluation; or runs, to be evaluated by `qrels` and `measures` (:func:`evaluate`).
-    baseline
-        The system that all others are tested against; None: the best of each measure.
-    test, correction
-        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`; the comparisons
-        within one measure are corrected together. Holm is the default because it is never less powerful than
-        Bonferroni and assumes as little.
-    alpha
-        Significance level, between 0 and 1; intervals have the confidence 1 - alpha.
-    seed
-        Random seed of the tests.
-    all_pairs
-        Also run the randomised Tukey HSD test of all pairs, which then decides `like_best`.
+    baseline, test, correction, alpha, seed, all_pairs
+        As for :func:`collection.compare`.
     separate_seeds
         Treat runs named ``name#1``, ``name#2`` as separate systems, not as seeds of one.
 

@@ -139,10 +139,13 @@ def of_pool(
     }
 
 
-def of_recall(table: pd.DataFrame) -> dict[str, object]:
-    """Sums of :meth:`.RecallEstimates.table` over the topics with a judgement, and ``per_topic`` their rows."""
+def of_recall(table: pd.DataFrame, confidence: float) -> dict[str, object]:
+    """Sums of :meth:`.RecallEstimates.table` over the topics with a judgement, and ``per_topic`` their rows.
+
+    `confidence` is that of each topic's interval.
+    """
     columns = ["query_id", "of", "judged", "found", "without_text", "relevant", "low", "high", "recall", "recall_low"]
     started = table[table["judged"] > 0]
     sums = {name: int(started[name].sum()) for name in ("found", "without_text", "low", "high")}
     per_topic = plain(started[[*columns, "recall_high", "advice"]])
-    return {"topics": len(started), **sums, "per_topic": per_topic}
+    return {"topics": len(started), **sums, "confidence": confidence, "per_topic": per_topic}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from collection.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
 from collection.export.facts import Facts
-from collection.phrases import count, duration, join, join_first, plural
+from collection.phrases import count, duration, join, join_first, percent_down, plural
 from collection.stopping.table import missing_texts
 
 FEW = 25
@@ -189,7 +189,8 @@ def _recall(facts: Facts) -> Iterator[str]:
     least = f"an estimated {found['low']:,} to " if found["low"] < found["high"] else ""
     lines = [
         f"{found['found']:,} relevant documents were found in {count(found['topics'], 'topic')}, of {least}"
-        f"{found['high']:,} that exist by the sum of the topics' intervals."
+        f"{found['high']:,} that exist by the sums of the topics' intervals (each with "
+        f"{percent_down(found['confidence'])} confidence by itself)."
     ]
     if pooled:
         which = "These numbers" if pooled == found["topics"] else f"The numbers of {count(pooled, 'topic')}"

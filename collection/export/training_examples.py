@@ -59,7 +59,7 @@ NEGATIVES = Registry("rule for negatives", Entry[Callable[..., Sequence[str]]])
 """Every rule: (material, *, parameters) -> distinct candidates; relevant ones are removed afterwards."""
 
 
-@NEGATIVES.add("judged", label="Judged", description="Documents that were judged and are not relevant.")
+@NEGATIVES.add("judged", label="Judged", description="Documents judged not relevant.")
 def judged(material: Material) -> Sequence[str]:
     """All that have a grade."""
     return list(material.graded)
@@ -68,7 +68,7 @@ def judged(material: Material) -> Sequence[str]:
 @NEGATIVES.add(
     "hard",
     label="Hard",
-    description="Documents that were judged and are not relevant, and that the runs put at the ranks asked for.",
+    description="Documents judged not relevant that the runs have at the given ranks (default: 1 to 100).",
 )
 def hard(material: Material, *, first: int = 1, last: int = 100) -> Sequence[str]:
     """Those with a grade among the documents at these ranks."""
@@ -77,8 +77,9 @@ def hard(material: Material, *, first: int = 1, last: int = 100) -> Sequence[str
 
 @NEGATIVES.add(
     "unjudged-hard",
-    label="Hard, unjudged too",
-    description="Documents that the runs put at the ranks asked for, judged as not relevant or not judged at all.",
+    label="Hard, including unjudged",
+    description="Documents that the runs have at the given ranks (default: 1 to 100), judged not relevant or unjudged; "
+    "unjudged ones may be relevant.",
 )
 def unjudged_hard(material: Material, *, first: int = 1, last: int = 100) -> Sequence[str]:
     """All documents at these ranks."""
@@ -87,8 +88,8 @@ def unjudged_hard(material: Material, *, first: int = 1, last: int = 100) -> Seq
 
 @NEGATIVES.add(
     "unjudged-random",
-    label="Random, unjudged too",
-    description="Documents of the collection at random, judged as not relevant or not judged at all.",
+    label="Random, including unjudged",
+    description="Random documents of the collection, judged not relevant or unjudged; unjudged ones may be relevant.",
 )
 def unjudged_random(material: Material) -> Sequence[str]:
     """The whole collection."""

@@ -17,11 +17,11 @@ RUN = ("run", "name", "tag")
 
 
 def read_costs(path: FilePath) -> pd.DataFrame:
-    """Read costs of runs, one row a run: ``.csv`` or ``.tsv`` with a header.
+    """Read costs of runs, one row per run: ``.csv`` or ``.tsv`` with a header.
 
     The run's column may be called run, name or tag. All columns are kept. The usual ones and their units:
-    ``latency_ms`` (a query), ``throughput_qps`` (queries a second), ``index_bytes`` (on disk), ``memory_bytes`` (while
-    queries are answered), ``price_usd``, ``hardware``.
+    ``latency_ms`` (per query), ``throughput_qps`` (queries per second), ``index_bytes`` (on disk), ``memory_bytes``
+    (while queries are answered), ``price_usd``, ``hardware``.
 
     Returns ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every value is
     a finite number, else str. An empty cell is missing (NaN).

@@ -12,6 +12,9 @@ from collection.formats.source import FilePath
 LONGEST_FIELD = 64 << 20
 """Characters in one CSV field: enough for long documents, while an unclosed quotation mark must not fill the memory."""
 
+_IDS = ("query_id", "qid", "doc_id", "docno")
+"""Names of ids that show that the first line is a header, although it lacks the id that is read."""
+
 
 def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of every record that is not blank.
@@ -118,7 +121,7 @@ def named_records(
                 fields.check_header(path, number, header)
                 names = header
                 continue
-            if separator == "," or len(record) not in bare:
+            if separator == "," or len(record) not in bare or record[0].strip().lower() in _IDS:
                 wanted = f"a header with an id ({', '.join(id_names)})"
                 if separator == "\t":
                     widths = ", ".join(map(str, sorted(bare)[:-1]))

@@ -48,6 +48,8 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     """
     if isinstance(given, str | PathLike):
         return read_qrels(given)
+    if isinstance(given, Run):
+        raise InputError(f"qrels: expected qrels, found {given!r}; pass the qrels first, then the runs")
     if isinstance(getattr(given, "qrels", None), pd.DataFrame):
         raise InputError(f"qrels: expected a frame, found {type(given).__name__}; give its attribute qrels")
     qrels = rename_columns(_to_frame(given, "qrels", (*QRELS.names, "iteration")), QRELS)

@@ -9,7 +9,7 @@ import pandas as pd
 from collection import phrases
 from collection.errors import FormatError, require_known
 from collection.formats.source import FilePath, quote
-from collection.formats.tables.lines import Extra, Layout, first_line, parse_score
+from collection.formats.tables.lines import Extra, Layout, first_line, parse_grade, parse_score
 from collection.formats.tables.strict import read_table
 from collection.frames import QRELS
 
@@ -92,6 +92,8 @@ def _layout(path: FilePath) -> Layout:
     if count == 3 and all(c.lower() in names for c, names in zip(columns, _HEADER, strict=True)):
         names = "query-id corpus-id score"
         return Layout(WANTED, names, columns=3, seen=3, doc=1, value=2, exact=True, graded=True, header=number)
+    if count > 3 and parse_grade(columns[3]) is None and {c.lower() for c in columns} & {"query_id", "qid"}:
+        raise FormatError(path, number, f"{WANTED} ({NAMES}) without a header", f"a header: {quote(line.strip())}")
     if count < 4:
         hint = "three columns need the header query-id, corpus-id, score" if count == 3 else ""
         found = f"{phrases.count(count, 'column')}: {quote(line.strip())}"

@@ -76,7 +76,8 @@ def _layout(path: FilePath) -> Layout:
         names = NAMES.removesuffix(" tag")
         return Layout(WANTED, names, columns=5, seen=5, doc=2, value=4, marker=1, exact=True)
     wanted, found, hint = f"6 columns ({NAMES})", f"{phrases.count(count, 'column')}: {quote(line.strip())}", ""
-    if (count == 4 and parse_grade(columns[3]) is not None) or columns[0] in ("query-id", "query_id"):
+    of_beir = count == 3 and columns[0] in ("query-id", "query_id")
+    if of_beir or (count == 4 and parse_grade(columns[3]) is not None):
         wanted, found = f"{WANTED} ({NAMES})", f"qrels: {quote(line.strip())}"
         hint = "pass it as qrels"
     elif count == 5 and parse_grade(columns[3]) is not None:

@@ -38,9 +38,9 @@ BROKEN = (EOFError, zlib.error, OSError)
 """Errors of a damaged gzip file, or a disk, in the middle of reading."""
 
 
-def quote(text: str, limit: int = 60) -> str:
-    """`text` as a Python literal, cut to about `limit` characters."""
-    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+def quote(text: str) -> str:
+    """`text` as a Python literal, cut to about 60 characters."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def open_bytes(path: FilePath, wanted: str) -> BufferedIOBase:

@@ -56,18 +56,6 @@ def parameters(entry: MeasureEntry) -> str:
     )
 
 
-def markdown() -> str:
-    """Return all measures as Markdown tables, one per family."""
-    lines: list[str] = []
-    for headline, entries in families():
-        lines += [f"**{headline}**", "", "| measure | what it measures | parameters |", "|---|---|---|"]
-        for entry in entries:
-            own = parameters(entry).removesuffix("judged_only=False").rstrip(", ")
-            lines.append(f"| `{written(entry)}` | {entry.description} | {f'`{own}`' if own else ''} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
 def describe(entry: MeasureEntry) -> str:
     """Describe a measure in plain text, with all details of the registry."""
     lines = [f"{written(entry)}  {entry.label}", entry.description, "", entry.formula]

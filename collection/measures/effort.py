@@ -26,7 +26,11 @@ def _reached(aligned: Aligned, recall: float, rel: float) -> tuple[Ints, Ints]:
     return target, show("rank where the run has them", rank)
 
 
-@MEASURES.add("R_aRb", label="Recall at aR + b", description="Recall after reading a R + b documents.")
+@MEASURES.add(
+    "R_aRb",
+    label="Recall at aR + b",
+    description="Recall after reading a * R + b documents, where R is the number of relevant ones.",
+)
 def recall_at_effort(aligned: Aligned, *, rel: Positive = 1, a: Amount = 1.0, b: Amount = 0.0) -> Floats:
     """R_aRb = (relevant documents in the first a R + b) / R.
 

@@ -114,12 +114,12 @@ class Measure:
 
 
 def parse(text: str, rel: float | None = None) -> Measure:
-    """Read a measure as ir_measures writes it: ``nDCG@10``, ``AP(rel=2)@100``, ``IPrec@0.1``.
+    """Read a measure in the notation of ir_measures: ``nDCG@10``, ``AP(rel=2)@100``, ``IPrec@0.1``.
 
-    Names are found without regard to upper and lower case and hyphens; the measure carries the table's spelling. What
-    trec_eval, pytrec_eval, ir_measures and ranx call a measure is read too: ``map``, ``ndcg_cut_10``, ``hit_rate@5``.
+    Upper and lower case and hyphens in names make no difference. Names of trec_eval, pytrec_eval, ir_measures and ranx
+    are read too: ``map``, ``ndcg_cut_10``, ``hit_rate@5``.
 
-    `rel` is the lowest relevant grade of a measure that does not name one; measures of grades keep theirs.
+    `rel` is the minimum relevant grade of a binary measure that does not state one.
 
     Raises
     ------
@@ -142,10 +142,10 @@ def parse(text: str, rel: float | None = None) -> Measure:
 
 
 class ReadMeasures(NamedTuple):
-    """The measures that a text names, the labels that its author gives them, and how a foreign name was read.
+    """Measures read from a text, their names as typed, and a note on names of other tools.
 
-    There are several where another tool's name stands for several (``P.5,10``). The note is as in ``map: computed as
-    AP``, or '' for a name of the table.
+    One name of another tool may stand for several measures (``P.5,10``). The note is such as ``map: computed as AP``,
+    or ''.
     """
 
     measures: tuple[Measure, ...]
@@ -154,12 +154,12 @@ class ReadMeasures(NamedTuple):
 
 
 def read(text: object, rel: float | None = None) -> ReadMeasures:
-    """Read a measure as :func:`parse` does, or what trec_eval, pytrec_eval, ir_measures or ranx call one or several.
+    """Read a text as :func:`parse` does; names of other tools may stand for several measures.
 
     Raises
     ------
     InputError, UnknownNameError
-        As :func:`parse`; or there is no such measure here, and the message names the nearest.
+        As for :func:`parse`.
 
     Examples
     --------
@@ -186,9 +186,9 @@ def read(text: object, rel: float | None = None) -> ReadMeasures:
 
 
 def as_measures(measures: Measure | str | Iterable[Measure | str], rel: float | None = None) -> list[Measure]:
-    """Read one or many measures, each a :class:`Measure` or a text, which may name several, as ``P.5,10``.
+    """Read one or many measures, each a :class:`Measure` or a text, which may name several, such as ``P.5,10``.
 
-    `rel` is the lowest relevant grade of a text that does not name one.
+    `rel` is as for :func:`parse`.
 
     Raises
     ------

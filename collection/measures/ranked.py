@@ -47,7 +47,9 @@ def combine_f(precision: Floats, recall: Floats, beta: float) -> Floats:
     return divide((1 + beta**2) * precision * recall, beta**2 * precision + recall)
 
 
-@MEASURES.add("F", label="F-measure", description="Precision and recall of the first k ranks in one number.")
+@MEASURES.add(
+    "F", label="F-measure", description="Harmonic mean of precision and recall of the first k ranks, weighted by beta."
+)
 def f_measure(aligned: Aligned, *, cutoff: int, rel: Positive = 1, beta: Positive = 1.0) -> Floats:
     """F@k = (1 + beta^2) P@k R@k / (beta^2 P@k + R@k).
 

@@ -51,7 +51,7 @@ def set_recall(aligned: Aligned, *, rel: Positive = 1) -> Floats:
 @MEASURES.add(
     "SetF",
     label="Set F-measure",
-    description="Precision and recall of the retrieved set in one number.",
+    description="Harmonic mean of precision and recall of the retrieved set, weighted by beta.",
     differs={
         "trec_eval": "the x of its set_F.x is beta^2: set_F.2 is SetF(beta=1.4142135623730951) here",
         "ir_measures": "its beta is beta^2: its SetF(beta=4) is SetF(beta=2) here",

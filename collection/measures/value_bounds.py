@@ -53,7 +53,8 @@ def bounds(measure: Measure | str, aligned: Aligned, *, grades: Iterable[float] 
     Raises
     ------
     InputError
-        The measure reads strata or subtopics: an estimate over the unjudged has no such bounds.
+        The measure reads strata or subtopics: an estimate over the unjudged has no such bounds. Or the qrels have a
+        grade above the scale.
 
     Examples
     --------
@@ -67,6 +68,11 @@ def bounds(measure: Measure | str, aligned: Aligned, *, grades: Iterable[float] 
             f"{measure} has no bounds, since it reads {measure.entry.needs}, which unjudged documents do not have"
         )
     scale = () if grades is None else tuple(float(grade) for grade in grades if grade > 0)
+    if scale and aligned.levels and max(aligned.levels) > max(scale):
+        raise InputError(
+            f"grades: expected a scale up to the highest grade of the qrels ({max(aligned.levels):g}), "
+            f"found {', '.join(f'{grade:g}' for grade in sorted({0, *scale}))}"
+        )
     values = measure(aligned)
     lowest, highest = values.copy(), values.copy()
     for row, topic in enumerate(aligned.topics):

@@ -90,7 +90,7 @@ def two_strata(ranks: Ints, depth: int, share: float) -> str:
 @STRATEGIES.add(
     "uniform",
     label="Uniform sample",
-    description="A random sample of each topic's depth-k pool at a single rate, for infAP and unbiased totals.",
+    description="A random sample of each topic's depth-k pool at a single rate, for infAP and unbiased estimates.",
     draw=lambda full: {"rate": full.share, "depth": full.depth},
     limits=("depth",),
 )

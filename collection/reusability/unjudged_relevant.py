@@ -216,8 +216,9 @@ def _by_capture(matrix: RunMatrix, groups: Sequence[str], depth: int) -> Missing
     if 0 < known >= high:
         sentence += ", so the estimate does not tell how many are still missing"
     assumption = (
-        f"Based on how many of the {count(len(set(groups)), 'group')} found each relevant document (Chao 1987). It "
-        "assumes independent groups, and is too small if some documents are hard to find for all of them."
+        f"The estimate for the first ranks uses how many of the {count(len(set(groups)), 'group')} found each relevant "
+        "document (Chao 1987). It assumes independent groups, and is too small if some documents are hard to find for "
+        "all of them."
     )
     return MissingEstimate("capture", expected, low, high, known, tells, f"{sentence}.", assumption)
 
@@ -246,7 +247,7 @@ def _by_depth(matrix: RunMatrix, depth: int, to: int, resamples: int, seed: int)
         sentence = f"The number of unjudged relevant documents {where} cannot be estimated: {reason}."
     elif round(most) < 1:
         sentence = f"No unjudged relevant documents are expected {where}; {known_there}."
-    elif round(expected - known) < 1:
+    elif missing < 1:
         sentence = f"Up to {count(round(most), 'relevant document')} {where} may be unjudged; {known_there}."
     else:
         sentence = (
@@ -254,8 +255,8 @@ def _by_depth(matrix: RunMatrix, depth: int, to: int, resamples: int, seed: int)
             f"({_interval(least, most)}); {known_there}."
         )
     assumption = (
-        "Extrapolates how many new relevant documents each further rank brings (after Zobel 1998), by a power law and "
-        "by a stretched exponential. The interval covers both curves and the choice of topics."
+        "The estimate for deeper ranks extrapolates how many new relevant documents each rank brings (after Zobel "
+        "1998), by a power law and by a stretched exponential. The interval covers both and the choice of topics."
     )
     return MissingEstimate("extrapolation", expected, low, high, known, tells, sentence, assumption)
 

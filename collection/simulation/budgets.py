@@ -236,8 +236,7 @@ def _wanted(strategies: Sequence[str] | None, material: _Material) -> list[str]:
     if strategies is None:
         loop = [LOOP] if material.texts is not None else []
         return [*(s.name for s in pooling.STRATEGIES if not s.orders_as), *loop, DECIDING]
-    known = [*(s.name for s in pooling.STRATEGIES), LOOP, DECIDING]
-    require_known("strategy", known, *strategies)
+    require_known("strategy", [*(s.name for s in pooling.STRATEGIES), LOOP, DECIDING], *strategies)
     if LOOP in strategies and material.texts is None:
         raise InputError("the strategy loop needs documents and topics; pass both, or leave it out")
     return list(strategies)

@@ -102,8 +102,7 @@ def simulate(
         No topic with enough relevant documents, priors with all of them, an unknown name, or a stopping rule that needs
         more than a replay has.
     """
-    known = [*LOOPS, *(s.name for s in pooling.STRATEGIES)]
-    require_known("strategy", known, *strategies)
+    require_known("strategy", [*LOOPS, *(s.name for s in pooling.STRATEGIES)], *strategies)
     for learner in learners:
         LEARNERS[learner]
     for rule in stops:

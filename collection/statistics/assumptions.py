@@ -9,7 +9,7 @@ from collection.errors import InputError
 from collection.phrases import count, percent, plural
 from collection.statistics.arrays import Floats, as_topic_table, standard_deviation
 from collection.statistics.multiple_testing import CORRECTIONS
-from collection.statistics.paired_tests import TESTS
+from collection.statistics.paired_tests import TESTS, paired_t, permutation
 
 FEW_TOPICS = 50
 """With fewer, another set of topics often reverses the order of two systems: Voorhees, Buckley (2002), The effect of
@@ -23,6 +23,9 @@ FEW_TO_DRAW = 20
 
 MANY_ALIKE = 0.25
 """Share of ties or zeros from which a test by ranks or signs gets a note."""
+
+RESAMPLES = 10_000
+"""Random flips of the permutation test that checks the decisions of the paired t-test."""
 
 RANKING = ("permutation", "wilcoxon", "sign")
 """Tests with only 2^n outcomes, so that p cannot be arbitrarily small."""
@@ -50,7 +53,7 @@ def check_suitability(
     of = "the differences are" if systems == 1 else f"in {lopsided:,} of {systems:,} comparisons, the differences are"
     if lopsided and test == "paired-t":
         found.append(
-            f"{of} too skewed for the paired t-test with {count(n, 'topic')}; check whether the permutation test agrees"
+            f"{of} too skewed for the paired t-test with {count(n, 'topic')}; {_second_opinion(d, alpha, correction)}"
         )
     fixed = int(((standard_deviation(d) == 0) & (d.mean(axis=0) != 0)).sum())
     if fixed and test in ("paired-t", "bootstrap"):
@@ -98,3 +101,13 @@ def _alike(column: Floats) -> float:
     """The share of topics whose difference is 0 or as large as another's."""
     _, times = np.unique(np.abs(column[column != 0]).round(12), return_counts=True)
     return float(((column == 0).sum() + times[times > 1].sum()) / len(column))
+
+
+def _second_opinion(d: Floats, alpha: float, correction: str) -> str:
+    """Say on how many of these comparisons the permutation test decides differently from the paired t-test."""
+    correct = CORRECTIONS[correction].function
+    found, other = (correct(result.p) <= alpha for result in (paired_t(d), permutation(d, resamples=RESAMPLES)))
+    if changed := int((found != other).sum()):
+        some = "" if d.shape[1] == 1 else f"{changed:,} of {d.shape[1]:,} comparisons "
+        return f"the permutation test decides {some}differently"
+    return "the permutation test makes the same decisions"

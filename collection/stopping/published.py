@@ -164,7 +164,7 @@ def budget(
     *,
     rho: Annotated[float, Parameter("Slope ratio", "Minimum ratio of the slopes at the knee.")] = 6.0,
     positives: Annotated[int, Parameter("Random sample", "Relevant documents in the sample.")] = 10,
-    most: Annotated[float, Parameter("Most", "Share of the documents at which to stop in any case.")] = 0.75,
+    most: Annotated[float, Parameter("Maximum share", "Share of the documents at which to stop in any case.")] = 0.75,
 ) -> StopDecision:
     """Stop at a knee with slope ratio >= rho once positives N / F documents are judged, or once most N are.
 

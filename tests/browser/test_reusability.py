@@ -62,7 +62,7 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
     expect(charts).to_have_count(1)
     for view in ("Leave-one-out", "Judged documents", "Pool depth", "Topics"):
         main.get_by_role("radio", name=view, exact=True).click()
-        expect(charts).to_have_count(2)
+        expect(charts).to_have_count(1 if view == "Leave-one-out" else 2)  # the chart of the answer is not repeated
         assert main.evaluate("e => e.scrollWidth <= e.clientWidth"), view
     main.get_by_role("radio", name="Depths", exact=True).click()
     expect(charts).to_have_count(1)

@@ -101,7 +101,7 @@ function look(state, step) {
   if (at < 0) return tell(state, "No earlier judgements.");
   if (at > state.history.length) return undefined;
   state.look = at === state.history.length ? null : at;
-  if (state.look === null) say(state, "Back to the open document.");
+  if (state.look === null) say(state, "Back to the unjudged document.");
   else sayLookingBack(state, state.history[at]);
   return refresh(state);
 }

@@ -113,7 +113,7 @@ function leaveNear(state) {
   const at = state.near.from ? state.history.indexOf(state.near.from) : -1;
   Object.assign(state.near, { from: null, to: null });
   state.look = at < 0 ? null : at;
-  if (state.look === null) say(state, "Back to the open document.");
+  if (state.look === null) say(state, "Back to the unjudged document.");
   else sayLookingBack(state, state.history[at]);
   return refresh(state);
 }

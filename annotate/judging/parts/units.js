@@ -210,7 +210,7 @@ async function look(state, step) {
     const forward = keyHint(state, "forward");
     say(state, `: ${wordsFor(state, entry.decision)} – answer again to change it${forward && `, ${forward} to go forward`}`, entry.title);
   } else {
-    say(state, "Back to the open decision.");
+    say(state, "Back to the first undecided one.");
   }
   return refresh(state);
 }
