@@ -15,5 +15,6 @@ class DemoData(BuildHookInterface):  # type: ignore[type-arg]
         """Only for a standard wheel: an editable one would copy the data beside the real package."""
         if version == "standard":
             docs = [path.name for path in Path(self.root, "docs").iterdir() if not path.name.startswith("_")]  # _build
-            build_data["force_include"] |= {"data/demo": "collection/demo/data"}
+            data = [path.name for path in Path(self.root, "data", "demo").iterdir() if path.suffix != ".py"]
+            build_data["force_include"] |= {f"data/demo/{name}": f"collection/demo/data/{name}" for name in data}
             build_data["force_include"] |= {f"docs/{name}": f"collection/docs/{name}" for name in docs}

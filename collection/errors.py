@@ -61,7 +61,7 @@ class UnknownNameError(InputError):
         listed = ", ".join(self.choices[:NAMED]) + (
             f", ... ({len(self.choices):,} in total)" if self.choices[NAMED:] else ""
         )
-        choice = f"choose from {listed}" if self.choices else f"there is no {kind} yet"
+        choice = f"choose from {listed}" if self.choices else f"there is no {kind}"
         guess = f"did you mean {(written or {}).get(meant, meant)!r}? " if meant else ""
         super().__init__(f"unknown {kind} {name!r}; {guess}{choice}")
 

@@ -237,6 +237,8 @@ def test_a_difference_between_two_annotators_is_the_answer(
 @pytest.mark.slow
 def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "export.py")
+    assert "Annotators differ on 3 of 4 pairs with several judgements of all topics; the rule" in said(app)
+    app.toggle(key="only-finished").set_value(False).run()
     assert "Annotators differ on 3 of 4 pairs with several judgements; the rule decides these." in said(app)
     assert "4 pairs in 2 of 2 topics have a grade; 2 are relevant (grade 1 or more)." in said(app)
     assert "Pairs by grade: 2 with 0, 1 with 1, 1 with 2." in said(app)

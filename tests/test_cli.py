@@ -272,7 +272,7 @@ def test_an_empty_export_has_a_reason(built: Path, tmp_path: Path) -> None:
 
 
 def test_a_name_of_which_there_are_none(built: Path) -> None:
-    assert "unknown account 'ann'; there is no account yet" in fails("people", built, "--lock", "ann")
+    assert "unknown account 'ann'; there is no account" in fails("people", built, "--lock", "ann")
 
 
 def test_serve_and_demo_check_the_directory_before_they_start(tmp_path: Path) -> None:

@@ -60,6 +60,15 @@ def judged(campaign: Campaign) -> Campaign:
     return campaign
 
 
+@pytest.fixture
+def looping(files: Path, tmp_path: Path) -> Iterator[Campaign]:
+    """No pool: the model searches the whole collection."""
+    with Campaign.create(tmp_path / "looping", grades="0-3") as campaign:
+        campaign.importer.import_files(topics=files / "topics.jsonl", documents=[files / "documents.jsonl"])
+        campaign.settings.set_loop(mode="loop")
+        yield campaign
+
+
 # --- qrels with what is not judged --------------------------------------------------------------------
 
 
@@ -78,14 +87,34 @@ def test_qrels_and_collection_of_finished_topics_reproduce_the_comparison(judged
     assert {line.split()[0] for line in qrels.read_text().splitlines()} == {"1", "2"}
     ok("export", judged.directory, "--qrels", qrels, "--collection", out, "--with-runs", "--topics", "finished")
     assert qrels.read_text() == (out / "qrels.txt").read_text() == "1 0 d1 3\n1 0 d2 0\n1 0 d6 1\n"
-    assert json.loads((tmp_path / "q.txt.rule.json").read_text())["judgements"] == 6
+    report = json.loads((tmp_path / "q.txt.rule.json").read_text())
+    assert (report["judgements"], report["topics_left_out"]) == (6, 1)
     facts = json.loads((out / "collection.json").read_text())
     assert (facts["qrels"]["pairs"], sum(facts["rule"]["by"].values())) == (3, 3)
+    assert (facts["pool"]["judged"], facts["pool"]["pairs"]) == (5, 6)  # of all topics
+    card = (out / "collection.md").read_text()
+    assert "1 topic with grades is not in the qrels, because its judging is not finished." in card
+    assert "no grade" not in card.replace("without a grade", "")
     of_page = judged.evaluation.evaluate(["nDCG@3", "AP"], topics=judged.qrels.topics_with_grades().usual).means()
     runs = sorted((out / "runs").iterdir())
     of_files = json.loads(ok("evaluate", out / "qrels.txt", *runs, "-m", "nDCG@3", "-m", "AP", "--format", "json"))
     for row in of_files["values"]:
         assert row["value"] == of_page.loc[row["run"], row["measure"]]
+
+
+def test_a_topic_that_a_loop_without_a_pool_judged_is_finished_once_it_is_closed(looping: Campaign) -> None:
+    say(looping, "ann", "1 d1 3, 1 d2 0")
+    assert looping.qrels.topics_with_grades() == (("1",), ())
+    looping.settings.set_loop(mode="closed", topics=["1"])
+    assert looping.qrels.topics_with_grades() == (("1",), ("1",))
+    assert looping.qrels.topics_with_grades(closed_early=False).finished == ()
+
+
+def test_topics_without_a_grade_are_not_included_beside_a_selection(judged: Campaign, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be included beside a selection of topics"):
+        judged.export.files(qrels=tmp_path / "q.txt", unjudged=True, include_unjudged_topics=True, topics=["1"])
+    refused = invoke("export", judged.directory, "--judgements", tmp_path / "j.jsonl", "--topics", "finished")
+    assert "expected --qrels or --collection too" in refused.stderr
 
 
 def test_a_topic_closed_early_is_finished_but_not_completely_judged(judged: Campaign) -> None:
@@ -1031,7 +1060,7 @@ def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged
     app = page()
     # Half of the topics are finished, so that only these are exported by default, as they are compared.
     assert "3 pairs in 1 finished topic have a grade" in said(app)
-    assert "3 qrels, 1 topic and 8 documents" in said(app)
+    assert "3 qrels, 1 finished topic and 8 documents" in said(app)
     app.toggle(key="only-finished").set_value(False).run()
     assert "5 pairs in 2 of 2 topics have a grade" in said(app)
     assert f"5 qrels, 2 topics and 8 documents, about {size} bytes." in said(app)

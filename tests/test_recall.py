@@ -152,6 +152,7 @@ def test_the_cost_of_more_recall_by_hand() -> None:
     # 20 found: 1% is less than a document; 4 draws of misses do not change the precision.
     few = drawing([1] * 18 + [0] * 48 + [1] * 2 + [0] * 4, [0] * 68 + [1] * 4, 400)
     assert cost(few).startswith("One more relevant document costs about 25 judgements: ")
+    assert cost(Ledger.of([1] * 49 + [0], 90)).startswith("One more relevant document costs about 1 judgement: ")
     # 28 judgements found 24.
     assert cost(Ledger.of([1] * 24 + [0] * 4, 50)).startswith("One more relevant document costs about 1.2 judgements: ")
 
@@ -415,7 +416,7 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     # As many columns as a phone shows.
     assert list(app.dataframe[0].proto.column_order)[:2] == ["query_id", "advice"]
     assert "of" not in app.dataframe[0].proto.column_order
-    assert "confidence interval of each topic's recall in the collection." in shown(app)
+    assert "confidence interval of each topic's recall in the collection; a symbol marks the lower end." in shown(app)
     app.toggle[0].set_value(False).run()
     assert app.dataframe[0].value["query_id"].tolist() == ["b", "c", "a"]
     app = opened(hundred, "recall.py", topic="a")

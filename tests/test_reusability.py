@@ -438,9 +438,6 @@ def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
     )
     assert headline([at(5, **care), at(10)], 43) == "This collection is reusable with care to depth 10 (43 topics)."
     assert headline([at(5, **bad), at(10)], 43) == (
-        "Too little is judged to assess reusability, even at depth 5 (43 topics)."
-    )
-    assert headline([at(5, judged=0.5, **bad), at(10)], 43) == (
         "This collection is not reusable: rankings of unpooled systems may be unreliable even at depth 5 (43 topics)."
     )
     assert headline([], 43) == "The reusability of this collection cannot be assessed (43 topics)."

@@ -57,7 +57,7 @@ def test_a_scale_of_grades_can_be_written(tmp_path: Path, text: str) -> None:
     file = tmp_path / "grades.json"
     file.write_text(json.dumps({"0": "No", "1": text}))
     said = fails("new", tmp_path / "c", "--grades", file)
-    assert said.startswith(f"cleverdon: {file}: sentence of grade '1': expected text")
+    assert said.startswith(f"cleverdon: {file}: sentence of grade 1: expected text")
     assert not (tmp_path / "c").exists()
 
 

@@ -1,5 +1,6 @@
 """The download of a whole collection on the Export page, with its card and its options."""
 
+import shlex
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import downloads, widgets
+from collection.adjudication import parse_rule
 from collection.campaign import Campaign
 from collection.campaign.collection_card import CORPORA, CorpusChoice
 from collection.documents.rendering.markup import to_html
@@ -66,12 +68,19 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
             st.info(widgets.plain(f"{error}."))
             return
         size = f", about {_size(outline.bytes)}" if outline.documents else ""
-        pairs, topics = count(outline.pairs, "qrel"), count(outline.topics, "topic")
-        st.write(f"**{pairs}, {topics} and {count(outline.documents, 'document')}{size}.**")
+        pairs, graded = (
+            count(outline.pairs, "qrel"),
+            count(outline.topics, "topic" if topics is None else "finished topic"),
+        )
+        st.write(f"**{pairs}, {graded} and {count(outline.documents, 'document')}{size}.**")
         name = outline.name.replace("/", "-")
         if outline.bytes > LARGEST:
             st.info("This collection is too large for a download in the browser. Run this command instead:")
-            st.code(f"cleverdon export {campaign.directory} --collection {name}", language="sh")
+            chosen = parse_rule(rule)
+            words = ["cleverdon", "export", str(campaign.directory), "--collection", name, "--rule", chosen.name]
+            words += [word for key, value in chosen.parameters.items() for word in (f"--{key}", str(value))]
+            words += [] if topics is None else ["--topics", "finished"]
+            st.code(shlex.join(words), language="sh")
         else:
             write = partial(write_packed, rule=rule, options=options, with_runs=with_runs)
             downloads.draw_deferred(write, f"{name}.zip", "collection", kind="primary")

@@ -86,8 +86,9 @@ def pick_finished_topics(rule: str, *, closed_early: bool = True) -> tuple[str, 
     there = qrels.topics_with_grades(graded=graded, closed_early=closed_early)
     if not 0 < len(there.finished) < len(there.graded):
         return None
-    label = f"Only finished topics ({len(there.finished):,} of {len(there.graded):,} with grades)"
-    hint = "Completely judged or closed." if closed_early else "Completely judged."
+    kind = "finished" if closed_early else "completely judged"
+    label = f"Only {kind} topics ({len(there.finished):,} of {len(there.graded):,} with grades)"
+    hint = "Completely judged or closed." if closed_early else None
     return there.finished if st.toggle(label, there.usual is not None, key="only-finished", help=hint) else None
 
 

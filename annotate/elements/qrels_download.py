@@ -40,7 +40,9 @@ def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators
     several = campaign.agreement.disagreements()
     if several.pairs:
         pairs = count(several.pairs, "pair")
-        st.write(f"Annotators differ on {several.differ:,} of {pairs} with several judgements; the rule decides these.")
+        everywhere = "" if topics is None else " of all topics"
+        decides = f"with several judgements{everywhere}; the rule decides these."
+        st.write(f"Annotators differ on {several.differ:,} of {pairs} {decides}")
         if several.differ and session.current().role == "manager":
             widgets.page_link("adjudicate.py", "Adjudicate disagreements")
     if sentence := found.caution:
@@ -76,7 +78,7 @@ def _draw_downloads(rule: str, topics: Sequence[str] | None) -> None:
         and st.toggle("Include unjudged pairs of the pool (grade -1)", key="unjudged")
     )
     with widgets.shown_errors(about="qrels.txt: "):
-        left_out = campaign.qrels.unjudged_topics(form, rule=rule, topics=topics) if unjudged else []
+        left_out = campaign.qrels.unjudged_topics(form, rule=rule) if unjudged and topics is None else []
         label = f"Include topics without a grade ({len(left_out):,})"
         hint = "Every system scores 0 in these topics, which lowers all means."
         unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")

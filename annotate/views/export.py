@@ -77,7 +77,7 @@ with tabs["Training data"]:
         has_positives = not campaign.qrels.from_choices().empty
     else:
         level = campaign.settings.loop().level
-        has_positives = found is not None and bool((found.grades["relevance"] >= level).any())
+        has_positives = found is not None and bool((campaign.qrels.build(rule)["relevance"] >= level).any())
     if has_positives:
         data_downloads.draw_training(rule)
     else:

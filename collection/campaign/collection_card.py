@@ -139,6 +139,8 @@ class CollectionCard:
         """The card without its files, for these qrels."""
         require_known("text of queries", formats.QUERY_TEXTS, query_text)
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
+        graded = self.qrels_and_source(rule)[0]
+        left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
         # A chosen document is relevant, whatever the level of the loop.
         topics, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
         facts = {
@@ -155,7 +157,9 @@ class CollectionCard:
             },
             "topics": {"count": len(topics), "query_text": query_text},
             "grades": {str(grade): sentence for grade, sentence in self.grades.sentences.items()},
-            "qrels": {"made_of": made_of} | export.of_qrels(qrels, topics["query_id"], self.grades.sentences, level),
+            "qrels": {"made_of": made_of}
+            | export.of_qrels(qrels, topics["query_id"], self.grades.sentences, level)
+            | ({"topics_left_out": left_out} if left_out else {}),
             "rule": self._rule_facts(rule, names, set(qrels["query_id"])) if made_of == "judgements" else None,
             "judging": export.of_judging(log, current),
             "decisions": self.topic_tasks.counts(),
@@ -164,11 +168,11 @@ class CollectionCard:
                 self.store.pool.pairs(),
                 self.store.pool.rounds(),
                 self.store.pool.sampled_out(),
-                qrels,
+                graded,
                 sum(self.corpus.without_text().values()),
             ),
             "recall": export.of_recall(
-                self.corpus.in_topic_order(self.recall.table()), self.recall.settings.loop().confidence
+                self.corpus.in_topic_order(self.recall.table()), self.settings.loop().confidence
             ),
             "runs": self.store.corpus.runs()[["run", "topics", "rows", "deepest", "sha256"]].to_dict("records"),
             "guidelines": self.store.settings.text("guidelines"),

@@ -60,10 +60,12 @@ class Explanations:
             draws = "; some may be drawn at random"
         if not settings.by_model:
             return f"{pooling.STRATEGIES[settings.by].label} chooses the next document{draws}.", ""
-        if made is not None and made.came_by != "model":
-            state = "The model starts when a relevant document is known."
-        elif made is None or training:
+        if training:
             state = "The model is being trained \N{HORIZONTAL ELLIPSIS}"
+        elif made is None:
+            state = ""
+        elif made.came_by != "model":
+            state = "The model starts when a relevant document is known."
         else:
             state = f"The model has learned from {count(made.learned_from, 'judged document')}."
         return f"A model chooses the next document{draws}.", state

@@ -152,7 +152,7 @@ class Exporter:
         if form != "judged" or unjudged:
             report |= {"form": form, "unjudged": int((frame["relevance"] < 0).sum())}
         if form == "strata" or unjudged:
-            left_out = [] if unjudged_topics else self.qrels.unjudged_topics(form, rule=chosen, topics=topics)
+            left_out = [] if unjudged_topics else self.qrels.unjudged_topics(form, rule=chosen)
             report |= {"unjudged_topics_left_out": len(left_out)}
         formats.write_qrels(frame, path, form=form)
         formats.write_report(report, path, RULE_FILE)

@@ -28,7 +28,7 @@ def read_grades(grades: str | Path) -> GradeScale:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        raise FormatError(path, line, f"grades as JSON, like {EXAMPLE}", "invalid JSON") from error
+        raise FormatError(path, line, f"grades as JSON, like {EXAMPLE}", f"invalid JSON ({error})") from error
     wanted = f"two or more grades from 0 to 9, like {EXAMPLE}"
     if not isinstance(content, dict):
         raise FormatError(path, None, wanted, quote(json.dumps(content)))

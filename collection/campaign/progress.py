@@ -111,8 +111,8 @@ class Progress:
         """Topics whose pool is completely judged, and with `closed_early` those that were closed before."""
         topics = self.topics()
         done = ((topics["goal"] > 0) & (topics["made"] >= topics["goal"])).fillna(False)
-        if not closed_early:
-            done &= (topics["mode"] != "closed") | (topics["judged_in_pool"] >= topics["pool"])
+        closed = topics["mode"] == "closed"
+        done = done | closed if closed_early else done & (~closed | (topics["judged_in_pool"] >= topics["pool"]))
         return set(topics.loc[done, "query_id"].astype(str))
 
     def of_annotator(self, query_id: str, annotator: str) -> AnnotatorStanding:

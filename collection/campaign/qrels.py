@@ -137,27 +137,29 @@ class QrelsBuilder:
         include_unjudged_topics
             Also topics in which no pair has a grade, all of it -1. Every system has 0 in them, so they lower all means.
         topics
-            Only these topics.
+            Only these topics, which then have grades.
 
         Raises
         ------
         CampaignError
             The form is strata or probabilities, and the pool has no sample with them.
         InputError
-            There is no such form, or topics without a grade are included without unjudged pairs.
+            There is no such form, or topics without a grade are included without unjudged pairs or beside `topics`.
         """
         frame = _of_topics(self._qrels_of_all_topics(form, rule, unjudged), topics)
         if not include_unjudged_topics:
             return export.of_judged_topics(frame)
+        if topics is not None:
+            raise InputError(
+                "topics without grades cannot be included beside a selection of topics; choose one of them"
+            )
         if not unjudged and form != "strata":
             raise InputError("topics without grades have only unjudged pairs; include the unjudged pairs too")
         return frame
 
-    def unjudged_topics(
-        self, form: QrelsForm = "judged", *, rule: RuleChoice = None, topics: Iterable[str] | None = None
-    ) -> list[str]:
+    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: RuleChoice = None) -> list[str]:
         """Topics of the pool in which no pair has a grade: :meth:`in_form` leaves them out by default."""
-        frame = _of_topics(self._qrels_of_all_topics(form, rule, unjudged=True), topics)
+        frame = self._qrels_of_all_topics(form, rule, unjudged=True)
         judged = export.of_judged_topics(frame)["query_id"]
         return frame.loc[~frame["query_id"].isin(judged), "query_id"].drop_duplicates().tolist()
 
@@ -205,6 +207,7 @@ class QrelsBuilder:
             **({} if found.converged is None else {"rounds": found.rounds, "converged": found.converged}),
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             "topics": int(found.grades["query_id"].nunique()),
+            **({} if topics is None else {"topics_left_out": len(set(self.graded_topics(chosen)) - set(topics))}),
             "pairs": len(found.grades),
             "by": adjudication.count_origins(found.grades),
             "judgements": len(graded),

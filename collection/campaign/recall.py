@@ -216,8 +216,8 @@ def _describe_cost(ledger: Ledger, known: Estimate) -> str:
     number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
     recently = f"{hits:,} of the last {count(of, 'ranked document')} {plural(hits, 'was', 'were')} relevant"
     if relevant < 100:  # 1% would be less than a document
-        one = min(of / hits, left)
-        judgements = f"{one:.2g} {plural(one, 'judgement')}" if one < 10 else count(ceil(one), "judgement")
+        one = round(min(of / hits, left), 1)
+        judgements = f"{one:g} {plural(one, 'judgement')}" if one < 10 else count(ceil(one), "judgement")
         return f"One more relevant document costs about {judgements}: {recently}."
     cost = count(min(ceil(round(relevant / 100 / (hits / of), 9)), left), "judgement")
     reason = f"1% of the {number} is {relevant / 100:g}, and {recently}"

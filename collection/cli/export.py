@@ -71,8 +71,7 @@ COLLECTION_OPTIONS = combine_options(
 @_qrels(
     "--topics",
     type=click.Choice(["all", "finished"]),
-    default="all",
-    help="Topics of the qrels and of the collection's qrels: all with a grade, or finished ones.",
+    help="Topics of the qrels, also in a collection: all with a grade (default), or finished ones.",
 )
 @_grades("--rule", type=Names(family="rules"), metavar="RULE", help="Adjudication rule (`cleverdon rules` lists them).")
 @_grades("--ties", type=Names("lower", "higher", "adjudicate"), help="What the rule does with tied grades.")
@@ -93,7 +92,7 @@ def export(
     unjudged: bool,
     include_unjudged_topics: bool,
     qrels_form: Any,
-    topics: str,
+    topics: str | None,
     collection: Path | None,
     **options: Any,
 ) -> None:
@@ -118,12 +117,14 @@ def export(
         any(plain.values()) or decided or about or collection or any(options[name] for name in training_data.FILES)
     ):
         raise click.UsageError("expected a file to export, such as --qrels, --judgements, --pool or --collection")
+    if topics and not (plain["qrels"] or collection):
+        raise click.UsageError("--topics selects topics of qrels: expected --qrels or --collection too")
     _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
     with Campaign(directory) as campaign, progress_line("exporting") as progress:
         there = campaign.qrels.topics_with_grades(chosen) if qrels or collection else TopicsWithGrades()
-        only = there.select(topics) if qrels or collection else None
+        only = there.select(topics or "all")
         written = campaign.export.files(
             **plain,
             rule=chosen,
@@ -134,7 +135,7 @@ def export(
         )
         left_out = []
         if qrels is not None and (unjudged or qrels_form == "strata") and not include_unjudged_topics:
-            left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen, topics=only)
+            left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen)
         if decided:
             written |= campaign.export.decisions(**decided, choice_rule=options["choice_rule"])
         training = training_data.write(campaign, options, chosen)
@@ -160,7 +161,7 @@ def export(
         for name, reason in EMPTY.items()
         if options[name] is not None and not written[str(options[name])]
     )
-    if only is None and there.usual:
+    if topics is None and there.usual:
         of = f"{len(there.finished):,} of {count(len(there.graded), 'topic')}"
         print_notices(
             [f"only {of} with a grade are finished; --topics finished exports these, as the page Compare does"]

@@ -59,7 +59,7 @@ def read_groups(path: Path) -> dict[str, str]:
 @click.option(
     "--topics",
     type=click.Choice(["all", "finished"]),
-    help="Topics of DIR: all with a grade, or finished ones; by default finished if at least half are.",
+    help="Topics of DIR: all with a grade, or completely judged ones (default if at least half are).",
 )
 @BOUNDS
 @click.option("--grades", metavar="SCALE", type=parse_scale, help="Grade scale of QRELS for --bounds, such as 0-3.")
@@ -112,7 +112,7 @@ def reusability(
             )
         if taken is not None:
             graded = f"{count(len(there.graded), 'topic')} with a grade"
-            print_notices([f"using the {len(taken):,} finished of {graded}; --topics all uses all of them"])
+            print_notices([f"using the {len(taken):,} completely judged of {graded}; --topics all uses all of them"])
     else:
         if rule is not None:
             raise InputError(f"--rule needs a campaign; {source} is not a directory")

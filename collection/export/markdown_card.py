@@ -79,7 +79,10 @@ def _material(facts: Facts) -> Iterator[str]:
             ("documents in the qrels without a text", documents["judged_without_text"]),
         ],
     )
-    if without_grade := facts["topics"]["count"] - qrels["topics"]:
+    if left_out := qrels.get("topics_left_out", 0):
+        topics = f"{count(left_out, 'topic')} with grades {plural(left_out, 'is', 'are')}"
+        yield f"{topics} not in the qrels, because {plural(left_out, 'its', 'their')} judging is not finished."
+    if without_grade := facts["topics"]["count"] - qrels["topics"] - left_out:
         has, is_ = plural(without_grade, "has", "have"), plural(without_grade, "is", "are")
         yield f"{count(without_grade, 'topic')} {has} no grade and {is_} not in the qrels."
     spreads = [("pairs", qrels["judged_per_topic"]), ("relevant pairs", qrels["relevant_per_topic"])]

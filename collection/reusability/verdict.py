@@ -235,11 +235,8 @@ def headline(ladder: Sequence[DepthResult], topics: int) -> str:
     ways = [f"to depth {fair.depth:,}"] if fair else []
     ways += [f"with care to depth {care.depth:,}"] if care else []
     if not ways:
-        first = ladder[0]
-        even = f"even at depth {first.depth:,} {over}."
-        if first.known < MIN_KNOWN and len(first.broken) == 1:
-            return f"Too little is judged to assess reusability, {even}"
-        return f"This collection is not reusable: rankings of unpooled systems may be unreliable {even}"
+        unreliable = "rankings of unpooled systems may be unreliable"
+        return f"This collection is not reusable: {unreliable} even at depth {ladder[0].depth:,} {over}."
     end = f", but not at depth {neither.depth:,}" if neither else ""
     return f"This collection is reusable {join(ways)}{end} {over}."
 

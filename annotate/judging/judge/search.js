@@ -55,7 +55,7 @@ function renderWhy(state, view) {
   const terms = all.filter(({ term }) => !FUNCTION_WORDS.has(term) && !/^\d+$/.test(term));
   setText(view, "whySentence", sentence);
   const sides = { for: terms.filter(({ share }) => share > 0), against: terms.filter(({ share }) => share < 0) };
-  setHidden(view.whyScale, !all.length);
+  setHidden(view.whyScale, !terms.length);
   for (const [side, list, block] of [["for", view.whyFor, view.whyForBlock], ["against", view.whyAgainst, view.whyAgainstBlock]]) {
     setHidden(block, !sides[side].length);
     list.replaceChildren(...sides[side].sort((a, b) => Math.abs(b.share) - Math.abs(a.share)).map(termRow));
@@ -64,7 +64,7 @@ function renderWhy(state, view) {
 
 function termRow({ term, share }) {
   const row = make("li", { className: share > 0 ? "cd-for" : "cd-against" });
-  const bar = make("i", { className: "cd-weight" });
+  const bar = make("i", { className: "cd-weight", role: "img", ariaLabel: `${Math.round(Math.abs(share) * 100)}%` });
   bar.append(make("i"));
   bar.firstChild.style.width = `${Math.max(2, Math.abs(share) * 100)}%`;
   const letters = term.startsWith("chars:"); // a piece of a word: the model reads those as well
