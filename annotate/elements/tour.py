@@ -11,7 +11,7 @@ STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
         "Watch the loop",
         "judge.py",
         {"topic": "1"},
-        "A model chooses most documents and learns from each judgement; some are drawn at random. Press w to see why.",
+        "A model chooses most documents; some are drawn at random. Press w to see why.",
     ),
     (
         "See whether judging may stop",
