@@ -1,5 +1,8 @@
 """The tour of the demo on the Overview page."""
 
+from html import escape
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from annotate.auth import page_access, session
@@ -49,10 +52,17 @@ def draw_next(campaign: Campaign) -> None:
     here = st.query_params.get(STOP, "")
     is_stop = here in map(str, range(1, len(STOPS) + 1))
     if is_stop and session.current().role == "manager" and campaign.settings.tour():
+        number, what = int(here), f"**Tour, {here} of {len(STOPS)}:** {STOPS[int(here) - 1][3]}"
+        if st.session_state.get(STOP) != here:  # the menu may hide it
+            st.session_state[STOP] = here
+            st.toast(f"{what} The next stop is below the menu.", duration="long")
         with st.sidebar:
-            st.caption(f"**Tour, {here} of {len(STOPS)}:** {STOPS[int(here) - 1][3]}")
-            if int(here) < len(STOPS):
-                _draw_link(int(here) + 1)
+            st.caption(what)
+            if number < len(STOPS):
+                label, file, query, _ = STOPS[number]
+                address = f"/{page_access.find_page(file).url_path}?{urlencode({**query, STOP: str(number + 1)})}"
+                # Not a page link, which would leave the card of the page that is open on its topic.
+                st.html(f'<a href="{escape(address)}">{number + 1}. {label}</a>')
 
 
 def _draw_link(number: int) -> None:
