@@ -375,8 +375,9 @@ def test_guidelines_define_grades_as_the_scale_does():
 @pytest.mark.slow
 def test_the_demo_tells_the_whole_story(built):
     campaign, report = built
-    # pytest replaces two hooks of the interpreter, whose docstrings are in a run.
-    assert [n for n in report.notices if "lack 2 documents of the stored runs" not in n] == []
+    # pytest replaces two hooks of the interpreter, and each version of Python has docstrings of its own.
+    lacking = [re.search(r"lack (\d+) documents of the stored runs", notice) for notice in report.notices]
+    assert all(found and int(found[1]) < 50 for found in lacking)
     status = campaign.overview.status()
     by_topic = {row["query_id"]: row for row in status["per_topic"]}
     # Judged by two to the end: agreement, with disagreements to adjudicate.

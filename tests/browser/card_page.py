@@ -88,6 +88,8 @@ class Card:
 
     def saved(self) -> None:
         """Waits until nothing is left to save; before the first save the card says nothing of it."""
+        nothing_left = "() => !(window.part('card').cleverdon?.state?.pending ?? []).length"
+        self.page.wait_for_function(nothing_left)
         expect(self.part("status")).to_have_text(re.compile("^(Saved)?$"))
 
     def holds(self, doc_id: str) -> None:
