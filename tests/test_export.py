@@ -93,7 +93,7 @@ def test_qrels_and_collection_of_finished_topics_reproduce_the_comparison(judged
     assert (facts["qrels"]["pairs"], sum(facts["rule"]["by"].values())) == (3, 3)
     assert (facts["pool"]["judged"], facts["pool"]["pairs"]) == (5, 6)  # of all topics
     card = (out / "collection.md").read_text()
-    assert "1 topic with grades is not in the qrels, because its judging is not finished." in card
+    assert "1 topic with grades was left out of the qrels." in card
     assert "no grade" not in card.replace("without a grade", "")
     of_page = judged.evaluation.evaluate(["nDCG@3", "AP"], topics=judged.qrels.topics_with_grades().usual).means()
     runs = sorted((out / "runs").iterdir())
@@ -111,7 +111,7 @@ def test_a_topic_that_a_loop_without_a_pool_judged_is_finished_once_it_is_closed
 
 
 def test_topics_without_a_grade_are_not_included_beside_a_selection(judged: Campaign, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be included beside a selection of topics"):
+    with pytest.raises(InputError, match="cannot be included if topics are selected"):
         judged.export.files(qrels=tmp_path / "q.txt", unjudged=True, include_unjudged_topics=True, topics=["1"])
     refused = invoke("export", judged.directory, "--judgements", tmp_path / "j.jsonl", "--topics", "finished")
     assert "expected --qrels or --collection too" in refused.stderr

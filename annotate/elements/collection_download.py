@@ -68,11 +68,8 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
             st.info(widgets.plain(f"{error}."))
             return
         size = f", about {_size(outline.bytes)}" if outline.documents else ""
-        pairs, graded = (
-            count(outline.pairs, "qrel"),
-            count(outline.topics, "topic" if topics is None else "finished topic"),
-        )
-        st.write(f"**{pairs}, {graded} and {count(outline.documents, 'document')}{size}.**")
+        graded = count(outline.topics, "topic" if topics is None else "finished topic")
+        st.write(f"**{count(outline.pairs, 'qrel')}, {graded} and {count(outline.documents, 'document')}{size}.**")
         name = outline.name.replace("/", "-")
         if outline.bytes > LARGEST:
             st.info("This collection is too large for a download in the browser. Run this command instead:")

@@ -19,7 +19,7 @@ from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.corpus import Corpus
 from collection.campaign.progress import Progress
-from collection.campaign.qrels import QrelsBuilder, RuleChoice
+from collection.campaign.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.campaign.recall import RecallEstimates
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
@@ -89,9 +89,9 @@ class CollectionCard:
             There is no grade, no choice and no preference yet, or the rule leaves fractions of grades.
         """
         with self.store.snapshot():
-            qrels, made_of = self.qrels_and_source(rule, topics)
+            graded, made_of = self.qrels_and_source(rule)
             names = self.annotator_names(name_annotators)
-            return self.facts_of(qrels, made_of, names, name, rule, corpus, query_text)
+            return self.facts_of(graded, topics, made_of, names, name, rule, corpus, query_text)
 
     def outline(
         self,
@@ -103,16 +103,16 @@ class CollectionCard:
     ) -> Outline:
         """The size of the collection; parameters and errors as for :meth:`.CollectionExport.write`."""
         called = _name_of(name, self.title)
-        qrels, _ = self.qrels_and_source(rule, topics)
+        qrels = of_topics(self.qrels_and_source(rule)[0], topics)
         documents = self._exported(qrels, corpus)
         first = islice(self.store.corpus.documents_with_text(pooled=False), SAMPLE)
         sizes = [len(json.dumps(formats.corpus_record(d), ensure_ascii=False).encode()) + 1 for d in first]
         size = round(sum(sizes) / len(sizes) * documents) if sizes else 0
         return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
 
-    def qrels_and_source(self, rule: RuleChoice, topics: Collection[str] | None = None) -> tuple[pd.DataFrame, str]:
-        """The qrels and their source: "judgements" (of these topics, or all), or else "choices" or "preferences"."""
-        made_of, found = "judgements", self.qrels.build(rule, topics=topics)
+    def qrels_and_source(self, rule: RuleChoice) -> tuple[pd.DataFrame, str]:
+        """The qrels of all topics and their source: "judgements", or else "choices" or "preferences"."""
+        made_of, found = "judgements", self.qrels.build(rule)
         if found.empty:
             made_of, found = "choices", self.qrels.from_choices()
         if found.empty:
@@ -128,7 +128,8 @@ class CollectionCard:
 
     def facts_of(
         self,
-        qrels: pd.DataFrame,
+        graded: pd.DataFrame,
+        topics: Collection[str] | None,
         made_of: str,
         names: Mapping[str, str],
         name: str | None,
@@ -136,13 +137,13 @@ class CollectionCard:
         corpus: CorpusChoice,
         query_text: str,
     ) -> Facts:
-        """The card without its files, for these qrels."""
+        """The card without its files, for the qrels of all topics (`graded`), of which these `topics` are exported."""
         require_known("text of queries", formats.QUERY_TEXTS, query_text)
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
-        graded = self.qrels_and_source(rule)[0]
+        qrels = of_topics(graded, topics)
         left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
         # A chosen document is relevant, whatever the level of the loop.
-        topics, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
+        needs, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
         facts = {
             "name": _name_of(name, self.title),
             "title": self.title,
@@ -155,12 +156,12 @@ class CollectionCard:
                 "exported": self._exported(qrels, corpus),
                 "judged_without_text": len(self.store.corpus.without_text(qrels["doc_id"])),
             },
-            "topics": {"count": len(topics), "query_text": query_text},
+            "topics": {"count": len(needs), "query_text": query_text},
             "grades": {str(grade): sentence for grade, sentence in self.grades.sentences.items()},
             "qrels": {"made_of": made_of}
-            | export.of_qrels(qrels, topics["query_id"], self.grades.sentences, level)
+            | export.of_qrels(qrels, needs["query_id"], self.grades.sentences, level)
             | ({"topics_left_out": left_out} if left_out else {}),
-            "rule": self._rule_facts(rule, names, set(qrels["query_id"])) if made_of == "judgements" else None,
+            "rule": self._rule_facts(rule, names, topics) if made_of == "judgements" else None,
             "judging": export.of_judging(log, current),
             "decisions": self.topic_tasks.counts(),
             "agreement": self._agreement_facts(),
@@ -188,7 +189,7 @@ class CollectionCard:
             return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
         return self.progress.counts()["documents"] if corpus == "all" else 0
 
-    def _rule_facts(self, rule: RuleChoice, names: Mapping[str, str], topics: Collection[str]) -> Facts:
+    def _rule_facts(self, rule: RuleChoice, names: Mapping[str, str], topics: Collection[str] | None) -> Facts:
         """The rule, with a pseudonym if it names an annotator, and how the grades came about."""
         chosen = adjudication.parse_rule(rule)
         parameters = {

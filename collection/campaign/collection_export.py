@@ -18,7 +18,7 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.document_view import DocumentView
 from collection.campaign.images import FOLDER, images_of
 from collection.campaign.progress import Progress
-from collection.campaign.qrels import QrelsBuilder, RuleChoice
+from collection.campaign.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.campaign.results import ProgressCallback
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError
@@ -108,9 +108,10 @@ class CollectionExport:
             self.store.snapshot(),  # people may judge meanwhile
             formats.replacing_folder(directory, replace=replace, known_by=CARD) as folder,
         ):
-            qrels, made_of = self.collection_card.qrels_and_source(rule, topics)
+            graded, made_of = self.collection_card.qrels_and_source(rule)
+            qrels = of_topics(graded, topics)
             names = self.collection_card.annotator_names(name_annotators)
-            facts = self.collection_card.facts_of(qrels, made_of, names, name, rule, corpus, query_text)
+            facts = self.collection_card.facts_of(graded, topics, made_of, names, name, rule, corpus, query_text)
             self._write_corpus(folder, qrels, corpus, tell)
             self._write_tables(folder, qrels, made_of, rule, query_text)
             self._write_logs(folder, names)

@@ -20,13 +20,13 @@ MODES = {
     "random": ("Random", "pooled pairs in random order, different for each annotator"),
     "pool-then-loop": (
         "Pool, then loop",
-        "the pool first, then documents that the loop selects from the whole collection",
+        "the pool first, then documents that {by} selects from {source}",
     ),
-    "loop": ("Loop", "documents that the loop selects from the whole collection"),
-    "loop-in-pool": ("Loop within the pool", "pooled pairs in the order that the loop selects"),
+    "loop": ("Loop", "documents that {by} selects from {source}"),
+    "loop-in-pool": ("Loop within the pool", "pooled pairs in the order that {by} selects"),
     "closed": ("Closed", "no further judging"),
 }
-"""Label and description of each mode."""
+"""Label of each mode, and its description for :func:`describe_mode`."""
 
 LOOPING = {"loop", "loop-in-pool", "pool-then-loop"}
 """Modes with a loop."""
@@ -129,8 +129,6 @@ def describe_mode(mode: str, by: str) -> str:
     >>> describe_mode("pool-then-loop", "mtf")
     'the pool first, then documents that mtf selects from the runs'
     """
-    meaning = MODES[mode][1]
     if by == MODEL:
-        return meaning
-    # A strategy reads runs and no texts, so it never leaves their documents.
-    return meaning.replace("from the whole collection", "from the runs").replace("the loop selects", f"{by} selects")
+        return MODES[mode][1].format(by="the loop", source="the whole collection")
+    return MODES[mode][1].format(by=by, source="the runs")  # a strategy reads runs and no texts

@@ -89,7 +89,7 @@ class QrelsBuilder:
     ) -> Adjudicated:
         """The qrels of :meth:`build` with the rule and how each grade came about."""
         found = adjudication.adjudicate(self.store.judgements.table(), adjudication.parse_rule(rule, **parameters))
-        grades = _of_topics(found.grades, topics).sort_values("doc_id", kind="stable")
+        grades = of_topics(found.grades, topics).sort_values("doc_id", kind="stable")
         return replace(found, grades=self.corpus.in_topic_order(grades))
 
     def from_choices(self, rule: str = "majority") -> pd.DataFrame:
@@ -137,7 +137,7 @@ class QrelsBuilder:
         include_unjudged_topics
             Also topics in which no pair has a grade, all of it -1. Every system has 0 in them, so they lower all means.
         topics
-            Only these topics, which then have grades.
+            Only these topics.
 
         Raises
         ------
@@ -146,12 +146,12 @@ class QrelsBuilder:
         InputError
             There is no such form, or topics without a grade are included without unjudged pairs or beside `topics`.
         """
-        frame = _of_topics(self._qrels_of_all_topics(form, rule, unjudged), topics)
+        frame = of_topics(self._qrels_of_all_topics(form, rule, unjudged), topics)
         if not include_unjudged_topics:
             return export.of_judged_topics(frame)
         if topics is not None:
             raise InputError(
-                "topics without grades cannot be included beside a selection of topics; choose one of them"
+                "topics without grades cannot be included if topics are selected; leave out one of the two options"
             )
         if not unjudged and form != "strata":
             raise InputError("topics without grades have only unjudged pairs; include the unjudged pairs too")
@@ -196,8 +196,9 @@ class QrelsBuilder:
         """How the qrels were made, as plain data; parameters as for :meth:`build`."""
         chosen = adjudication.parse_rule(rule, **parameters)
         topics = None if topics is None else list(topics)
-        found = self.with_sources(chosen, topics=topics)
-        judgements = _of_topics(self.store.judgements.table(), topics)
+        every = self.with_sources(chosen)
+        found = replace(every, grades=of_topics(every.grades, topics))
+        judgements = of_topics(self.store.judgements.table(), topics)
         adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
         graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
         return {
@@ -207,7 +208,11 @@ class QrelsBuilder:
             **({} if found.converged is None else {"rounds": found.rounds, "converged": found.converged}),
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             "topics": int(found.grades["query_id"].nunique()),
-            **({} if topics is None else {"topics_left_out": len(set(self.graded_topics(chosen)) - set(topics))}),
+            **(
+                {}
+                if topics is None
+                else {"topics_left_out": every.grades["query_id"].nunique() - found.grades["query_id"].nunique()}
+            ),
             "pairs": len(found.grades),
             "by": adjudication.count_origins(found.grades),
             "judgements": len(graded),
@@ -242,7 +247,8 @@ class QrelsBuilder:
         return TopicsWithGrades(graded, tuple(topic for topic in graded if topic in finished))
 
 
-def _of_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
+def of_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
+    """The rows of these topics (``query_id``), or all."""
     return frame if topics is None else frame[frame["query_id"].isin(list(topics))]
 
 

@@ -80,8 +80,7 @@ def _material(facts: Facts) -> Iterator[str]:
         ],
     )
     if left_out := qrels.get("topics_left_out", 0):
-        topics = f"{count(left_out, 'topic')} with grades {plural(left_out, 'is', 'are')}"
-        yield f"{topics} not in the qrels, because {plural(left_out, 'its', 'their')} judging is not finished."
+        yield f"{count(left_out, 'topic')} with grades {plural(left_out, 'was', 'were')} left out of the qrels."
     if without_grade := facts["topics"]["count"] - qrels["topics"] - left_out:
         has, is_ = plural(without_grade, "has", "have"), plural(without_grade, "is", "are")
         yield f"{count(without_grade, 'topic')} {has} no grade and {is_} not in the qrels."
