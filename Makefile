@@ -31,7 +31,7 @@ lint: $(VENV)/.dev ## style, types, who may import whom, spelling and wording
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/codespell $(PACKAGES) docs *.md
-	@$(BIN)/python tests/texts/check.py
+	@$(BIN)/python tests/project/texts/check.py
 
 format: $(VENV)/.dev ## put everything into the project's style
 	@$(BIN)/ruff check --fix $(PACKAGES) data tests docs hatch_build.py
