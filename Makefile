@@ -40,7 +40,7 @@ lint: node_modules/.package-lock.json ## style, types, who may import whom, spel
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/codespell $(PACKAGES) docs *.md
-	@$(BIN)/python tests/texts/check.py
+	@$(BIN)/python tests/project/texts/check.py
 	@for types in $(TYPES); do $(NODE) node_modules/.bin/tsc -p $$types || exit 1; done
 	@$(NODE) node_modules/.bin/biome check --error-on-warnings
 
