@@ -21,6 +21,9 @@ from collection.ranking import rank_run
 from collection.records import Document, Run, Topic
 
 T = TypeVar("T")
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"  # the real collections and the acceptance values
+GOLDEN = ROOT / "tests" / "golden"
 AS_JSON = {"Content-Type": "application/json"}
 
 
