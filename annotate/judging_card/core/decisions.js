@@ -4,7 +4,19 @@
 
 import { takeUnsent } from "./outbox.js";
 import {
-  chosenOf, drawnKey, entryAt, HISTORY, keepMarks, marksIn, marksOf, notice, onScreen, reply, same, setDraft, store,
+  chosenOf,
+  drawnKey,
+  entryAt,
+  HISTORY,
+  keepMarks,
+  marksIn,
+  marksOf,
+  notice,
+  onScreen,
+  reply,
+  same,
+  setDraft,
+  store,
 } from "./state.js";
 
 /**
@@ -52,8 +64,16 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
   const { unit, entry, about, subject } = item;
   /** @type {Sent} */
   const decision = {
-    uuid, query_id: unit.queryId, ...about, reason: null, ...answer, ...marksOf(kind, state, item),
-    shown_at, seconds, away, source,
+    uuid,
+    query_id: unit.queryId,
+    ...about,
+    reason: null,
+    ...answer,
+    ...marksOf(kind, state, item),
+    shown_at,
+    seconds,
+    away,
+    source,
   };
   const after = entry ? unit : kind.after(unit, decision);
   const delta = entry ? 0 : kind.delta(state, unit, after);
@@ -69,7 +89,11 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
   if (was) state.history = state.history.filter((each) => each !== was);
   remember(turn, { decision, title, unit: plain, was, order });
   if (stay) state.look = state.history.length - 1;
-  if (state.skipped.includes(unit.id)) setSkipped(turn, state.skipped.filter((id) => id !== unit.id));
+  if (state.skipped.includes(unit.id))
+    setSkipped(
+      turn,
+      state.skipped.filter((id) => id !== unit.id),
+    );
   return notice(turn, "decided", { title, decision, revised: entry !== null, done: after === null && delta > 0 });
 }
 
@@ -100,10 +124,23 @@ function undoEntry(turn, entry, { uuid, at, source }) {
   state.look = null;
   const { unit, delta } = kind.back(turn, entry);
   const about = kind.about(entry.unit, decision) ?? {};
-  record(turn, {
-    uuid, query_id: decision.query_id, ...about, ...kind.undone, kind: "undone", reason: null, ...kind.marks,
-    shown_at: new Date(at).toISOString(), seconds: 0, away: 0, source,
-  }, { title, delta: entry.surplus ? 0 : delta, at, unit });
+  record(
+    turn,
+    {
+      uuid,
+      query_id: decision.query_id,
+      ...about,
+      ...kind.undone,
+      kind: "undone",
+      reason: null,
+      ...kind.marks,
+      shown_at: new Date(at).toISOString(),
+      seconds: 0,
+      away: 0,
+      source,
+    },
+    { title, delta: entry.surplus ? 0 : delta, at, unit },
+  );
   state.units = [{ ...unit, before: decision, skipped: false }, ...state.units.filter(({ id }) => id !== unit.id)];
   keepMarks(turn, decision);
   notice(turn, "undone", { title, decision });
@@ -207,7 +244,8 @@ function fetchUnit(turn, { decision, title }, goal, source = "key") {
   turn.effects.push({
     type: "send",
     request: {
-      lane: "aside", ...kind.fetch(decision),
+      lane: "aside",
+      ...kind.fetch(decision),
       context: { goal, decision, title, source, on: drawnKey(kind, state) },
     },
   });
@@ -226,7 +264,8 @@ export function fetched(turn, { decision: asked, goal, on, source }, answer, by)
   const subject = kind.subject(asked);
   const { unit, decision } = kind.fetched(answer, asked);
   state.history = state.history.map((entry) =>
-    !entry.unit && kind.subject(entry.decision) === subject ? { ...entry, unit } : entry);
+    !entry.unit && kind.subject(entry.decision) === subject ? { ...entry, unit } : entry,
+  );
   const stayed = state.fetching === subject && on === drawnKey(kind, state);
   if (state.fetching === subject) state.fetching = null;
   if (!stayed) return undefined;

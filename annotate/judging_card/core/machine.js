@@ -33,7 +33,15 @@ const BY_HAND = new Set(["decide", "undo", "skip", "mark"]);
 
 /** @type {Record<string, (turn: Turn, event: any) => unknown>} */
 const HANDLERS = {
-  decide, undo, skip, look, open, mark, draft, tick, call,
+  decide,
+  undo,
+  skip,
+  look,
+  open,
+  mark,
+  draft,
+  tick,
+  call,
   message: hear,
   stored: takeStored,
   dismiss({ state, effects }, { uuid }) {
@@ -45,8 +53,10 @@ const HANDLERS = {
   },
   whole({ state }, { doc }) {
     /** @param {import("./types.js").Unit} unit */
-    const withDoc = (unit) => unit.documents.some(({ doc_id }) => doc_id === doc.doc_id)
-      ? { ...unit, documents: unit.documents.map((each) => (each.doc_id === doc.doc_id ? doc : each)) } : unit;
+    const withDoc = (unit) =>
+      unit.documents.some(({ doc_id }) => doc_id === doc.doc_id)
+        ? { ...unit, documents: unit.documents.map((each) => (each.doc_id === doc.doc_id ? doc : each)) }
+        : unit;
     state.units = state.units.map(withDoc);
     state.history = state.history.map((entry) => (entry.unit ? { ...entry, unit: withDoc(entry.unit) } : entry));
   },
@@ -108,7 +118,8 @@ const HANDLERS = {
       if (turn.state.notice?.code === "loading") reply(turn, "cannot-load", { status, detail });
       turn.state.fetching = null;
     } else if (request.lane === "sync") {
-      if (turn.kind.refused?.(turn, request, { status, detail })) turn.state.sync = { ...turn.state.sync, running: false };
+      if (turn.kind.refused?.(turn, request, { status, detail }))
+        turn.state.sync = { ...turn.state.sync, running: false };
       else retryLater(turn, request, { status, detail, at });
     }
   },
@@ -141,7 +152,8 @@ function settle(turn, before, event) {
   const { kind, state, effects } = turn;
   kind.arrange?.(turn);
   const item = onScreen(kind, state);
-  if (item && !item.entry && (item.unit.skipped || !item.unit.kept)) { // it has come round again
+  if (item && !item.entry && (item.unit.skipped || !item.unit.kept)) {
+    // it has come round again
     state.units = [{ ...item.unit, skipped: false, kept: true }, ...state.units.slice(1)];
     if (state.skipped.includes(item.unit.id)) {
       state.skipped = state.skipped.filter((id) => id !== item.unit.id);

@@ -14,7 +14,9 @@ const LAST_RETRY = 10_000;
  */
 export const contextOf = (state) => ({
   batch: state.outbox,
-  counted: Object.values(state.told).filter(({ saved }) => saved).map(({ pending }) => pending.decision.uuid),
+  counted: Object.values(state.told)
+    .filter(({ saved }) => saved)
+    .map(({ pending }) => pending.decision.uuid),
   due: state.due,
   returned: state.returned,
   want: 0,
@@ -42,7 +44,10 @@ export function takeAnswers(turn, { context: { batch } }, answer) {
   forget(state, answered);
   if (refused.length) takeRefusals(turn, refused, reasons);
   if (answered.size && Object.keys(state.tabs).length) {
-    turn.effects.push({ type: "tell", message: { type: "answered", saved: answer.saved, refused: [...reasons.keys()] } });
+    turn.effects.push({
+      type: "tell",
+      message: { type: "answered", saved: answer.saved, refused: [...reasons.keys()] },
+    });
   }
   return done.length === batch.length;
 }
@@ -55,8 +60,12 @@ export function takeAnswers(turn, { context: { batch } }, answer) {
 function takeRefusals(turn, refused, reasons) {
   const { state } = turn;
   dropRefused(turn, new Set(reasons.keys()));
-  const news = refused.map(({ decision, title }) =>
-    ({ uuid: decision.uuid, title, decision, reason: reasons.get(decision.uuid) ?? "" }));
+  const news = refused.map(({ decision, title }) => ({
+    uuid: decision.uuid,
+    title,
+    decision,
+    reason: reasons.get(decision.uuid) ?? "",
+  }));
   state.refused = [...state.refused, ...news];
   store(turn, "refused", state.refused);
   for (const pending of refused) keepRefusedMarks(turn, pending);
@@ -111,7 +120,9 @@ export function forget(state, uuids) {
  * @param {(told: Told) => boolean} which
  */
 export function takeUnsent({ state }, which) {
-  const taken = Object.values(state.told).filter((told) => !told.saved && which(told)).map(({ pending }) => pending);
+  const taken = Object.values(state.told)
+    .filter((told) => !told.saved && which(told))
+    .map(({ pending }) => pending);
   if (!taken.length) return;
   forget(state, new Set(taken.map(({ decision }) => decision.uuid)));
   state.outbox = [...state.outbox, ...taken].sort((a, b) => a.order - b.order);

@@ -167,13 +167,15 @@ export function reply(turn, code, details = {}) {
 export function changeHistory({ state }, change) {
   const shown = state.look;
   state.look = null;
-  state.history = state.history.flatMap((entry, at) => {
-    const next = change(entry);
-    return next ? [{ at, next }] : [];
-  }).map(({ at, next }, place) => {
-    if (at === shown) state.look = place;
-    return next;
-  });
+  state.history = state.history
+    .flatMap((entry, at) => {
+      const next = change(entry);
+      return next ? [{ at, next }] : [];
+    })
+    .map(({ at, next }, place) => {
+      if (at === shown) state.look = place;
+      return next;
+    });
 }
 
 /**

@@ -53,8 +53,10 @@ export function hear(turn, { tab, message }) {
 function leaveTo({ state }, tab) {
   const theirs = state.outbox.filter((pending) => pending.tab === tab);
   if (!theirs.length) return;
-  state.told = { ...state.told, ...Object.fromEntries(theirs.map((pending) =>
-    [pending.decision.uuid, { pending, tab, saved: false }])) };
+  state.told = {
+    ...state.told,
+    ...Object.fromEntries(theirs.map((pending) => [pending.decision.uuid, { pending, tab, saved: false }])),
+  };
   state.outbox = state.outbox.filter((pending) => pending.tab !== tab);
 }
 
@@ -97,7 +99,13 @@ function takeSaid(turn, tab, { pending, unit: theirs }) {
     changeHistory(turn, (entry) => (kind.subject(entry.decision) === subject ? null : entry));
   } else {
     /** @type {Entry} */
-    const entry = { decision, title: pending.title, unit: known?.unit ?? held ?? theirs, was: known, order: pending.order };
+    const entry = {
+      decision,
+      title: pending.title,
+      unit: known?.unit ?? held ?? theirs,
+      was: known,
+      order: pending.order,
+    };
     if (known && here && shown.entry) changeHistory(turn, (each) => (each === known ? entry : each));
     else {
       changeHistory(turn, (each) => (each === known ? null : each));
@@ -123,7 +131,9 @@ function takeAnswered(turn, tab, { saved, refused }) {
     if (!pending) continue;
     state.told = { ...state.told, [uuid]: { pending, tab, saved: true } };
     const id = kind.unitId(pending.decision);
-    state.units = state.units.map((unit) => (unit.id === id ? (kind.confirmed?.(unit, pending.decision) ?? unit) : unit));
+    state.units = state.units.map((unit) =>
+      unit.id === id ? (kind.confirmed?.(unit, pending.decision) ?? unit) : unit,
+    );
   }
   const gone = new Set([...saved, ...refused]);
   state.outbox = state.outbox.filter(({ decision }) => !gone.has(decision.uuid));
@@ -161,4 +171,3 @@ export function takeStored({ state }, { name, value }) {
   if (former && value && same(former, value)) return;
   state.drafts = value ? { ...others, [name.slice("draft:".length)]: value } : others;
 }
-

@@ -30,8 +30,8 @@ export class Arrangement {
     // A change of this browser that has not reached the server is newer.
     /** @type {Own} */
     this.own = { ...USUAL, ...(kept?.unsent ? kept.own : (own ?? kept?.own)) };
-    /** Called after each change. @type {() => void} */
-    this.changed = () => {};
+    /** Called after each change. @type {(() => void) | undefined} */
+    this.changed = undefined;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     if (kept?.unsent) this.tellSoon();
@@ -42,7 +42,7 @@ export class Arrangement {
     this.own = { ...this.own, ...changes };
     this.storage.write("own", { own: this.own, unsent: true });
     this.tellSoon();
-    this.changed();
+    this.changed?.();
   }
 
   /** Another tab's change. @param {{ own: Own } | null} value */
@@ -50,7 +50,7 @@ export class Arrangement {
     if (!value?.own || JSON.stringify(value.own) === JSON.stringify(this.own)) return;
     clearTimeout(this.timer); // that tab tells the server
     this.own = { ...USUAL, ...value.own };
-    this.changed();
+    this.changed?.();
   }
 
   tellSoon() {

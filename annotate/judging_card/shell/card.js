@@ -40,8 +40,8 @@ export class Card {
     /** @type {State<Scope>} */
     this.state = initial(kind, this.storage.kept(tab));
     this.arrangement = new Arrangement(this.storage, this.network, data.own);
-    /** Draws the state; set by the view while there is one. @type {() => void} */
-    this.draw = () => {};
+    /** Draws the state; set by the view while there is one. @type {(() => void) | undefined} */
+    this.draw = undefined;
     /** What was drawn last: keys are meant for that. @type {string | null} */
     this.drawn = null;
     /** @type {Clock | null} */
@@ -58,20 +58,24 @@ export class Card {
     const { state, effects } = step(this.kind, this.state, event);
     this.state = state;
     for (const effect of effects) this.carryOut(effect);
+    // The time so far is in the decision: where its unit stays on screen, the clock begins anew.
+    if (effects.some((effect) => effect.type === "store" && effect.key.startsWith("pending:") && effect.value))
+      this.clock = null;
     this.refresh();
   }
 
   /** Brings the screen up to date, and the clock with it. */
   refresh() {
-    this.draw();
+    this.draw?.();
     const drawn = drawnKey(this.kind, this.state);
-    if (drawn === this.drawn) return;
+    if (drawn === this.drawn && (this.clock || drawn === null)) return;
     this.drawn = drawn;
     this.restartClock();
   }
 
   restartClock() {
-    this.clock = this.drawn === null ? null : viewingTime.start(performance.now(), new Date().toISOString(), this.isInFront());
+    this.clock =
+      this.drawn === null ? null : viewingTime.start(performance.now(), new Date().toISOString(), this.isInFront());
   }
 
   /** @param {Effect} effect */
@@ -87,14 +91,14 @@ export class Card {
   async send(request) {
     const { route, body, lane } = request;
     if (lane === "last") {
-      this.network.send(route, body).catch(() => {});
+      this.network.send(route, body).catch(() => undefined);
       return;
     }
     try {
       const answer = await this.network.post(route, body);
       this.dispatch({ type: "answer", request, answer });
     } catch (error) {
-      if (!(error instanceof Failure)) console.error(error);
+      if (!(error instanceof Failure)) reportError(error);
       const { status, detail } = error instanceof Failure ? error : new Failure(-1);
       this.dispatch({ type: "failure", request, status, detail });
     }
@@ -108,10 +112,13 @@ export class Card {
     clearTimeout(this.timers.get(name));
     this.timers.delete(name);
     if (ms === null) return;
-    this.timers.set(name, setTimeout(() => {
-      this.timers.delete(name);
-      this.dispatch({ type: "timer", name });
-    }, ms));
+    this.timers.set(
+      name,
+      setTimeout(() => {
+        this.timers.delete(name);
+        this.dispatch({ type: "timer", name });
+      }, ms),
+    );
   }
 
   // --------------------------------------------------------------------------------------------- other tabs
@@ -132,18 +139,31 @@ export class Card {
     const channel = new BroadcastChannel(place);
     this.channel = channel;
     this.tab = tab;
-    channel.addEventListener("message", ({ data }) => {
-      if (typeof data?.tab !== "string" || data.tab === tab || (data.type === "said" && !data.pending?.decision?.uuid)) return;
-      this.dispatch({ type: "message", tab: data.tab, message: data });
-    }, { signal });
+    channel.addEventListener(
+      "message",
+      ({ data }) => {
+        if (
+          typeof data?.tab !== "string" ||
+          data.tab === tab ||
+          (data.type === "said" && !data.pending?.decision?.uuid)
+        )
+          return;
+        this.dispatch({ type: "message", tab: data.tab, message: data });
+      },
+      { signal },
+    );
     window.addEventListener("pageshow", ({ persisted }) => persisted && this.tell({ type: "there?" }), { signal });
-    window.addEventListener("storage", ({ key, newValue }) => {
-      if (!key?.startsWith(place)) return;
-      const name = key.slice(place.length);
-      const value = parsed(newValue);
-      if (name === "own") this.arrangement.take(value);
-      this.dispatch({ type: "stored", name, value });
-    }, { signal });
+    window.addEventListener(
+      "storage",
+      ({ key, newValue }) => {
+        if (!key?.startsWith(place)) return;
+        const name = key.slice(place.length);
+        const value = parsed(newValue);
+        if (name === "own") this.arrangement.take(value);
+        this.dispatch({ type: "stored", name, value });
+      },
+      { signal },
+    );
     const calling = setInterval(() => this.dispatch({ type: "call" }), CALL);
     signal.addEventListener("abort", () => {
       clearInterval(calling);

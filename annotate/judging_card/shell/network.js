@@ -73,7 +73,7 @@ export class Network {
     const { token } = this;
     let response = await this.send(route, body);
     if (response.status === 401) {
-      if (this.token === token) await (this.renewing ??= this.renew().finally(() => { this.renewing = null; }));
+      if (this.token === token) await this.renewOnce();
       response = await this.send(route, body);
     }
     if (!response.ok) throw await failureOf(response);
@@ -81,6 +81,15 @@ export class Network {
       return await response.json();
     } catch {
       throw new Failure(-1);
+    }
+  }
+
+  async renewOnce() {
+    this.renewing ??= this.renew();
+    try {
+      await this.renewing;
+    } finally {
+      this.renewing = null;
     }
   }
 

@@ -45,7 +45,8 @@ export class Storage {
    */
   all(start) {
     try {
-      return Object.keys(localStorage).filter((key) => key.startsWith(this.prefix + start))
+      return Object.keys(localStorage)
+        .filter((key) => key.startsWith(this.prefix + start))
         .map((key) => [key.slice(this.prefix.length + start.length), this.read(key.slice(this.prefix.length))]);
     } catch {
       return [];
@@ -60,7 +61,8 @@ export class Storage {
    */
   kept(tab) {
     /** @type {Pending[]} */
-    const outbox = this.all("pending:").map(([, value]) => (value?.judgement ? { ...value, decision: value.judgement } : value))
+    const outbox = this.all("pending:")
+      .map(([, value]) => (value?.judgement ? { ...value, decision: value.judgement } : value))
       .filter((value) => value?.decision?.uuid);
     const drafts = this.all("draft:").filter(([, value]) => typeof value === "object" && value !== null);
     return {

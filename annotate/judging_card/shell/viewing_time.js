@@ -15,7 +15,13 @@ export const IDLE = 120_000;
  * @param {boolean} visible
  * @returns {Clock}
  */
-export const start = (now, shownAt, visible) => ({ shownAt, began: now, active: 0, since: visible ? now : null, moved: now });
+export const start = (now, shownAt, visible) => ({
+  shownAt,
+  began: now,
+  active: 0,
+  since: visible ? now : null,
+  moved: now,
+});
 
 /**
  * Adds the time since the last call, and goes on while the page is visible.

@@ -13,7 +13,14 @@ export const adjudication = unitKind({
   ask: (id) => ({ pair: id }),
   take({ topic, documents, opinions }) {
     const { query_id } = topic;
-    return { id: pairId({ query_id, doc_id: documents[0].doc_id }), queryId: query_id, topic, documents, opinions, before: null };
+    return {
+      id: pairId({ query_id, doc_id: documents[0].doc_id }),
+      queryId: query_id,
+      topic,
+      documents,
+      opinions,
+      before: null,
+    };
   },
   decided: ({ former }) => former,
   title: ({ documents: [doc] }) => doc?.title || doc?.doc_id || "",

@@ -115,8 +115,16 @@ function openTopic(turn, queryId) {
   const taken = state.units.filter((unit) => unit.taken); // what was searched for is there when the topic is again
   const apart = scope.topic === null || !taken.length ? others : { ...others, [scope.topic]: taken };
   Object.assign(scope, {
-    apart, topic: queryId, visit: scope.visit + 1, problem: null, nextTopic: null, budget: "", chosen: false,
-    inLoop: false, chooser: [], looks: 0,
+    apart,
+    topic: queryId,
+    visit: scope.visit + 1,
+    problem: null,
+    nextTopic: null,
+    budget: "",
+    chosen: false,
+    inLoop: false,
+    chooser: [],
+    looks: 0,
   });
   Object.assign(state, { units: waiting, exhausted: false, look: null });
   turn.effects.push({ type: "timer", name: "look", ms: null });
@@ -138,7 +146,8 @@ function changeTopic(turn, queryId, chosen) {
  */
 function bringTo(turn, queryId, code, details = {}) {
   const { state } = turn;
-  if (!topicOf(state.scope, queryId)) { // new since the topics were fetched
+  if (!topicOf(state.scope, queryId)) {
+    // new since the topics were fetched
     state.scope.topicsDue = true;
     state.due = true;
     return;
@@ -258,7 +267,8 @@ function takeProgress(state, batch, answer, surplus) {
 
 /** @param {Scope} scope @param {string} queryId @param {(topic: Topic) => Partial<Topic>} changes */
 function change(scope, queryId, changes) {
-  scope.topics = scope.topics?.map((topic) => (topic.query_id === queryId ? { ...topic, ...changes(topic) } : topic)) ?? null;
+  scope.topics =
+    scope.topics?.map((topic) => (topic.query_id === queryId ? { ...topic, ...changes(topic) } : topic)) ?? null;
 }
 
 /** @param {Scope} scope @param {string} queryId @param {number} delta */
@@ -273,7 +283,9 @@ function takeRecent(turn, recent, judged) {
   const { state } = turn;
   state.wantsRecent = false;
   const known = new Set([...state.history.map(({ decision }) => idOf(decision)), ...state.units.map(({ id }) => id)]);
-  const older = recent.filter((each) => each.kind !== "undone" && !known.has(idOf(each)) && judged.get(idOf(each)) !== false);
+  const older = recent.filter(
+    (each) => each.kind !== "undone" && !known.has(idOf(each)) && judged.get(idOf(each)) !== false,
+  );
   state.history = [...older.reverse().map(recentEntry), ...state.history];
   if (state.look !== null) state.look += older.length;
 }
@@ -291,7 +303,9 @@ function recentEntry({ query_id, kind, relevance, reason, note, flagged, passage
  */
 function freshUnits(turn, documents, judged) {
   const held = new Set(turn.state.units.map(({ id }) => id));
-  return documents.map((doc) => unitOf(turn.state.scope.topic ?? "", doc)).filter(({ id }) => !held.has(id) && !judged.get(id));
+  return documents
+    .map((doc) => unitOf(turn.state.scope.topic ?? "", doc))
+    .filter(({ id }) => !held.has(id) && !judged.get(id));
 }
 
 /** What is open again has been unjudged elsewhere. @param {Turn<Scope>} turn @param {Unit[]} units */
@@ -316,7 +330,8 @@ function takeMore(turn, want, answer, judged) {
   lineUp(state, fresh);
   if (want > 0) state.exhausted = fresh.length < want;
   // No other topic hands out documents before the calibration set is judged.
-  if (answer.first && answer.first !== state.scope.topic && !onScreen(turn.kind, state)) bringTo(turn, answer.first, "calibration-first");
+  if (answer.first && answer.first !== state.scope.topic && !onScreen(turn.kind, state))
+    bringTo(turn, answer.first, "calibration-first");
 }
 
 /**
@@ -334,11 +349,15 @@ function takeOrder(turn, answer, judged, sent) {
   const rest = state.units.slice(1).filter(({ id }) => !judged.get(id));
   const kept = rest.filter(({ kept, skipped }) => kept && !skipped);
   /** @type {Unit[]} */
-  const ordered = answer.order.flatMap((/** @type {string} */ id) => known.get(id) ?? [])
-    .filter((/** @type {Unit} */ unit) => unit !== first && !unit.skipped && !judged.get(unit.id) && !kept.includes(unit));
+  const ordered = answer.order
+    .flatMap((/** @type {string} */ id) => known.get(id) ?? [])
+    .filter(
+      (/** @type {Unit} */ unit) => unit !== first && !unit.skipped && !judged.get(unit.id) && !kept.includes(unit),
+    );
   const next = [...kept, ...ordered];
   const skipped = rest.filter((unit) => unit.skipped);
-  if (first?.skipped && next.length) state.units = [...next, ...skipped, first]; // it waits for these
+  if (first?.skipped && next.length)
+    state.units = [...next, ...skipped, first]; // it waits for these
   else state.units = [...(first ? [first] : []), ...next, ...skipped];
   dropFromHistory(turn, next);
   state.exhausted = !answer.behind && !next.length;
@@ -379,9 +398,27 @@ export const grade = {
   name: "grade",
   marks: { note: null, flagged: false, passages: [] },
   scope: ({ topic = null, last = null }) => ({
-    topics: null, topic: null, visit: 0, wanted: undefined, here: topic, last, skips: [], tried: [], nextTopic: null,
-    budget: "", chosen: false, brought: false, topicsDue: false, arriving: false, all: null, apart: {}, inLoop: false,
-    chooser: [], looks: 0, problem: null, feedback: null,
+    topics: null,
+    topic: null,
+    visit: 0,
+    wanted: undefined,
+    here: topic,
+    last,
+    skips: [],
+    tried: [],
+    nextTopic: null,
+    budget: "",
+    chosen: false,
+    brought: false,
+    topicsDue: false,
+    arriving: false,
+    all: null,
+    apart: {},
+    inLoop: false,
+    chooser: [],
+    looks: 0,
+    problem: null,
+    feedback: null,
   }),
   title: (unit) => docOf(unit).title || docOf(unit).doc_id,
   subject: idOf,
@@ -417,7 +454,8 @@ export const grade = {
   next(state) {
     const { scope } = state;
     const waiting = state.outbox.length > 0 || scope.skips.length > 0;
-    if (state.mounted && (!scope.topics || scope.topicsDue)) return { lane: "sync", route: "topics", body: {}, context: contextOf({ ...state, outbox: [] }) };
+    if (state.mounted && (!scope.topics || scope.topicsDue))
+      return { lane: "sync", route: "topics", body: {}, context: contextOf({ ...state, outbox: [] }) };
     if (waiting) return syncRequest(state, wanted(state));
     if (!state.mounted || scope.topic === null) return null;
     const hungry = !state.exhausted && !scope.inLoop && unseen(state) < LOW;
@@ -444,7 +482,8 @@ export const grade = {
     const { scope } = state;
     if (!fresh) return;
     Object.assign(scope, { topicsDue: true, arriving: asked === null });
-    if (asked !== null && asked !== scope.wanted && asked !== scope.topic && scope.topics) changeTopic(turn, asked, true);
+    if (asked !== null && asked !== scope.wanted && asked !== scope.topic && scope.topics)
+      changeTopic(turn, asked, true);
     scope.wanted = asked;
   },
   handlers: {
@@ -460,14 +499,16 @@ export const grade = {
       const { kind, state } = turn;
       const { scope } = state;
       const unit = { ...unitOf(queryId, doc), taken: true, kept: true };
-      if (queryId !== scope.topic) { // the topic was changed: it waits there
+      if (queryId !== scope.topic) {
+        // the topic was changed: it waits there
         scope.apart = { ...scope.apart, [queryId]: [unit, ...(scope.apart[queryId] ?? [])] };
         return;
       }
       state.due = true; // tells the server what is in front, so that its reservation is prolonged
       const shown = onScreen(kind, state);
       const open = shown && !shown.entry ? shown.unit : null;
-      if (open?.id === unit.id) { // it has come up while it was being fetched
+      if (open?.id === unit.id) {
+        // it has come up while it was being fetched
         reply(turn, "on-screen-already");
         return;
       }

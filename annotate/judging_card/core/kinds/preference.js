@@ -51,12 +51,20 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
   const gone = new Set(closed);
   for (const [queryId, plan] of Object.entries(plans)) {
     const later = state.outbox.filter(({ decision }) => decision.query_id === queryId);
-    const next = later.reduce((/** @type {PlannedComparison | undefined} */ at, { decision }) =>
-      (decision.kind === "undone" ? undefined : follow(at, decision)), plan.next);
+    const next = later.reduce(
+      (/** @type {PlannedComparison | undefined} */ at, { decision }) =>
+        decision.kind === "undone" ? undefined : follow(at, decision),
+      plan.next,
+    );
     const done = plan.done + later.reduce((sum, { decision }) => sum + (decision.kind === "undone" ? -1 : 1), 0);
     changeUnit(state, queryId, (unit) => ({ ...unit, done, expected: plan.expected, next: nextOf(state, unit, next) }));
   }
-  sayDone(turn, batch.map(({ decision }) => decision.uuid), plans, gone);
+  sayDone(
+    turn,
+    batch.map(({ decision }) => decision.uuid),
+    plans,
+    gone,
+  );
   const isLost = (/** @type {Unit} */ unit) => isWaiting(unit) && !plans[unit.queryId] && !gone.has(unit.queryId);
   return batch.length > 0 || state.outbox.length > 0 || !state.units.some(isLost);
 }
@@ -87,7 +95,14 @@ function nextOf(state, unit, next) {
 function sayDone({ state, ...turn }, batch, plans, gone) {
   const { decision, title } = state.history.at(-1) ?? {};
   const said = state.notice;
-  if (!decision || state.look !== null || !batch.includes(decision.uuid ?? "") || said?.decision !== decision || said.done) return;
+  if (
+    !decision ||
+    state.look !== null ||
+    !batch.includes(decision.uuid ?? "") ||
+    said?.decision !== decision ||
+    said.done
+  )
+    return;
   const plan = plans[decision.query_id];
   const isDone = plan ? plan.next.pair === null : gone.has(decision.query_id);
   if (isDone) notice({ state, ...turn }, "decided", { title: title ?? "", decision, done: true });
@@ -134,8 +149,12 @@ export const preference = unitKind({
     // A unit of the history is as it was before its own decision.
     const decided = Math.max(unit.done ?? 0, ...others.map((entry) => entry.unit?.done ?? 0)) + 1;
     const done = Math.max(0, (open ? (open.done ?? 0) : decided) - 1);
-    const next = isLast && unit.next?.pair && kind.subject({ query_id: queryId, left: unit.next.pair[0], right: unit.next.pair[1] }) === kind.subject(decision)
-      ? unit.next : { pair: /** @type {[string, string]} */ ([left, right]) };
+    const next =
+      isLast &&
+      unit.next?.pair &&
+      kind.subject({ query_id: queryId, left: unit.next.pair[0], right: unit.next.pair[1] }) === kind.subject(decision)
+        ? unit.next
+        : { pair: /** @type {[string, string]} */ ([left, right]) };
     return { unit: { ...(open ?? unit), next, done }, delta: open ? 0 : -1 };
   },
   heard(unit, decision) {

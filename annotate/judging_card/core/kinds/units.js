@@ -78,7 +78,8 @@ export function unitKind(own) {
     scope.progress = answer.progress ?? (scope.progress && { ...scope.progress, done: scope.progress.done + grown });
     scope.task = answer.task;
     const shown = state.look === null ? state.units[0] : undefined;
-    if (answer.task !== name) { // what is on screen can be decided still; nothing else of this is asked for
+    if (answer.task !== name) {
+      // what is on screen can be decided still; nothing else of this is asked for
       keepUnits(turn, (unit) => unit === shown);
       return true;
     }
@@ -88,9 +89,14 @@ export function unitKind(own) {
     const isTaken = own.takePlans?.(turn, request, answer) ?? true;
     if (filter !== scope.filter) return isTaken; // what came was chosen by the former one
     const held = new Set(state.units.map(({ id }) => id));
-    const fresh = answer.units.map(own.take).filter((/** @type {Unit} */ { id }) => !held.has(id) && !busy.has(id))
+    const fresh = answer.units
+      .map(own.take)
+      .filter((/** @type {Unit} */ { id }) => !held.has(id) && !busy.has(id))
       .map((/** @type {Unit} */ unit) => ({ ...unit, skipped: state.skipped.includes(unit.id) }));
-    lineUp(state, fresh.filter((/** @type {Unit} */ { skipped }) => !skipped));
+    lineUp(
+      state,
+      fresh.filter((/** @type {Unit} */ { skipped }) => !skipped),
+    );
     state.units = [...state.units, ...fresh.filter((/** @type {Unit} */ { skipped }) => skipped)];
     if (want > 0) state.exhausted = answer.exhausted;
     return isTaken;
@@ -101,8 +107,16 @@ export function unitKind(own) {
     state.wantsRecent = false;
     const known = new Set([...state.history, ...state.outbox].map(({ decision }) => own.subject(decision)));
     const older = decisions.filter((decision) => !known.has(own.subject(decision))).reverse();
-    state.history = [...older.map(({ title, titles: _, ...decision }) => (
-      { decision, title: title || decision.query_id, unit: null, was: null, order: 0 })), ...state.history];
+    state.history = [
+      ...older.map(({ title, titles: _, ...decision }) => ({
+        decision,
+        title: title || decision.query_id,
+        unit: null,
+        was: null,
+        order: 0,
+      })),
+      ...state.history,
+    ];
     if (state.look !== null) state.look += older.length;
   }
 
@@ -136,7 +150,13 @@ export function unitKind(own) {
     isBlocked(state) {
       const count = countOf(state);
       const isDone = !count || !count.goal || count.done >= count.goal;
-      return state.scope.task === name && !isDone && state.exhausted && state.asked === undefined && !state.units.some(isWaiting);
+      return (
+        state.scope.task === name &&
+        !isDone &&
+        state.exhausted &&
+        state.asked === undefined &&
+        !state.units.some(isWaiting)
+      );
     },
     again({ state }) {
       state.exhausted = false;
@@ -148,7 +168,8 @@ export function unitKind(own) {
     next(state) {
       const fetches = state.mounted && state.scope.task === name; // not on screen: nothing to fetch
       const want = fetches ? wanted(state) : 0;
-      if (state.outbox.length || (fetches && (state.due || want > 0 || state.units.some(isWaiting)))) return syncRequest(state, want);
+      if (state.outbox.length || (fetches && (state.due || want > 0 || state.units.some(isWaiting))))
+        return syncRequest(state, want);
       if (!fetches) return null;
       const context = { ...contextOf(state), batch: [] };
       if (state.asked !== undefined) {
@@ -164,7 +185,8 @@ export function unitKind(own) {
       return true;
     },
     refused(turn, request, failure) {
-      if (request.route !== `${route}/unit` || failure.status < 400 || failure.status >= 500 || failure.status === 401) return false;
+      if (request.route !== `${route}/unit` || failure.status < 400 || failure.status >= 500 || failure.status === 401)
+        return false;
       turn.state.asked = undefined;
       turn.state.notice = { code: "cannot-show-asked", urgent: true, ...failure };
       return true;
@@ -175,7 +197,8 @@ export function unitKind(own) {
     mount(turn, { fresh, asked, filter }) {
       const { state } = turn;
       const { scope } = state;
-      if (JSON.stringify(filter) !== JSON.stringify(scope.filter)) { // the units were chosen by the former one
+      if (JSON.stringify(filter) !== JSON.stringify(scope.filter)) {
+        // the units were chosen by the former one
         scope.filter = filter;
         Object.assign(state, { units: [], exhausted: false, due: true });
       }
@@ -194,4 +217,3 @@ export function unitKind(own) {
   };
   return kind;
 }
-
