@@ -104,7 +104,7 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
  * @param {Event & { type: "undo" }} event
  */
 export function undo(turn, event) {
-  const { kind, state } = turn;
+  const { state } = turn;
   const entry = state.history[state.look ?? state.history.length - 1];
   if (!entry) return reply(turn, "nothing-to-undo");
   if (!entry.unit) return fetchUnit(turn, entry, "undo", event.source);

@@ -58,7 +58,7 @@ export class Card {
     const { state, effects } = step(this.kind, this.state, event);
     this.state = state;
     for (const effect of effects) this.carryOut(effect);
-    // The time so far is in the decision: where its unit stays on screen, the clock begins anew.
+    // The time so far is in the decision: where its unit stays on screen, the clock restarts.
     if (effects.some((effect) => effect.type === "store" && effect.key.startsWith("pending:") && effect.value))
       this.clock = null;
     this.refresh();
@@ -80,7 +80,7 @@ export class Card {
 
   /** @param {Effect} effect */
   carryOut(effect) {
-    if (effect.type === "send") this.send(effect.request);
+    if (effect.type === "send") void this.send(effect.request);
     if (effect.type === "store") this.storage.write(effect.key, effect.value);
     // After the paint, so that it does not delay this tab.
     if (effect.type === "tell") setTimeout(() => this.tell(effect.message));

@@ -5,7 +5,7 @@
 
 /** @import { Decision, Entry, Item, PlannedComparison, State, SyncRequest, Turn, Unit } from "../types.js" */
 
-import { entryAt, keepUnits, notice } from "../state.js";
+import { keepUnits, notice } from "../state.js";
 import { topicTitle } from "./list.js";
 import { unitKind } from "./units.js";
 

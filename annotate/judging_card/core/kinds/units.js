@@ -149,7 +149,7 @@ export function unitKind(own) {
     isOnly: (state) => state.units.length === 1 && state.exhausted,
     isBlocked(state) {
       const count = countOf(state);
-      const isDone = !count || !count.goal || count.done >= count.goal;
+      const isDone = !count?.goal || count.done >= count.goal;
       return (
         state.scope.task === name &&
         !isDone &&
