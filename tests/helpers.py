@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Sequence
+import time
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,6 +65,14 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
     """
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()  # noqa: TID251
+
+
+def until(there: Callable[[], object], what: str, *, seconds: float = 60) -> None:
+    """Look again and again until something is there; another thread or process makes it."""
+    end = time.monotonic() + seconds
+    while not there():
+        assert time.monotonic() < end, f"{what} does not come"
+        time.sleep(0.005)
 
 
 class Clock:

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -26,7 +25,7 @@ from collection.active_learning.features import Report, Vectors, build, matvec, 
 from collection.active_learning.features.term_counts import MOST, count
 from collection.errors import BusyError, FormatError, InputError, UnknownNameError
 from collection.tokens import normalise, words
-from tests.helpers import ROOT
+from tests.helpers import ROOT, until
 
 TEXTS = [
     "The cat sat on the mat; the mat was flat.",
@@ -626,10 +625,7 @@ def test_no_worker_is_left_when_the_caller_stops(monkeypatch: pytest.MonkeyPatch
     processes = [worker._process.pid for worker in started if worker._process]
     assert len(processes) == 2
     results.close()
-    deadline = time.monotonic() + 5
-    while any(Path(f"/proc/{pid}").exists() for pid in processes) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in processes)
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in processes), "the end of the workers", seconds=5)
 
 
 def test_a_report_reads_as_it_says() -> None:
