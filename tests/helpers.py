@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 from click.testing import CliRunner, Result
+from hypothesis import settings
 from starlette.testclient import TestClient
 
 from annotate.judging.document_payload import PREFIX
@@ -25,6 +27,7 @@ T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"  # the real collections and the acceptance values
 GOLDEN = ROOT / "tests" / "golden"
+THOROUGH = bool(os.environ.get("CLEVERDON_FUZZ"))  # as `make fuzz` sets it: many more random cases
 AS_JSON = {"Content-Type": "application/json"}
 
 
@@ -65,6 +68,16 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
     """
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()  # noqa: TID251
+
+
+def cases(usual: int, thorough: int) -> int:
+    """How many random cases a test tries."""
+    return thorough if THOROUGH else usual
+
+
+def tries(thorough: int, **more: Any) -> settings:
+    """How many examples Hypothesis tries: so many in `make fuzz`, a third of them otherwise."""
+    return settings(max_examples=cases(max(5, thorough // 3), thorough), **more)
 
 
 def until(there: Callable[[], object], what: str, *, seconds: float = 60) -> None:
