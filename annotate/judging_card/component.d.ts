@@ -1,7 +1,7 @@
 /** What Streamlit calls a component's script with, as far as the cards use it. */
 export interface Mounted {
   data: unknown;
-  parentElement: HTMLElement | ShadowRoot;
+  parentElement: Element | ShadowRoot;
 }
 
 /** The default export of an entry: it draws the card, and gives the function that ends it. */
