@@ -14,7 +14,7 @@ PACKAGES := collection annotate
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint format docs bench chromium clean
+.PHONY: demo test quick lint wire format docs bench chromium clean
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -33,7 +33,10 @@ lint: $(VENV)/.dev ## style, types, who may import whom, spelling and wording
 	@$(BIN)/codespell $(PACKAGES) docs *.md
 	@$(BIN)/python tests/texts/check.py
 
-format: $(VENV)/.dev ## put everything into the project's style
+wire: $(VENV)/.dev ## TypeScript declarations and JSON Schema of what card and routes send each other
+	@$(BIN)/python -m tests.judging_card.wire_files
+
+format: wire ## put everything into the project's style
 	@$(BIN)/ruff check --fix $(PACKAGES) data tests docs hatch_build.py
 	@$(BIN)/ruff format $(PACKAGES) data tests docs hatch_build.py
 
