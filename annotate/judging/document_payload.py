@@ -1,4 +1,4 @@
-"""Documents as the cards get them: :class:`annotate.judging.wire.ShownDocument`."""
+"""Documents as the cards get them: :class:`annotate.judging.wire.DocumentPayload`."""
 
 from collections.abc import Iterable
 
@@ -26,13 +26,13 @@ FILE_HEADERS = {
 
 def document_payloads(
     campaign: Campaign, documents: Iterable[Document], query_id: str | None, cap: int | None = TEXT_CAP
-) -> list[wire.ShownDocument]:
+) -> list[wire.DocumentPayload]:
     """Make the payloads of documents, without a word on how they came into the pool: annotators judge blind.
 
     The topic's terms choose the excerpts; without a topic there are none. Texts are cut after `cap` characters.
     """
     settings, terms = campaign.settings.judging_page(), None
-    payloads: list[wire.ShownDocument] = []
+    payloads: list[wire.DocumentPayload] = []
     for document in documents:
         made = campaign.document_view.shown(document, settings)
         excerpts = None
@@ -40,7 +40,7 @@ def document_payloads(
             terms = campaign.document_view.terms_of(query_id) if terms is None else terms
             excerpts = excerpts_of(made, terms, settings)
         truncated = cap is not None and len(made.text) > cap
-        payload: wire.ShownDocument = {
+        payload: wire.DocumentPayload = {
             "doc_id": document.doc_id,
             "title": made.title,
             "form": made.form,
@@ -51,6 +51,8 @@ def document_payloads(
             "metadata": other_fields(document),
             "images": images(document, settings),
             "excerpts": excerpts,
+            "terms": [],
+            "title_terms": [],
         }
         payloads.append(payload)
     return payloads

@@ -44,7 +44,7 @@ def logged_text(row: Row, name: str, longest: int | None = None) -> str | None:
     return text[:longest] if isinstance(text, str) else None
 
 
-def unit_topic(words: Mapping[str, str]) -> wire.UnitTopic:
+def topic_words(words: Mapping[str, str]) -> wire.TopicWords:
     """Return a topic of a unit from :meth:`collection.campaign.corpus.Corpus.topic_words`."""
     return {
         "query_id": words["query_id"],

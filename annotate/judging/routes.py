@@ -173,7 +173,7 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.Topics
     """The annotator's topics with texts and progress, the last one judged, and one with work left."""
     mine = set(campaign.progress.topics_for(annotator))
     without_text = campaign.corpus.without_text()
-    topics: list[wire.Topic] = []
+    topics: list[wire.TopicPayload] = []
     for query_id, title, description, narrative in campaign.corpus.topics().itertuples(index=False):
         if query_id in mine:
             standing = campaign.progress.standing(query_id, annotator)
@@ -263,7 +263,7 @@ def _exchange(
     return answer, pairs, needs_round
 
 
-def _feedback(campaign: Campaign, feedback: Feedback) -> wire.Feedback:
+def _feedback(campaign: Campaign, feedback: Feedback) -> wire.CalibrationFeedback:
     document = campaign.corpus.document(feedback.doc_id) or Document(feedback.doc_id)
     return {
         "uuid": feedback.uuid,
@@ -336,7 +336,7 @@ def _search(campaign: Campaign, annotator: str, payload: Payload) -> wire.Search
     return {"documents": documents, "more": len(found) > FOUND}
 
 
-def _take(campaign: Campaign, annotator: str, payload: Payload) -> wire.ShownDocument:
+def _take(campaign: Campaign, annotator: str, payload: Payload) -> wire.DocumentPayload:
     """Take a document that the annotator found by searching, to be judged next."""
     query_id = fields.read_text(payload, "query_id")
     document = campaign.search.take(annotator, query_id, fields.read_text(payload, "doc_id"))

@@ -4,7 +4,7 @@ from functools import partial
 
 from annotate.judging import fields, wire
 from annotate.judging.document_payload import document_payloads
-from annotate.judging.handlers import PostRoute, logged_text, save_and_hand_out, unit_topic
+from annotate.judging.handlers import PostRoute, logged_text, save_and_hand_out, topic_words
 from annotate.judging.wire import Payload
 from annotate.server.request_bodies import RequestError
 from collection.campaign import Campaign
@@ -119,7 +119,7 @@ def _list_units(
         former = None if fresh else next(iter(_choices(campaign, annotator, query_id)), None)
         doc_ids = (former and former["shown"]) or campaign.topic_tasks.documents(query_id)
         documents = _documents(campaign, query_id, doc_ids)
-        units.append({"topic": unit_topic(topics[query_id]), "documents": documents, "former": former})
+        units.append({"topic": topic_words(topics[query_id]), "documents": documents, "former": former})
     return units
 
 
@@ -133,11 +133,11 @@ def _preference_units(
         plan = _plan(campaign, annotator, query_id, first)
         former = _preferences(campaign, annotator, query_id) if plan["done"] or not fresh else []
         documents = _documents(campaign, query_id, campaign.topic_tasks.documents(query_id))
-        units.append({"topic": unit_topic(topics[query_id]), "documents": documents, "plan": plan, "former": former})
+        units.append({"topic": topic_words(topics[query_id]), "documents": documents, "plan": plan, "former": former})
     return units
 
 
-def _documents(campaign: Campaign, query_id: str, doc_ids: list[str]) -> list[wire.ShownDocument]:
+def _documents(campaign: Campaign, query_id: str, doc_ids: list[str]) -> list[wire.DocumentPayload]:
     documents = campaign.corpus.documents(doc_ids)
     return document_payloads(campaign, [documents[doc_id] for doc_id in doc_ids], query_id, UNIT_CAP)
 
@@ -150,7 +150,7 @@ def _plan(campaign: Campaign, annotator: str, query_id: str, first: str | None) 
     return {"pairs": pairs, "next": _comparison(ahead), "done": plan.done, "expected": plan.expected}
 
 
-def _comparison(ahead: Lookahead) -> wire.Comparison:
+def _comparison(ahead: Lookahead) -> wire.PlannedComparison:
     if ahead.pair is None or not ahead.then:
         return {"pair": ahead.pair}
     return {"pair": ahead.pair, "then": {kind: _comparison(after) for kind, after in ahead.then.items()}}

@@ -33,7 +33,7 @@ class Image(TypedDict):
     link: bool  # Only a link is drawn, since the manager has not allowed the host.
 
 
-class ShownDocument(TypedDict):
+class DocumentPayload(TypedDict):
     """A document as the annotator sees it, without a word on how it came into the pool."""
 
     doc_id: str
@@ -46,10 +46,12 @@ class ShownDocument(TypedDict):
     metadata: Mapping[str, object]  # The document's other fields.
     images: list[Image]
     excerpts: list[tuple[int, int, str]] | None  # Of a folded long text, in order: start and end in the whole, words.
+    terms: list[tuple[int, int]]  # Places of the topic's words in what is sent of the text, in order and apart.
+    title_terms: list[tuple[int, int]]  # The same for the title.
     calibration: NotRequired[bool]  # Everybody judges this document for the topic.
 
 
-class Topic(TypedDict):
+class TopicPayload(TypedDict):
     """A topic of the annotator with its progress."""
 
     query_id: str
@@ -61,7 +63,7 @@ class Topic(TypedDict):
     without_text: int  # Pooled documents that are held back until their text is imported.
 
 
-class UnitTopic(TypedDict):
+class TopicWords(TypedDict):
     """The topic of a unit."""
 
     query_id: str
@@ -149,7 +151,7 @@ class TopicsRequest(TypedDict):
 class TopicsAnswer(TypedDict):
     """The annotator's topics in the campaign's order."""
 
-    topics: list[Topic]
+    topics: list[TopicPayload]
     last: str | None  # The topic of the annotator's newest judgement.
     work: str | None  # The first topic that has documents for them.
 
@@ -181,7 +183,7 @@ class SyncProgress(TypedDict):
     topic: NotRequired[Progress]
 
 
-class RecentJudgement(ShownDocument):
+class RecentJudgement(DocumentPayload):
     """A judged document with the annotator's judgement."""
 
     query_id: str
@@ -193,7 +195,7 @@ class RecentJudgement(ShownDocument):
     passages: list[tuple[int, int]]
 
 
-class Feedback(TypedDict):
+class CalibrationFeedback(TypedDict):
     """The annotator's grade of a pair of the calibration set (null: cannot judge), and the adjudicated one."""
 
     uuid: str
@@ -211,9 +213,9 @@ class SyncAnswer(TypedDict):
     saved: list[str]
     refused: list[Refused]
     surplus: list[str]  # Those of `saved` whose pair had enough judgements: logged, and not counted.
-    feedback: list[Feedback]
+    feedback: list[CalibrationFeedback]
     query_id: NotRequired[str]
-    documents: list[ShownDocument]
+    documents: list[DocumentPayload]
     closed: list[str]  # Those of `holding` that need no judgement any more.
     first: NotRequired[str | None]  # A topic whose calibration set has to be judged before anything is handed out.
     order: NotRequired[list[str]]  # In the loop: all that is to be held from now on.
@@ -249,7 +251,7 @@ class SaidJudgement(TypedDict):
     passages: list[tuple[int, int]]
 
 
-class DocumentAnswer(ShownDocument):
+class DocumentAnswer(DocumentPayload):
     """A document with its whole text."""
 
     said: NotRequired[SaidJudgement | None]
@@ -510,11 +512,11 @@ class PastPreferenceDecision(TypedDict):
     judged_at: str | None
 
 
-class Comparison(TypedDict):
+class PlannedComparison(TypedDict):
     """A comparison, and what follows each answer, so that no key waits for the network."""
 
     pair: tuple[str, str] | None  # Left and right; null: the topic is decided.
-    then: NotRequired["dict[PreferenceKind, Comparison]"]  # For left, right, equal, cannot judge; missing: ask.
+    then: NotRequired["dict[PreferenceKind, PlannedComparison]"]  # For left, right, equal, cannot judge; missing: ask.
 
 
 class Plan(TypedDict):
@@ -525,7 +527,7 @@ class Plan(TypedDict):
     """
 
     pairs: list[tuple[str, str]]  # The pair of `next`, or nothing.
-    next: Comparison
+    next: PlannedComparison
     done: int  # Pairs.
     expected: int  # Pairs, an upper bound, which falls.
 
@@ -533,16 +535,16 @@ class Plan(TypedDict):
 class ListUnit(TypedDict):
     """A topic whose documents are chosen from; after a decision, the documents are those shown then."""
 
-    topic: UnitTopic
-    documents: list[ShownDocument]  # In display order, cut after 4,000 characters.
+    topic: TopicWords
+    documents: list[DocumentPayload]  # In display order, cut after 4,000 characters.
     former: PastListDecision | None
 
 
 class PreferenceUnit(TypedDict):
     """A topic whose documents are compared."""
 
-    topic: UnitTopic
-    documents: list[ShownDocument]  # Cut after 4,000 characters.
+    topic: TopicWords
+    documents: list[DocumentPayload]  # Cut after 4,000 characters.
     plan: Plan
     former: list[PastPreferenceDecision]
 
@@ -648,8 +650,8 @@ class PastAdjudication(TypedDict):
 class AdjudicationUnit(TypedDict):
     """A pair with its opinions, lowest grade first."""
 
-    topic: UnitTopic
-    documents: list[ShownDocument]  # One.
+    topic: TopicWords
+    documents: list[DocumentPayload]  # One.
     opinions: list[Opinion]
     former: PastAdjudication | None
 
@@ -712,7 +714,7 @@ ROUTES = {
     "document": RouteTypes(DocumentRequest, DocumentAnswer),
     "why": RouteTypes(WhyRequest, WhyAnswer),
     "search": RouteTypes(SearchRequest, SearchAnswer),
-    "take": RouteTypes(TakeRequest, ShownDocument),
+    "take": RouteTypes(TakeRequest, DocumentPayload),
     "guidelines": RouteTypes(GuidelinesRequest, GuidelinesAnswer),
     "history": RouteTypes(HistoryRequest, HistoryAnswer),
     "near": RouteTypes(NearRequest, NearAnswer),

@@ -70,9 +70,9 @@ export interface AdjudicationSyncRequest {
 
 /** A pair with its opinions, lowest grade first. */
 export interface AdjudicationUnit {
-  topic: UnitTopic;
+  topic: TopicWords;
   /** One. */
-  documents: ShownDocument[];
+  documents: DocumentPayload[];
   opinions: Opinion[];
   former: PastAdjudication | null;
 }
@@ -84,12 +84,16 @@ export interface AdjudicationUnitRequest {
   pair: string;
 }
 
-/** A comparison, and what follows each answer, so that no key waits for the network. */
-export interface Comparison {
-  /** Left and right; null: the topic is decided. */
-  pair: [string, string] | null;
-  /** For left, right, equal, cannot judge; missing: ask. */
-  then?: Partial<Record<"left" | "right" | "equal" | "cannot judge" | "undone", Comparison>>;
+/** The annotator's grade of a pair of the calibration set (null: cannot judge), and the adjudicated one. */
+export interface CalibrationFeedback {
+  uuid: string;
+  query_id: string;
+  doc_id: string;
+  title: string;
+  relevance: number | null;
+  settled: number;
+  /** The adjudicator's. */
+  note: string | null;
 }
 
 /** A document with its whole text. */
@@ -109,9 +113,38 @@ export interface DocumentAnswer {
   images: Image[];
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
+  /** Places of the topic's words in what is sent of the text, in order and apart. */
+  terms: [number, number][];
+  /** The same for the title. */
+  title_terms: [number, number][];
   /** Everybody judges this document for the topic. */
   calibration?: boolean;
   said?: SaidJudgement | null;
+}
+
+/** A document as the annotator sees it, without a word on how it came into the pool. */
+export interface DocumentPayload {
+  doc_id: string;
+  title: string;
+  form: "text" | "preformatted" | "markup";
+  /** Plain in every form, cut if `truncated`; null where the campaign has none. */
+  text: string | null;
+  /** For "markup" that is not cut: safe to draw, with `text` as its textContent. */
+  html: string | null;
+  /** Of the whole text. */
+  length: number;
+  truncated: boolean;
+  /** The document's other fields. */
+  metadata: Record<string, unknown>;
+  images: Image[];
+  /** Of a folded long text, in order: start and end in the whole, words. */
+  excerpts: [number, number, string][] | null;
+  /** Places of the topic's words in what is sent of the text, in order and apart. */
+  terms: [number, number][];
+  /** The same for the title. */
+  title_terms: [number, number][];
+  /** Everybody judges this document for the topic. */
+  calibration?: boolean;
 }
 
 /** Ask for a whole document; the topic chooses its excerpts. */
@@ -139,18 +172,6 @@ export interface Estimate {
   low: number;
   mid: number;
   high: number;
-}
-
-/** The annotator's grade of a pair of the calibration set (null: cannot judge), and the adjudicated one. */
-export interface Feedback {
-  uuid: string;
-  query_id: string;
-  doc_id: string;
-  title: string;
-  relevance: number | null;
-  settled: number;
-  /** The adjudicator's. */
-  note: string | null;
 }
 
 /** A result of a search. */
@@ -239,9 +260,9 @@ export interface ListDecision {
 
 /** A topic whose documents are chosen from; after a decision, the documents are those shown then. */
 export interface ListUnit {
-  topic: UnitTopic;
+  topic: TopicWords;
   /** In display order, cut after 4,000 characters. */
-  documents: ShownDocument[];
+  documents: DocumentPayload[];
   former: PastListDecision | null;
 }
 
@@ -361,11 +382,19 @@ export interface PastPreferenceDecision {
 export interface Plan {
   /** The pair of `next`, or nothing. */
   pairs: [string, string][];
-  next: Comparison;
+  next: PlannedComparison;
   /** Pairs. */
   done: number;
   /** Pairs, an upper bound, which falls. */
   expected: number;
+}
+
+/** A comparison, and what follows each answer, so that no key waits for the network. */
+export interface PlannedComparison {
+  /** Left and right; null: the topic is decided. */
+  pair: [string, string] | null;
+  /** For left, right, equal, cannot judge; missing: ask. */
+  then?: Partial<Record<"left" | "right" | "equal" | "cannot judge" | "undone", PlannedComparison>>;
 }
 
 /** The better one of two documents, which may be named the other way round than in the plan. */
@@ -388,9 +417,9 @@ export interface PreferenceDecision {
 
 /** A topic whose documents are compared. */
 export interface PreferenceUnit {
-  topic: UnitTopic;
+  topic: TopicWords;
   /** Cut after 4,000 characters. */
-  documents: ShownDocument[];
+  documents: DocumentPayload[];
   plan: Plan;
   former: PastPreferenceDecision[];
 }
@@ -431,6 +460,10 @@ export interface RecentJudgement {
   images: Image[];
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
+  /** Places of the topic's words in what is sent of the text, in order and apart. */
+  terms: [number, number][];
+  /** The same for the title. */
+  title_terms: [number, number][];
   /** Everybody judges this document for the topic. */
   calibration?: boolean;
   query_id: string;
@@ -523,36 +556,15 @@ export interface SettingsRequest {
   settings: Record<string, unknown>;
 }
 
-/** A document as the annotator sees it, without a word on how it came into the pool. */
-export interface ShownDocument {
-  doc_id: string;
-  title: string;
-  form: "text" | "preformatted" | "markup";
-  /** Plain in every form, cut if `truncated`; null where the campaign has none. */
-  text: string | null;
-  /** For "markup" that is not cut: safe to draw, with `text` as its textContent. */
-  html: string | null;
-  /** Of the whole text. */
-  length: number;
-  truncated: boolean;
-  /** The document's other fields. */
-  metadata: Record<string, unknown>;
-  images: Image[];
-  /** Of a folded long text, in order: start and end in the whole, words. */
-  excerpts: [number, number, string][] | null;
-  /** Everybody judges this document for the topic. */
-  calibration?: boolean;
-}
-
 /** What was saved, and the next documents of the topic. */
 export interface SyncAnswer {
   saved: string[];
   refused: Refused[];
   /** Those of `saved` whose pair had enough judgements: logged, and not counted. */
   surplus: string[];
-  feedback: Feedback[];
+  feedback: CalibrationFeedback[];
   query_id?: string;
-  documents: ShownDocument[];
+  documents: DocumentPayload[];
   /** Those of `holding` that need no judgement any more. */
   closed: string[];
   /** A topic whose calibration set has to be judged before anything is handed out. */
@@ -684,7 +696,7 @@ export interface TokenRequest {
 }
 
 /** A topic of the annotator with its progress. */
-export interface Topic {
+export interface TopicPayload {
   query_id: string;
   title: string;
   description: string;
@@ -707,9 +719,19 @@ export interface TopicTime {
   seconds: number | null;
 }
 
+/** The topic of a unit. */
+export interface TopicWords {
+  query_id: string;
+  title: string;
+  description: string;
+  narrative: string;
+  /** The manager's, for annotators; "" if there is none. */
+  note: string;
+}
+
 /** The annotator's topics in the campaign's order. */
 export interface TopicsAnswer {
-  topics: Topic[];
+  topics: TopicPayload[];
   /** The topic of the annotator's newest judgement. */
   last: string | null;
   /** The first topic that has documents for them. */
@@ -724,16 +746,6 @@ export interface UnitProgress {
   done: number;
   goal: number;
   left_for_me: number;
-}
-
-/** The topic of a unit. */
-export interface UnitTopic {
-  query_id: string;
-  title: string;
-  description: string;
-  narrative: string;
-  /** The manager's, for annotators; "" if there is none. */
-  note: string;
 }
 
 /** Why a document was proposed, as far as the manager shows it to annotators. */
@@ -765,7 +777,7 @@ export interface Routes {
   document: { request: DocumentRequest; answer: DocumentAnswer };
   why: { request: WhyRequest; answer: WhyAnswer };
   search: { request: SearchRequest; answer: SearchAnswer };
-  take: { request: TakeRequest; answer: ShownDocument };
+  take: { request: TakeRequest; answer: DocumentPayload };
   guidelines: { request: GuidelinesRequest; answer: GuidelinesAnswer };
   history: { request: HistoryRequest; answer: HistoryAnswer };
   near: { request: NearRequest; answer: NearAnswer };

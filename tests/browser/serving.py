@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.conftest import SHARED
+from tests.helpers import SHARED
 
 CRANFIELD = SHARED / "data" / "cranfield"
 

@@ -13,8 +13,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from collection import Campaign
+from tests.annotate.views.test_compare_page import SYSTEMS, TOPICS, write
 from tests.browser.serving import Serving, use_link
-from tests.test_compare_page import SYSTEMS, TOPICS, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from collection import Campaign, Judgement
 from collection.documents.rendering import markup
 from tests.browser.serving import Serving, use_link
-from tests.test_images import PNG
-from tests.test_rendering import EVIL, NASTY
+from tests.collection.campaign.test_images import PNG
+from tests.collection.documents.test_rendering import EVIL, NASTY
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

@@ -1,6 +1,6 @@
 """Write what other languages know of `annotate.judging.wire`: its TypeScript declarations and its JSON Schema.
 
-`make wire` runs this; `tests/test_wire.py` fails while a file is stale.
+`make wire` runs this; `tests/annotate/judging/test_wire.py` fails while a file is stale.
 """
 
 from __future__ import annotations

@@ -1,0 +1,340 @@
+// What an annotator does: decide, undo, skip, look back, mark.
+
+/** @import { Decision, Draft, Entry, Event, FetchContext, Marks, Pending, Sent, Turn, Unit } from "./types.js" */
+
+import { takeUnsent } from "./outbox.js";
+import {
+  chosenOf,
+  drawnKey,
+  entryAt,
+  HISTORY,
+  keepMarks,
+  marksIn,
+  marksOf,
+  notice,
+  onScreen,
+  reply,
+  same,
+  setDraft,
+  store,
+} from "./state.js";
+
+/**
+ * The one place where decisions are made: kept in the browser first, then on the way.
+ *
+ * @param {Turn} turn
+ * @param {Sent} decision
+ * @param {{ title: string, delta: number, at: number, unit: Unit }} details
+ * @returns {Pending}
+ */
+function record(turn, decision, { title, delta, at, unit }) {
+  const { kind, state } = turn;
+  const subject = kind.subject(decision);
+  // Another tab's unsent decisions on this are sent first, so that this one does not overtake them.
+  takeUnsent(turn, ({ pending }) => kind.subject(pending.decision) === subject);
+  state.order = Math.max(state.order + 1, at * 1000);
+  const pending = { decision, order: state.order, delta, title, tab: state.tab };
+  state.outbox = [...state.outbox, pending];
+  store(turn, `pending:${pending.order}:${decision.uuid}`, pending);
+  kind.recorded?.(turn, decision);
+  if (Object.keys(state.tabs).length) turn.effects.push({ type: "tell", message: { type: "said", pending, unit } });
+  return pending;
+}
+
+/**
+ * @param {Turn} turn
+ * @param {Entry} entry
+ */
+function remember(turn, entry) {
+  turn.state.history = [...turn.state.history, entry].slice(-HISTORY);
+}
+
+/**
+ * Decides on what is on screen and goes on; with `stay`, an earlier decision stays on screen.
+ *
+ * @param {Turn} turn
+ * @param {Event & { type: "decide" }} event
+ */
+export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, seconds, away, source }) {
+  const { kind, state } = turn;
+  const item = onScreen(kind, state);
+  if (!item) return reply(turn, "nothing-here");
+  // The key was meant for what was on screen before.
+  if (item.drawn !== on) return reply(turn, "just-changed");
+  const { unit, entry, about, subject } = item;
+  /** @type {Sent} */
+  const decision = {
+    uuid,
+    query_id: unit.queryId,
+    ...about,
+    reason: null,
+    ...answer,
+    ...marksOf(kind, state, item),
+    shown_at,
+    seconds,
+    away,
+    source,
+  };
+  const after = entry ? unit : kind.after(unit, decision);
+  const delta = entry ? 0 : kind.delta(state, unit, after);
+  const title = kind.title(unit);
+  const { order } = record(turn, decision, { title, delta, at, unit });
+  setDraft(turn, subject, null); // it is on its way with the decision
+  if (entry) kind.revised?.(turn, item);
+  else state.units = after ? [after, ...state.units.slice(1)] : state.units.slice(1);
+  state.look = null;
+  const { before: _, skipped: __, ...plain } = unit;
+  const former = entryAt(kind, state, subject);
+  const was = state.history[former] ?? null;
+  if (was) state.history = state.history.filter((each) => each !== was);
+  remember(turn, { decision, title, unit: plain, was, order });
+  if (stay) state.look = state.history.length - 1;
+  if (state.skipped.includes(unit.id))
+    setSkipped(
+      turn,
+      state.skipped.filter((id) => id !== unit.id),
+    );
+  return notice(turn, "decided", { title, decision, revised: entry !== null, done: after === null && delta > 0 });
+}
+
+/**
+ * Undoes the last decision, or the one on screen, and puts its unit on screen again.
+ *
+ * @param {Turn} turn
+ * @param {Event & { type: "undo" }} event
+ */
+export function undo(turn, event) {
+  const { state } = turn;
+  const entry = state.history[state.look ?? state.history.length - 1];
+  if (!entry) return reply(turn, "nothing-to-undo");
+  if (!entry.unit) return fetchUnit(turn, entry, "undo", event.source);
+  return undoEntry(turn, { ...entry, unit: entry.unit }, event);
+}
+
+/**
+ * @param {Turn} turn
+ * @param {Entry & { unit: Unit }} entry
+ * @param {{ uuid: string, at: number, source: "key" | "click" }} by
+ */
+function undoEntry(turn, entry, { uuid, at, source }) {
+  const { kind, state } = turn;
+  const { decision, title } = entry;
+  const subject = kind.subject(decision);
+  state.history = state.history.filter((each) => kind.subject(each.decision) !== subject);
+  state.look = null;
+  const { unit, delta } = kind.back(turn, entry);
+  const about = kind.about(entry.unit, decision) ?? {};
+  record(
+    turn,
+    {
+      uuid,
+      query_id: decision.query_id,
+      ...about,
+      ...kind.undone,
+      kind: "undone",
+      reason: null,
+      ...kind.marks,
+      shown_at: new Date(at).toISOString(),
+      seconds: 0,
+      away: 0,
+      source,
+    },
+    { title, delta: entry.surplus ? 0 : delta, at, unit },
+  );
+  state.units = [{ ...unit, before: decision, skipped: false }, ...state.units.filter(({ id }) => id !== unit.id)];
+  keepMarks(turn, decision);
+  notice(turn, "undone", { title, decision });
+}
+
+/**
+ * Puts the open unit behind the others.
+ *
+ * @param {Turn} turn
+ */
+export function skip(turn) {
+  const { kind, state } = turn;
+  const item = onScreen(kind, state);
+  if (!item) return reply(turn, "nothing-here");
+  if (item.entry) return reply(turn, "already-decided");
+  if (kind.isOnly(state)) return reply(turn, "only-one");
+  const { unit } = item;
+  state.units = [...state.units.slice(1), { ...unit, skipped: true, kept: false }];
+  setSkipped(turn, [...state.skipped, unit.id]);
+  kind.skip?.(turn, unit);
+  if (Object.keys(state.tabs).length) turn.effects.push({ type: "tell", message: { type: "skipped", id: unit.id } });
+  return notice(turn, "skipped", { title: kind.title(unit) });
+}
+
+/**
+ * @param {Turn} turn
+ * @param {string[]} ids
+ */
+export function setSkipped(turn, ids) {
+  turn.state.skipped = ids;
+  store(turn, "skipped", ids.length ? ids : null);
+}
+
+// ------------------------------------------------------------------------------------------- looking back
+
+/**
+ * Looks at earlier decisions: -1 is one further back, +1 one forward, and past the last is the open unit.
+ *
+ * @param {Turn} turn
+ * @param {{ step: number }} event
+ */
+export function look(turn, { step }) {
+  const { state } = turn;
+  const at = Math.min((state.look ?? state.history.length) + step, state.history.length);
+  if (at < 0) return reply(turn, "no-earlier");
+  const entry = state.history[at];
+  if (entry) return lookAt(turn, entry);
+  if (state.look === null) return undefined;
+  leaveEntry(turn);
+  state.look = null;
+  return notice(turn, "forward-to-open");
+}
+
+/**
+ * @param {Turn} turn
+ * @param {Entry} entry one of the history
+ */
+export function lookAt(turn, entry) {
+  if (!entry.unit) return fetchUnit(turn, entry, "look");
+  leaveEntry(turn);
+  turn.state.look = turn.state.history.indexOf(entry);
+  return notice(turn, "looking-back", { title: entry.title, decision: entry.decision });
+}
+
+/**
+ * Selections that were changed in an earlier decision and not submitted do not wait there.
+ *
+ * @param {Turn} turn
+ */
+function leaveEntry(turn) {
+  const item = onScreen(turn.kind, turn.state);
+  if (!item?.entry || !turn.state.drafts[item.subject]?.chosen) return;
+  const { chosen: _, ...draft } = turn.state.drafts[item.subject] ?? {};
+  setDraft(turn, item.subject, null);
+  if (Object.keys(draft).length) setDraft(turn, item.subject, draft);
+}
+
+/**
+ * Opens a decision that may not be in the history: fetches it with its unit.
+ *
+ * @param {Turn} turn
+ * @param {{ decision: Decision, title: string }} event
+ */
+export function open(turn, { decision, title }) {
+  const { kind, state } = turn;
+  const entry = state.history[entryAt(kind, state, kind.subject(decision))];
+  if (entry) return lookAt(turn, entry);
+  return fetchUnit(turn, { decision, title, unit: null, was: null, order: 0 }, "open");
+}
+
+/**
+ * @param {Turn} turn
+ * @param {Entry} entry
+ * @param {"look" | "undo" | "open"} goal
+ * @param {"key" | "click"} source
+ */
+function fetchUnit(turn, { decision, title }, goal, source = "key") {
+  const { kind, state } = turn;
+  state.fetching = kind.subject(decision);
+  notice(turn, "loading", { urgent: true });
+  turn.effects.push({
+    type: "send",
+    request: {
+      lane: "aside",
+      ...kind.fetch(decision),
+      context: { goal, decision, title, source, on: drawnKey(kind, state) },
+    },
+  });
+}
+
+/**
+ * A unit has arrived: it is shown or undone, unless the annotator has gone on.
+ *
+ * @param {Turn} turn
+ * @param {FetchContext} context
+ * @param {any} answer
+ * @param {{ uuid: string, at: number }} by
+ */
+export function fetched(turn, { decision: asked, goal, on, source }, answer, by) {
+  const { kind, state } = turn;
+  const subject = kind.subject(asked);
+  const { unit, decision } = kind.fetched(answer, asked);
+  state.history = state.history.map((entry) =>
+    !entry.unit && kind.subject(entry.decision) === subject ? { ...entry, unit } : entry,
+  );
+  const stayed = state.fetching === subject && on === drawnKey(kind, state);
+  if (state.fetching === subject) state.fetching = null;
+  if (!stayed) return undefined;
+  if (state.notice?.code === "loading") state.notice = null;
+  let entry = state.history[entryAt(kind, state, subject)];
+  if (!entry) {
+    if (goal !== "open") return undefined; // undone in the meantime
+    entry = { decision, title: kind.title(unit), unit, was: null, order: 0 };
+    state.history = [entry, ...state.history];
+    if (state.look !== null) state.look += 1;
+  }
+  if (goal === "undo") return undoEntry(turn, { ...entry, unit: entry.unit ?? unit }, { ...by, source });
+  return lookAt(turn, entry);
+}
+
+// -------------------------------------------------------------------------------------------------- marks
+
+/**
+ * Changes the marks of what is on screen. At an open unit they wait for its decision; an earlier decision is made again
+ * with them, and stays on screen.
+ *
+ * @param {Turn} turn
+ * @param {Event & { type: "mark" }} event
+ */
+export function mark(turn, { changes, notice: code, type: _, ...by }) {
+  const { kind, state } = turn;
+  const item = onScreen(kind, state);
+  if (!item) return reply(turn, "nothing-here");
+  if (item.drawn !== by.on) return reply(turn, "just-changed");
+  draft(turn, { subject: item.subject, changes });
+  const { entry, unit } = item;
+  const saved = entry !== null && item.subject in state.drafts;
+  if (saved) {
+    const { kind: what, relevance, reason = null, chosen } = entry.decision;
+    const answer = { kind: what, reason, ...(relevance !== undefined && { relevance }), ...(chosen && { chosen }) };
+    decide(turn, { ...by, type: "decide", answer, stay: true });
+  }
+  if (code) notice(turn, code, { title: kind.title(unit), saved, on: Boolean(changes.flagged ?? changes.note) });
+  return undefined;
+}
+
+/**
+ * Keeps marks, or selected documents, for the next decision on a subject, unless they change nothing.
+ *
+ * @param {Turn} turn
+ * @param {{ subject: string, changes: Draft }} event
+ */
+export function draft(turn, { subject, changes }) {
+  const { kind, state } = turn;
+  setDraft(turn, subject, changes);
+  const kept = state.drafts[subject];
+  if (!kept || kept.chosen) return;
+  const stands = state.history[entryAt(kind, state, subject)]?.decision;
+  if (same(marksIn(kind, { ...stands, ...kept }), marksIn(kind, stands))) setDraft(turn, subject, null);
+}
+
+/**
+ * Selects a document of the list on screen, or deselects it.
+ *
+ * @param {Turn} turn
+ * @param {{ id: string }} event
+ */
+export function tick(turn, { id }) {
+  const { kind, state } = turn;
+  const item = onScreen(kind, state);
+  if (!item) return reply(turn, "nothing-here");
+  const chosen = chosenOf(state, item);
+  const next = chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id];
+  setDraft(turn, item.subject, { chosen: next });
+  if (state.notice?.urgent) state.notice = null;
+  return undefined;
+}

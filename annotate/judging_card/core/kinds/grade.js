@@ -1,0 +1,529 @@
+// Grades: one document of a topic at a time, from a pool or in the loop.
+
+/** @import { CalibrationFeedback, Doc, Entry, Kind, Pending, State, SyncRequest, Topic, Turn, Unit } from "../types.js" */
+
+import { contextOf } from "../outbox.js";
+import { changeHistory, keepUnits, lineUp, notice, onScreen, outstanding, reply, store } from "../state.js";
+
+/** Ask for more when fewer unseen documents are held: so many can be judged without a connection. */
+const LOW = 24;
+
+/** Ask for as many as make this, but begin with fewer, which are there sooner. */
+const FULL = 36;
+const FIRST = 24;
+
+/** Ms until the model's next order is asked for while it learns; each time twice as long, up to the last. */
+const FIRST_LOOK = 120;
+const LAST_LOOK = 2_000;
+
+/** Reference grades of one answer that are shown: fast keys and a slow network bring several at once. */
+const MOST_FEEDBACK = 5;
+
+/**
+ * What the card knows besides its units, which are all of `topic`.
+ *
+ * @typedef {object} Scope
+ * @property {Topic[] | null} topics null until they have arrived
+ * @property {string | null} topic the open one
+ * @property {number} visit changes with the topic: answers to what was asked before no longer count
+ * @property {string | null | undefined} wanted the topic that the page was opened for
+ * @property {string | null} here the last topic that this browser knows of
+ * @property {string | null} last the topic of the newest judgement that this browser knows of
+ * @property {{ query_id: string, doc_id: string }[]} skips not sent yet
+ * @property {string[]} tried topics that had nothing for this annotator
+ * @property {string | null} nextTopic one that has something, where the open one has nothing
+ * @property {string} budget why nothing is handed out: the budget that is used up
+ * @property {boolean} chosen whether the annotator chose the open topic
+ * @property {boolean} brought whether the card did, because its topic had nothing left
+ * @property {boolean} topicsDue
+ * @property {boolean} arriving the page was opened for no topic in particular
+ * @property {{ judged: number, pool: number | null } | null} all
+ * @property {Record<string, Unit[]>} apart found by searching in other topics
+ * @property {boolean} inLoop
+ * @property {string[]} chooser what chooses the next document, and what it has learned from
+ * @property {number} looks times that the model was behind in a row
+ * @property {string | null} problem why the model cannot choose
+ * @property {CalibrationFeedback[] | null} feedback
+ */
+
+/** @param {string} queryId @param {string} docId */
+export const pairId = (queryId, docId) => JSON.stringify([queryId, docId]);
+
+/** @param {{ query_id: string, doc_id?: string }} decision */
+const idOf = ({ query_id, doc_id = "" }) => pairId(query_id, doc_id);
+
+/** @param {{ documents: Doc[] }} unit @returns {Doc} */
+const docOf = ({ documents: [doc] }) => /** @type {Doc} */ (doc);
+
+/** @param {string} queryId @param {Doc} doc @returns {Unit} */
+const unitOf = (queryId, doc) => ({ id: pairId(queryId, doc.doc_id), queryId, documents: [doc] });
+
+/** @param {State} state */
+const unseen = (state) => state.units.filter(({ skipped }) => !skipped).length;
+
+/** @param {Scope} scope @param {string | null | undefined} queryId @returns {Topic | undefined} */
+export const topicOf = (scope, queryId) => scope.topics?.find(({ query_id }) => query_id === queryId);
+
+/**
+ * Judged and pooled of a topic, or of all (null), with decisions that are not counted yet.
+ *
+ * @param {State<Scope>} state
+ * @param {Topic | null} topic
+ */
+export function countOf(state, topic) {
+  const mine = outstanding(state).filter(({ decision }) => !topic || decision.query_id === topic.query_id);
+  const base = topic ?? state.scope.all ?? sumOf(state.scope.topics ?? []);
+  const judged = Math.max(0, base.judged + mine.reduce((sum, { delta }) => sum + delta, 0));
+  return { judged: base.pool === null ? judged : Math.min(judged, base.pool), pool: base.pool };
+}
+
+/** @param {Topic[]} topics */
+const sumOf = (topics) => ({
+  judged: topics.reduce((sum, { judged }) => sum + judged, 0),
+  pool: topics.some(({ pool }) => pool === null) ? null : topics.reduce((sum, { pool }) => sum + (pool ?? 0), 0),
+});
+
+/** @param {State<Scope>} state @param {Topic | undefined} topic */
+export function isDone(state, topic) {
+  if (!topic) return false;
+  const { judged, pool } = countOf(state, topic);
+  return pool !== null && judged >= pool;
+}
+
+/**
+ * The topic that the server says has work; else the next with something left, after the open one and then from the start.
+ *
+ * @param {State<Scope>} state
+ * @returns {Topic | null}
+ */
+export function nextUnfinished(state) {
+  const { nextTopic, topic, topics } = state.scope;
+  const known = topicOf(state.scope, nextTopic);
+  if (known) return known;
+  const all = topics ?? [];
+  const at = all.findIndex(({ query_id }) => query_id === topic);
+  return [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].find((each) => !isDone(state, each)) ?? null;
+}
+
+// ------------------------------------------------------------------------------------------------ topics
+
+/** @param {Turn<Scope>} turn @param {string} queryId */
+function openTopic(turn, queryId) {
+  const { state } = turn;
+  const { scope } = state;
+  const { [queryId]: waiting = [], ...others } = scope.apart;
+  const taken = state.units.filter((unit) => unit.taken); // what was searched for is there when the topic is again
+  const apart = scope.topic === null || !taken.length ? others : { ...others, [scope.topic]: taken };
+  Object.assign(scope, {
+    apart,
+    topic: queryId,
+    visit: scope.visit + 1,
+    problem: null,
+    nextTopic: null,
+    budget: "",
+    chosen: false,
+    inLoop: false,
+    chooser: [],
+    looks: 0,
+  });
+  Object.assign(state, { units: waiting, exhausted: false, look: null });
+  turn.effects.push({ type: "timer", name: "look", ms: null });
+  store(turn, "topic", queryId);
+}
+
+/** @param {Turn<Scope>} turn @param {string} queryId @param {boolean} chosen */
+function changeTopic(turn, queryId, chosen) {
+  if (!topicOf(turn.state.scope, queryId)) return;
+  openTopic(turn, queryId);
+  Object.assign(turn.state.scope, { tried: [], chosen, brought: false });
+  Object.assign(turn.state, { wantsRecent: true, notice: null });
+}
+
+/**
+ * Opens another topic without being asked to, and says why.
+ *
+ * @param {Turn<Scope>} turn @param {string} queryId @param {string} code @param {{ words?: string }} details
+ */
+function bringTo(turn, queryId, code, details = {}) {
+  const { state } = turn;
+  if (!topicOf(state.scope, queryId)) {
+    // new since the topics were fetched
+    state.scope.topicsDue = true;
+    state.due = true;
+    return;
+  }
+  openTopic(turn, queryId);
+  state.scope.brought = true;
+  state.wantsRecent = true;
+  notice(turn, code, details);
+}
+
+/** The topic of the newest judgement that this browser knows of. @param {Turn<Scope>} turn @param {string} queryId */
+function keepLast(turn, queryId) {
+  if (turn.state.scope.last === queryId) return;
+  turn.state.scope.last = queryId;
+  store(turn, "last", queryId);
+}
+
+/**
+ * @param {Turn<Scope>} turn
+ * @param {{ topics: Topic[], last?: string | null, work?: string | null }} answer
+ */
+function takeTopics(turn, { topics, last: there = null, work = null }) {
+  const { state } = turn;
+  const { scope } = state;
+  const { arriving } = scope;
+  Object.assign(scope, { topics, topicsDue: false, arriving: false });
+  const current = topicOf(scope, scope.topic);
+  if (current && !(arriving && isDone(state, current))) return; // whoever comes back comes to work
+  // If the server's newest judgement is in another topic than the newest that this browser knew of, then another device
+  // has been used since, and its topic is the newer one.
+  const isNewer = there !== null && there !== scope.last;
+  const last = topicOf(scope, scope.here === null || isNewer ? there : scope.here);
+  if (there !== null) keepLast(turn, there);
+  const first = topicOf(scope, work) ?? topics.find((topic) => !isDone(state, topic)) ?? topics[0];
+  const wanted = topicOf(scope, scope.wanted);
+  const start = wanted ?? (last && !isDone(state, last) ? last : first);
+  if (!start) return;
+  openTopic(turn, start.query_id);
+  scope.chosen = start === wanted;
+}
+
+// ------------------------------------------------------------------------------------------------ asking
+
+/** The number of documents to ask for; in the loop never 0, since each judgement may change the order. @param {State<Scope>} state */
+function wanted(state) {
+  if (!state.mounted || state.scope.topic === null) return 0;
+  if (state.scope.inLoop) return Math.max(1, FULL - unseen(state));
+  if (!state.units.length) return FIRST;
+  return unseen(state) < LOW ? FULL - unseen(state) : 0;
+}
+
+/** @param {State<Scope>} state @param {number} want @returns {SyncRequest} */
+function syncRequest(state, want) {
+  const { scope } = state;
+  const body = {
+    decisions: state.outbox.map(({ decision }) => decision),
+    skips: scope.skips,
+    query_id: scope.topic,
+    holding: state.units.map((unit) => docOf(unit).doc_id),
+    alone: !Object.keys(state.tabs).length, // else the other tab's reservations are left to it
+    want,
+    recent: state.wantsRecent,
+    tried: scope.tried,
+  };
+  const context = { ...contextOf(state), want, visit: scope.visit, skips: scope.skips.length };
+  return { lane: "sync", route: "sync", body, context };
+}
+
+// ----------------------------------------------------------------------------------------------- answers
+
+/** @param {Turn<Scope>} turn @param {SyncRequest} request @param {any} answer @param {Map<string, boolean>} judged */
+function takeSync(turn, request, answer, judged) {
+  const { state } = turn;
+  const { scope } = state;
+  const { batch, visit, skips, want } = request.context;
+  const body = /** @type {{ query_id: string | null, recent: boolean }} */ (request.body);
+  scope.skips = scope.skips.slice(skips);
+  const surplus = takeSurplus(turn, batch, answer.surplus ?? []);
+  takeProgress(state, batch, answer, surplus);
+  if (answer.feedback?.length) scope.feedback = answer.feedback.slice(-MOST_FEEDBACK);
+  // The topic may have been changed while this was under way; without one only decisions were sent.
+  if (visit !== scope.visit || body.query_id === null) return true;
+  if (answer.query_id !== body.query_id) return false;
+  if (body.recent) takeRecent(turn, answer.recent ?? [], judged);
+  scope.inLoop = Array.isArray(answer.order);
+  if (scope.inLoop) takeOrder(turn, answer, judged, batch.length > 0);
+  else takeMore(turn, want, answer, judged);
+  if (want > 0) goWhereWorkIs(turn, answer);
+  return true;
+}
+
+/**
+ * Marks judgements that came after the pair had enough: they are saved but not counted, which is told once.
+ *
+ * @param {Turn<Scope>} turn @param {Pending[]} batch @param {string[]} uuids
+ */
+function takeSurplus(turn, batch, uuids) {
+  const surplus = new Set(uuids);
+  if (!surplus.size) return surplus;
+  changeHistory(turn, (entry) => (surplus.has(entry.decision.uuid ?? "") ? { ...entry, surplus: true } : entry));
+  const pending = batch.findLast(({ decision }) => surplus.has(decision.uuid));
+  if (pending && !turn.state.notice?.urgent) notice(turn, "surplus", { title: pending.title });
+  return surplus;
+}
+
+/** @param {State<Scope>} state @param {Pending[]} batch @param {any} answer @param {Set<string>} surplus */
+function takeProgress(state, batch, answer, surplus) {
+  const saved = new Set(answer.saved);
+  for (const { decision, delta } of batch) {
+    if (saved.has(decision.uuid) && !surplus.has(decision.uuid)) add(state.scope, decision.query_id, delta);
+  }
+  if (!answer.progress) return;
+  state.scope.all = answer.progress.all;
+  const { topic } = answer.progress;
+  if (topic) change(state.scope, answer.query_id, () => topic);
+}
+
+/** @param {Scope} scope @param {string} queryId @param {(topic: Topic) => Partial<Topic>} changes */
+function change(scope, queryId, changes) {
+  scope.topics =
+    scope.topics?.map((topic) => (topic.query_id === queryId ? { ...topic, ...changes(topic) } : topic)) ?? null;
+}
+
+/** @param {Scope} scope @param {string} queryId @param {number} delta */
+const add = (scope, queryId, delta) => change(scope, queryId, ({ judged }) => ({ judged: judged + delta }));
+
+/**
+ * Older judgements for undo and looking back; what this browser knows of a pair is newer and wins.
+ *
+ * @param {Turn<Scope>} turn @param {any[]} recent @param {Map<string, boolean>} judged
+ */
+function takeRecent(turn, recent, judged) {
+  const { state } = turn;
+  state.wantsRecent = false;
+  const known = new Set([...state.history.map(({ decision }) => idOf(decision)), ...state.units.map(({ id }) => id)]);
+  const older = recent.filter(
+    (each) => each.kind !== "undone" && !known.has(idOf(each)) && judged.get(idOf(each)) !== false,
+  );
+  state.history = [...older.reverse().map(recentEntry), ...state.history];
+  if (state.look !== null) state.look += older.length;
+}
+
+/** @param {any} recent a document with this annotator's judgement @returns {Entry} */
+function recentEntry({ query_id, kind, relevance, reason, note, flagged, passages, ...doc }) {
+  const decision = { uuid: null, query_id, doc_id: doc.doc_id, kind, relevance, reason, note, flagged, passages };
+  return { decision, title: doc.title || doc.doc_id, unit: unitOf(query_id, doc), was: null, order: 0 };
+}
+
+/**
+ * Documents of an answer as units; a pair with a judgement under way is never shown as unjudged.
+ *
+ * @param {Turn<Scope>} turn @param {Doc[]} documents @param {Map<string, boolean>} judged
+ */
+function freshUnits(turn, documents, judged) {
+  const held = new Set(turn.state.units.map(({ id }) => id));
+  return documents
+    .map((doc) => unitOf(turn.state.scope.topic ?? "", doc))
+    .filter(({ id }) => !held.has(id) && !judged.get(id));
+}
+
+/** What is open again has been unjudged elsewhere. @param {Turn<Scope>} turn @param {Unit[]} units */
+function dropFromHistory(turn, units) {
+  const ids = new Set(units.map(({ id }) => id));
+  const shown = turn.state.look === null ? null : turn.state.history[turn.state.look];
+  changeHistory(turn, (entry) => (entry !== shown && ids.has(idOf(entry.decision)) ? null : entry));
+}
+
+/**
+ * Takes more documents of a pool: they come behind those that are held.
+ *
+ * @param {Turn<Scope>} turn @param {number} want @param {any} answer @param {Map<string, boolean>} judged
+ */
+function takeMore(turn, want, answer, judged) {
+  const { state } = turn;
+  const closed = new Set(answer.closed); // judged elsewhere meanwhile; what is on screen stays there
+  const [first] = state.units;
+  keepUnits(turn, (unit) => unit === first || Boolean(unit.taken) || !closed.has(docOf(unit).doc_id));
+  const fresh = freshUnits(turn, answer.documents, judged);
+  dropFromHistory(turn, fresh);
+  lineUp(state, fresh);
+  if (want > 0) state.exhausted = fresh.length < want;
+  // No other topic hands out documents before the calibration set is judged.
+  if (answer.first && answer.first !== state.scope.topic && !onScreen(turn.kind, state))
+    bringTo(turn, answer.first, "calibration-first");
+}
+
+/**
+ * Takes the loop's order: what is on screen stays, and what undo or a search has put before another document; everything
+ * behind it is replaced, and skipped ones come last.
+ *
+ * @param {Turn<Scope>} turn @param {any} answer @param {Map<string, boolean>} judged @param {boolean} sent
+ */
+function takeOrder(turn, answer, judged, sent) {
+  const { state } = turn;
+  const { scope } = state;
+  const fresh = freshUnits(turn, answer.documents, judged);
+  const known = new Map([...state.units, ...fresh].map((unit) => [docOf(unit).doc_id, unit]));
+  const [first] = state.units;
+  const rest = state.units.slice(1).filter(({ id }) => !judged.get(id));
+  const kept = rest.filter(({ kept, skipped }) => kept && !skipped);
+  /** @type {Unit[]} */
+  const ordered = answer.order
+    .flatMap((/** @type {string} */ id) => known.get(id) ?? [])
+    .filter(
+      (/** @type {Unit} */ unit) => unit !== first && !unit.skipped && !judged.get(unit.id) && !kept.includes(unit),
+    );
+  const next = [...kept, ...ordered];
+  const skipped = rest.filter((unit) => unit.skipped);
+  if (first?.skipped && next.length)
+    state.units = [...next, ...skipped, first]; // it waits for these
+  else state.units = [...(first ? [first] : []), ...next, ...skipped];
+  dropFromHistory(turn, next);
+  state.exhausted = !answer.behind && !next.length;
+  scope.problem = answer.problem ?? null;
+  scope.chooser = answer.chooser ?? [];
+  // While the model learns, its next order is fetched as soon as it is there.
+  const looks = sent ? 0 : scope.looks;
+  scope.looks = answer.behind ? looks + 1 : 0;
+  const ms = answer.behind && state.mounted ? Math.min(LAST_LOOK, FIRST_LOOK * 2 ** Math.min(looks, 6)) : null;
+  turn.effects.push({ type: "timer", name: "look", ms });
+}
+
+/**
+ * Where the topic has nothing for the annotator, another one that has is opened, and that is said. It stays open where
+ * they chose it themselves, or have come to its end.
+ *
+ * @param {Turn<Scope>} turn @param {any} answer
+ */
+function goWhereWorkIs(turn, { documents, next = null, budget = "" }) {
+  const { kind, state } = turn;
+  const { scope } = state;
+  if (documents.some((/** @type {Doc} */ doc) => !doc.calibration)) scope.brought = false;
+  const idle = onScreen(kind, state) === null;
+  if (!idle || documents.length) Object.assign(scope, { tried: [], chosen: false });
+  Object.assign(scope, { nextTopic: next, budget: budget ?? "" });
+  const done = isDone(state, topicOf(scope, scope.topic));
+  if (next === null || !idle || scope.chosen || (done && !scope.brought)) return;
+  const { tried, topic } = scope;
+  const { brought } = scope;
+  bringTo(turn, next, "next-topic", { words: budget || "", ...(done && { done }) });
+  if (scope.topic === topic) return;
+  scope.brought = brought;
+  scope.tried = [...tried, topic ?? ""];
+}
+
+/** @type {Kind<Scope>} */
+export const grade = {
+  name: "grade",
+  marks: { note: null, flagged: false, passages: [] },
+  scope: ({ topic = null, last = null }) => ({
+    topics: null,
+    topic: null,
+    visit: 0,
+    wanted: undefined,
+    here: topic,
+    last,
+    skips: [],
+    tried: [],
+    nextTopic: null,
+    budget: "",
+    chosen: false,
+    brought: false,
+    topicsDue: false,
+    arriving: false,
+    all: null,
+    apart: {},
+    inLoop: false,
+    chooser: [],
+    looks: 0,
+    problem: null,
+    feedback: null,
+  }),
+  title: (unit) => docOf(unit).title || docOf(unit).doc_id,
+  subject: idOf,
+  unitId: idOf,
+  closedId: (unit) => docOf(unit).doc_id,
+  about: (unit) => ({ doc_id: docOf(unit).doc_id }),
+  after: () => null,
+  // Whether a document that was found by searching is in the pool, the server knows.
+  delta: ({ scope }, { taken, queryId }) => (taken && topicOf(scope, queryId)?.pool !== null ? 0 : 1),
+  back(turn, { unit, decision }) {
+    if (decision.query_id !== turn.state.scope.topic) openTopic(turn, decision.query_id);
+    return { unit, delta: -grade.delta(turn.state, unit, null) };
+  },
+  heard: () => null,
+  isOnly(state) {
+    if (state.units.length > 1) return false;
+    const topic = topicOf(state.scope, state.scope.topic);
+    const { judged, pool } = countOf(state, topic ?? null);
+    return state.exhausted || (pool !== null && pool - judged <= 1);
+  },
+  skip({ state }, unit) {
+    state.scope.skips = [...state.scope.skips, { query_id: unit.queryId, doc_id: docOf(unit).doc_id }];
+  },
+  isBlocked: (state) => state.exhausted && !isDone(state, topicOf(state.scope, state.scope.topic)),
+  again({ state }) {
+    state.scope.tried = [];
+  },
+  count({ state }, { decision, delta }, answer) {
+    const isCounted = answer.topics || (answer.progress && answer.query_id === decision.query_id);
+    if (!isCounted) add(state.scope, decision.query_id, delta);
+  },
+  recorded: (turn, { query_id }) => keepLast(turn, query_id),
+  next(state) {
+    const { scope } = state;
+    const waiting = state.outbox.length > 0 || scope.skips.length > 0;
+    if (state.mounted && (!scope.topics || scope.topicsDue))
+      return { lane: "sync", route: "topics", body: {}, context: contextOf({ ...state, outbox: [] }) };
+    if (waiting) return syncRequest(state, wanted(state));
+    if (!state.mounted || scope.topic === null) return null;
+    const hungry = !state.exhausted && !scope.inLoop && unseen(state) < LOW;
+    return state.wantsRecent || state.due || hungry ? syncRequest(state, wanted(state)) : null;
+  },
+  take(turn, request, answer) {
+    if (request.route === "topics") {
+      takeTopics(turn, answer);
+      turn.state.due ||= request.context.due;
+      return true;
+    }
+    const all = [...request.context.batch, ...outstanding(turn.state)];
+    const judged = new Map(all.map(({ decision }) => [idOf(decision), decision.kind !== "undone"]));
+    return takeSync(turn, request, answer, judged);
+  },
+  last: (state) => ({ ...syncRequest({ ...state, wantsRecent: false }, 0) }),
+  fetch: ({ query_id, doc_id }) => ({ route: "document", body: { query_id, doc_id, said: true } }),
+  fetched({ said, ...doc }, decision) {
+    const now = said ? { ...decision, ...said } : decision;
+    return { unit: unitOf(decision.query_id, doc), decision: now };
+  },
+  mount(turn, { fresh, asked }) {
+    const { state } = turn;
+    const { scope } = state;
+    if (!fresh) return;
+    Object.assign(scope, { topicsDue: true, arriving: asked === null });
+    if (asked !== null && asked !== scope.wanted && asked !== scope.topic && scope.topics)
+      changeTopic(turn, asked, true);
+    scope.wanted = asked;
+  },
+  handlers: {
+    topic(turn, { queryId, chosen }) {
+      changeTopic(turn, queryId, chosen);
+    },
+    "next-topic"(turn) {
+      const next = nextUnfinished(turn.state);
+      if (next) changeTopic(turn, next.query_id, false);
+    },
+    /** A document that was found by searching comes next, or at once; the one on screen stays behind it. */
+    take(turn, { queryId, doc, atOnce }) {
+      const { kind, state } = turn;
+      const { scope } = state;
+      const unit = { ...unitOf(queryId, doc), taken: true, kept: true };
+      if (queryId !== scope.topic) {
+        // the topic was changed: it waits there
+        scope.apart = { ...scope.apart, [queryId]: [unit, ...(scope.apart[queryId] ?? [])] };
+        return;
+      }
+      state.due = true; // tells the server what is in front, so that its reservation is prolonged
+      const shown = onScreen(kind, state);
+      const open = shown && !shown.entry ? shown.unit : null;
+      if (open?.id === unit.id) {
+        // it has come up while it was being fetched
+        reply(turn, "on-screen-already");
+        return;
+      }
+      const others = state.units.filter(({ id }) => id !== unit.id);
+      if (atOnce || !open) {
+        state.units = [unit, ...others];
+        if (atOnce) state.look = null;
+        notice(turn, "found-now", { title: kind.title(unit) });
+      } else {
+        state.units = [open, unit, ...others.filter((each) => each !== open)];
+        notice(turn, "found-next", { title: kind.title(unit) });
+      }
+    },
+    "close-feedback"({ state }) {
+      state.scope.feedback = null;
+    },
+  },
+};

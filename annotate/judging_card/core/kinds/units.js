@@ -1,0 +1,219 @@
+// What the kinds share whose units are handed out across topics: lists, preferences and adjudication.
+
+/** @import { Decision, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
+
+import { contextOf } from "../outbox.js";
+import { changeHistory, entryAt, keepUnits, lineUp, outstanding } from "../state.js";
+
+/** Older decisions that a fresh card can look back at. */
+const RECENT = 40;
+
+/**
+ * @typedef {object} Scope
+ * @property {{ done: number, goal: number } | null} progress null until the server has said it
+ * @property {string} task the campaign's task as of the last answer
+ * @property {unknown} filter of the units, on the Adjudicate page
+ * @property {unknown} picked what was asked for last
+ */
+
+/** @typedef {Omit<Kind<Scope>, "name" | "marks" | "scope" | "next" | "last" | "take" | "fetch" | "fetched" | "mount" | "isOnly" | "isBlocked" | "again" | "count" | "heard"> & Own} UnitKind */
+
+/**
+ * What a kind says besides.
+ *
+ * @typedef {object} Own
+ * @property {string} name the task
+ * @property {string} route
+ * @property {number} low ask for more when fewer units are held
+ * @property {number} full and ask for as many as make this
+ * @property {(id: string) => object} ask fields that ask the route for a unit
+ * @property {(unit: any) => Unit} take a unit as it arrives
+ * @property {(unit: any) => Decision | null} decided what was decided of a unit that arrives; null if it is open
+ * @property {(unit: Unit) => boolean} [isWaiting] whether the server has to say how a unit goes on
+ * @property {(turn: Turn<Scope>, request: SyncRequest, answer: any) => boolean} [takePlans]
+ * @property {(unit: Unit, decision: Decision) => Unit | null} [heard]
+ */
+
+/**
+ * Units done and to be done, with decisions that are not counted yet; null until the server has said it.
+ *
+ * @param {State<Scope>} state
+ */
+export function countOf(state) {
+  const { progress } = state.scope;
+  if (!progress) return null;
+  const mine = outstanding(state).reduce((sum, { delta }) => sum + delta, 0);
+  return { done: Math.max(0, Math.min(progress.goal, progress.done + mine)), goal: progress.goal };
+}
+
+/**
+ * @param {UnitKind} own
+ * @returns {Kind<Scope>}
+ */
+export function unitKind(own) {
+  const { name, route, low, full, isWaiting = () => false, heard = () => null } = own;
+
+  /** @param {State<Scope>} state */
+  function wanted(state) {
+    if (!state.mounted || state.exhausted) return 0;
+    const held = state.units.filter(({ skipped }) => !skipped).length;
+    return held < low ? full - held : 0;
+  }
+
+  /** @param {State<Scope>} state @param {number} want @returns {SyncRequest} */
+  function syncRequest(state, want) {
+    const { filter } = state.scope;
+    const decisions = state.outbox.map(({ decision }) => decision);
+    const body = { task: name, decisions, holding: state.units.map(({ id }) => id), want, due: state.due, filter };
+    return { lane: "sync", route: `${route}/sync`, body, context: { ...contextOf(state), want, filter } };
+  }
+
+  /** @param {Turn<Scope>} turn @param {SyncRequest} request @param {any} answer */
+  function takeSync(turn, request, answer) {
+    const { state } = turn;
+    const { scope } = state;
+    const { batch, want, filter } = request.context;
+    const saved = new Set(answer.saved);
+    const grown = batch.reduce((sum, { decision, delta }) => sum + (saved.has(decision.uuid) ? delta : 0), 0);
+    scope.progress = answer.progress ?? (scope.progress && { ...scope.progress, done: scope.progress.done + grown });
+    scope.task = answer.task;
+    const shown = state.look === null ? state.units[0] : undefined;
+    if (answer.task !== name) {
+      // what is on screen can be decided still; nothing else of this is asked for
+      keepUnits(turn, (unit) => unit === shown);
+      return true;
+    }
+    const closed = new Set(answer.closed); // decided elsewhere meanwhile; what is on screen stays there
+    const busy = new Set(state.outbox.map(({ decision }) => own.unitId(decision)));
+    keepUnits(turn, (unit) => unit === shown || !closed.has(unit.id) || busy.has(unit.id));
+    const isTaken = own.takePlans?.(turn, request, answer) ?? true;
+    if (filter !== scope.filter) return isTaken; // what came was chosen by the former one
+    const held = new Set(state.units.map(({ id }) => id));
+    const fresh = answer.units
+      .map(own.take)
+      .filter((/** @type {Unit} */ { id }) => !held.has(id) && !busy.has(id))
+      .map((/** @type {Unit} */ unit) => ({ ...unit, skipped: state.skipped.includes(unit.id) }));
+    lineUp(
+      state,
+      fresh.filter((/** @type {Unit} */ { skipped }) => !skipped),
+    );
+    state.units = [...state.units, ...fresh.filter((/** @type {Unit} */ { skipped }) => skipped)];
+    if (want > 0) state.exhausted = answer.exhausted;
+    return isTaken;
+  }
+
+  /** Older decisions for undo and looking back; what this browser knows is newer and wins. @param {Turn<Scope>} turn @param {any[]} decisions */
+  function takeRecent({ state }, decisions) {
+    state.wantsRecent = false;
+    const known = new Set([...state.history, ...state.outbox].map(({ decision }) => own.subject(decision)));
+    const older = decisions.filter((decision) => !known.has(own.subject(decision))).reverse();
+    state.history = [
+      ...older.map(({ title, titles: _, ...decision }) => ({
+        decision,
+        title: title || decision.query_id,
+        unit: null,
+        was: null,
+        order: 0,
+      })),
+      ...state.history,
+    ];
+    if (state.look !== null) state.look += older.length;
+  }
+
+  /** The unit that the page was opened for: the next one, or what was decided of it. @param {Turn<Scope>} turn @param {any} answer */
+  function takeAsked(turn, answer) {
+    const { state } = turn;
+    const unit = own.take(answer);
+    if (state.asked === unit.id) state.asked = undefined;
+    const decision = own.decided(answer);
+    if (!decision) {
+      state.units = [unit, ...state.units.filter(({ id }) => id !== unit.id)];
+      state.due = true; // tells the server what is in hand
+      return;
+    }
+    const at = entryAt(kind, state, own.subject(decision));
+    const known = state.history[at];
+    const entry = { decision, title: own.title(unit), unit, was: known?.was ?? null, order: known?.order ?? 0 };
+    if (known) changeHistory(turn, (each) => (each === known ? null : each));
+    state.history = [...state.history, entry];
+    state.look = state.history.length - 1;
+    state.notice = { code: "looking-back", title: entry.title, decision };
+  }
+
+  /** @type {Kind<Scope>} */
+  const kind = {
+    ...own,
+    marks: { note: null },
+    scope: () => ({ progress: null, task: name, filter: undefined, picked: undefined }),
+    heard,
+    isOnly: (state) => state.units.length === 1 && state.exhausted,
+    isBlocked(state) {
+      const count = countOf(state);
+      const isDone = !count?.goal || count.done >= count.goal;
+      return (
+        state.scope.task === name &&
+        !isDone &&
+        state.exhausted &&
+        state.asked === undefined &&
+        !state.units.some(isWaiting)
+      );
+    },
+    again({ state }) {
+      state.exhausted = false;
+    },
+    count({ state }, { delta }, answer) {
+      const { progress } = state.scope;
+      if (!answer.progress && progress) state.scope.progress = { ...progress, done: progress.done + delta };
+    },
+    next(state) {
+      const fetches = state.mounted && state.scope.task === name; // not on screen: nothing to fetch
+      const want = fetches ? wanted(state) : 0;
+      if (state.outbox.length || (fetches && (state.due || want > 0 || state.units.some(isWaiting))))
+        return syncRequest(state, want);
+      if (!fetches) return null;
+      const context = { ...contextOf(state), batch: [] };
+      if (state.asked !== undefined) {
+        return { lane: "sync", route: `${route}/unit`, body: { task: name, ...own.ask(state.asked) }, context };
+      }
+      if (!state.wantsRecent) return null;
+      return { lane: "sync", route: `${route}/recent`, body: { task: name, limit: RECENT }, context };
+    },
+    take(turn, request, answer) {
+      if (request.route === `${route}/recent`) takeRecent(turn, answer.decisions);
+      else if (request.route === `${route}/unit`) takeAsked(turn, answer);
+      else return takeSync(turn, request, answer);
+      return true;
+    },
+    refused(turn, request, failure) {
+      if (request.route !== `${route}/unit` || failure.status < 400 || failure.status >= 500 || failure.status === 401)
+        return false;
+      turn.state.asked = undefined;
+      turn.state.notice = { code: "cannot-show-asked", urgent: true, ...failure };
+      return true;
+    },
+    last: (state) => syncRequest(state, 0),
+    fetch: (decision) => ({ route: `${route}/unit`, body: { task: name, ...own.ask(own.unitId(decision)) } }),
+    fetched: (answer, decision) => ({ unit: own.take(answer), decision }),
+    mount(turn, { fresh, asked, filter }) {
+      const { state } = turn;
+      const { scope } = state;
+      if (JSON.stringify(filter) !== JSON.stringify(scope.filter)) {
+        // the units were chosen by the former one
+        scope.filter = filter;
+        Object.assign(state, { units: [], exhausted: false, due: true });
+      }
+      if (fresh) {
+        scope.task = name;
+        Object.assign(state, { exhausted: false, asked: undefined });
+      }
+      if (asked === null) return;
+      const held = state.units.find(({ id }) => id === asked);
+      state.look = null;
+      if (held) {
+        state.units = [{ ...held, skipped: false }, ...state.units.filter((unit) => unit !== held)];
+        state.due = true;
+      } else state.asked = asked;
+    },
+  };
+  return kind;
+}

@@ -1,0 +1,217 @@
+/**
+ * The machine of a judging card: one step takes a state and an event, and gives the next state and what is to be done.
+ *
+ * It is pure. It knows neither nodes nor storage nor network nor time: events say when they happened and bring a uuid;
+ * effects are carried out by the shell, which sends their outcome back as events. It holds for every kind of unit that
+ *
+ * - a decision is bound to what was on screen (`on`) when its key was pressed;
+ * - it is stored before it is sent, and forgotten only when the server names its uuid as saved or refused;
+ * - one request of the lane `sync` is under way at a time, so that decisions arrive in their order;
+ * - what another tab of the same annotator decides leaves this one.
+ *
+ * What differs between grades, lists, preferences and adjudication is in `kinds/`.
+ */
+
+/** @import { Event, Kind, State, Effect, Turn } from "./types.js" */
+
+import { decide, draft, fetched, look, mark, open, skip, tick, undo } from "./decisions.js";
+import { countTold, isOutgoing, retryLater, takeAnswers } from "./outbox.js";
+import { drawnKey, keepUnits, marksIn, notice, onScreen, reply, same, store } from "./state.js";
+import { call, hear, takeStored } from "./tabs.js";
+
+/** Ms before sending after a key: two frames, so that the next unit is drawn first. */
+const AFTER_FRAMES = 30;
+
+/** Ms away from the page after which what is open may have been decided elsewhere. */
+const STALE = 30_000;
+
+/** Ms until the next question where other annotators have the rest. */
+const ASK_AGAIN = 10_000;
+
+/** Events of keys and clicks: what comes next is drawn before anything is sent. */
+const BY_HAND = new Set(["decide", "undo", "skip", "mark"]);
+
+/** @type {Record<string, (turn: Turn, event: any) => unknown>} */
+const HANDLERS = {
+  decide,
+  undo,
+  skip,
+  look,
+  open,
+  mark,
+  draft,
+  tick,
+  call,
+  message: hear,
+  stored: takeStored,
+  dismiss({ state, effects }, { refused }) {
+    state.refused = state.refused.filter(({ uuid }) => uuid !== refused);
+    effects.push({ type: "store", key: "refused", value: state.refused });
+  },
+  notice({ state }, event) {
+    state.notice = event.notice;
+  },
+  whole({ state }, { doc }) {
+    /** @param {import("./types.js").Unit} unit */
+    const withDoc = (unit) =>
+      unit.documents.some(({ doc_id }) => doc_id === doc.doc_id)
+        ? { ...unit, documents: unit.documents.map((each) => (each.doc_id === doc.doc_id ? doc : each)) }
+        : unit;
+    state.units = state.units.map(withDoc);
+    state.history = state.history.map((entry) => (entry.unit ? { ...entry, unit: withDoc(entry.unit) } : entry));
+  },
+  mount(turn, event) {
+    turn.state.mounted = true;
+    if (event.fresh) turn.state.due = true;
+    turn.kind.mount(turn, event);
+  },
+  unmount({ state }) {
+    state.mounted = false;
+  },
+  wake,
+  beat({ state }) {
+    state.due ||= state.mounted;
+  },
+  leave({ kind, state, effects }) {
+    // One last request, beside the one that may be under way: saving is idempotent.
+    if (state.outbox.length) effects.push({ type: "send", request: { ...kind.last(state), lane: "last" } });
+    effects.push({ type: "tell", message: { type: "bye" } });
+  },
+  visible(turn, { visible, at, on }) {
+    const { state } = turn;
+    if (!visible) {
+      state.leftAt ??= at;
+      return;
+    }
+    const away = at - (state.leftAt ?? Number.POSITIVE_INFINITY);
+    state.leftAt = null;
+    if (away < STALE) return;
+    state.due = true;
+    state.returned = on;
+    wake(turn);
+  },
+  timer(turn, { name }) {
+    const { kind, state } = turn;
+    if (name === "retry") state.sync = { ...state.sync, retrying: false };
+    if (name === "catch-up") state.due = true;
+    if (name === "look" && !state.sync.running) state.due = true; // else the answer says whether to look again
+    if (name !== "again") return;
+    state.asking = false;
+    state.due = true;
+    kind.again(turn);
+  },
+  answer(turn, { request, answer, uuid, at }) {
+    if (request.lane === "aside") return fetched(turn, request.context, answer, { uuid, at });
+    if (request.lane === "last") return undefined;
+    const { kind, state } = turn;
+    state.sync = { ...state.sync, running: false };
+    const isAnswered = !("saved" in answer) || takeAnswers(turn, request, answer);
+    const isTaken = kind.take(turn, request, answer);
+    countTold(turn, request, answer);
+    leaveClosed(turn, request.context.returned, answer.closed ?? []);
+    if (!isAnswered || !isTaken) return retryLater(turn, request, { status: -1, detail: "", at });
+    state.sync = { ...state.sync, failures: 0, trouble: null };
+    return undefined;
+  },
+  failure(turn, { request, status, detail, at }) {
+    if (request.lane === "aside") {
+      if (turn.state.notice?.code === "loading") reply(turn, "cannot-load", { status, detail });
+      turn.state.fetching = null;
+    } else if (request.lane === "sync") {
+      if (turn.kind.refused?.(turn, request, { status, detail }))
+        turn.state.sync = { ...turn.state.sync, running: false };
+      else retryLater(turn, request, { status, detail, at });
+    }
+  },
+};
+
+/**
+ * @template Scope
+ * @param {Kind<Scope>} kind
+ * @param {State<Scope>} before
+ * @param {Event} event
+ * @returns {{ state: State<Scope>, effects: Effect[] }}
+ */
+export function step(kind, before, event) {
+  /** @type {Turn<Scope>} */
+  const turn = { kind, state: { ...before, scope: { ...before.scope } }, effects: [] };
+  const handler = HANDLERS[event.type] ?? kind.handlers?.[event.type];
+  handler?.(turn, event);
+  settle(turn, before, event);
+  return { state: turn.state, effects: turn.effects };
+}
+
+/**
+ * Brings the state into order after each event, and sends what there is to send.
+ *
+ * @param {Turn} turn
+ * @param {State} before
+ * @param {Event} event
+ */
+function settle(turn, before, event) {
+  const { kind, state, effects } = turn;
+  kind.arrange?.(turn);
+  const item = onScreen(kind, state);
+  if (item && !item.entry && (item.unit.skipped || !item.unit.kept)) {
+    // it has come round again
+    state.units = [{ ...item.unit, skipped: false, kept: true }, ...state.units.slice(1)];
+    if (state.skipped.includes(item.unit.id)) {
+      state.skipped = state.skipped.filter((id) => id !== item.unit.id);
+      store(turn, "skipped", state.skipped.length ? state.skipped : null);
+    }
+  }
+  const turned = drawnKey(kind, before) !== (item?.drawn ?? null);
+  if (turned && state.notice?.urgent && state.notice === before.notice) state.notice = null;
+  const blocked = state.mounted && !item && kind.isBlocked(state);
+  if (blocked !== state.asking) {
+    state.asking = blocked;
+    effects.push({ type: "timer", name: "again", ms: blocked ? ASK_AGAIN : null });
+  }
+  if (BY_HAND.has(event.type)) effects.push({ type: "timer", name: "pump", ms: AFTER_FRAMES });
+  else pump(turn);
+}
+
+/**
+ * Sends unsent decisions and asks for units, one request at a time to keep the order.
+ *
+ * @param {Turn} turn
+ */
+function pump({ kind, state, effects }) {
+  if (state.sync.running || state.sync.retrying) return;
+  const request = kind.next(state);
+  if (!request) return;
+  state.sync = { ...state.sync, running: true };
+  state.due = false; // what becomes due from here on is not answered by this
+  state.returned = null;
+  effects.push({ type: "send", request });
+}
+
+/**
+ * Tries at once what waits for its next attempt.
+ *
+ * @param {Turn} turn
+ */
+function wake({ state, effects }) {
+  if (!state.sync.retrying) return;
+  state.sync = { ...state.sync, retrying: false };
+  effects.push({ type: "timer", name: "retry", ms: null });
+}
+
+/**
+ * Drops what is on screen if it was decided on another device while the page was hidden, unless it was changed here.
+ *
+ * @param {Turn} turn
+ * @param {string | null} returned what was on screen when the annotator came back
+ * @param {string[]} closed
+ */
+function leaveClosed(turn, returned, closed) {
+  const { kind, state } = turn;
+  const item = onScreen(kind, state);
+  if (!returned || !item || item.entry || item.drawn !== returned || item.unit.taken) return;
+  if (!closed.includes(kind.closedId?.(item.unit) ?? item.unit.id)) return;
+  const draft_ = state.drafts[item.subject];
+  if (draft_?.chosen?.length || !same(marksIn(kind, draft_), kind.marks)) return;
+  if (isOutgoing(turn)({ query_id: item.unit.queryId, ...item.about })) return;
+  keepUnits(turn, (unit) => unit !== item.unit);
+  notice(turn, "closed-elsewhere", { title: kind.title(item.unit) });
+}

@@ -1,0 +1,177 @@
+// Decisions on their way: what an answer says of them, and what happens without one.
+
+/** @import { Decision, Entry, Pending, State, SyncRequest, Told, Turn } from "./types.js" */
+
+import { changeHistory, entryAt, keepMarks, marksIn, store } from "./state.js";
+
+const FIRST_RETRY = 500;
+const LAST_RETRY = 10_000;
+
+/**
+ * The fields of a request that carry decisions, and what is needed to read its answer.
+ *
+ * @param {State} state
+ */
+export const contextOf = (state) => ({
+  batch: state.outbox,
+  counted: Object.values(state.told)
+    .filter(({ saved }) => saved)
+    .map(({ pending }) => pending.decision.uuid),
+  due: state.due,
+  returned: state.returned,
+  want: 0,
+  visit: 0,
+  skips: 0,
+});
+
+/**
+ * Forgets what the server has saved, and keeps what it refused in sight.
+ *
+ * @param {Turn} turn
+ * @param {SyncRequest} request
+ * @param {{ saved: string[], refused: { uuid: string, reason: string }[] }} answer
+ * @returns {boolean} whether every decision was answered
+ */
+export function takeAnswers(turn, { context: { batch } }, answer) {
+  const { state } = turn;
+  const reasons = new Map(answer.refused.map(({ uuid, reason }) => [uuid, reason]));
+  const answered = new Set([...answer.saved, ...reasons.keys()]);
+  state.hasSaved ||= answer.saved.length > 0;
+  const done = batch.filter(({ decision }) => answered.has(decision.uuid));
+  for (const { order, decision } of done) store(turn, `pending:${order}:${decision.uuid}`, null);
+  const refused = done.filter(({ decision }) => reasons.has(decision.uuid));
+  state.outbox = state.outbox.filter(({ decision }) => !answered.has(decision.uuid));
+  forget(state, answered);
+  if (refused.length) takeRefusals(turn, refused, reasons);
+  if (answered.size && Object.keys(state.tabs).length) {
+    turn.effects.push({
+      type: "tell",
+      message: { type: "answered", saved: answer.saved, refused: [...reasons.keys()] },
+    });
+  }
+  return done.length === batch.length;
+}
+
+/**
+ * @param {Turn} turn
+ * @param {Pending[]} refused
+ * @param {Map<string, string>} reasons
+ */
+function takeRefusals(turn, refused, reasons) {
+  const { state } = turn;
+  dropRefused(turn, new Set(reasons.keys()));
+  const news = refused.map(({ decision, title }) => ({
+    uuid: decision.uuid,
+    title,
+    decision,
+    reason: reasons.get(decision.uuid) ?? "",
+  }));
+  state.refused = [...state.refused, ...news];
+  store(turn, "refused", state.refused);
+  for (const pending of refused) keepRefusedMarks(turn, pending);
+  state.exhausted = false; // their units may be handed out again
+  state.due = true;
+}
+
+/**
+ * A note is not lost with its decision, unless the same was decided anew since.
+ *
+ * @param {Turn} turn
+ * @param {Pending} pending
+ */
+function keepRefusedMarks(turn, { decision, order }) {
+  const { kind, state } = turn;
+  const subject = kind.subject(decision);
+  if (state.outbox.some((each) => each.order > order && kind.subject(each.decision) === subject)) return;
+  keepMarks(turn, decision, marksIn(kind, state.history[entryAt(kind, state, subject)]?.decision));
+}
+
+/**
+ * Removes refused decisions from the history; those that they would have replaced return.
+ *
+ * @param {Turn} turn
+ * @param {Set<string>} refused uuids
+ */
+export function dropRefused(turn, refused) {
+  /** @type {(entry: Entry | null) => Entry | null} */
+  const standing = (entry) => {
+    if (!entry) return null;
+    const was = standing(entry.was);
+    if (refused.has(entry.decision.uuid ?? "")) return was && { ...was, unit: was.unit ?? entry.unit };
+    return was === entry.was ? entry : { ...entry, was };
+  };
+  changeHistory(turn, standing);
+}
+
+/**
+ * @param {State} state
+ * @param {Set<string>} uuids
+ */
+export function forget(state, uuids) {
+  if (Object.keys(state.told).some((uuid) => uuids.has(uuid))) {
+    state.told = Object.fromEntries(Object.entries(state.told).filter(([uuid]) => !uuids.has(uuid)));
+  }
+}
+
+/**
+ * Sends other tabs' decisions from here: sent twice they are saved once, since the server knows them by their uuid.
+ *
+ * @param {Turn} turn
+ * @param {(told: Told) => boolean} which
+ */
+export function takeUnsent({ state }, which) {
+  const taken = Object.values(state.told)
+    .filter((told) => !told.saved && which(told))
+    .map(({ pending }) => pending);
+  if (!taken.length) return;
+  forget(state, new Set(taken.map(({ decision }) => decision.uuid)));
+  state.outbox = [...state.outbox, ...taken].sort((a, b) => a.order - b.order);
+}
+
+/**
+ * Counts what the server had saved for other tabs when the request went out: its answer includes that.
+ *
+ * @param {Turn} turn
+ * @param {SyncRequest} request
+ * @param {any} answer
+ */
+export function countTold(turn, { context: { counted } }, answer) {
+  for (const uuid of counted) {
+    const told = turn.state.told[uuid];
+    if (told) turn.kind.count(turn, told.pending, answer);
+  }
+  forget(turn.state, new Set(counted));
+}
+
+/**
+ * A request failed: it is made again after a while, which grows.
+ *
+ * @param {Turn} turn
+ * @param {SyncRequest} request
+ * @param {{ status: number, detail: string, at: number }} failure
+ */
+export function retryLater(turn, { context }, { status, detail, at }) {
+  const { state } = turn;
+  const failures = state.sync.failures + 1;
+  const isRefusal = status >= 400 && status < 500; // asking quickly does not help there
+  const ms = isRefusal ? LAST_RETRY : Math.min(LAST_RETRY, FIRST_RETRY * 2 ** (failures - 1));
+  const failingSince = state.sync.failures === 0 ? at : state.sync.failingSince;
+  state.sync = { running: false, retrying: true, failures, failingSince, trouble: status, detail };
+  state.due ||= context.due;
+  state.returned ??= context.returned;
+  turn.effects.push({ type: "timer", name: "retry", ms });
+}
+
+/**
+ * Whether an open unit waits for an unsent decision.
+ *
+ * @param {Turn} turn
+ * @returns {(decision: { query_id: string, doc_id?: string }) => boolean}
+ */
+export function isOutgoing({ kind, state }) {
+  const ids = new Set(state.outbox.map(({ decision }) => kind.unitId(decision)));
+  return (decision) => ids.has(kind.unitId(decision));
+}
+
+/** @param {Decision} decision */
+export const isUndone = ({ kind }) => kind === "undone";

@@ -1,0 +1,232 @@
+// The state of a card: how it begins, and what is read from it.
+
+/** @import { Decision, Draft, Item, Kept, Kind, Marks, Notice, Pending, State, Turn, Unit } from "./types.js" */
+
+/** Decisions kept for looking back. */
+export const HISTORY = 300;
+
+/**
+ * @param {Kind} kind
+ * @param {Kept} kept
+ * @returns {State}
+ */
+export function initial(kind, kept) {
+  return {
+    tab: kept.tab,
+    order: Math.max(0, ...kept.outbox.map(({ order }) => order)),
+    mounted: false,
+    units: [],
+    exhausted: false,
+    asked: undefined,
+    history: [],
+    look: null,
+    outbox: kept.outbox,
+    told: {},
+    refused: kept.refused,
+    drafts: kept.drafts,
+    skipped: kept.skipped,
+    tabs: {},
+    sync: { running: false, retrying: false, failures: 0, failingSince: 0, trouble: null, detail: "" },
+    due: true,
+    wantsRecent: true,
+    returned: null,
+    leftAt: null,
+    asking: false,
+    fetching: null,
+    hasSaved: false,
+    notice: null,
+    scope: kind.scope(kept),
+  };
+}
+
+/**
+ * The open unit: none until the one that the page was opened for is here.
+ *
+ * @param {State} state
+ */
+export const openUnit = (state) => (state.asked === undefined ? state.units[0] : undefined);
+
+/**
+ * What is on screen: an earlier decision that is looked back at, or what is to be decided next.
+ *
+ * @param {Kind} kind
+ * @param {State} state
+ * @returns {Item | null}
+ */
+export function onScreen(kind, state) {
+  const entry = state.look === null ? null : (state.history[state.look] ?? null);
+  const unit = entry ? entry.unit : openUnit(state);
+  // A skipped unit waits until the server has nothing else.
+  if (!unit || (!entry && unit.skipped && !state.exhausted)) return null;
+  const about = kind.about(unit, entry?.decision ?? null);
+  if (!about) return null;
+  const subject = kind.subject({ query_id: unit.queryId, ...about });
+  return { unit, entry, about, subject, drawn: subject + (entry ? "\u0000back" : "") };
+}
+
+/**
+ * @param {Kind} kind
+ * @param {State} state
+ */
+export const drawnKey = (kind, state) => onScreen(kind, state)?.drawn ?? null;
+
+/**
+ * The marks of a decision, without fields that this kind of decision does not have.
+ *
+ * @param {Kind} kind
+ * @param {Marks | null | undefined} decision
+ * @returns {Marks}
+ */
+export function marksIn(kind, decision) {
+  const marks = { ...kind.marks };
+  for (const name of /** @type {(keyof Marks)[]} */ (Object.keys(marks))) {
+    const value = decision?.[name];
+    if (value) Object.assign(marks, { [name]: value });
+  }
+  return marks;
+}
+
+/**
+ * What the decision of an item has with it, or will have.
+ *
+ * @param {Kind} kind
+ * @param {State} state
+ * @param {Item} item
+ */
+export function marksOf(kind, state, item) {
+  const draft = state.drafts[item.subject];
+  return draft ? marksIn(kind, { ...item.entry?.decision, ...draft }) : marksIn(kind, item.entry?.decision);
+}
+
+/**
+ * The documents of a list that are selected now.
+ *
+ * @param {State} state
+ * @param {Item} item
+ * @returns {string[]}
+ */
+export const chosenOf = (state, item) =>
+  state.drafts[item.subject]?.chosen ?? (item.entry?.decision ?? item.unit.before)?.chosen ?? [];
+
+/**
+ * Decisions that the server's last counts do not include, of this tab and of others, in their order.
+ *
+ * @param {State} state
+ * @returns {Pending[]}
+ */
+export function outstanding(state) {
+  const told = Object.values(state.told);
+  if (!told.length) return state.outbox;
+  return [...told.map(({ pending }) => pending), ...state.outbox].sort((a, b) => a.order - b.order);
+}
+
+/** @param {Marks | Draft} a @param {Marks | Draft} b */
+export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+/** @param {State} state @param {Kind} kind @param {string} subject */
+export const entryAt = (kind, state, subject) =>
+  state.history.findLastIndex(({ decision }) => kind.subject(decision) === subject);
+
+// --------------------------------------------------------------------------------------- changes of a turn
+
+/**
+ * @param {Turn} turn
+ * @param {string} key
+ * @param {unknown} value null removes it
+ */
+export function store(turn, key, value) {
+  turn.effects.push({ type: "store", key, value });
+}
+
+/**
+ * @param {Turn} turn
+ * @param {string} code
+ * @param {Omit<Notice, "code">} details
+ */
+export function notice(turn, code, details = {}) {
+  turn.state.notice = { code, ...details };
+}
+
+/**
+ * A message that answers a key, and goes with what is on screen.
+ *
+ * @param {Turn} turn
+ * @param {string} code
+ * @param {Omit<Notice, "code">} details
+ */
+export function reply(turn, code, details = {}) {
+  notice(turn, code, { urgent: true, ...details });
+}
+
+/**
+ * Replaces the history; the decision on screen stays there if it is still part of it.
+ *
+ * @param {Turn} turn
+ * @param {(entry: State["history"][number]) => State["history"][number] | null} change
+ */
+export function changeHistory({ state }, change) {
+  const shown = state.look;
+  state.look = null;
+  state.history = state.history
+    .flatMap((entry, at) => {
+      const next = change(entry);
+      return next ? [{ at, next }] : [];
+    })
+    .map(({ at, next }, place) => {
+      if (at === shown) state.look = place;
+      return next;
+    });
+}
+
+/**
+ * Keeps marks for the next decision on a subject; null drops them.
+ *
+ * @param {Turn} turn
+ * @param {string} subject
+ * @param {Draft | null} changes
+ */
+export function setDraft(turn, subject, changes) {
+  const { [subject]: former, ...others } = turn.state.drafts;
+  if (!changes && !former) return;
+  const draft = changes && { ...former, ...changes };
+  if (draft && former && same(draft, former)) return;
+  turn.state.drafts = draft ? { ...others, [subject]: draft } : others;
+  store(turn, `draft:${subject}`, draft);
+}
+
+/**
+ * Removes units from those that are held.
+ *
+ * @param {Turn} turn
+ * @param {(unit: Unit) => boolean} keep
+ */
+export function keepUnits({ state }, keep) {
+  if (!state.units.every(keep)) state.units = state.units.filter(keep);
+}
+
+/**
+ * New units go before the skipped ones.
+ *
+ * @param {State} state
+ * @param {Unit[]} units
+ */
+export function lineUp(state, units) {
+  if (!units.length) return;
+  const at = state.units.findIndex(({ skipped }) => skipped);
+  const place = at < 0 ? state.units.length : at;
+  state.units = [...state.units.slice(0, place), ...units, ...state.units.slice(place)];
+}
+
+/**
+ * Marks of a decision that does not stand wait for the next one; what was written since is newer.
+ *
+ * @param {Turn} turn
+ * @param {Decision} decision
+ * @param {Marks} standing marks of the decision that stands
+ */
+export function keepMarks(turn, decision, standing = turn.kind.marks) {
+  const { kind, state } = turn;
+  const marks = marksIn(kind, decision);
+  const subject = kind.subject(decision);
+  if (!same(marks, standing)) setDraft(turn, subject, { ...marks, ...state.drafts[subject] });
+}

@@ -1,0 +1,173 @@
+// Several tabs of one annotator: each tells the others what it did, so that nothing is decided twice.
+
+/** @import { Entry, Message, Turn } from "./types.js" */
+
+import { dropRefused, forget, isUndone, takeUnsent } from "./outbox.js";
+import { changeHistory, entryAt, HISTORY, notice, onScreen, same } from "./state.js";
+
+/** Calls without an answer after which a tab counts as gone. */
+const DEAF = 2;
+
+/** How soon the counts are asked for after another tab's save. */
+const CATCH_UP = 400;
+
+/**
+ * Asks the other tabs whether they are there.
+ *
+ * @param {Turn} turn
+ */
+export function call(turn) {
+  const { state } = turn;
+  for (const [tab, unanswered] of Object.entries(state.tabs)) {
+    if (unanswered >= DEAF) takeOver(turn, tab);
+    else state.tabs = { ...state.tabs, [tab]: unanswered + 1 };
+  }
+  if (Object.keys(state.tabs).length) turn.effects.push({ type: "tell", message: { type: "there?" } });
+}
+
+/**
+ * @param {Turn} turn
+ * @param {{ tab: string, message: Message }} event
+ */
+export function hear(turn, { tab, message }) {
+  const { state } = turn;
+  if (message.type === "bye") return takeOver(turn, tab);
+  const isNew = !(tab in state.tabs);
+  state.tabs = { ...state.tabs, [tab]: 0 };
+  if (isNew) leaveTo(turn, tab);
+  if (message.type === "there?") turn.effects.push({ type: "tell", message: { type: "here" } });
+  if (message.type === "said") takeSaid(turn, tab, message);
+  if (message.type === "answered") takeAnswered(turn, tab, message);
+  if (message.type === "skipped") takeSkipped(turn, message);
+  return undefined;
+}
+
+// ------------------------------------------------------------------------------------- whose it is to send
+
+/**
+ * What was found in the browser's storage and waits in a tab that is alive is sent by that one.
+ *
+ * @param {Turn} turn
+ * @param {string} tab
+ */
+function leaveTo({ state }, tab) {
+  const theirs = state.outbox.filter((pending) => pending.tab === tab);
+  if (!theirs.length) return;
+  state.told = {
+    ...state.told,
+    ...Object.fromEntries(theirs.map((pending) => [pending.decision.uuid, { pending, tab, saved: false }])),
+  };
+  state.outbox = state.outbox.filter((pending) => pending.tab !== tab);
+}
+
+/**
+ * A tab is gone: what it has not sent is sent from here.
+ *
+ * @param {Turn} turn
+ * @param {string} tab
+ */
+function takeOver(turn, tab) {
+  const { [tab]: _, ...others } = turn.state.tabs;
+  turn.state.tabs = others;
+  takeUnsent(turn, (told) => told.tab === tab);
+}
+
+// ------------------------------------------------------------------------------------------- what is heard
+
+/**
+ * Moves what another tab has decided from the units to the history.
+ *
+ * @param {Turn} turn
+ * @param {string} tab
+ * @param {Message & { type: "said" }} message
+ */
+function takeSaid(turn, tab, { pending, unit: theirs }) {
+  const { kind, state } = turn;
+  const { decision } = pending;
+  const uuid = decision.uuid;
+  const shown = onScreen(kind, state);
+  const subject = kind.subject(decision);
+  const here = shown?.subject === subject;
+  state.outbox = state.outbox.filter((each) => each.decision.uuid !== uuid); // read from the storage already
+  state.told = { ...state.told, [uuid]: { pending, tab, saved: false } };
+  state.order = Math.max(state.order, pending.order);
+  const id = kind.unitId(decision);
+  const held = state.units.find((unit) => unit.id === id) ?? null;
+  state.units = state.units.flatMap((unit) => (unit === held ? (kind.heard(unit, decision) ?? []) : unit));
+  const known = state.history[entryAt(kind, state, subject)] ?? null;
+  if (isUndone(decision)) {
+    changeHistory(turn, (entry) => (kind.subject(entry.decision) === subject ? null : entry));
+  } else {
+    /** @type {Entry} */
+    const entry = {
+      decision,
+      title: pending.title,
+      unit: known?.unit ?? held ?? theirs,
+      was: known,
+      order: pending.order,
+    };
+    if (known && here && shown.entry) changeHistory(turn, (each) => (each === known ? entry : each));
+    else {
+      changeHistory(turn, (each) => (each === known ? null : each));
+      state.history = [...state.history, entry];
+      if (state.history.length > HISTORY) changeHistory(turn, (each) => (each === state.history[0] ? null : each));
+    }
+  }
+  if (here) notice(turn, "decided-in-another-tab", { title: pending.title, decision });
+}
+
+/**
+ * The server has answered another tab; the counts are brought up to date a moment later.
+ *
+ * @param {Turn} turn
+ * @param {string} tab
+ * @param {Message & { type: "answered" }} message
+ */
+function takeAnswered(turn, tab, { saved, refused }) {
+  const { kind, state } = turn;
+  state.hasSaved ||= saved.length > 0;
+  for (const uuid of saved) {
+    const pending = state.outbox.find(({ decision }) => decision.uuid === uuid) ?? state.told[uuid]?.pending;
+    if (!pending) continue;
+    state.told = { ...state.told, [uuid]: { pending, tab, saved: true } };
+    const id = kind.unitId(pending.decision);
+    state.units = state.units.map((unit) =>
+      unit.id === id ? (kind.confirmed?.(unit, pending.decision) ?? unit) : unit,
+    );
+  }
+  const gone = new Set([...saved, ...refused]);
+  state.outbox = state.outbox.filter(({ decision }) => !gone.has(decision.uuid));
+  if (refused.length) {
+    forget(state, new Set(refused));
+    dropRefused(turn, new Set(refused));
+    state.exhausted = false; // their units may be handed out again
+  }
+  turn.effects.push({ type: "timer", name: "catch-up", ms: CATCH_UP });
+}
+
+/**
+ * @param {Turn} turn
+ * @param {{ id: string }} message
+ */
+function takeSkipped(turn, { id }) {
+  const { kind, state } = turn;
+  const unit = state.units.find((each) => each.id === id && !each.skipped);
+  if (!unit) return;
+  const here = onScreen(kind, state)?.unit === unit;
+  state.units = [...state.units.filter((each) => each !== unit), { ...unit, skipped: true, kept: false }];
+  if (here) notice(turn, "skipped-in-another-tab", { title: kind.title(unit) });
+}
+
+/**
+ * What other tabs write into the storage that all share: marks that wait, and refusals.
+ *
+ * @param {Turn} turn
+ * @param {{ name: string, value: any }} event
+ */
+export function takeStored({ state }, { name, value }) {
+  if (name === "refused") state.refused = value ?? [];
+  if (!name.startsWith("draft:")) return;
+  const { [name.slice("draft:".length)]: former, ...others } = state.drafts;
+  if (former && value && same(former, value)) return;
+  state.drafts = value ? { ...others, [name.slice("draft:".length)]: value } : others;
+}

@@ -1,0 +1,353 @@
+/** The state of a judging card, and what goes in and out of its machine. */
+
+import type {
+  CalibrationFeedback,
+  DocumentPayload,
+  Opinion,
+  PlannedComparison,
+  Refused,
+  TopicPayload,
+  TopicWords,
+} from "../wire.d.ts";
+
+export type Doc = DocumentPayload;
+export type Topic = TopicPayload;
+export type Place = [start: number, end: number];
+
+/** What goes with a decision besides the answer: kept as a draft until the decision is made. */
+export interface Marks {
+  note?: string | null;
+  flagged?: boolean;
+  passages?: Place[];
+}
+
+/** Marks that wait, and in a list the documents that are selected but not submitted. */
+export interface Draft extends Marks {
+  chosen?: string[];
+}
+
+/** The answer itself; which fields there are depends on the kind of unit. */
+export interface Answer {
+  kind: string;
+  reason?: string | null;
+  relevance?: number | null;
+  chosen?: string[];
+}
+
+/** The fields that say what a decision is about, besides `query_id`. */
+export interface About {
+  doc_id?: string;
+  shown?: string[];
+  chosen?: string[];
+  left?: string;
+  right?: string;
+}
+
+/** How long the unit was on screen, and how the decision was entered. */
+export interface Viewing {
+  shown_at: string;
+  seconds: number;
+  away: number;
+  source: "key" | "click";
+}
+
+/** A decision as the server gets it; `uuid` is null for one that came from the server without. */
+export interface Decision extends About, Answer, Marks, Partial<Viewing> {
+  uuid: string | null;
+  query_id: string;
+  judged_at?: string | null;
+}
+
+/** A decision that was made in a browser. */
+export interface Sent extends Decision {
+  uuid: string;
+}
+
+/** What is decided in one go: a pair to grade or adjudicate, or a topic with its documents. */
+export interface Unit {
+  id: string;
+  queryId: string;
+  documents: Doc[];
+  topic?: TopicWords;
+  /** A decision that was undone. */
+  before?: Decision | null;
+  /** Put behind the others, until it comes round again. */
+  skipped?: boolean;
+  /** Found by searching. */
+  taken?: boolean;
+  /** Was on screen or is to be, so the loop does not replace it. */
+  kept?: boolean;
+  /** All annotators' judgements, for adjudication. */
+  opinions?: Opinion[];
+  /** Preferences: the comparison now and after each answer; undefined until the server has sent it. */
+  next?: PlannedComparison | undefined;
+  done?: number;
+  expected?: number;
+}
+
+/** A decision that can be looked back at and undone; `unit` is null until it is needed, `was` is what it replaced. */
+export interface Entry {
+  decision: Decision;
+  title: string;
+  unit: Unit | null;
+  was: Entry | null;
+  order: number;
+  /** The server did not count it: the pair had all the judgements it needs. */
+  surplus?: boolean;
+}
+
+/** A decision on its way to the server; `delta` is what it adds to the number of units done. */
+export interface Pending {
+  decision: Sent;
+  order: number;
+  delta: number;
+  title: string;
+  tab: string;
+}
+
+/** What another tab decided, until an answer of the server counts it. */
+export interface Told {
+  pending: Pending;
+  tab: string;
+  saved: boolean;
+}
+
+export interface Refusal extends Refused {
+  title: string;
+  decision: Sent;
+}
+
+/** What is on screen: an open unit, or an earlier decision (`entry`). */
+export interface Item {
+  unit: Unit;
+  entry: Entry | null;
+  about: About;
+  /** A later decision with the same subject replaces this one. */
+  subject: string;
+  /** The subject, and whether it is an earlier decision. */
+  drawn: string;
+}
+
+/** A message for the line above the buttons, without its words; an urgent one goes with what is on screen. */
+export interface Notice {
+  code: string;
+  urgent?: boolean;
+  title?: string;
+  decision?: Decision;
+  revised?: boolean;
+  done?: boolean;
+  saved?: boolean;
+  on?: boolean;
+  words?: string;
+  status?: number;
+  detail?: string;
+}
+
+/** A request to the server. Only one in the lane `sync` is under way at a time. */
+export type Request = SyncRequest | FetchRequest | LastRequest;
+
+export interface SyncRequest {
+  lane: "sync";
+  route: string;
+  body: object;
+  context: SyncContext;
+}
+
+/** What the machine needs to read the answer. */
+export interface SyncContext {
+  batch: Pending[];
+  /** Uuids of other tabs' saved decisions, which the answer's counts include. */
+  counted: string[];
+  due: boolean;
+  /** What was on screen when the annotator came back to the page after a while. */
+  returned: string | null;
+  want: number;
+  visit: number;
+  skips: number;
+  filter?: unknown;
+}
+
+/** What a page sends as it goes away, without waiting for an answer. */
+export interface LastRequest extends Omit<SyncRequest, "lane"> {
+  lane: "last";
+}
+
+/** A request for the unit of an earlier decision, beside what is under way. */
+export interface FetchRequest {
+  lane: "aside";
+  route: string;
+  body: object;
+  context: FetchContext;
+}
+
+/** The unit is shown or its decision undone if `on` is on screen still. */
+export interface FetchContext {
+  goal: "look" | "undo" | "open";
+  decision: Decision;
+  title: string;
+  source: "key" | "click";
+  on: string | null;
+}
+
+export type Effect =
+  | { type: "send"; request: Request }
+  | { type: "store"; key: string; value: unknown }
+  | { type: "tell"; message: Message }
+  | { type: "timer"; name: TimerName; ms: number | null };
+
+export type TimerName = "pump" | "retry" | "again" | "look" | "catch-up";
+
+/** What tabs of one annotator tell each other; the shell adds the sender's `tab`. */
+export type Message =
+  | { type: "there?" | "here" | "bye" }
+  | { type: "said"; pending: Pending; unit: Unit | null }
+  | { type: "answered"; saved: string[]; refused: string[] }
+  | { type: "skipped"; id: string };
+
+/** A decision event's own part: `on` is what was drawn when the key was pressed. */
+export interface By extends Viewing {
+  on: string | null;
+}
+
+/** Every event says when it happened (ms), and brings a new uuid for the decision that it may make. */
+export type Event = (
+  | ({ type: "decide"; answer: Answer; stay?: boolean } & By)
+  | ({ type: "mark"; changes: Marks; notice?: string } & By)
+  | ({ type: "undo" } & By)
+  | { type: "draft"; subject: string; changes: Draft }
+  | { type: "tick"; id: string }
+  | { type: "skip" }
+  | { type: "look"; step: number }
+  | { type: "open"; decision: Decision; title: string }
+  | { type: "dismiss"; refused: string }
+  | { type: "whole"; doc: Doc }
+  | { type: "notice"; notice: Notice | null }
+  | { type: "mount"; fresh: boolean; asked: string | null; filter?: unknown }
+  | { type: "unmount" }
+  | { type: "wake" }
+  | { type: "beat" }
+  | { type: "call" }
+  | { type: "leave" }
+  | { type: "visible"; visible: boolean; on: string | null }
+  | { type: "timer"; name: TimerName }
+  | { type: "answer"; request: Request; answer: any }
+  | { type: "failure"; request: Request; status: number; detail: string }
+  | { type: "message"; tab: string; message: Message }
+  | { type: "stored"; name: string; value: any }
+  | { type: "topic"; queryId: string; chosen: boolean }
+  | { type: "next-topic" }
+  | { type: "take"; queryId: string; doc: Doc; atOnce: boolean }
+  | { type: "close-feedback" }
+) & { at: number; uuid: string };
+
+/** Sending: what is under way, and how it failed last. */
+export interface Sync {
+  running: boolean;
+  retrying: boolean;
+  failures: number;
+  failingSince: number;
+  /** HTTP status of the last failure; 0 for no answer, -1 for an unexpected one, null if the last request succeeded. */
+  trouble: number | null;
+  detail: string;
+}
+
+/** State that all kinds of unit share; `scope` is the kind's own. */
+export interface State<Scope = any> {
+  tab: string;
+  order: number;
+  mounted: boolean;
+  units: Unit[];
+  exhausted: boolean;
+  asked: string | undefined;
+  history: Entry[];
+  /** The place in `history` of the decision on screen; null for the open unit. */
+  look: number | null;
+  outbox: Pending[];
+  told: Record<string, Told>;
+  refused: Refusal[];
+  drafts: Record<string, Draft>;
+  skipped: string[];
+  /** Other tabs, and how many calls they have not answered. */
+  tabs: Record<string, number>;
+  sync: Sync;
+  due: boolean;
+  wantsRecent: boolean;
+  returned: string | null;
+  leftAt: number | null;
+  asking: boolean;
+  fetching: string | null;
+  hasSaved: boolean;
+  notice: Notice | null;
+  scope: Scope;
+}
+
+/** What a browser kept of an earlier visit. */
+export interface Kept {
+  tab: string;
+  outbox: Pending[];
+  drafts: Record<string, Draft>;
+  refused: Refusal[];
+  skipped: string[];
+  topic?: string | null;
+  last?: string | null;
+}
+
+/** A step under way: handlers replace fields of `state`, which is this step's own copy, and add effects. */
+export interface Turn<Scope = any> {
+  kind: Kind<Scope>;
+  state: State<Scope>;
+  effects: Effect[];
+}
+
+/** What differs between kinds of unit. */
+export interface Kind<Scope = any> {
+  name: string;
+  /** Marks of a decision that has none. */
+  marks: Marks;
+  scope(kept: Kept): Scope;
+  title(unit: Unit): string;
+  subject(decision: { query_id: string } & About): string;
+  unitId(decision: { query_id: string } & About): string;
+  /** How the server's `closed` names a unit, if not by its id. */
+  closedId?(unit: Unit): string;
+  /** What an undone decision names instead. */
+  undone?: About;
+  /** What the next decision in a unit is about; null while that is not known. For a decided one, what that is about. */
+  about(unit: Unit, decision: Decision | null): About | null;
+  /** The unit after a decision; null if nothing of it is left. */
+  after(unit: Unit, decision: Decision): Unit | null;
+  /** What a first decision adds to the number of units done. */
+  delta(state: State<Scope>, unit: Unit, after: Unit | null): number;
+  /** After a change of an earlier decision. */
+  revised?(turn: Turn<Scope>, item: Item): void;
+  /** The unit of an undone decision as it is put in front, and what undoing adds to the number of units done. */
+  back(turn: Turn<Scope>, entry: Entry & { unit: Unit }): { unit: Unit; delta: number };
+  /** A held unit after another tab's decision; null if it goes. */
+  heard(unit: Unit, decision: Decision): Unit | null;
+  /** The same once the server has saved it. */
+  confirmed?(unit: Unit, decision: Decision): Unit;
+  /** Whether nothing but the open unit is left. */
+  isOnly(state: State<Scope>): boolean;
+  skip?(turn: Turn<Scope>, unit: Unit): void;
+  /** Brings the held units into order after each step. */
+  arrange?(turn: Turn<Scope>): void;
+  /** Whether to ask again in a while, since others have the rest. */
+  isBlocked(state: State<Scope>): boolean;
+  again(turn: Turn<Scope>): void;
+  /** What another tab had saved when a request went out is in the counts of its answer, or is added to them. */
+  count(turn: Turn<Scope>, pending: Pending, answer: any): void;
+  recorded?(turn: Turn<Scope>, decision: Decision): void;
+  next(state: State<Scope>): SyncRequest | null;
+  /** Reads an answer; false if it is not what was asked for. */
+  take(turn: Turn<Scope>, request: SyncRequest, answer: any): boolean;
+  /** Whether a refused request needs no other attempt. */
+  refused?(turn: Turn<Scope>, request: SyncRequest, failure: { status: number; detail: string }): boolean;
+  /** The last request of a page that goes away. */
+  last(state: State<Scope>): SyncRequest;
+  fetch(decision: Decision): { route: string; body: object };
+  fetched(answer: any, decision: Decision): { unit: Unit; decision: Decision };
+  mount(turn: Turn<Scope>, event: { fresh: boolean; asked: string | null; filter?: unknown }): void;
+  handlers?: Record<string, (turn: Turn<Scope>, event: any) => void>;
+}
+
+export type { CalibrationFeedback, PlannedComparison, TopicWords };

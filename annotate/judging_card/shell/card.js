@@ -1,0 +1,246 @@
+/**
+ * A card at work: the machine's state, and the shell that carries out its effects.
+ *
+ * It outlives reruns of the page and visits to other pages; its view comes and goes (`view/mount.js`). Everything that
+ * happens goes through `dispatch`: one step of the machine, its effects, and then the screen is brought up to date.
+ */
+
+/** @import { Effect, Event, Kind, Message, Request, State, TimerName, Viewing } from "../core/types.js" */
+/** @import { Clock } from "./viewing_time.js" */
+/** @import { CardData } from "../view/types.js" */
+
+import { step } from "../core/machine.js";
+import { drawnKey, initial } from "../core/state.js";
+import { Arrangement } from "./arrangement.js";
+import { Failure, Network } from "./network.js";
+import { newUuid, Storage } from "./storage.js";
+import * as viewingTime from "./viewing_time.js";
+
+/** Ms between calls to the other tabs, and between requests that tell the server what is held. */
+const CALL = 4_000;
+const HEARTBEAT = 120_000;
+
+/** Whatever an event brings besides the time and a uuid, which `dispatch` adds. */
+/** @typedef {Event extends infer E ? E extends Event ? Omit<E, "at" | "uuid"> : never : never} Happening */
+
+/** @template [Scope=any] */
+export class Card {
+  /**
+   * @param {Kind<Scope>} kind
+   * @param {CardData} data
+   * @param {string} place the prefix of the browser's storage for this campaign, annotator and task
+   */
+  constructor(kind, data, place) {
+    const tab = newUuid();
+    this.kind = kind;
+    this.data = data;
+    this.storage = new Storage(place);
+    this.network = new Network(data.routes, data.annotator);
+    this.network.token = data.token;
+    /** @type {State<Scope>} */
+    this.state = initial(kind, this.storage.kept(tab));
+    this.arrangement = new Arrangement(this.storage, this.network, data.own);
+    /** Draws the state; set by the view while there is one. @type {(() => void) | undefined} */
+    this.draw = undefined;
+    /** What was drawn last: keys are meant for that. @type {string | null} */
+    this.drawn = null;
+    /** @type {Clock | null} */
+    this.clock = null;
+    /** @type {Map<TimerName, ReturnType<typeof setTimeout>>} */
+    this.timers = new Map();
+    this.openTabs(place, tab);
+    setInterval(() => this.dispatch({ type: "beat" }), HEARTBEAT);
+  }
+
+  /** @param {Happening} happening */
+  dispatch(happening) {
+    const event = /** @type {Event} */ ({ at: Date.now(), uuid: newUuid(), ...happening });
+    const { state, effects } = step(this.kind, this.state, event);
+    this.state = state;
+    for (const effect of effects) this.carryOut(effect);
+    // The time so far is in the decision: where its unit stays on screen, the clock restarts.
+    if (effects.some((effect) => effect.type === "store" && effect.key.startsWith("pending:") && effect.value))
+      this.clock = null;
+    this.refresh();
+  }
+
+  /** Brings the screen up to date, and the clock with it. */
+  refresh() {
+    this.draw?.();
+    const drawn = drawnKey(this.kind, this.state);
+    if (drawn === this.drawn && (this.clock || drawn === null)) return;
+    this.drawn = drawn;
+    this.restartClock();
+  }
+
+  restartClock() {
+    this.clock =
+      this.drawn === null ? null : viewingTime.start(performance.now(), new Date().toISOString(), this.isInFront());
+  }
+
+  /** @param {Effect} effect */
+  carryOut(effect) {
+    if (effect.type === "send") void this.send(effect.request);
+    if (effect.type === "store") this.storage.write(effect.key, effect.value);
+    // After the paint, so that it does not delay this tab.
+    if (effect.type === "tell") setTimeout(() => this.tell(effect.message));
+    if (effect.type === "timer") this.time(effect.name, effect.ms);
+  }
+
+  /** @param {Request} request */
+  async send(request) {
+    const { route, body, lane } = request;
+    if (lane === "last") {
+      this.network.send(route, body).catch(() => undefined);
+      return;
+    }
+    try {
+      const answer = await this.network.post(route, body);
+      this.dispatch({ type: "answer", request, answer });
+    } catch (error) {
+      if (!(error instanceof Failure)) reportError(error);
+      const { status, detail } = error instanceof Failure ? error : new Failure(-1);
+      this.dispatch({ type: "failure", request, status, detail });
+    }
+  }
+
+  /**
+   * @param {TimerName} name
+   * @param {number | null} ms null stops it
+   */
+  time(name, ms) {
+    clearTimeout(this.timers.get(name));
+    this.timers.delete(name);
+    if (ms === null) return;
+    this.timers.set(
+      name,
+      setTimeout(() => {
+        this.timers.delete(name);
+        this.dispatch({ type: "timer", name });
+      }, ms),
+    );
+  }
+
+  // --------------------------------------------------------------------------------------------- other tabs
+
+  /**
+   * Hears of the annotator's other tabs, in place of another copy of this module in this one.
+   *
+   * @param {string} place
+   * @param {string} tab
+   */
+  openTabs(place, tab) {
+    const slot = Symbol.for(`cleverdon.judging.tabs ${place}`);
+    const others = /** @type {Record<symbol, () => void>} */ (/** @type {unknown} */ (window));
+    others[slot]?.();
+    const { signal, abort } = controller();
+    others[slot] = abort;
+    if (typeof BroadcastChannel !== "function") return;
+    const channel = new BroadcastChannel(place);
+    this.channel = channel;
+    this.tab = tab;
+    channel.addEventListener(
+      "message",
+      ({ data }) => {
+        if (
+          typeof data?.tab !== "string" ||
+          data.tab === tab ||
+          (data.type === "said" && !data.pending?.decision?.uuid)
+        )
+          return;
+        this.dispatch({ type: "message", tab: data.tab, message: data });
+      },
+      { signal },
+    );
+    window.addEventListener("pageshow", ({ persisted }) => persisted && this.tell({ type: "there?" }), { signal });
+    window.addEventListener(
+      "storage",
+      ({ key, newValue }) => {
+        if (!key?.startsWith(place)) return;
+        const name = key.slice(place.length);
+        const value = parsed(newValue);
+        if (name === "own") this.arrangement.take(value);
+        this.dispatch({ type: "stored", name, value });
+      },
+      { signal },
+    );
+    const calling = setInterval(() => this.dispatch({ type: "call" }), CALL);
+    signal.addEventListener("abort", () => {
+      clearInterval(calling);
+      channel.close();
+      this.channel = undefined;
+    });
+    this.tell({ type: "there?" });
+  }
+
+  /** @param {Message} message */
+  tell(message) {
+    this.channel?.postMessage({ ...message, tab: this.tab });
+  }
+
+  // ------------------------------------------------------------------------------------- the page, and time
+
+  isInFront() {
+    return document.visibilityState === "visible" && this.state.mounted;
+  }
+
+  /** A sign of life of the annotator. Gives the ms since the last one. */
+  moved() {
+    if (!this.clock) return 0;
+    const now = performance.now();
+    const still = now - this.clock.moved;
+    this.clock = viewingTime.move(this.clock, now, this.isInFront());
+    return still;
+  }
+
+  runClock() {
+    if (this.clock) this.clock = viewingTime.run(this.clock, performance.now(), this.isInFront());
+  }
+
+  /**
+   * What a decision says of how it was made, and of what was on screen.
+   *
+   * @param {"key" | "click"} source
+   * @returns {Viewing & { on: string | null }}
+   */
+  by(source) {
+    this.runClock();
+    const now = performance.now();
+    const clock = this.clock ?? viewingTime.start(now, new Date().toISOString(), false);
+    return { ...viewingTime.read(clock, now), source, on: this.drawn };
+  }
+
+  /**
+   * An answer of a route, outside of the machine; throws a `Failure`.
+   *
+   * @param {string} route
+   * @param {object} body
+   * @returns {Promise<any>}
+   */
+  post(route, body) {
+    return this.network.post(route, body);
+  }
+
+  /**
+   * Says something in the line above the buttons, until something else is on screen.
+   *
+   * @param {string} words
+   */
+  say(words) {
+    this.dispatch({ type: "notice", notice: words ? { code: "words", words, urgent: true } : null });
+  }
+}
+
+function controller() {
+  const made = new AbortController();
+  return { signal: made.signal, abort: () => made.abort() };
+}
+
+/** @param {string | null} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,88 @@
+// What the browser keeps: unsent decisions, drafts, refusals, and how the annotator has arranged the card.
+
+/** @import { Draft, Kept, Pending } from "../core/types.js" */
+
+/** The browser's storage under a prefix; `fails` where it cannot be written: what is kept is in memory only then. */
+export class Storage {
+  /** @param {string} prefix */
+  constructor(prefix) {
+    this.prefix = prefix;
+    this.fails = false;
+    this.write("probe", 1);
+    this.write("probe", null);
+  }
+
+  /**
+   * @param {string} key
+   * @param {unknown} value null removes it
+   */
+  write(key, value) {
+    try {
+      if (value === null) localStorage.removeItem(this.prefix + key);
+      else localStorage.setItem(this.prefix + key, JSON.stringify(value));
+    } catch {
+      this.fails = true; // full, or switched off: the status line says so
+    }
+  }
+
+  /**
+   * @param {string} key
+   * @returns {any} null for what is not there, or was not written by a card
+   */
+  read(key) {
+    try {
+      return JSON.parse(localStorage.getItem(this.prefix + key) ?? "null");
+    } catch {
+      return null;
+    }
+  }
+
+  /**
+   * The values whose keys begin with a word, by the rest of the key.
+   *
+   * @param {string} start
+   * @returns {[string, any][]}
+   */
+  all(start) {
+    try {
+      return Object.keys(localStorage)
+        .filter((key) => key.startsWith(this.prefix + start))
+        .map((key) => [key.slice(this.prefix.length + start.length), this.read(key.slice(this.prefix.length))]);
+    } catch {
+      return [];
+    }
+  }
+
+  /**
+   * What an earlier visit left. Each decision has a key of its own, so that two tabs never overwrite each other's.
+   *
+   * @param {string} tab
+   * @returns {Kept}
+   */
+  kept(tab) {
+    /** @type {Pending[]} */
+    const outbox = this.all("pending:")
+      .map(([, value]) => (value?.judgement ? { ...value, decision: value.judgement } : value))
+      .filter((value) => value?.decision?.uuid);
+    const drafts = this.all("draft:").filter(([, value]) => typeof value === "object" && value !== null);
+    return {
+      tab,
+      outbox: outbox.sort((a, b) => a.order - b.order),
+      drafts: /** @type {Record<string, Draft>} */ (Object.fromEntries(drafts)),
+      refused: (this.read("refused") ?? []).filter((/** @type {any} */ each) => each?.decision),
+      skipped: this.read("skipped") ?? [],
+      topic: this.read("topic"),
+      last: this.read("last"),
+    };
+  }
+}
+
+/** crypto.randomUUID exists on https and localhost only; a campaign on a LAN address needs one as well. */
+export function newUuid() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

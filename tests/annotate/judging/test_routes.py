@@ -1,0 +1,270 @@
+"""The judging routes: what they hand out, what they take, and whom they refuse."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from annotate.auth import tokens
+from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
+from annotate.judging.document_payload import PREFIX, TEXT_CAP
+from annotate.judging.routes import JudgingService
+from collection import Campaign, Document, Judgement
+from collection.errors import BusyError
+from tests.conftest import judging_token, signed_in
+from tests.helpers import AS_JSON, judged, post
+
+
+@pytest.fixture
+def service(campaign: Campaign) -> JudgingService:
+    return JudgingService(campaign.directory)
+
+
+@pytest.fixture
+def client(service: JudgingService, campaign: Campaign) -> Iterator[TestClient]:
+    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan), follow_redirects=False) as client:
+        client.headers[TOKEN_HEADER] = judging_token(campaign)
+        yield client
+
+
+def test_hand_out_judge_and_go_on(client: TestClient, campaign: Campaign) -> None:
+    first = post(client, "sync", query_id="1", want=2)
+    assert [d["doc_id"] for d in first["documents"]] == ["d2", "d1"]
+    assert first["progress"] == {"topic": {"judged": 0, "pool": 3}, "all": {"judged": 0, "pool": 6}}
+    item = judged("d2", 3)
+    second = post(client, "sync", decisions=[item], query_id="1", holding=["d1"], want=5)
+    assert second["saved"] == [item["uuid"]]
+    assert [d["doc_id"] for d in second["documents"]] == ["d6"]
+    assert second["progress"]["topic"] == {"judged": 1, "pool": 3}
+    row = campaign.judgement_log.judgements().iloc[0]
+    assert row[["annotator", "doc_id", "relevance", "seconds", "source"]].tolist() == ["ann", "d2", 3, 1.235, "key"]
+
+
+def test_the_same_request_again_changes_nothing(client: TestClient, campaign: Campaign) -> None:
+    post(client, "sync", query_id="1", want=3)
+    item = judged("d2")
+    for _ in range(3):
+        assert post(client, "sync", decisions=[item])["saved"] == [item["uuid"]]
+    assert campaign.progress.counts()["logged"] == 1
+
+
+def test_undo_and_regrade_in_one_request_keep_their_order(client: TestClient, campaign: Campaign) -> None:
+    post(client, "sync", query_id="1", want=3)
+    items = [judged("d2", 1), judged("d2", None, kind="undone"), judged("d2", 2)]
+    assert post(client, "sync", decisions=items)["refused"] == []
+    assert campaign.judgement_log.judgements()["relevance"].tolist() == [2]
+    assert campaign.judgement_log.judgements(current=False)["kind"].tolist() == ["graded", "undone", "graded"]
+
+
+def test_what_was_not_handed_out_is_refused_and_the_rest_is_kept(client: TestClient) -> None:
+    post(client, "sync", query_id="1", want=1)
+    good, foreign, high = judged("d2"), judged("d6"), judged("d2", 9)
+    answer = post(client, "sync", decisions=[foreign, high, good])
+    assert answer["saved"] == [good["uuid"]]
+    assert [r["uuid"] for r in answer["refused"]] == [foreign["uuid"], high["uuid"]]
+    assert answer["refused"][0]["reason"] == "document 'd6' of topic '1' is not assigned to ann"
+
+
+def test_recent_is_what_a_reloaded_card_can_undo(client: TestClient) -> None:
+    post(client, "sync", query_id="1", want=3)
+    cannot = judged("d1", None, kind="cannot judge", reason="unreadable")
+    post(client, "sync", decisions=[judged("d2", 3), cannot])
+    recent = post(client, "sync", query_id="1", want=3, recent=True)["recent"]
+    assert [(r["doc_id"], r["kind"], r["relevance"], r["reason"]) for r in recent] == [
+        ("d1", "cannot judge", None, "unreadable"),
+        ("d2", "graded", 3, None),
+    ]
+    assert recent[0]["text"] == "The text of document 1."
+
+
+def test_skipped_come_last(client: TestClient) -> None:
+    post(client, "sync", query_id="1", want=3)
+    answer = post(client, "sync", skips=[{"query_id": "1", "doc_id": "d2"}], query_id="1", want=3)
+    assert [d["doc_id"] for d in answer["documents"]] == ["d1", "d6", "d2"]
+
+
+def test_nothing_says_how_a_pair_came_up(client: TestClient) -> None:
+    document = post(client, "sync", query_id="1", want=1)["documents"][0]
+    assert set(document) == {
+        *(
+            "doc_id",
+            "title",
+            "form",
+            "text",
+            "html",
+            "length",
+            "truncated",
+            "metadata",
+            "images",
+            "excerpts",
+            "terms",
+            "title_terms",
+        )
+    }
+
+
+def test_long_texts_come_in_two_steps(client: TestClient, campaign: Campaign) -> None:
+    with campaign.store.transaction():
+        campaign.store.corpus.add_documents([Document("d2", "long", "x" * (TEXT_CAP + 5))], replace=True)
+    document = post(client, "sync", query_id="1", want=1)["documents"][0]
+    assert (len(document["text"]), document["length"], document["truncated"]) == (TEXT_CAP, TEXT_CAP + 5, True)
+    whole = post(client, "document", query_id="1", doc_id="d2")
+    assert (len(whole["text"]), whole["truncated"]) == (TEXT_CAP + 5, False)
+    post(client, "document", 400, query_id="1", doc_id="none")
+
+
+def test_topics(client: TestClient) -> None:
+    topics = post(client, "topics")["topics"]
+    assert topics[0] == {
+        "query_id": "1",
+        "title": "running average",
+        "description": "Smooth a series.",
+        "narrative": "A window.",
+        "pool": 3,
+        "judged": 0,
+        "without_text": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"decisions": "all"},
+        {"decisions": [{"kind": "graded"}]},
+        {"skips": [1]},
+        {"query_id": 7},
+        {"query_id": "1", "want": "many"},
+    ],
+)
+def test_what_no_card_sends_is_answered_400_and_changes_nothing(
+    client: TestClient, campaign: Campaign, payload: dict[str, Any]
+) -> None:
+    assert "expected" in post(client, "sync", 400, **payload)["error"]
+    assert campaign.progress.counts()["logged"] == 0
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"kind": "maybe"},
+        {"relevance": "3"},
+        {"relevance": 1.5},
+        {"doc_id": ""},
+        {"reason": "\ud800"},
+        {"query_id": None},
+    ],
+)
+def test_one_odd_judgement_does_not_keep_the_others_from_being_saved(client: TestClient, odd: dict[str, Any]) -> None:
+    post(client, "sync", query_id="1", want=3)
+    good, bad = judged("d1"), judged("d2") | odd
+    answer = post(client, "sync", odd=True, decisions=[bad, good])
+    assert answer["saved"] == [good["uuid"]]
+    assert [r["uuid"] for r in answer["refused"]] == [bad["uuid"]]
+
+
+@pytest.mark.parametrize("seconds", [float("1e300"), -1, 10**400, "long", None])
+def test_no_judgement_is_lost_for_a_clock_that_is_wrong(client: TestClient, campaign: Campaign, seconds: Any) -> None:
+    post(client, "sync", query_id="1", want=3)
+    assert post(client, "sync", odd=True, decisions=[judged("d2", seconds=seconds)])["refused"] == []
+    assert campaign.judgement_log.judgements()["seconds"].isna().tolist() == [True]
+
+
+def test_what_was_judged_elsewhere_is_closed(client: TestClient, campaign: Campaign) -> None:
+    post(client, "sync", query_id="1", want=3)
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
+    assert post(client, "sync", query_id="1", holding=["d2", "d1", "d6"])["closed"] == ["d1"]
+
+
+def test_a_judgement_from_elsewhere_can_be_undone_and_given_anew(client: TestClient, campaign: Campaign) -> None:
+    """Without a lease: the pair was judged by a script, and the card shows it among the recent ones."""
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
+    answer = post(client, "sync", decisions=[judged("d1", None, kind="undone"), judged("d1", 3)])
+    assert answer["refused"] == []
+
+
+def test_a_busy_campaign_is_answered_503_and_nothing_is_lost(
+    client: TestClient, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object) -> None:
+        raise BusyError("busy")
+
+    post(client, "sync", query_id="1", want=3)
+    monkeypatch.setattr("annotate.judging.routes._progress", busy)
+    item = judged("d2")
+    assert "busy" in post(client, "sync", 503, decisions=[item])["error"]
+    assert campaign.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
+
+
+def test_a_body_that_is_no_json(client: TestClient) -> None:
+    assert client.post(f"{PREFIX}/sync", content=b"{", headers=AS_JSON).status_code == 400
+    assert client.post(f"{PREFIX}/sync", content=b"[]", headers=AS_JSON).status_code == 400
+
+
+# --- who may --------------------------------------------------------------------------------------
+
+
+def test_every_route_wants_a_token(client: TestClient, service: JudgingService, campaign: Campaign) -> None:
+    routes = [route.path.removeprefix(f"{PREFIX}/") for route in service.routes() if route.methods == {"POST"}]
+    assert {"topics", "sync", "document", "why", "search", "take", "token"} <= set(routes)
+    secret = signed_in(campaign)
+    person = campaign.accounts.session(secret)
+    assert person is not None
+    tokens = Tokens(campaign.server_state.secret(), campaign.id)
+    other_campaign = Tokens(b"secret", "other").token("ann", person.session)
+    somebody_else = tokens.token("bob", person.session)
+    for value in (
+        *("", "nonsense", other_campaign, somebody_else, tokens.cookie(secret)),
+        *(tokens.token("ann", secret), tokens.token("ann", ""), tokens.token("ann", person.session)[:-2]),
+    ):
+        client.headers[TOKEN_HEADER] = value
+        for route in routes:
+            post(client, route, 401)
+    del client.headers[TOKEN_HEADER]
+    for route in routes:
+        post(client, route, 401)
+
+
+def test_a_token_expires_and_the_cookie_renews_it(
+    client: TestClient, service: JudgingService, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "TOKEN_SECONDS", -1)
+    post(client, "topics", 401)
+    monkeypatch.undo()
+    post(client, "token", 401, annotator="ann")
+    client.cookies.set(cookie_name(service.campaign_id), service.tokens.cookie(signed_in(campaign)))
+    client.headers[TOKEN_HEADER] = post(client, "token", annotator="ann")["token"]
+    post(client, "topics")
+    post(client, "token", 401, annotator="bob")  # whose card this was before ann signed in here
+    del client.headers[TOKEN_HEADER]
+    post(client, "token", 401, annotator="ann")  # what a form of another site could make a browser send
+
+
+def test_a_save_is_durable_before_it_is_acknowledged(client: TestClient, campaign: Campaign) -> None:
+    """Another connection sees the row at once, and the database syncs every commit."""
+    post(client, "sync", query_id="1", want=1)
+    item = judged("d2")
+    post(client, "sync", decisions=[item])
+    with Campaign(campaign.directory) as other:
+        assert other.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
+        assert other.store.connection.db.execute("PRAGMA synchronous").fetchone()[0] == 2
+
+
+def test_a_save_takes_milliseconds(client: TestClient) -> None:
+    """No bar, only a guard against a save that does work of the order of the whole campaign."""
+    post(client, "sync", query_id="1", want=3)
+    start = time.perf_counter()
+    for grade in range(20):
+        post(client, "sync", decisions=[judged("d2", grade % 4)], query_id="1", holding=["d1", "d6"], want=0)
+    assert (time.perf_counter() - start) / 20 < 0.5
+
+
+@pytest.mark.parametrize("odd", [{"query_id": "\ud800"}, {"query_id": "1", "holding": ["\udfff"]}, {"query_id": 7}])
+def test_half_of_a_character_is_refused_and_breaks_nothing(client: TestClient, odd: dict[str, Any]) -> None:
+    error = post(client, "sync", 400, **odd)["error"]
+    assert "wanted" in error or "expected" in error

@@ -1,0 +1,188 @@
+"""The budget of all topics: how it is shared among them, and where people are told that it is used up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
+
+from annotate.application import SCRIPT
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import Tokens
+from annotate.judging import trainer
+from annotate.judging.routes import JudgingService
+from collection import Campaign
+from collection.campaign.judging_budget import shares
+from collection.records import Run
+from tests.annotate.judging import test_loop_routes
+from tests.collection.campaign.test_adaptive_loop import judge, judge_all, made, relevant
+from tests.conftest import signed_in
+from tests.helpers import ok, run
+
+TEXTS = "abcdefghijklmnopxyz"
+
+
+def shared_one_by_one(budget: int, taken: Sequence[int], most: Sequence[int]) -> list[int]:
+    """Each document of the budget in turn, to the topic that has fewest of those that can use one."""
+    have = list(taken)
+    for _ in range(budget - sum(taken)):
+        free = [place for place, count in enumerate(have) if count < most[place]]
+        if not free:
+            break
+        have[min(free, key=have.__getitem__)] += 1
+    return have
+
+
+@given(st.integers(0, 60), st.lists(st.tuples(st.integers(0, 20), st.integers(0, 30)), min_size=1, max_size=6))
+def test_a_share_is_what_one_by_one_gives(budget: int, topics: list[tuple[int, int]]) -> None:
+    taken, most = zip(*topics, strict=True)
+    given_ = shares(budget, taken, most).tolist()
+    assert given_ == shared_one_by_one(budget, taken, most)
+    assert sum(given_) <= max(budget, sum(taken))
+
+
+def judged(campaign: Campaign) -> dict[str, int]:
+    return {
+        topic: len(campaign.judgement_log.judgements(query_id=topic)["doc_id"].unique()) for topic in ("1", "2", "3")
+    }
+
+
+@pytest.mark.slow
+def test_a_budget_is_shared_equally_and_can_be_raised(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=12) as campaign:  # topic 2 has 4 documents, topic 3 none
+        for topic in ("1", "2", "3"):
+            judge_all(campaign, topic=topic)
+        assert judged(campaign) == {"1": 8, "2": 4, "3": 0}
+        campaign.settings.set_loop(budget=14)
+        for topic in ("3", "2", "1"):
+            judge_all(campaign, topic=topic)
+        assert judged(campaign) == {"1": 10, "2": 4, "3": 0}
+
+
+def test_the_share_of_a_closed_topic_goes_to_the_others(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="model", budget=9) as campaign:
+        assert len(judge_all(campaign, topic="1")) == 3
+        campaign.settings.set_loop(topics=["2"], mode="closed")
+        assert len(judge_all(campaign, topic="1")) == 2
+        assert len(judge_all(campaign, topic="3")) == 4
+
+
+@pytest.mark.parametrize("texts", [TEXTS, ""])
+@pytest.mark.parametrize(("settings", "reads"), [({"budget": 9}, 1), ({"topic_budget": 9}, 0), ({}, 0)])
+def test_runs_are_read_for_a_budget_alone_and_before_anybody_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: str, settings: dict[str, int], reads: int
+) -> None:
+    with made(tmp_path, texts=texts, by="mtf", **settings) as campaign:
+        in_transaction = []
+        read = campaign.corpus.runs
+
+        def noted(*names: Sequence[str]) -> Iterator[Run]:
+            in_transaction.append(campaign.store.connection.db.conn.in_transaction)
+            return read(*names)
+
+        monkeypatch.setattr(campaign.corpus, "runs", noted)
+        assert judge_all(campaign, 2, topic="1")
+        assert in_transaction == [False] * reads
+
+
+@pytest.mark.slow
+def test_annotators_at_once_stay_within_the_budget(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=11) as campaign:
+        directory = campaign.directory
+        judge_all(campaign, 1, topic="2")
+
+    def work(name: str, order: Sequence[str]) -> None:
+        with Campaign(directory) as own:
+            for topic in order:
+                while documents := own.judging.next_pairs(name, topic, 3).documents:
+                    judge(own, documents[0].doc_id, name, topic)
+
+    people = [threading.Thread(target=work, args=(f"ann{n}", order)) for n, order in enumerate(("12", "21", "12"))]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    with Campaign(directory) as campaign:
+        assert sum(judged(campaign).values()) <= 11
+        for topic in ("2", "1"):  # what was held when somebody came to the end is free again
+            judge_all(campaign, topic=topic, annotator="late")
+        assert judged(campaign) == {"1": 7, "2": 4, "3": 0}
+
+
+def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
+        assert campaign.overview.next_step().page == "judge"
+        assert campaign.budget.state().words == ""
+        for topic in ("1", "2"):
+            judge_all(campaign, topic=topic)
+        step = campaign.overview.next_step()
+        assert step.page == "loop"
+        directory = campaign.directory
+    words = (
+        "The campaign's judgement budget (6) is used up: 3 judged in topic 1 and 3 in topic 2. Raise it on the "
+        "Loop page or with `cleverdon loop DIR --budget N`, or export the qrels."
+    )
+    assert step.sentence == words
+    assert f"Next: {words}" in ok("status", directory)
+    assert words in ok("loop", directory)
+    assert words in ok("recall", directory)
+    assert words not in ok("loop", directory, "--budget", "9")
+    said = run("loop", directory, "--mode", "pool").stderr
+    assert "no topic is in the loop: budgets need --mode loop" in said
+
+
+def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", topic_budget=1) as campaign:
+        for topic in ("1", "2"):
+            judge_all(campaign, topic=topic)
+        assert not campaign.budget.state().used_up  # topic 3 has judged nothing
+        campaign.settings.set_loop(topics=["3"], mode="closed")
+        assert campaign.overview.next_step().sentence.startswith(
+            "The judgement budget per topic (1) is used up in every loop: 1 judged in topic 1 and 1 in topic 2. Raise"
+        )
+
+
+def test_a_card_is_told_that_the_budget_is_used_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer, "start_process", test_loop_routes.Beside)
+    monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
+        service = JudgingService(campaign.directory)
+        app = Starlette(routes=service.routes(), lifespan=service.lifespan)
+        app.state.service = service
+        with TestClient(app) as client:
+            card = test_loop_routes.Card(client, "ann")
+            card.settle()
+            order = [card.judge() for _ in range(3)]
+            assert len(set(order)) == 3
+            assert (card.holding, card.last["next"]) == ([], "2")
+            assert card.last["budget"] == "The topic's share (3) of the judgement budget (6) is used up"
+            judge_all(campaign, topic="2")
+            answer = card.post("sync", want=1)
+            assert answer["budget"] == "The campaign's judgement budget (6) is used up"
+            assert answer["next"] is None
+
+
+@pytest.mark.slow
+def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=2) as campaign:
+        for topic in ("1", "2"):
+            judge_all(campaign, topic=topic)
+        secret = signed_in(campaign)
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+        words = "The campaign's judgement budget (2) is used up: 1 judged in topic 1 and 1 in topic 2"
+        assert any(words in element.value.replace("\\", "") for element in app.markdown)
+        assert not any("See Recall" in element.value for element in app.caption)
+        app.switch_page("views/loop.py").run()
+        assert words in app.warning[0].value.replace("\\", "")
+        assert "2 of 2 pairs judged." in [element.value for element in app.caption]

@@ -1,0 +1,252 @@
+"""Conventions of the code, and that breaking one is noticed."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import inspect
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import click
+import pytest
+
+from collection.campaign import Campaign
+from collection.store import Store
+from tests.helpers import ROOT, ok
+
+LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([LINT_IMPORTS, "--no-cache"], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "contract"),
+    [
+        ("collection/records.py", "from collection import campaign", "Imports run downwards only"),
+        ("collection/unplaced.py", "", "Imports run downwards only"),
+        ("collection/campaign/settings.py", "import collection.campaign.judging", "Services stand on each other"),
+        ("collection/campaign/unplaced.py", "", "Services stand on each other"),
+        ("collection/store/queue.py", "import collection.store.corpus", "Repositories stand on the connection"),
+        ("collection/store/judgements.py", "from collection import pooling", "never import each other"),
+        ("collection/pooling/depth_pool.py", "from collection import formats", "never import each other"),
+        ("collection/active_learning/training_round.py", "from collection import store", "never import each other"),
+        ("collection/campaign/progress.py", "import streamlit", "The library does not know the app"),
+        ("collection/cli/output.py", "import annotate.application", "The library does not know the app"),
+        ("collection/campaign/progress.py", "import sqlite3", "No SQL outside store and schema"),
+        ("annotate/auth/session.py", "from collection.store import Store", "only what is public in the library"),
+        ("annotate/views/recall.py", "from collection.stopping import ledger", "only what is public in the library"),
+        ("annotate/server/origins.py", "from annotate.auth import session", "The app imports downwards only"),
+        ("annotate/elements/display.py", "import annotate.views.recall", "The app imports downwards only"),
+        ("annotate/unplaced.py", "", "The app imports downwards only"),
+        ("annotate/judging/task_routes.py", "import annotate.judging.history_routes", "Routes of the cards are built"),
+        ("annotate/judging/unplaced.py", "", "Routes of the cards are built"),
+    ],
+)
+def test_a_broken_rule_fails_the_lint(tmp_path: Path, file: str, line: str, contract: str) -> None:
+    """On packages with the same modules, all empty but one."""
+    for part in ("collection", "annotate"):
+        for module in (ROOT / part).rglob("*.py"):
+            empty = tmp_path / module.relative_to(ROOT)
+            empty.parent.mkdir(parents=True, exist_ok=True)
+            empty.touch()
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / file).write_text(f"{line}\n")
+    done = lint(tmp_path)
+    assert done.returncode == 1, done.stdout
+    broken = re.findall(r"^(.*) BROKEN$", done.stdout, re.M)
+    assert any(contract in name for name in broken), broken
+
+
+def modules() -> dict[str, Path]:
+    """Every module of both packages by its dotted name."""
+    files = [file for part in ("collection", "annotate") for file in (ROOT / part).rglob("*.py")]
+    return {".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
+
+
+def imported(file: Path, known: Iterable[str]) -> set[str]:
+    """The modules that a file imports anywhere, in functions and for types as well."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+    return found & set(known)
+
+
+def test_no_two_modules_import_each_other_even_indirectly() -> None:
+    known = modules()
+    packages = {name for name, file in known.items() if file.name == "__init__.py"}
+    graph = {name: imported(file, known) - {name} for name, file in known.items()}
+    for name, targets in graph.items():  # `from package import module` is an import of the module alone
+        targets -= {t for t in targets & packages if any(other.startswith(f"{t}.") for other in targets)}
+        targets -= {t for t in targets & packages if name.startswith(f"{t}.")}
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_modules_are_nouns() -> None:
+    """A name that ends in -ing is a term of the field."""
+    terms = {
+        "active_learning",
+        "judging",
+        "multiple_testing",
+        "pooling",
+        "ranking",
+        "rendering",
+        "sampling",
+        "stopping",
+    }
+    assert {stem for name in modules() if (stem := name.rpartition(".")[2]).endswith("ing")} <= terms
+
+
+@pytest.mark.parametrize("composed", [Campaign, Store])
+def test_campaign_and_store_are_composed(composed: type) -> None:
+    assert composed.__bases__ == (object,)
+    assert len(inspect.getsource(composed).splitlines()) < 150
+
+
+def test_services_and_repositories_keep_what_is_private() -> None:
+    """None reaches into another, and none asks itself which attributes it has."""
+    of_tuples = {"_replace", "_asdict", "_make", "_fields"}
+    for file in (ROOT / "collection").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            place = f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr":
+                assert ast.unparse(node.args[0]) != "self", place
+            if isinstance(node, ast.Attribute):
+                assert node.attr != "__dict__", place
+                is_private = re.match("_[a-z]", node.attr) and node.attr not in of_tuples
+                if is_private and file.parent.name in ("campaign", "store"):
+                    assert ast.unparse(node.value) in ("self", "cls"), place
+
+
+def test_no_file_of_the_app_hides_a_top_level_module() -> None:
+    """Streamlit puts annotate/ first on the path."""
+    names = {p.stem for p in (ROOT / "annotate").iterdir() if p.suffix == ".py" or p.is_dir()}
+    names -= {"__init__", "__main__", "__pycache__"}
+    taken = set(sys.stdlib_module_names) | set(importlib.metadata.packages_distributions())
+    assert not names & (taken - {"annotate", "collection"})
+
+
+def pages() -> list[Path]:
+    return sorted(page for page in (ROOT / "annotate" / "views").glob("*.py") if page.name != "__init__.py")
+
+
+def imported_names(file: Path) -> set[str]:
+    """The modules of this project that a file imports, with the names that it imports from them."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name for name in found if name.startswith(("annotate.", "collection."))}
+
+
+def test_a_page_is_a_short_script() -> None:
+    lengths = {page.name: len(page.read_text().splitlines()) for page in pages()}
+    assert len(lengths) > 15
+    assert {name: lines for name, lines in lengths.items() if lines > 150} == {}
+
+
+def test_pages_import_what_they_draw_with_and_the_library() -> None:
+    allowed = ("annotate.elements.", "annotate.charts.", "annotate.auth.", "collection.")
+    allowed += ("annotate.judging.card.", "annotate.judging.wire.")  # the card, and the types of what it is given
+    for page in pages():
+        assert {name for name in imported_names(page) if not name.startswith(allowed)} == set(), page.name
+
+
+def test_the_library_and_the_app_below_the_pages_do_not_import_them() -> None:
+    for file in (ROOT / "annotate").rglob("*.py"):
+        if file.parent.name != "views" and file.name != "app.py":
+            assert {name for name in imported_names(file) if name.startswith("annotate.views")} == set(), file.name
+
+
+def test_comments_of_the_cards_name_files_that_exist() -> None:
+    folder = ROOT / "annotate" / "judging"
+    known = {path.name for path in folder.rglob("*.*")}
+    for file in [*folder.rglob("*.js"), *folder.rglob("*.css")]:
+        named = set(re.findall(r"(?:see|in|and|of) (\w+\.(?:js|css|py))\b", file.read_text()))
+        assert named <= known, file.name
+
+
+def test_every_entry_of_every_table_describes_itself() -> None:
+    from collection.active_learning.learners import LEARNERS
+    from collection.adjudication import ADJUDICATION_RULES
+    from collection.annotator_agreement import COEFFICIENTS
+    from collection.demo.systems import SYSTEMS
+    from collection.measures import MEASURES
+    from collection.pooling import STRATEGIES
+    from collection.preferences.choices import CHOICE_RULES
+    from collection.stopping import STOPPING_RULES
+
+    for table in (
+        ADJUDICATION_RULES,
+        CHOICE_RULES,
+        COEFFICIENTS,
+        SYSTEMS,
+        MEASURES,
+        STRATEGIES,
+        LEARNERS,
+        STOPPING_RULES,
+    ):
+        assert len(table) > 0
+        for entry in table:
+            assert entry.label
+            assert entry.description.endswith("."), entry.name
+            assert "\n" not in entry.description
+            assert entry.function.__doc__, entry.name
+            assert table[entry.name] is entry
+
+
+def test_every_command_and_option_has_a_help_text() -> None:
+    """The reference of the documentation is generated from them."""
+    from collection.cli import main
+
+    for name, command in main.commands.items():
+        assert command.help, name
+        for parameter in command.params:
+            assert not isinstance(parameter, click.Option) or parameter.help, (name, parameter.name)
+
+
+def test_what_is_public_is_there() -> None:
+    import collection
+
+    for name in collection.__all__:
+        assert getattr(collection, name).__name__ == name
+    with pytest.raises(AttributeError):
+        collection.nothing  # noqa: B018
+
+
+def test_registry_refuses_a_name_twice() -> None:
+    from collection.errors import InputError
+    from collection.registry import Entry, Registry
+
+    table = Registry("rule", Entry)
+    table.add("one", label="One", description="The first.")(lambda: None)
+    with pytest.raises(InputError, match="'one' is already registered"):
+        table.add("one", label="One", description="Again.")(lambda: None)
+
+
+@pytest.mark.parametrize("family", ["strategies", "learners", "stopping", "rules"])
+def test_methods_are_listed_as_json_although_types_of_arguments_are_imported_for_checkers_only(family: str) -> None:
+    entries = json.loads(ok("methods", family, "--format", "json"))
+    assert all(set(entry["choices"]) <= set(entry["parameters"]) for entry in entries)
+
+
+def test_parameters_of_a_learner_are_read() -> None:
+    from collection.active_learning.learners import LEARNERS
+
+    assert LEARNERS["svm"].read("c", "1") == 1.0

@@ -1,0 +1,139 @@
+"""Every Python block and every console block of the documentation runs, in a folder that holds the example files.
+
+A page that says ``% campaign: energy`` finds the campaign of the first tutorial there, pooled and judged.
+A page's Python blocks share one namespace and its console blocks one folder, in the order of the page. A console block
+holds commands (``$ cleverdon ...``) and, if it shows it, what they print; ``...`` stands for anything.
+Commands that are not run here (they install, or open a browser) stand in ``shell`` blocks.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+import yaml
+
+from collection.cli import main
+from collection.cli import output as cli_output
+from collection.measures import MEASURES
+from collection.pooling import STRATEGIES
+from tests.helpers import ROOT, ok, run
+
+DOCS = ROOT / "docs"
+WITHOUT_PAGES = {"_build", "examples"}
+PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if not WITHOUT_PAGES & set(page.parts))]
+RUNS = ("bm25.run", "lsi.run", "chars.run")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+PICTURE = re.compile(r"!\[(.*?)\]\((.+?)\)")
+SHELL = re.compile(r"^```shell\n(.*?)^```$", re.S | re.M)
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.S | re.M)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text())
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console block with the output that it shows; a backslash continues a line."""
+    for part in re.split(r"^\$ ", block.replace("\\\n", ""), flags=re.M)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+@pytest.fixture(scope="session")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the example files and the campaign that the first tutorial makes of them."""
+    folder = tmp_path_factory.mktemp("documentation") / "examples"
+    shutil.copytree(DOCS / "examples", folder)
+    made, runs = folder / "energy", [x for name in RUNS for x in ("--run", folder / name)]
+    files = ["--documents", folder / "documents.jsonl", "--topics", folder / "topics.tsv", *runs]
+    ok("new", made, "--title", "Home energy")
+    ok("import", made, *files)
+    ok("pool", made, "--depth", 5)
+    ok("assign", made, "--annotators", 2)
+    ok("import", made, "--labels", folder / "labels.csv")
+    return folder
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
+def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs_campaign = "% campaign: energy\n" in page.read_text()
+    shutil.copytree(campaign if needs_campaign else DOCS / "examples", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli_output, "SELDOM", float("inf"))  # no progress lines on a slow machine
+    for registry in (MEASURES, STRATEGIES):  # a page registers members, which the tests after it must not find
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    names: dict[str, object] = {"__name__": "__main__"}
+    for language, block in blocks(page):
+        if language == "python":
+            exec(compile(block, str(page), "exec"), names)
+            continue
+        for command, shown in commands(block):
+            program, *arguments = shlex.split(command, comments=True)
+            assert program == "cleverdon", f"{page}: only `cleverdon` runs in a console block, found: {command}"
+            result = run(*arguments)
+            assert result.exit_code == 0, f"{command}\n{result.output}"
+            if shown.strip():
+                same = doctest.OutputChecker().check_output(
+                    shown.rstrip() + "\n",
+                    result.output.rstrip() + "\n",
+                    doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE,
+                )
+                assert same, f"{command}\nshown:\n{shown}\nprinted:\n{result.output}"
+
+
+def test_commands_that_do_not_run_here_exist_with_their_options() -> None:
+    wrong = []
+    for page in PAGES:
+        text = page.read_text().replace("\\\n", "")
+        shells = [line for block in SHELL.findall(text) for line in block.splitlines()]
+        for written in [*shells, *re.findall(r"`(cleverdon [^`]+)`", text)]:
+            program, *arguments = shlex.split(written, comments=True) or [""]
+            if program != "cleverdon" or not arguments or arguments[0].startswith("-") or arguments[0].isupper():
+                continue
+            command = main.commands.get(arguments[0])
+            known = {o for parameter in command.params for o in parameter.opts} | {"--help"} if command else set()
+            options = {a.partition("=")[0] for a in arguments if a.startswith("-")}
+            if command is None or options - known:
+                wrong.append((str(page.relative_to(ROOT)), written))
+    assert not wrong
+
+
+def test_readme_is_short() -> None:
+    text = (ROOT / "README.md").read_bytes()
+    assert text.count(b"\n") <= 150
+    assert len(text) < 10_000
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_links_of_the_files_beside_the_documentation_lead_somewhere(name: str) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / name).read_text())
+    assert [link for link in links if "://" not in link and not (ROOT / link).is_file()] == []
+
+
+def test_every_picture_has_a_description() -> None:
+    pictures = [(page.name, alt, file) for page in PAGES for alt, file in PICTURE.findall(page.read_text())]
+    assert pictures
+    assert [picture for picture in pictures if len(picture[1].split()) < 5] == []
+
+
+def test_citation_has_what_the_format_requires() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"] == version("cleverdon")
+    assert all("name" in author or "family-names" in author for author in citation["authors"])
+
+
+def test_builds_without_warnings(tmp_path: Path) -> None:
+    sphinx = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(DOCS), str(tmp_path)]
+    done = subprocess.run(sphinx, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
