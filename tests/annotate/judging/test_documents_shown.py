@@ -18,15 +18,14 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.application import SCRIPT
 from annotate.auth import page_access
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.elements import widgets
 from annotate.judging import document_payload
 from annotate.judging.document_payload import TEXT_CAP
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
 from collection.formats import read_labels
-from tests.conftest import judging_token, signed_in
+from tests.conftest import judging_token
 from tests.helpers import judged, ok, post
 
 PAGE = "<!doctype html><title>The page</title><h1>Wings</h1><script>alert(1)</script><p>1 &lt; 2 <img alt=flap src=x>"
@@ -187,22 +186,6 @@ def test_an_empty_log_is_exported(campaign: Campaign, tmp_path: Path) -> None:
 # -------------------------------------------------------------------------------------------- pages
 
 
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Opens a page of a campaign as its manager."""
-
-    def run(campaign: Campaign, view: str, **state: Any) -> AppTest:
-        secret = signed_in(campaign, "ann", "manager")
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        for name, value in state.items():
-            app.session_state[name] = value
-        return app.switch_page(f"views/{view}").run()
-
-    return run
-
-
 def drawn(app: AppTest) -> str:
     """What a page draws of a document by itself."""
     bodies = [str(element.proto.body) for element in app.get("html")]
@@ -273,7 +256,7 @@ def test_every_page_shows_a_document_as_the_card_does(
     campaign.assignments.update(annotators=2)
     for annotator, grade in (("ann", 3), ("ben", 0)):
         campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", "d1", "graded", grade)])
-    app = opened(campaign, view, **places(campaign)[view])
+    app = opened(campaign, view, state=places(campaign)[view])
     assert not app.exception
     for text in texts:
         assert text in printed(app)

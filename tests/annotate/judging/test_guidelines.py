@@ -15,15 +15,12 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.card import LONGEST_NOTE
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.documents.rendering.markup import to_html
-from collection.records import Role
-from tests.conftest import judging_token, signed_in
+from tests.conftest import judging_token
 from tests.helpers import judged, post
 
 HARMLESS = {
@@ -172,20 +169,6 @@ def test_an_adjudication_is_not_among_what_one_can_undo(client: TestClient, camp
 
 
 # ------------------------------------------------------------------------------------------- pages
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Opens a page of a campaign as somebody of a role."""
-
-    def run(campaign: Campaign, view: str, name: str = "ann", role: Role = "manager") -> AppTest:
-        secret = signed_in(campaign, name, role)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        return app.switch_page(f"views/{view}").run()
-
-    return run
 
 
 def html_of(app: AppTest) -> str:

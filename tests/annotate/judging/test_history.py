@@ -15,9 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.elements import display
 from annotate.judging.document_payload import PREFIX
 from annotate.judging.routes import JudgingService
@@ -25,7 +23,7 @@ from collection import Campaign, Judgement
 from collection.campaign.settings import CARD_BYTES
 from collection.errors import InputError, UnknownNameError
 from collection.records import Choice
-from tests.conftest import judging_token, signed_in
+from tests.conftest import judging_token
 from tests.helpers import AS_JSON, judged, ok, post
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -562,22 +560,6 @@ def test_a_script_can_flag(campaign: Campaign) -> None:
 # --- pages ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Opens a page of a campaign as ann, a manager, with a row of a table selected."""
-
-    def run(campaign: Campaign, view: str, row: int | None = None) -> AppTest:
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        if row is not None:
-            monkeypatch.setattr(display, "selected_row", lambda event, rows: row if row < rows else None)
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        return app.switch_page(f"views/{view}").run()
-
-    return run
-
-
 def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2, seconds=5, away=3.5, flagged=True, passages=((0, 8), (12, 16), (9000, 9001)))
     said(campaign, "d2", 1, seconds=6)
@@ -628,10 +610,13 @@ def test_a_change_keeps_the_flag_and_what_was_marked(opened: Callable[..., AppTe
     assert (last["kind"], last["flagged"], last["passages"]) == ("undone", False, ())
 
 
-def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+def test_managers_see_what_is_flagged(
+    opened: Callable[..., AppTest], campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said(campaign, "d1", 2, annotator="bob", flagged=True, note="*odd*", seconds=4, away=7200)
     said(campaign, "d1", 0, annotator="cat", note="not at all")
-    app = opened(campaign, "annotators.py", row=0)
+    monkeypatch.setattr(display, "selected_row", lambda event, rows: 0 if rows else None)
+    app = opened(campaign, "annotators.py")
     assert not app.exception
     assert {m.label: m.value for m in app.metric}["Pairs flagged for review"] == "1"
     assert "away" not in app.dataframe[0].value  # seven columns at first

@@ -14,31 +14,15 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.elements import display
 from annotate.judging.routes import PREFIX, JudgingService
 from collection import Campaign, Judgement, formats
 from collection.adjudication import dawid_skene
 from collection.errors import InputError
 from collection.records import GradeScale
-from tests.conftest import judging_token, signed_in
+from tests.conftest import judging_token
 from tests.helpers import AS_JSON
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[Campaign, str], AppTest]:
-    """Opens a page of a campaign as ann, a manager."""
-
-    def run(campaign: Campaign, view: str) -> AppTest:
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        return app.switch_page(f"views/{view}").run()
-
-    return run
 
 
 @pytest.fixture

@@ -13,16 +13,14 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.errors import InputError
 from collection.records import Choice, Preference
 from collection.stopping import Ledger, advise, betting, estimate
 from collection.store import Selection
-from tests.conftest import judging_token, signed_in
+from tests.conftest import judging_token
 from tests.helpers import judged, ok, post
 
 POOL = [f"d{n}" for n in range(91)]
@@ -224,20 +222,6 @@ def test_of_a_real_track_without_some_texts_no_topic_is_certain(shared: Path, tm
 
 
 # --- what is handed out -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[Campaign, str], AppTest]:
-    """Opens a page of a campaign as ann, a manager."""
-
-    def run(campaign: Campaign, view: str) -> AppTest:
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        return app if view == "overview.py" else app.switch_page(f"views/{view}").run()
-
-    return run
 
 
 @pytest.fixture
