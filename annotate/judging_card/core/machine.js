@@ -44,8 +44,8 @@ const HANDLERS = {
   call,
   message: hear,
   stored: takeStored,
-  dismiss({ state, effects }, { uuid }) {
-    state.refused = state.refused.filter((each) => each.uuid !== uuid);
+  dismiss({ state, effects }, { refused }) {
+    state.refused = state.refused.filter(({ uuid }) => uuid !== refused);
     effects.push({ type: "store", key: "refused", value: state.refused });
   },
   notice({ state }, event) {

@@ -219,7 +219,7 @@ export type Event = (
   | { type: "skip" }
   | { type: "look"; step: number }
   | { type: "open"; decision: Decision; title: string }
-  | { type: "dismiss"; uuid: string }
+  | { type: "dismiss"; refused: string }
   | { type: "whole"; doc: Doc }
   | { type: "notice"; notice: Notice | null }
   | { type: "mount"; fresh: boolean; asked: string | null; filter?: unknown }

@@ -139,7 +139,11 @@ export interface Face {
   /** A decision in a few words. */
   words(view: View, decision: Decision): string;
   /** Sentences of its own for notices. */
-  notices?: Record<string, (view: View, notice: Notice) => { lead?: string; words: string }>;
+  notices?: Record<string, (view: View, notice: Notice) => string>;
+  /** A unit takes several decisions, so that the last one is announced. */
+  several?: boolean;
+  /** What the page asked for, as the subject of a sentence. */
+  asking?: string;
   /** What a screen reader says of what is on screen. */
   heard(view: View, item: Item): string;
 }

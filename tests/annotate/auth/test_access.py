@@ -569,7 +569,7 @@ def test_a_lock_counts_with_the_next_request(client: TestClient, campaign: Campa
 def test_nothing_is_saved_for_somebody_who_is_locked(client: TestClient, campaign: Campaign) -> None:
     token = judging_token(campaign, "bob", "annotator")
     item = {"uuid": "u", "query_id": "1", "doc_id": "d2", "kind": "graded", "relevance": 1}
-    body = json.dumps({"query_id": "1", "want": 1, "judgements": [item]})
+    body = json.dumps({"query_id": "1", "want": 1, "decisions": [item]})
     client.post(
         f"{PREFIX}/sync", headers=AS_JSON | {TOKEN_HEADER: token}, content=json.dumps({"query_id": "1", "want": 3})
     )
