@@ -1,7 +1,7 @@
 // The judging card: shows one document of a topic at a time, and takes a grade for it.
 
-/** @import { Decision, Item } from "./core/types.js" */
-/** @import { CardData } from "./view/types.js" */
+/** @import { Decision } from "./core/types.js" */
+/** @import { Part } from "./view/types.js" */
 /** @import { View } from "./view/view.js" */
 
 import { grade } from "./core/kinds/grade.js";
@@ -34,16 +34,14 @@ const TO_NOTE = { open: "Saved with your grade for this document.", decided: "Sa
 /** @param {View} view @param {Decision | undefined} decision */
 const words = (view, decision) => (decision ? wordsOf(view, decision) : "");
 
-export default mountable({
-  kind: grade,
-  place: "",
-  noun: "judgement",
-  // Escape goes to the first part that has something to leave.
-  parts: (view) => [
+/** Escape goes to the first that has something to leave. @param {View} view @returns {Part[]} */
+function parts(view) {
+  const document = new DocumentPart(view);
+  return [
+    document,
+    new Highlights(view, () => document.drawn.marked),
+    new Passages(view, document),
     new Grades(view),
-    new DocumentPart(view),
-    new Highlights(view),
-    new Passages(view),
     new Feedback(view),
     new SessionTime(view),
     new NearDuplicates(view),
@@ -62,7 +60,14 @@ export default mountable({
     new Help(view),
     new Rest(view),
     new Bar(view),
-  ],
+  ];
+}
+
+export default mountable({
+  kind: grade,
+  place: "",
+  noun: "judgement",
+  parts,
   scroller: (view) => view.node("scroller"),
   asked: (_, { query_id }) => query_id,
   words: wordsOf,
