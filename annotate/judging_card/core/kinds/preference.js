@@ -5,7 +5,7 @@
 
 /** @import { Decision, Entry, Item, PlannedComparison, State, SyncRequest, Turn, Unit } from "../types.js" */
 
-import { keepUnits, notice } from "../state.js";
+import { keepUnits, notice, outstanding } from "../state.js";
 import { topicTitle } from "./list.js";
 import { unitKind } from "./units.js";
 
@@ -50,7 +50,7 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
   const { state } = turn;
   const gone = new Set(closed);
   for (const [queryId, plan] of Object.entries(plans)) {
-    const later = state.outbox.filter(({ decision }) => decision.query_id === queryId);
+    const later = outstanding(state).filter(({ decision }) => decision.query_id === queryId);
     const next = later.reduce(
       (/** @type {PlannedComparison | undefined} */ at, { decision }) =>
         decision.kind === "undone" ? undefined : follow(at, decision),
@@ -66,7 +66,7 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
     gone,
   );
   const isLost = (/** @type {Unit} */ unit) => isWaiting(unit) && !plans[unit.queryId] && !gone.has(unit.queryId);
-  return batch.length > 0 || state.outbox.length > 0 || !state.units.some(isLost);
+  return batch.length > 0 || outstanding(state).length > 0 || !state.units.some(isLost);
 }
 
 /**
@@ -141,13 +141,14 @@ export const preference = unitKind({
     changeUnit(state, queryId, (unit) => (unit.next?.pair ? { ...unit, next: { pair: unit.next.pair } } : unit));
     state.due = true;
   },
-  back({ kind, state }, { unit, decision, order }) {
+  back({ kind, state }, { unit, decision }) {
     const { query_id: queryId, left = "", right = "" } = decision;
     const open = unitOf(state, queryId);
     const others = state.history.filter((entry) => entry.decision.query_id === queryId);
-    const isLast = !others.some((entry) => entry.order > order);
+    const before = unit.done ?? 0;
+    const isLast = !others.some((entry) => (entry.unit?.done ?? -1) >= before);
     // A unit of the history is as it was before its own decision.
-    const decided = Math.max(unit.done ?? 0, ...others.map((entry) => entry.unit?.done ?? 0)) + 1;
+    const decided = Math.max(before, ...others.map((entry) => entry.unit?.done ?? 0)) + 1;
     const done = Math.max(0, (open ? (open.done ?? 0) : decided) - 1);
     const next =
       isLast &&

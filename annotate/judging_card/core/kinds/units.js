@@ -84,7 +84,7 @@ export function unitKind(own) {
       return true;
     }
     const closed = new Set(answer.closed); // decided elsewhere meanwhile; what is on screen stays there
-    const busy = new Set(state.outbox.map(({ decision }) => own.unitId(decision)));
+    const busy = new Set(outstanding(state).map(({ decision }) => own.unitId(decision)));
     keepUnits(turn, (unit) => unit === shown || !closed.has(unit.id) || busy.has(unit.id));
     const isTaken = own.takePlans?.(turn, request, answer) ?? true;
     if (filter !== scope.filter) return isTaken; // what came was chosen by the former one
