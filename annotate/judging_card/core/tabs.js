@@ -135,16 +135,12 @@ function takeSaid(turn, tab, { pending, unit: theirs }) {
  * @param {{ saved: string[], refused: string[] }} message
  */
 function takeAnswered(turn, tab, { saved, refused }) {
-  const { kind, state } = turn;
+  const { state } = turn;
   state.hasSaved ||= saved.length > 0;
   for (const uuid of saved) {
     const pending = state.outbox.find(({ decision }) => decision.uuid === uuid) ?? state.told[uuid]?.pending;
     if (!pending) continue;
     state.told = { ...state.told, [uuid]: { pending, tab, saved: true } };
-    const id = kind.unitId(pending.decision);
-    state.units = state.units.map((unit) =>
-      unit.id === id ? (kind.confirmed?.(unit, pending.decision) ?? unit) : unit,
-    );
   }
   const gone = new Set([...saved, ...refused]);
   state.outbox = state.outbox.filter(({ decision }) => !gone.has(decision.uuid));

@@ -327,8 +327,6 @@ export interface Kind<Scope = any> {
   back(turn: Turn<Scope>, entry: Entry & { unit: Unit }): { unit: Unit; delta: number };
   /** A held unit after another tab's decision; null if it goes. */
   heard(unit: Unit, decision: Decision): Unit | null;
-  /** The same once the server has saved it. */
-  confirmed?(unit: Unit, decision: Decision): Unit;
   /** Whether nothing but the open unit is left. */
   isOnly(state: State<Scope>): boolean;
   skip?(turn: Turn<Scope>, unit: Unit): void;

@@ -15,6 +15,9 @@ export const OTHER_WAY = { left: "right", right: "left" };
 /** @param {readonly string[]} one @param {readonly string[]} other */
 const samePair = ([a, b], [c, d]) => (a === c && b === d) || (a === d && b === c);
 
+/** @param {Decision} decision @returns {[string, string]} */
+const pairOf = ({ left = "", right = "" }) => [left, right];
+
 /** @param {Unit} unit */
 const isWaiting = ({ next }) => next === undefined;
 
@@ -51,11 +54,11 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
   const gone = new Set(closed);
   for (const [queryId, plan] of Object.entries(plans)) {
     const later = outstanding(state).filter(({ decision }) => decision.query_id === queryId);
-    const next = later.reduce(
-      (/** @type {PlannedComparison | undefined} */ at, { decision }) =>
-        decision.kind === "undone" ? undefined : follow(at, decision),
-      plan.next,
-    );
+    const next = later.reduce((/** @type {PlannedComparison | undefined} */ at, { decision }) => {
+      // The plan knows already what another tab decided, if it does not ask for it.
+      if (decision.uuid in state.told && at?.pair && !samePair(at.pair, pairOf(decision))) return at;
+      return decision.kind === "undone" ? undefined : follow(at, decision);
+    }, plan.next);
     const done = plan.done + later.reduce((sum, { decision }) => sum + (decision.kind === "undone" ? -1 : 1), 0);
     changeUnit(state, queryId, (unit) => ({ ...unit, done, expected: plan.expected, next: nextOf(state, unit, next) }));
   }
@@ -159,13 +162,9 @@ export const preference = unitKind({
     return { unit: { ...(open ?? unit), next, done }, delta: open ? 0 : -1 };
   },
   heard(unit, decision) {
+    if (!unit.next?.pair || !samePair(unit.next.pair, pairOf(decision)) || decision.kind === "undone") return unit;
     const next = follow(unit.next, decision);
-    if (!next) return unit;
-    return next.pair === null ? null : { ...unit, next, done: (unit.done ?? 0) + 1 };
-  },
-  /** A decision that the plan did not foresee: the server has it now, and says how the topic goes on. */
-  confirmed(unit, { left = "", right = "" }) {
-    return unit.next?.pair && samePair(unit.next.pair, [left, right]) ? { ...unit, next: undefined } : unit;
+    return next?.pair === null ? null : { ...unit, next, done: (unit.done ?? 0) + 1 };
   },
   /** While the server cannot be reached, topics with a plan come before those without. */
   arrange(turn) {
