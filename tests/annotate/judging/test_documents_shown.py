@@ -26,7 +26,7 @@ from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
 from collection.formats import read_labels
 from tests.conftest import judging_token
-from tests.helpers import ok, post
+from tests.helpers import judged, ok, post
 
 PAGE = "<!doctype html><title>The page</title><h1>Wings</h1><script>alert(1)</script><p>1 &lt; 2 <img alt=flap src=x>"
 WORDS = "Wings\n\n1 < 2 [flap]"
@@ -121,8 +121,8 @@ def test_long_documents_come_with_the_passages_that_match(client: TestClient, ca
     assert "The running average smooths a series." in document["excerpts"][1][2]
     assert post(client, "document", query_id="1", doc_id="d2")["excerpts"] == document["excerpts"]
     assert post(client, "document", doc_id="d2")["excerpts"] is None  # of no topic
-    item = {"uuid": str(uuid4()), "query_id": "1", "doc_id": "d2", "kind": "graded", "relevance": 1, "source": "key"}
-    recent = post(client, "sync", query_id="1", want=1, judgements=[item], recent=True)["recent"]
+    item = judged("d2")
+    recent = post(client, "sync", query_id="1", want=1, decisions=[item], recent=True)["recent"]
     assert recent[0]["excerpts"] == document["excerpts"]
     taken = post(client, "take", query_id="2", doc_id="d2")
     assert [(start, text[:end]) for start, end, _ in taken["excerpts"]] == [(0, taken["excerpts"][0][2])]  # no match

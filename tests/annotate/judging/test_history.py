@@ -23,7 +23,7 @@ from collection.campaign.settings import CARD_BYTES
 from collection.errors import InputError, UnknownNameError
 from collection.records import Choice
 from tests.conftest import judging_token
-from tests.helpers import AS_JSON, ok, post, until
+from tests.helpers import AS_JSON, judged, ok, post, until
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ROUTES = ("history", "near", "time", "settings")
@@ -500,14 +500,14 @@ def test_a_second_card_gets_what_the_first_one_holds_first(
 
     assert [d["doc_id"] for d in sync(query_id="1", want=3)["documents"]] == held
     post(client, "sync", skips=[{"query_id": "1", "doc_id": held[0]}])
-    item = {"uuid": str(uuid4()), "query_id": "1", "doc_id": held[1], "kind": "graded", "relevance": 1}
-    post(client, "sync", judgements=[item], query_id="1", holding=[held[2], held[0]], want=0)
+    item = judged(held[1])
+    post(client, "sync", decisions=[item], query_id="1", holding=[held[2], held[0]], want=0)
     fresh = [d["doc_id"] for d in sync(query_id="1", want=3)["documents"]]
     assert held[1] not in fresh
     assert fresh[0] != held[0]
     # What the second one judges is saved, although the first one holds it.
-    item = {"uuid": str(uuid4()), "query_id": "1", "doc_id": held[2], "kind": "graded", "relevance": 2}
-    assert sync(judgements=[item])["saved"] == [item["uuid"]]
+    item = judged(held[2], 2)
+    assert sync(decisions=[item])["saved"] == [item["uuid"]]
 
 
 # --- the card -------------------------------------------------------------------------------------------

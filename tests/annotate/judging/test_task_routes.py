@@ -21,7 +21,7 @@ from annotate.judging.routes import JudgingService
 from collection import Campaign, Document
 from collection.records import Choice, Preference, Role
 from tests.conftest import judging_token
-from tests.helpers import post
+from tests.helpers import decision, post
 
 Payload = dict[str, Any]
 
@@ -46,12 +46,12 @@ def sync(client: TestClient, task: str = "list", status: int = 200, **payload: A
 
 
 def chosen(query_id: str, *ids: str, shown: tuple[str, ...] = ("d2", "d1", "d6"), **more: Any) -> Payload:
-    base = {"uuid": str(uuid4()), "query_id": query_id, "kind": "chosen", "shown": list(shown), "chosen": list(ids)}
-    return base | {"reason": None, "note": None, "seconds": 2.34567, "away": 1, "source": "click"} | more
+    said = {"query_id": query_id, "kind": "chosen", "shown": list(shown), "chosen": list(ids)}
+    return decision(**said, seconds=2.34567, away=1, source="click") | more
 
 
 def preferred(query_id: str, left: str, right: str, kind: str = "left", **more: Any) -> Payload:
-    return {"uuid": str(uuid4()), "query_id": query_id, "left": left, "right": right, "kind": kind} | more
+    return decision(query_id=query_id, left=left, right=right, kind=kind) | more
 
 
 def ids(units: list[Payload]) -> list[str]:
@@ -105,7 +105,7 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, listing: 
         chosen("1") | {"shown": "d1"},
         chosen("1") | {"chosen": [1]},
     ]
-    answer = sync(client, decisions=[*odd, good])
+    answer = sync(client, odd=True, decisions=[*odd, good])
     assert answer["saved"] == [good["uuid"]]
     reasons = {r["uuid"]: r["reason"] for r in answer["refused"]}
     assert "is not assigned to ann" in reasons[odd[0]["uuid"]]
@@ -343,7 +343,7 @@ def test_what_is_no_preference_is_refused(client: TestClient, comparing: Campaig
         preferred("1", "d1", "d2", "chosen"),
         preferred("1", "d1", "d2") | {"right": None},
     ]
-    answer = sync(client, "preference", decisions=odd)
+    answer = sync(client, "preference", odd=True, decisions=odd)
     assert len(answer["refused"]) == len(odd)
     assert answer["saved"] == []
 

@@ -305,7 +305,7 @@ def test_the_card_s_route_cannot_adjudicate(campaign: Campaign) -> None:
         handed = client.post(f"{PREFIX}/sync", headers=headers, content=json.dumps({"query_id": "1", "want": 1})).json()
         item = {"uuid": str(uuid4()), "query_id": "1", "doc_id": handed["documents"][0]["doc_id"], "kind": "graded"}
         item |= {"relevance": 2, "counts_as": "adjudication"}
-        answer = client.post(f"{PREFIX}/sync", headers=headers, content=json.dumps({"judgements": [item]}))
+        answer = client.post(f"{PREFIX}/sync", headers=headers, content=json.dumps({"decisions": [item]}))
         assert answer.status_code == 200
         assert answer.json()["saved"] == [item["uuid"]]
     assert campaign.judgement_log.adjudications().empty

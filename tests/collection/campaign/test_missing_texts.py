@@ -20,9 +20,8 @@ from collection.errors import InputError
 from collection.records import Choice, Preference
 from collection.stopping import Ledger, advise, betting, estimate
 from collection.store import Selection
-from tests.annotate.judging.test_routes import judged
 from tests.conftest import judging_token
-from tests.helpers import ok, post
+from tests.helpers import judged, ok, post
 
 POOL = [f"d{n}" for n in range(91)]
 """As topic 1037798 of TREC DL 2020: 91 pooled pairs, of which 38 are judged."""
@@ -307,7 +306,7 @@ def test_an_import_says_what_it_releases(partial: Campaign, tmp_path: Path) -> N
 def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Campaign, client: TestClient) -> None:
     """An earlier version handed such documents out: cards that are open hold them still."""
     partial.store.queue.lease("1", [Selection("d60"), Selection("d0")], "ann", time.time(), time.time() + 600)
-    answer = post(client, "sync", judgements=[judged("d60"), judged("d0")], query_id="1", holding=["d61"], want=3)
+    answer = post(client, "sync", decisions=[judged("d60"), judged("d0")], query_id="1", holding=["d61"], want=3)
     assert [refused["reason"] for refused in answer["refused"]] == [
         "document 'd60' has no text yet and cannot be judged"
     ]
