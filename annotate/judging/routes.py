@@ -18,6 +18,7 @@ from starlette.routing import Route
 from annotate.auth.roles import EVERYBODY, JUDGES, open_to
 from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
 from annotate.judging import adjudication_routes, fields, history_routes, task_routes, wire
+from annotate.judging.card_modules import card_modules
 from annotate.judging.document_payload import FILE_HEADERS, FILES, PREFIX, document_payloads
 from annotate.judging.handlers import PostRoute, Row, logged_text, save_and_hand_out
 from annotate.judging.trainer import NoModelError, Trainer
@@ -73,6 +74,7 @@ class JudgingService:
             Route(f"{PREFIX}/token", self.token, methods=["POST"]),
             *(Route(f"{PREFIX}/{route.path}", self._endpoint(route), methods=["POST"]) for route in self.posts()),
             Route(f"{FILES}/{{name}}", self.file, methods=["GET"]),
+            card_modules().route(),
         ]
 
     def posts(self) -> list[PostRoute]:
