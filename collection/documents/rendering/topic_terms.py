@@ -61,7 +61,7 @@ documents find finds give identify information instead mention mentions need nee
 provides query relevant relevance report reports show shows simply want wanted wants
 aux avec ce ces com como con cette comment da dans das de del della delle dem den der di do dos du e ein eine einer
 eines el en et een fur gli ich il im ist la las le les lo los mit na nach nao nel nicht nos oder op ou par para pas per
-por pour quels quelles que qui se sind son sono su sur sus te um uma un una und une uno unos van von vor werden wie wird
+por pour quels quelles que qui se sind son sono su sur sus te um uma un una und une uno unos van von werden wie wird
 y zu zum zur auch auf aus als bei che est het os ne
 """
 STOP_WORDS = frozenset(_SMALL.split())
