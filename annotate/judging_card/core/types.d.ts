@@ -326,6 +326,8 @@ export interface Kind<Scope = any> {
   heard(unit: Unit, decision: Decision): Unit | null;
   /** The same once the server has saved it. */
   confirmed?(unit: Unit, decision: Decision): Unit;
+  /** Whether the server has to say how a unit goes on. */
+  isWaiting?(unit: Unit): boolean;
   /** Whether nothing but the open unit is left. */
   isOnly(state: State<Scope>): boolean;
   skip?(turn: Turn<Scope>, unit: Unit): void;
@@ -350,4 +352,4 @@ export interface Kind<Scope = any> {
   handlers?: Record<string, (turn: Turn<Scope>, event: any) => void>;
 }
 
-export type { CalibrationFeedback, PlannedComparison, TopicWords };
+export type { CalibrationFeedback, Opinion, PlannedComparison, TopicWords };
