@@ -21,7 +21,7 @@ NODE_TESTS := $(NODE) --test --test-reporter=dot --experimental-test-coverage \
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint format docs bench chromium clean
+.PHONY: demo test quick lint wire format docs bench chromium clean
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -44,7 +44,10 @@ lint: node_modules/.package-lock.json ## style, types, who may import whom, spel
 	@for types in $(TYPES); do $(NODE) node_modules/.bin/tsc -p $$types || exit 1; done
 	@$(NODE) node_modules/.bin/biome check --error-on-warnings
 
-format: node_modules/.package-lock.json ## put everything into the project's style
+wire: $(VENV)/.dev ## TypeScript declarations and JSON Schema of what card and routes send each other
+	@$(BIN)/python -m tests.judging_card.wire_files
+
+format: wire node_modules/.package-lock.json ## put everything into the project's style
 	@$(BIN)/ruff check --fix $(PACKAGES) data tests docs hatch_build.py
 	@$(BIN)/ruff format $(PACKAGES) data tests docs hatch_build.py
 	@$(NODE) node_modules/.bin/biome check --write

@@ -6,8 +6,9 @@ import functools
 import json
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pandas as pd
@@ -15,8 +16,14 @@ import pytest
 from argon2 import PasswordHasher
 from hypothesis import settings
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, app_test
+from streamlit.util import calc_hash
 
 import collection.clock
+from annotate.application import SCRIPT
+from annotate.auth.page_access import find_page
+from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from collection import accounts
 from collection.campaign import Campaign
@@ -121,6 +128,14 @@ def _components_are_looked_for_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _pages_are_compiled_once() -> Iterator[None]:
+    """Every run of an AppTest compiles its scripts; the app keeps them, and so do the tests."""
+    cache = ScriptCache()
+    with mock.patch.object(app_test, "ScriptCache", return_value=cache):
+        yield
+
+
 @pytest.fixture
 def real_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords are hashed as they are outside the tests."""
@@ -186,3 +201,31 @@ def campaign(small: Path, files: Path, tmp_path: Path) -> Iterator[Campaign]:
         copy.store.settings.put("id", secrets.token_hex(6))  # what a process keeps of a campaign is kept by its id
     with Campaign(tmp_path / "campaign") as campaign:
         yield campaign
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Opens a page of a campaign by its address, as the browser of somebody who is signed in (or of nobody) does."""
+
+    def run(
+        campaign: Campaign,
+        file: str,
+        name: str = "ann",
+        role: Role | None = "manager",
+        *,
+        query: Mapping[str, str] | None = None,
+        state: Mapping[str, Any] | None = None,
+    ) -> AppTest:
+        secret = None if role is None else signed_in(campaign, name, role)
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        app = AppTest.from_file(str(SCRIPT), default_timeout=60)
+        app._page_hash = calc_hash(find_page(file).url_path)  # switch_page() would need a run of another page before
+        app.query_params.update(query or {})
+        for key, value in (state or {}).items():
+            app.session_state[key] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return run

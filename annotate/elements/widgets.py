@@ -13,7 +13,7 @@ from streamlit.column_config import ProgressColumn
 from annotate.auth import page_access, session
 from annotate.elements import display
 from annotate.elements.columns import text
-from annotate.judging import document_payload
+from annotate.judging import document_payload, wire
 from collection import phrases, stopping
 from collection.campaign import Campaign
 from collection.campaign.overview import waiting_topics
@@ -292,7 +292,7 @@ def document(document: Document) -> None:
         st.caption(f"First {LONG_TEXT:,} of {len(shown.text):,} characters.")
 
 
-def _image(image: document_payload.ImagePayload) -> str:
+def _image(image: wire.Image) -> str:
     """An image as HTML, or a link to one whose host the manager has not allowed."""
     src, alt = escape(image["src"]), escape(without_bidi(image["alt"]))
     if image["link"]:

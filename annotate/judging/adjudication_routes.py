@@ -1,28 +1,9 @@
-"""Routes of the Adjudicate page's card: hand out pairs on which annotators differ, and take adjudications.
+"""Routes of the Adjudicate page's card, for managers: hand out pairs on which annotators differ, take adjudications.
 
-For managers only. Requests are as in :mod:`annotate.judging.task_routes`, but a unit is one pair, which `holding`,
-`closed` and `pair` name by the JSON text of ``[query_id, doc_id]``.
-
-``adjudicate/sync``  ``{decisions, holding: [pair], want, due, filter}`` ->
-``{task: "adjudication", saved: [uuid], refused: [{uuid, reason}], units, closed: [pair], exhausted, progress?}``
-
-- A decision: ``{uuid, query_id, doc_id, kind, relevance, reason, note, shown_at, seconds, away, source}``; kind is
-  "graded", "cannot judge" (with a reason) or "undone". It is refused if another manager has adjudicated the pair
-  meanwhile, if annotators do not differ on it, or if its document has no text yet; pairs without a text are not handed
-  out, and not counted in `progress`.
-- A unit: ``{topic: {query_id, title, description, narrative, note}, documents: [document], opinions, former}``.
-  An opinion is ``{annotator, kind, relevance, reason, note, flagged, passages, quotes, seconds, judged_at}``, lowest
-  grade first; `quotes` are the texts of `passages`. `former` is this manager's current adjudication, or null.
-- `filter` is ``{why, query_id, distance, names}``, all optional; see :func:`collection.adjudication.filter_queue`.
-- `closed`: held pairs that need no adjudication any more. `progress` is ``{done, goal}`` in pairs of the filter. Both
-  need the whole log, so a request with decisions that wants no pairs gets neither, unless it is `due` (the card's
-  request for the state, every two minutes).
-- Pairs that another manager holds come last for :data:`HELD_FOR` seconds, so that two managers see different ones. This
-  is kept in memory only: the adjudication that is saved first counts.
-
-``adjudicate/recent``  ``{limit}`` -> ``{decisions}``: the manager's latest, newest first, with the document's `title`.
-
-``adjudicate/unit``  ``{pair}`` -> one unit, open or not.
+A unit is one pair, which `holding`, `closed` and `pair` name by the JSON text of ``[query_id, doc_id]``. `closed` and
+`progress` need the whole log, so a request with decisions that wants no pairs gets neither, unless it is `due`. Pairs
+that another manager holds come last for :data:`HELD_FOR` seconds, so that two managers see different ones; that is kept
+in memory only: the adjudication that is saved first counts.
 """
 
 import json
@@ -34,10 +15,10 @@ from itertools import islice
 import pandas as pd
 
 from annotate.auth.roles import MANAGERS
-from annotate.judging import fields
-from annotate.judging.card import PairFilter
-from annotate.judging.document_payload import Payload, document_payloads
-from annotate.judging.handlers import Handler, PostRoute, Row, logged_texts
+from annotate.judging import fields, wire
+from annotate.judging.document_payload import document_payloads
+from annotate.judging.handlers import Handler, PostRoute, Row, logged_text, topic_words
+from annotate.judging.wire import PairFilter, Payload
 from annotate.server.request_bodies import RequestError
 from collection.adjudication import filter_queue, list_opinions
 from collection.campaign import Campaign
@@ -62,18 +43,18 @@ def routes() -> list[PostRoute]:
     return [PostRoute(f"adjudicate/{name}", handler, "adjudicating", MANAGERS) for name, handler in handlers.items()]
 
 
-def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> wire.AdjudicationSyncAnswer:
     """Take adjudications, then hand out pairs."""
     adjudications, refused = fields.read_decisions(payload, "decisions", partial(fields.read_judgement, annotator))
     # Saved before the rest of the request is read, so that no error in it loses a decision.
     result = campaign.adjudication.adjudicate(adjudications)
-    want, holding = fields.read_integer(payload, "want", 0), fields.read_list(payload, "holding")
+    want, holding = fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
     pairs = [_pair(name) for name in holding]
     conditions = _filter(payload.get("filter") or {})
-    answer: Payload = {
-        "task": TASK,
+    answer: wire.AdjudicationSyncAnswer = {
+        "task": "adjudication",
         "saved": result.saved,
-        "refused": [r._asdict() for r in refused + result.refused],
+        "refused": fields.refusals(refused + result.refused),
         "units": [],
         "closed": [],
         "exhausted": False,
@@ -91,12 +72,11 @@ def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> P
     handed = fresh[: min(max(want, 0), MOST_UNITS)]
     reserved = (*islice(mine, MOST_HELD), *handed)
     held |= dict.fromkeys(reserved, (annotator, time.monotonic() + HELD_FOR))
-    return answer | {
-        "units": _units(campaign, annotator, handed),
-        "closed": [name for name, pair in zip(holding, pairs, strict=True) if pair not in open_now],
-        "exhausted": len(handed) == len(fresh),
-        "progress": {"done": int(chosen["ended"].sum()), "goal": len(chosen)},
-    }
+    answer["units"] = _units(campaign, annotator, handed)
+    answer["closed"] = [name for name, pair in zip(holding, pairs, strict=True) if pair not in open_now]
+    answer["exhausted"] = len(handed) == len(fresh)
+    answer["progress"] = {"done": int(chosen["ended"].sum()), "goal": len(chosen)}
+    return answer
 
 
 @lru_cache(maxsize=1)
@@ -114,24 +94,24 @@ def _held_by_others(held: Held, annotator: str) -> set[Pair]:
     return set(held)
 
 
-def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _recent(campaign: Campaign, annotator: str, payload: Payload) -> wire.AdjudicationRecentAnswer:
     limit = min(max(fields.read_integer(payload, "limit", 20), 1), MOST_RECENT)
     mine = campaign.judgement_log.adjudications(annotator).iloc[::-1].head(limit)
     titles = campaign.corpus.titles(set(mine["doc_id"]))
-    return {"decisions": [_former(row) | {"title": titles[row["doc_id"]]} for row in mine.to_dict("records")]}
+    return {"decisions": [{**_former(row), "title": titles[row["doc_id"]]} for row in mine.to_dict("records")]}
 
 
-def _unit(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _unit(campaign: Campaign, annotator: str, payload: Payload) -> wire.AdjudicationUnit:
     query_id, doc_id = _pair(payload.get("pair"))
     if not campaign.corpus.documents([doc_id]) or query_id not in campaign.corpus.topic_words([query_id]):
         raise RequestError(f"document {doc_id!r} of topic {query_id!r} is not in the campaign")
     return _units(campaign, annotator, [(query_id, doc_id)])[0]
 
 
-def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[Payload]:
+def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[wire.AdjudicationUnit]:
     topics = campaign.corpus.topic_words(sorted({query_id for query_id, _ in pairs}))
     documents = campaign.corpus.documents([doc_id for _, doc_id in pairs])
-    units: list[Payload] = []
+    units: list[wire.AdjudicationUnit] = []
     for query_id, doc_id in pairs:
         log = campaign.judgement_log.judgements(query_id=query_id, doc_id=doc_id)
         mine = log[(log["counts_as"] == TASK) & (log["annotator"] == annotator)]
@@ -139,7 +119,7 @@ def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[Pa
         text = campaign.document_view.shown(documents[doc_id]).text if any(row["passages"] for row in opinions) else ""
         units.append(
             {
-                "topic": topics[query_id],
+                "topic": topic_words(topics[query_id]),
                 "documents": document_payloads(campaign, [documents[doc_id]], query_id),
                 "opinions": [_opinion(row, text) for row in opinions],
                 "former": next(map(_former, mine.to_dict("records")), None),
@@ -148,24 +128,33 @@ def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[Pa
     return units
 
 
-def _judgement(row: Row) -> Payload:
-    texts = logged_texts(row, "kind", "reason", "note", "judged_at", longest=LONGEST_OPINION)
-    return texts | {"relevance": None if pd.isna(row["relevance"]) else int(row["relevance"])}
-
-
-def _opinion(row: Row, text: str) -> Payload:
+def _opinion(row: Row, text: str) -> wire.Opinion:
     """One annotator's judgement; `text` is the document's."""
-    return _judgement(row) | {
+    return {
         "annotator": row["annotator"],
+        "kind": row["kind"],
+        "relevance": None if pd.isna(row["relevance"]) else int(row["relevance"]),
+        "reason": logged_text(row, "reason", LONGEST_OPINION),
+        "note": logged_text(row, "note", LONGEST_OPINION),
         "flagged": bool(row["flagged"]),
-        "passages": [list(passage) for passage in row["passages"]],
+        "passages": list(row["passages"]),
         "quotes": [text[start:end][:LONGEST_QUOTE] for start, end in row["passages"][:MOST_QUOTES]],
         "seconds": None if pd.isna(row["seconds"]) else round(float(row["seconds"]), 1),
+        "judged_at": logged_text(row, "judged_at"),
     }
 
 
-def _former(row: Row) -> Payload:
-    return _judgement(row) | {name: row[name] for name in ("uuid", "query_id", "doc_id")}
+def _former(row: Row) -> wire.PastAdjudication:
+    return {
+        "uuid": row["uuid"],
+        "query_id": row["query_id"],
+        "doc_id": row["doc_id"],
+        "kind": row["kind"],
+        "relevance": None if pd.isna(row["relevance"]) else int(row["relevance"]),
+        "reason": logged_text(row, "reason", LONGEST_OPINION),
+        "note": logged_text(row, "note", LONGEST_OPINION),
+        "judged_at": logged_text(row, "judged_at"),
+    }
 
 
 def _pairs(queue: pd.DataFrame) -> list[Pair]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 from annotate.auth import session
 from annotate.judging.document_payload import PREFIX, TEXT_CAP
+from annotate.judging.wire import PairFilter
 from collection.campaign.results import CANNOT_JUDGE_REASONS
 
 if TYPE_CHECKING:
@@ -44,15 +45,6 @@ class GradeButton(TypedDict):
 def grade_buttons(scale: GradeScale) -> list[GradeButton]:
     """Make the buttons of a scale, lowest grade first."""
     return [{"grade": g, "label": scale.label(g), "sentence": words} for g, words in scale.sentences.items()]
-
-
-class PairFilter(TypedDict, total=False):
-    """Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
-
-    why: str | None
-    query_id: str | None
-    distance: int | None
-    names: list[str]
 
 
 class CardData(TypedDict):

@@ -1,20 +1,8 @@
-"""Documents as the cards get them.
-
-A document is ``{doc_id, title, form, text, html, length, truncated, metadata, images, excerpts}``; places and lengths
-are code points:
-
-- `form` is "text", "preformatted" or "markup"; `text` is plain in every form, null where the campaign has none, and cut
-  after :data:`TEXT_CAP` characters if `truncated`. `length` is that of the whole text.
-- `html`, for "markup" that is not cut, is safe to draw and has `text` as its ``textContent``.
-- `metadata` are the document's other fields. `images` are ``{src, alt, link}``: where `link` is true, only a link is
-  drawn, since the manager has not allowed the host.
-- `excerpts` are ``[start, end, words]`` of the whole text in reading order if the manager wants long documents folded
-  and this is one; else null.
-"""
+"""Documents as the cards get them: :class:`annotate.judging.wire.DocumentPayload`."""
 
 from collections.abc import Iterable
-from typing import Any, TypedDict
 
+from annotate.judging import wire
 from collection.campaign import Campaign
 from collection.campaign.document_view import excerpts_of
 from collection.campaign.images import images_of
@@ -22,7 +10,6 @@ from collection.campaign.judging_settings import CardSettings
 from collection.documents.rendering import cut, form_of
 from collection.records import Document
 
-Payload = dict[str, Any]  # a JSON object, received or sent
 PREFIX = "/api/judging"
 FILES = f"{PREFIX}/files"  # the path of a campaign's image files
 TEXT_CAP = 20_000  # characters of a document that are sent with it; the card asks for the rest
@@ -37,23 +24,15 @@ FILE_HEADERS = {
 """Headers of an image file, which keep it from being run as anything else where it is opened by itself."""
 
 
-class ImagePayload(TypedDict):
-    """An image of a document; only a link is drawn where `link` is true."""
-
-    src: str
-    alt: str
-    link: bool
-
-
 def document_payloads(
     campaign: Campaign, documents: Iterable[Document], query_id: str | None, cap: int | None = TEXT_CAP
-) -> list[Payload]:
+) -> list[wire.DocumentPayload]:
     """Make the payloads of documents, without a word on how they came into the pool: annotators judge blind.
 
     The topic's terms choose the excerpts; without a topic there are none. Texts are cut after `cap` characters.
     """
     settings, terms = campaign.settings.judging_page(), None
-    payloads: list[Payload] = []
+    payloads: list[wire.DocumentPayload] = []
     for document in documents:
         made = campaign.document_view.shown(document, settings)
         excerpts = None
@@ -61,7 +40,7 @@ def document_payloads(
             terms = campaign.document_view.terms_of(query_id) if terms is None else terms
             excerpts = excerpts_of(made, terms, settings)
         truncated = cap is not None and len(made.text) > cap
-        payload: Payload = {
+        payload: wire.DocumentPayload = {
             "doc_id": document.doc_id,
             "title": made.title,
             "form": made.form,
@@ -72,12 +51,14 @@ def document_payloads(
             "metadata": other_fields(document),
             "images": images(document, settings),
             "excerpts": excerpts,
+            "terms": [],
+            "title_terms": [],
         }
         payloads.append(payload)
     return payloads
 
 
-def other_fields(document: Document) -> Payload:
+def other_fields(document: Document) -> dict[str, object]:
     """A document's metadata without the fields that say how it is displayed."""
     named = document.metadata.get("images")
     kept = isinstance(named, list) and any(isinstance(each, dict) and {"file", "link"} & set(each) for each in named)
@@ -87,7 +68,7 @@ def other_fields(document: Document) -> Payload:
     return {name: value for name, value in document.metadata.items() if name not in reserved}
 
 
-def images(document: Document, settings: CardSettings) -> list[ImagePayload]:
+def images(document: Document, settings: CardSettings) -> list[wire.Image]:
     """The images of a document with their addresses."""
     return [
         {"src": f"{FILES}/{each.file}" if each.file else each.link or "", "alt": each.alt, "link": not each.allowed}

@@ -1,10 +1,11 @@
 """Read and check what cards send: the fields of JSON objects, and decisions as the campaign takes them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypedDict, TypeVar
 
+from annotate.judging import wire
 from annotate.judging.card import LONGEST_NOTE
-from annotate.judging.document_payload import Payload
+from annotate.judging.wire import Payload
 from annotate.server.request_bodies import RequestError
 from collection.campaign.results import Refused
 from collection.characters import require_writable, writable
@@ -15,6 +16,7 @@ LONGEST_TEXT = 1 << 40  # characters; no document has more
 DAY = 24 * 3600
 
 D = TypeVar("D")
+K = TypeVar("K", bound=str)
 
 
 class DecisionFields(TypedDict):
@@ -66,6 +68,14 @@ def read_integer(fields: Mapping[str, object], name: str, default: int, least: i
     return value
 
 
+def read_kind(sent: Payload, kinds: Sequence[K]) -> K:
+    """Read the kind of a decision."""
+    for kind in kinds:
+        if sent.get("kind") == kind:
+            return kind
+    raise RequestError(f"expected kind as one of {', '.join(kinds)}")
+
+
 def read_decisions(payload: Payload, name: str, read: Callable[[Payload], D]) -> tuple[list[D], list[Refused]]:
     """Read decisions, and refuse those that cannot be read, so that the others are saved."""
     readable: list[D] = []
@@ -78,6 +88,11 @@ def read_decisions(payload: Payload, name: str, read: Callable[[Payload], D]) ->
         except RequestError as error:
             refused.append(Refused(uuid, str(error)))
     return readable, refused
+
+
+def refusals(refused: Iterable[Refused]) -> list[wire.Refused]:
+    """Return refused decisions as an answer has them."""
+    return [{"uuid": each.uuid, "reason": each.reason} for each in refused]
 
 
 def read_decision(annotator: str, sent: Payload) -> DecisionFields:
@@ -97,15 +112,14 @@ def read_decision(annotator: str, sent: Payload) -> DecisionFields:
 
 def read_judgement(annotator: str, sent: Payload) -> Judgement:
     """Read a judgement."""
-    if sent.get("kind") not in KINDS:
-        raise RequestError(f"expected kind as one of {', '.join(KINDS)}")
+    kind = read_kind(sent, KINDS)
     relevance = sent.get("relevance")
     if relevance is not None and (not isinstance(relevance, int) or isinstance(relevance, bool)):
         raise RequestError("expected relevance as a whole number")
     return Judgement(
         **read_decision(annotator, sent),
         doc_id=read_text(sent, "doc_id"),
-        kind=sent["kind"],
+        kind=kind,
         relevance=relevance,
         flagged=sent.get("flagged") is True,
         passages=_passages(sent.get("passages")),

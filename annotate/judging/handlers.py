@@ -1,16 +1,17 @@
 """Handlers of the cards' requests: what one is, and what several of them do."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from annotate.auth.roles import JUDGES
-from annotate.judging.document_payload import Payload
+from annotate.judging import wire
+from annotate.judging.wire import Payload
 from collection.campaign import Campaign
 from collection.errors import BusyError
 from collection.records import Role
 
 T = TypeVar("T")
-Handler = Callable[[Campaign, str, Payload], Payload]  # answers a request of an annotator in a campaign
+Handler = Callable[[Campaign, str, Payload], Mapping[str, object]]  # answers a request of an annotator in a campaign
 Row = dict[Hashable, Any]  # a row of a frame
 
 
@@ -37,6 +38,18 @@ def save_and_hand_out(campaign: Campaign, exchange: Callable[[], T]) -> T:
         return exchange()
 
 
-def logged_texts(row: Row, *names: str, longest: int | None = None) -> Payload:
-    """Texts in a row of a log, cut after `longest` characters; None where there is none."""
-    return {name: row[name][:longest] if isinstance(row[name], str) else None for name in names}
+def logged_text(row: Row, name: str, longest: int | None = None) -> str | None:
+    """Return a text in a row of a log, cut after `longest` characters; None where there is none."""
+    text = row[name]
+    return text[:longest] if isinstance(text, str) else None
+
+
+def topic_words(words: Mapping[str, str]) -> wire.TopicWords:
+    """Return a topic of a unit from :meth:`collection.campaign.corpus.Corpus.topic_words`."""
+    return {
+        "query_id": words["query_id"],
+        "title": words["title"],
+        "description": words["description"],
+        "narrative": words["narrative"],
+        "note": words["note"],
+    }

@@ -1,27 +1,14 @@
 """Routes for the annotator's own judgements, near-duplicates, judging time and card settings.
 
 They run in a thread of their own, so that judging never waits for them.
-
-    history   {query_id?, grade?: number|"cannot judge"|"flagged", words?, before?, limit?} -> {entries: Entry[], more}
-              an Entry is {id, query_id, topic, doc_id, title, kind, relevance, reason, note, flagged, passages,
-              judged_at, former: {kind, relevance, judged_at}[]}; both newest first; `before` is the id of the last
-              entry that the card has
-    near      {query_id, doc_ids} -> {near: {doc_id: {doc_id, title, similarity, said: ?{kind, relevance, reason}}[]},
-              more}: near-duplicates among the documents that the annotator has judged for the topic (`said`) and
-              among `doc_ids`; with `more`, some are not compared yet: ask again some seconds later
-    time      {day?} -> {today: {judgements, seconds, away}, session: ?Session, sessions: Session[], since_break,
-              per_topic: {query_id, title, judged, left, seconds}[], left, estimate: ?{low, mid, high}, why}
-              a Session is {since, until, judgements, seconds, away}; `day` is the start of the annotator's day, ISO
-              8601; `left` is null where no end is known; `why` says why there is no estimate, or what it depends on
-    settings  {settings: object} -> {}
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from annotate.judging import fields
-from annotate.judging.document_payload import Payload
+from annotate.judging import fields, wire
 from annotate.judging.handlers import Handler, PostRoute
+from annotate.judging.wire import Payload
 from annotate.server.request_bodies import RequestError
 from collection.campaign import Campaign
 from collection.campaign.history import History, Times
@@ -38,7 +25,7 @@ def routes() -> list[PostRoute]:
     return [PostRoute(path, handler, thread="aside") for path, handler in handlers.items()]
 
 
-def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _history(campaign: Campaign, annotator: str, payload: Payload) -> wire.HistoryAnswer:
     grade = payload.get("grade")
     if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int | str)):
         raise RequestError('expected grade as a number, "cannot judge" or "flagged"')
@@ -50,10 +37,10 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
         before=None if payload.get("before") is None else fields.read_integer(payload, "before", 0, least=1),
         limit=fields.read_integer(payload, "limit", DEFAULT_LIMIT, least=1),
     )
-    return _json(found)
+    return cast(wire.HistoryAnswer, _json(found))
 
 
-def _near(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _near(campaign: Campaign, annotator: str, payload: Payload) -> wire.NearAnswer:
     doc_ids = fields.read_texts(payload, "doc_ids")
     if len(doc_ids) > MOST_ASKED:
         raise RequestError(f"expected at most {MOST_ASKED} doc_ids, found {len(doc_ids)}")
@@ -62,16 +49,19 @@ def _near(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     return {"near": near, "more": found.more}
 
 
-def _near_duplicate(near: Near) -> Payload:
-    said = None if near.said is None else dict(zip(("kind", "relevance", "reason"), near.said, strict=True))
-    return near._asdict() | {"similarity": round(near.similarity, 3), "said": said}
+def _near_duplicate(near: Near) -> wire.NearDuplicate:
+    said: wire.SaidGrade | None = None
+    if near.said is not None:
+        kind, relevance, reason = near.said
+        said = {"kind": kind, "relevance": relevance, "reason": reason}
+    return {"doc_id": near.doc_id, "title": near.title, "similarity": round(near.similarity, 3), "said": said}
 
 
-def _time(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    return _json(campaign.history.time(annotator, day=_day(payload.get("day"))))
+def _time(campaign: Campaign, annotator: str, payload: Payload) -> wire.TimeAnswer:
+    return cast(wire.TimeAnswer, _json(campaign.history.time(annotator, day=_day(payload.get("day")))))
 
 
-def _settings(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _settings(campaign: Campaign, annotator: str, payload: Payload) -> wire.SettingsAnswer:
     settings = payload.get("settings")
     if not isinstance(settings, dict):
         raise RequestError("expected settings as a JSON object")

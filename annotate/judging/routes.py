@@ -5,10 +5,11 @@ so that it never blocks the event loop. All judgements are written in one thread
 """
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -16,15 +17,18 @@ from starlette.routing import Route
 
 from annotate.auth.roles import EVERYBODY, JUDGES, open_to
 from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
-from annotate.judging import adjudication_routes, fields, history_routes, task_routes
-from annotate.judging.document_payload import FILE_HEADERS, FILES, PREFIX, Payload, document_payloads
-from annotate.judging.handlers import PostRoute, Row, logged_texts, save_and_hand_out
+from annotate.judging import adjudication_routes, fields, history_routes, task_routes, wire
+from annotate.judging.card_modules import card_modules
+from annotate.judging.document_payload import FILE_HEADERS, FILES, PREFIX, document_payloads
+from annotate.judging.handlers import PostRoute, Row, logged_text, save_and_hand_out
 from annotate.judging.trainer import NoModelError, Trainer
+from annotate.judging.wire import Payload
 from annotate.server.campaign_thread import CampaignThread
 from annotate.server.request_bodies import RequestError, read_json
 from collection.campaign import Campaign
 from collection.campaign.accounts import Person
-from collection.campaign.results import NextPairs
+from collection.campaign.progress import Standing
+from collection.campaign.results import Feedback, NextPairs
 from collection.documents.rendering.markup import to_html
 from collection.errors import CleverdonError, InputError
 from collection.formats import IMAGE_TYPES
@@ -66,7 +70,16 @@ class JudgingService:
 
     def routes(self) -> list[Route]:
         """All routes of this service."""
-        posts = [
+        return [
+            Route(f"{PREFIX}/token", self.token, methods=["POST"]),
+            *(Route(f"{PREFIX}/{route.path}", self._endpoint(route), methods=["POST"]) for route in self.posts()),
+            Route(f"{FILES}/{{name}}", self.file, methods=["GET"]),
+            card_modules().route(),
+        ]
+
+    def posts(self) -> list[PostRoute]:
+        """All routes that need a token."""
+        return [
             PostRoute("topics", _topics),
             PostRoute("sync", partial(_sync, self.trainer)),
             PostRoute("document", _document),
@@ -77,11 +90,6 @@ class JudgingService:
             *task_routes.routes(),
             *history_routes.routes(),
             *adjudication_routes.routes(),
-        ]
-        return [
-            Route(f"{PREFIX}/token", self.token, methods=["POST"]),
-            *(Route(f"{PREFIX}/{route.path}", self._endpoint(route), methods=["POST"]) for route in posts),
-            Route(f"{FILES}/{{name}}", self.file, methods=["GET"]),
         ]
 
     @open_to(JUDGES)
@@ -97,7 +105,8 @@ class JudgingService:
             if payload.get("annotator") != person.name:
                 raise RequestError("somebody else is signed in on this browser", 401)
             _require_role(person.role, JUDGES)
-            return JSONResponse({"token": self.tokens.token(person.name, person.session)})
+            answer: wire.TokenAnswer = {"token": self.tokens.token(person.name, person.session)}
+            return JSONResponse(answer)
         except RequestError as error:
             return _refusal(error)
 
@@ -140,7 +149,8 @@ class JudgingService:
 def _refusal(error: RequestError | CleverdonError) -> Response:
     """An error as JSON; after a 503 the card keeps its judgements and tries again."""
     status = error.status if isinstance(error, RequestError) else 400 if isinstance(error, InputError) else 503
-    return JSONResponse({"error": str(error)}, status)
+    answer: wire.ErrorAnswer = {"error": str(error)}
+    return JSONResponse(answer, status)
 
 
 def _require_role(role: Role, roles: tuple[Role, ...]) -> None:
@@ -149,7 +159,7 @@ def _require_role(role: Role, roles: tuple[Role, ...]) -> None:
         raise RequestError(f"{role}s cannot {action}; a manager of the campaign can change your role", 403)
 
 
-def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campaign) -> tuple[Payload, str]:
+def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campaign) -> tuple[Mapping[str, object], str]:
     """Answer if the session is still open and has one of the roles; with wall and CPU time (ms) for Server-Timing."""
     clock, processor = time.perf_counter(), time.thread_time()
     person = campaign.accounts.session_of(bearer.session)
@@ -161,57 +171,65 @@ def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campai
     return answer, f"campaign;dur={wall:.2f}, cpu;dur={cpu:.2f}"
 
 
-def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.TopicsAnswer:
     """The annotator's topics with texts and progress, the last one judged, and one with work left."""
     mine = set(campaign.progress.topics_for(annotator))
-    topics = [topic for topic in campaign.corpus.topics().to_dict("records") if topic["query_id"] in mine]
     without_text = campaign.corpus.without_text()
-    for topic in topics:
-        standing = campaign.progress.standing(topic["query_id"], annotator)
-        topic |= {
-            "pool": standing.goal,
-            "judged": standing.done,
-            "without_text": without_text.get(topic["query_id"], 0),
-        }
+    topics: list[wire.TopicPayload] = []
+    for query_id, title, description, narrative in campaign.corpus.topics().itertuples(index=False):
+        if query_id in mine:
+            standing = campaign.progress.standing(query_id, annotator)
+            topics.append(
+                {
+                    "query_id": query_id,
+                    "title": title,
+                    "description": description,
+                    "narrative": narrative,
+                    "pool": standing.goal,
+                    "judged": standing.done,
+                    "without_text": without_text.get(query_id, 0),
+                }
+            )
     work = campaign.judging.topic_with_work(annotator) if topics else None
     return {"topics": topics, "last": campaign.history.last_topic(annotator), "work": work}
 
 
-def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> wire.SyncAnswer:
     exchange = partial(_exchange, trainer, campaign, annotator, payload)
     answer, pairs, needs_round = save_and_hand_out(campaign, exchange)
-    if needs_round:  # the judgements it learns from are on disk now
-        trainer.request(answer["query_id"])
-    # After the transaction: long texts take time, and other people's judgements must not wait.
-    if pairs is not None:
-        answer["documents"] = document_payloads(campaign, pairs.documents, answer["query_id"])
-        for document in answer["documents"]:
-            if document["doc_id"] in pairs.calibration:
-                document["calibration"] = True
-    if "query_id" in answer and payload.get("recent"):
-        answer["recent"] = _recent(campaign, annotator, answer["query_id"])
-    return answer | {"progress": _progress(campaign, annotator, answer.get("query_id"))}
+    query_id = answer.get("query_id")
+    if query_id is not None:
+        if needs_round:  # the judgements it learns from are on disk now
+            trainer.request(query_id)
+        # After the transaction: long texts take time, and other people's judgements must not wait.
+        if pairs is not None:
+            answer["documents"] = document_payloads(campaign, pairs.documents, query_id)
+            for document in answer["documents"]:
+                if document["doc_id"] in pairs.calibration:
+                    document["calibration"] = True
+        if payload.get("recent"):
+            answer["recent"] = _recent(campaign, annotator, query_id)
+    answer["progress"] = _progress(campaign, annotator, query_id)
+    return answer
 
 
 def _exchange(
     trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
-) -> tuple[Payload, NextPairs | None, bool]:
+) -> tuple[wire.SyncAnswer, NextPairs | None, bool]:
     """Save judgements, then choose the next pairs; also return whether the topic's model needs a new round."""
-    readable, refused = fields.read_decisions(payload, "judgements", partial(fields.read_judgement, annotator))
+    readable, refused = fields.read_decisions(payload, "decisions", partial(fields.read_judgement, annotator))
     result = campaign.judging.judge_many(readable, leased_only=True)
     for item in fields.read_list(payload, "skips"):
         skipped = item if isinstance(item, dict) else {}
         campaign.judging.skip(annotator, fields.read_text(skipped, "query_id"), fields.read_text(skipped, "doc_id"))
-    answer: Payload = {
+    answer: wire.SyncAnswer = {
         "saved": result.saved,
-        "refused": [r._asdict() for r in refused + result.refused],
+        "refused": fields.refusals(refused + result.refused),
         "documents": [],
         "closed": [],
         "surplus": list(result.surplus),
-        "feedback": [
-            {"title": (campaign.corpus.document(f.doc_id) or Document(f.doc_id)).title, **f._asdict()}
-            for f in result.feedback
-        ],
+        "feedback": [_feedback(campaign, each) for each in result.feedback],
+        "progress": {"all": {"judged": 0, "pool": 0}},  # counted after the transaction
     }
     if payload.get("query_id") is None:
         return answer, None, False
@@ -247,12 +265,26 @@ def _exchange(
     return answer, pairs, needs_round
 
 
-def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _feedback(campaign: Campaign, feedback: Feedback) -> wire.CalibrationFeedback:
+    document = campaign.corpus.document(feedback.doc_id) or Document(feedback.doc_id)
+    return {
+        "uuid": feedback.uuid,
+        "query_id": feedback.query_id,
+        "doc_id": feedback.doc_id,
+        "title": document.title,
+        "relevance": feedback.relevance,
+        "settled": feedback.settled,
+        "note": feedback.note,
+    }
+
+
+def _document(campaign: Campaign, annotator: str, payload: Payload) -> wire.DocumentAnswer:
     """A document with its whole text; with ``said``, also this annotator's judgement of it."""
     document = campaign.corpus.document(fields.read_text(payload, "doc_id"))
     if document is None:
         raise RequestError("there is no such document")
-    (whole,) = document_payloads(campaign, [document], fields.read_optional_text(payload, "query_id"), cap=None)
+    (shown,) = document_payloads(campaign, [document], fields.read_optional_text(payload, "query_id"), cap=None)
+    whole = cast(wire.DocumentAnswer, shown)
     if payload.get("said"):
         log = campaign.judgement_log.judgements(annotator=annotator, query_id=fields.read_text(payload, "query_id"))
         log = log[(log["doc_id"] == document.doc_id) & (log["counts_as"] == "judgement")]
@@ -260,25 +292,29 @@ def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     return whole
 
 
-def _guidelines(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _guidelines(campaign: Campaign, annotator: str, payload: Payload) -> wire.GuidelinesAnswer:
     mine = set(campaign.progress.topics_for(annotator))
     notes = {query_id: note for query_id, note in campaign.settings.topic_notes().items() if query_id in mine}
     return {"html": to_html(campaign.settings.guidelines()), "notes": notes}
 
 
-def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> Payload:
+def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> wire.SyncProgress:
     if query_id is None:
-        counts = {"all": campaign.progress.totals(annotator)}
-    else:
-        counts = campaign.progress.of_annotator(query_id, annotator)._asdict()
-    return {of: {"judged": standing.done, "pool": standing.goal} for of, standing in counts.items()}
+        return {"all": _counts(campaign.progress.totals(annotator))}
+    counted = campaign.progress.of_annotator(query_id, annotator)
+    return {"topic": _counts(counted.topic), "all": _counts(counted.all)}
 
 
-def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _counts(standing: Standing) -> wire.Progress:
+    return {"judged": standing.done, "pool": standing.goal}
+
+
+def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> wire.WhyAnswer:
     """The reason why a document was proposed, as far as the manager shows it to annotators."""
     query_id, doc_id = fields.read_text(payload, "query_id"), fields.read_text(payload, "doc_id")
     try:
-        return campaign.explanations.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))._asdict()
+        why = campaign.explanations.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))
+        return {"sentence": why.sentence, "terms": why.terms}
     except NoModelError:
         problem = trainer.problem(query_id)
         trainer.request(query_id)
@@ -286,20 +322,30 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload)
         return {"sentence": sentence, "terms": [], "behind": problem is None}
 
 
-def _search(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _search(campaign: Campaign, annotator: str, payload: Payload) -> wire.SearchAnswer:
     query_id, words = fields.read_text(payload, "query_id"), fields.read_text(payload, "words")[:500]
     found = campaign.search.find(query_id, annotator, words, FOUND + 1)
-    return {"documents": [document._asdict() for document in found[:FOUND]], "more": len(found) > FOUND}
+    documents: list[wire.FoundDocument] = [
+        {
+            "doc_id": each.doc_id,
+            "title": each.title,
+            "snippet": each.snippet,
+            "judged": each.judged,
+            "relevance": each.relevance,
+        }
+        for each in found[:FOUND]
+    ]
+    return {"documents": documents, "more": len(found) > FOUND}
 
 
-def _take(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _take(campaign: Campaign, annotator: str, payload: Payload) -> wire.DocumentPayload:
     """Take a document that the annotator found by searching, to be judged next."""
     query_id = fields.read_text(payload, "query_id")
     document = campaign.search.take(annotator, query_id, fields.read_text(payload, "doc_id"))
     return document_payloads(campaign, [document], query_id)[0]
 
 
-def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
+def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[wire.RecentJudgement]:
     """The annotator's latest judgements of the topic, newest first."""
     rows = campaign.judgement_log.judgements(annotator=annotator, query_id=query_id, last=RECENT)[::-1]
     rows = rows[rows["counts_as"] == "judgement"]
@@ -309,10 +355,12 @@ def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
     return [{"query_id": query_id, **shown, **judged} for shown, judged in zip(documents, judgements, strict=True)]
 
 
-def _judgement(row: Row) -> Payload:
-    return logged_texts(row, "kind", "note") | {
+def _judgement(row: Row) -> wire.SaidJudgement:
+    return {
+        "kind": row["kind"],
+        "note": logged_text(row, "note"),
         "relevance": int(row["relevance"]) if row["kind"] == "graded" else None,
         "reason": row["reason"] if row["kind"] == "cannot judge" else None,
         "flagged": bool(row["flagged"]),
-        "passages": [list(passage) for passage in row["passages"]],
+        "passages": list(row["passages"]),
     }

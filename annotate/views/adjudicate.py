@@ -9,7 +9,8 @@ from annotate.auth import session
 from annotate.elements import display, pickers, widgets
 from annotate.elements.columns import text, timestamp
 from annotate.elements.service_cache import cached
-from annotate.judging.card import ADJUDICATE, CardData, PairFilter, grade_buttons, mount
+from annotate.judging.card import ADJUDICATE, CardData, grade_buttons, mount
+from annotate.judging.wire import PairFilter
 from collection.adjudication import filter_queue
 from collection.characters import without_bidi
 from collection.phrases import count, plural

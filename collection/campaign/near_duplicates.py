@@ -15,6 +15,7 @@ from collection.documents import near_duplicates as duplicates
 from collection.documents.near_duplicates import Group, Sketch
 from collection.documents.rendering import shown
 from collection.errors import require_known
+from collection.records import Kind
 from collection.store import Store
 
 COMPARED = 5000
@@ -33,7 +34,7 @@ class Near(NamedTuple):
     doc_id: str
     title: str
     similarity: float
-    said: tuple[str, int | None, str | None] | None
+    said: tuple[Kind, int | None, str | None] | None
 
 
 class Nearby(NamedTuple):

@@ -12,7 +12,7 @@ import pandas as pd
 
 from collection import clock
 from collection.errors import ConflictError, InputError
-from collection.records import Document, Topic
+from collection.records import Document, Kind, Topic
 from collection.store.connection import Repository, held_back, json_text, writes
 
 T = TypeVar("T")
@@ -296,7 +296,7 @@ class CorpusTables(Repository):
         )
         return {row[0]: dict(zip(names, row, strict=True)) for row in rows}
 
-    def judgements_on(self, query_id: str, annotator: str) -> dict[str, tuple[str, int | None, str | None]]:
+    def judgements_on(self, query_id: str, annotator: str) -> dict[str, tuple[Kind, int | None, str | None]]:
         """Return an annotator's current judgements of a topic, newest first: document id -> kind, grade, reason."""
         rows = self.connection.execute(
             "SELECT d.doc_id, j.kind, j.relevance, j.reason FROM last_words AS l "

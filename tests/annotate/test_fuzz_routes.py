@@ -45,10 +45,10 @@ SOUND: dict[str, list[dict[str, Any]]] = {
     "topics": [{}],
     "sync": [
         {
-            "query_id": "1", "want": 3, "holding": ["d1"], "recent": True, "alone": False, "judgements": [JUDGEMENT],
+            "query_id": "1", "want": 3, "holding": ["d1"], "recent": True, "alone": False, "decisions": [JUDGEMENT],
             "skips": [{"query_id": "1", "doc_id": "d1"}],
         },
-        {"judgements": [JUDGEMENT, JUDGEMENT | {"uuid": "u3", "kind": "undone", "relevance": None}]},
+        {"decisions": [JUDGEMENT, JUDGEMENT | {"uuid": "u3", "kind": "undone", "relevance": None}]},
     ],
     "document": [{"query_id": "1", "doc_id": "d1", "said": True}],
     "why": [{"query_id": "1", "doc_id": "d1"}],

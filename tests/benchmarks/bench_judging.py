@@ -95,7 +95,7 @@ def annotate(
         answer = connection.getresponse()
         body = json.loads(answer.read())
         assert answer.status == 200, body
-        if inside is not None and payload.get("judgements"):
+        if inside is not None and payload.get("decisions"):
             inside.append(tuple(map(float, re.findall(r"dur=([\d.]+)", answer.headers["Server-Timing"]))))
         return body
 
@@ -116,7 +116,7 @@ def annotate(
             }
             want = 24 - len(queue) if len(queue) < 12 or mode != "pool" else 0
             start = time.perf_counter()
-            body = sync(judgements=[judgement], query_id=topic, holding=[d["doc_id"] for d in queue], want=want)
+            body = sync(decisions=[judgement], query_id=topic, holding=[d["doc_id"] for d in queue], want=want)
             times.append(time.perf_counter() - start)
             assert body["saved"] == [judgement["uuid"]], body
             held = {d["doc_id"]: d for d in queue + body["documents"]}

@@ -149,10 +149,10 @@ class Annotator(threading.Thread):
             "want": 12 - len(queue) if len(queue) < 6 else 0,
         }
         start = time.perf_counter()
-        body = self.sync(judgements=[judgement], **wanted)
+        body = self.sync(decisions=[judgement], **wanted)
         self.outcome.times.append(time.perf_counter() - start)
         if self.rng.random() < 0.03:  # the answer is lost: the card sends the same again
-            again = self.sync(judgements=[judgement], **wanted)
+            again = self.sync(decisions=[judgement], **wanted)
             body |= {"documents": body["documents"] + again["documents"], "closed": again["closed"]}
         if body["saved"] != [judgement["uuid"]]:
             self.outcome.problems.append(str(body["refused"]))

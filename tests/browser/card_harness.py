@@ -315,7 +315,7 @@ class Desk:
     def sync(self, ask: dict[str, Any]) -> dict[str, Any]:
         """Save what is new, in order, and hand out documents."""
         saved, refused, surplus, feedback = [], [], [], []
-        for row in ask["judgements"]:
+        for row in ask["decisions"]:
             if row["doc_id"] in self.refuse:
                 refused.append({"uuid": row["uuid"], "reason": self.refuse[row["doc_id"]]})
                 continue

@@ -285,7 +285,7 @@ def test_a_reload_sends_what_waits_and_does_not_show_it_again(card, desk):
     card.saved()
     # The page that went away may have sent them a last time; this is the new page's first one.
     first = next(ask for name, ask in desk.requests if name == "sync" and ask["recent"])
-    assert [row["relevance"] for row in first["judgements"]] == [0, 1, 2]
+    assert [row["relevance"] for row in first["decisions"]] == [0, 1, 2]
     assert first["want"] == 24
     assert first["recent"]
     assert words(desk) == [("d100", 0), ("d101", 1), ("d102", 2)]

@@ -13,9 +13,6 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from collection import Campaign
 from collection.active_learning.learners import LEARNERS
 from collection.adjudication import ADJUDICATION_RULES
@@ -24,7 +21,6 @@ from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
 from collection.registry import Entry, Registry
 from collection.stopping import STOPPING_RULES
-from tests.conftest import signed_in
 from tests.helpers import ROOT, fails, ok
 
 TABLES = {table.group: table for table in (MEASURES, STRATEGIES, LEARNERS, STOPPING_RULES, ADJUDICATION_RULES)}
@@ -125,16 +121,9 @@ def bookshelf(install: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch, campaign: Campaign) -> Callable[..., AppTest]:
+def opened(opened: Callable[..., AppTest], campaign: Campaign) -> Callable[..., AppTest]:
     def run(view: str, **query: str) -> AppTest:
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page(f"views/{view}.py")
-        app.query_params.update(query)
-        app.run()
-        assert not app.exception
-        return app
+        return opened(campaign, f"{view}.py", query=query)
 
     return run
 

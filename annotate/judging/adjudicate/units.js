@@ -3,7 +3,7 @@
  *
  * It holds the next pairs, so that a key shows the next one at once; no key press waits for the network and none triggers
  * a Streamlit rerun. See units.js of parts for what it shares with the cards for lists and for preferences, and
- * adjudication_routes.py for its routes.
+ * wire.py for its routes.
  *
  * @typedef {{annotator: string, kind: string, relevance: ?number, reason: ?string, note: ?string, flagged: boolean,
  *            passages: [number, number][], quotes: string[], seconds: ?number, judged_at: string}} Opinion

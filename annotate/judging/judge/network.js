@@ -69,7 +69,7 @@ function wanted(state) {
 
 function outgoing(state, batch) {
   return {
-    judgements: batch.map((item) => item.judgement),
+    decisions: batch.map((item) => item.judgement),
     skips: [...state.skips],
     query_id: state.queryId,
     holding: state.queue.map((doc) => doc.doc_id),

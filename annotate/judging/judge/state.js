@@ -8,31 +8,7 @@
  * The host page may call the default export again at any time (Streamlit does at every rerun, without calling
  * the former clean-up): listeners are then replaced and the state is kept.
  *
- * Routes, all POST with JSON and the header X-Cleverdon-Token; a 401 is answered by `token` and one retry.
- *   topics   {} -> {topics: Topic[], last: ?query_id, work: ?query_id}: the topic of the annotator's newest judgement, and
- *            the first one that has something for them
- *   sync     {judgements: Judgement[], skips: Pair[], query_id, holding: doc_id[], want, recent, alone, tried: query_id[]}
- *            -> {saved: uuid[], refused: {uuid, reason}[], query_id, documents: Doc[], closed: doc_id[],
- *                recent?: Recent[], progress, order?: doc_id[], model_round?, behind?: boolean, chooser?: [string, string], surplus?: uuid[],
- *                feedback?: {uuid, doc_id, title, relevance, settled, note}[], first?: query_id, next?: ?query_id, budget?: string}
- *            Where the topic has nothing for the annotator, `next` is one that has and is not in `tried` (null: none has), and
- *            `budget` says which budget is used up, if one is
- *            `closed` are those of `holding` that need no judgement any more. In the loop, `order` is all that is to be
- *            held from now on, by the model of that round; `behind`: a newer one is on its way, ask again; `chooser` says what
- *            chooses the next document, and what it has learned from
- *            `surplus` are those of `saved` that came when the pair had all that were wanted; `feedback` says what is settled
- *            of pairs of the calibration set; `first` is a topic with such pairs, before which nothing is handed out
- *   document {query_id, doc_id, said?} -> Doc with its whole text; with `said` also what this annotator says of it
- *   guidelines {} -> {html, notes: {query_id: text}}: the one answer with markup in it, made safe by the server
- *   why      {query_id, doc_id} -> {sentence, terms: [term, share][], behind?}: `share` from -1 (against) to 1 (for)
- *   search   {query_id, words} -> {documents: {doc_id, title, snippet, judged, relevance}[], more?}: in a snippet U+0002
- *            and U+0003 stand around the words
- *   take     {query_id, doc_id} -> Doc, handed out as found by searching
- *   history  {query_id?, grade?, words?, before?, limit} -> {entries: Past[], more}: see history.js
- *   near     {query_id, doc_ids} -> {near: {doc_id: {doc_id, title, similarity, said}[]}, more}: see near_duplicates.js
- *   time     {day?} -> {today, session, per_topic, left, estimate, why, since_break}: see session_time.js
- *   settings {settings} -> {}: how the annotator has arranged the card
- *   token    {annotator} -> {token}
+ * The routes and what they are sent are in wire.py.
  *
  * @typedef {{query_id: string, title: string, description: string, narrative: string, pool: ?number,
  *            judged: number, without_text?: number}} Topic `pool` is how many are to be judged, null in a loop without an end;

@@ -1,7 +1,7 @@
 // Units of decision, topics or pairs: which are held, what is on screen, and what a decision does. Part of the cards for
 // lists, for preferences and for adjudication.
 //
-// The routes are `sync`, `recent` and `unit` under a card's `ROUTE`, described in task_routes.py and adjudication_routes.py. A card says itself what its task is
+// The routes are `sync`, `recent` and `unit` under a card's `ROUTE`, described in wire.py. A card says itself what its task is
 // (`TASK`, `NOUN`, `SEVERAL`: whether a unit takes several decisions, `LOW`, `FULL`, and its `TEXTS`) and, with the functions of its own units.js, what an item of it is:
 //   idOf(decision)                the id of its unit; `takeUnit` gives the unit the same
 //   askFor(id)                    fields that ask the route for a unit

@@ -16,7 +16,7 @@ const PAUSE_ALOUD = 250;
 
 export const ONE_MOMENT = "Loading …";
 
-/** What is shown when nothing is left to decide without a connection: a title and a sentence. */
+/** What is shown when nothing is left to decide without a connection. @type {[title: string, words: string]} */
 export const CUT_OFF = [
   "No connection",
   "Everything that was loaded is done and kept in this browser. Judging continues when the server can be reached again.",

@@ -529,7 +529,13 @@ def test_every_route_answers_its_roles_and_refuses_the_others(
 def test_what_answers_without_a_session_is_known_by_name(client: TestClient) -> None:
     """A new route that lets anybody in has to be put here, knowingly."""
     open_ones = {route.path for route in own_routes(client) if roles_of(route) == ANYBODY}
-    assert open_ones == {"/signin", "/invitation", "/documentation", "/documentation/{name:path}"}
+    assert open_ones == {
+        "/signin",
+        "/invitation",
+        "/documentation",
+        "/documentation/{name:path}",
+        f"{PREFIX}/card/{{version}}/{{name:path}}",  # scripts of the judging card
+    }
 
 
 def test_a_route_that_does_not_say_whose_it_is_is_not_served() -> None:
@@ -563,7 +569,7 @@ def test_a_lock_counts_with_the_next_request(client: TestClient, campaign: Campa
 def test_nothing_is_saved_for_somebody_who_is_locked(client: TestClient, campaign: Campaign) -> None:
     token = judging_token(campaign, "bob", "annotator")
     item = {"uuid": "u", "query_id": "1", "doc_id": "d2", "kind": "graded", "relevance": 1}
-    body = json.dumps({"query_id": "1", "want": 1, "judgements": [item]})
+    body = json.dumps({"query_id": "1", "want": 1, "decisions": [item]})
     client.post(
         f"{PREFIX}/sync", headers=AS_JSON | {TOKEN_HEADER: token}, content=json.dumps({"query_id": "1", "want": 3})
     )

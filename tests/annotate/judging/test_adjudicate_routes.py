@@ -21,7 +21,7 @@ from collection.campaign.adjudication import Adjudication
 from collection.campaign.progress import Progress
 from collection.campaign.search import DocumentSearch
 from tests.conftest import judging_token
-from tests.helpers import post
+from tests.helpers import decision, post
 
 Payload = dict[str, Any]
 
@@ -51,8 +51,8 @@ def sync(client: TestClient, status: int = 200, **payload: Any) -> Payload:
 
 def grade(doc_id: str, relevance: int | None, query_id: str = "1", **more: Any) -> Payload:
     kind = "graded" if relevance is not None else "undone"
-    base = {"uuid": str(uuid4()), "query_id": query_id, "doc_id": doc_id, "kind": kind, "relevance": relevance}
-    return base | {"note": None, "seconds": 2.34567, "away": 1, "source": "key"} | more
+    said = {"query_id": query_id, "doc_id": doc_id, "kind": kind, "relevance": relevance}
+    return decision(**said, seconds=2.34567, away=1) | more
 
 
 def name(query_id: str, doc_id: str) -> str:
@@ -175,7 +175,7 @@ def test_calibration_pairs_come_last_and_are_filtered(client: TestClient, differ
 
 def test_one_odd_decision_does_not_keep_the_others(client: TestClient, differing: Campaign) -> None:
     good, odd = grade("d1", 1), [grade("d2", 9), grade("d9", 1), grade("d2", 1, kind="chosen"), grade("d4", True, "2")]
-    answer = sync(client, decisions=[*odd, good])
+    answer = sync(client, odd=True, decisions=[*odd, good])
     assert answer["saved"] == [good["uuid"]]
     assert {refused["uuid"] for refused in answer["refused"]} == {item["uuid"] for item in odd}
     assert differing.judgement_log.adjudications()["doc_id"].tolist() == ["d1"]

@@ -18,16 +18,15 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.application import SCRIPT
 from annotate.auth import page_access
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.elements import widgets
 from annotate.judging import document_payload
 from annotate.judging.document_payload import TEXT_CAP
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
 from collection.formats import read_labels
-from tests.conftest import judging_token, signed_in
-from tests.helpers import ok, post
+from tests.conftest import judging_token
+from tests.helpers import judged, ok, post
 
 PAGE = "<!doctype html><title>The page</title><h1>Wings</h1><script>alert(1)</script><p>1 &lt; 2 <img alt=flap src=x>"
 WORDS = "Wings\n\n1 < 2 [flap]"
@@ -122,8 +121,8 @@ def test_long_documents_come_with_the_passages_that_match(client: TestClient, ca
     assert "The running average smooths a series." in document["excerpts"][1][2]
     assert post(client, "document", query_id="1", doc_id="d2")["excerpts"] == document["excerpts"]
     assert post(client, "document", doc_id="d2")["excerpts"] is None  # of no topic
-    item = {"uuid": str(uuid4()), "query_id": "1", "doc_id": "d2", "kind": "graded", "relevance": 1, "source": "key"}
-    recent = post(client, "sync", query_id="1", want=1, judgements=[item], recent=True)["recent"]
+    item = judged("d2")
+    recent = post(client, "sync", query_id="1", want=1, decisions=[item], recent=True)["recent"]
     assert recent[0]["excerpts"] == document["excerpts"]
     taken = post(client, "take", query_id="2", doc_id="d2")
     assert [(start, text[:end]) for start, end, _ in taken["excerpts"]] == [(0, taken["excerpts"][0][2])]  # no match
@@ -185,22 +184,6 @@ def test_an_empty_log_is_exported(campaign: Campaign, tmp_path: Path) -> None:
 
 
 # -------------------------------------------------------------------------------------------- pages
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Opens a page of a campaign as its manager."""
-
-    def run(campaign: Campaign, view: str, **state: Any) -> AppTest:
-        secret = signed_in(campaign, "ann", "manager")
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        for name, value in state.items():
-            app.session_state[name] = value
-        return app.switch_page(f"views/{view}").run()
-
-    return run
 
 
 def drawn(app: AppTest) -> str:
@@ -273,7 +256,7 @@ def test_every_page_shows_a_document_as_the_card_does(
     campaign.assignments.update(annotators=2)
     for annotator, grade in (("ann", 3), ("ben", 0)):
         campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", "d1", "graded", grade)])
-    app = opened(campaign, view, **places(campaign)[view])
+    app = opened(campaign, view, state=places(campaign)[view])
     assert not app.exception
     for text in texts:
         assert text in printed(app)

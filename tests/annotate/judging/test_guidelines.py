@@ -15,16 +15,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.card import LONGEST_NOTE
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.documents.rendering.markup import to_html
-from collection.records import Role
-from tests.conftest import judging_token, signed_in
-from tests.helpers import post
+from tests.conftest import judging_token
+from tests.helpers import judged, post
 
 HARMLESS = {
     *("h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "em", "strong", "s", "code", "pre", "blockquote", "hr", "br", "a"),
@@ -106,11 +103,6 @@ def client(campaign: Campaign) -> Iterator[TestClient]:
         yield client
 
 
-def graded(doc_id: str, relevance: int | None = 1, **more: Any) -> dict[str, Any]:
-    base = {"uuid": str(uuid4()), "query_id": "1", "doc_id": doc_id, "kind": "graded", "relevance": relevance}
-    return base | {"source": "key"} | more
-
-
 def test_the_card_gets_guidelines_as_html_and_the_notes_of_its_topics(client: TestClient, campaign: Campaign) -> None:
     assert post(client, "guidelines") == {"html": "", "notes": {}}
     campaign.settings.set_guidelines("Read **all**. <b>")
@@ -127,9 +119,9 @@ def test_the_card_gets_guidelines_as_html_and_the_notes_of_its_topics(client: Te
 
 def test_guidelines_are_for_those_who_judge(client: TestClient, campaign: Campaign) -> None:
     client.headers[TOKEN_HEADER] = judging_token(campaign, "rita", "reader")
-    assert "reader" in post(client, "guidelines", status=403)["error"]
+    assert "reader" in post(client, "guidelines", 403)["error"]
     del client.headers[TOKEN_HEADER]
-    post(client, "guidelines", status=401)
+    post(client, "guidelines", 401)
 
 
 @pytest.mark.parametrize(
@@ -150,16 +142,16 @@ def test_a_note_is_kept_and_no_odd_one_costs_a_judgement(
     client: TestClient, campaign: Campaign, sent: Any, kept: str | None
 ) -> None:
     post(client, "sync", query_id="1", want=3)
-    item = graded("d2", 2, note=sent)
-    assert post(client, "sync", judgements=[item])["saved"] == [item["uuid"]]
+    item = judged("d2", 2, note=sent)
+    assert post(client, "sync", odd=not isinstance(sent, str | None), decisions=[item])["saved"] == [item["uuid"]]
     note = campaign.judgement_log.judgements()["note"].iloc[0]
     assert (note if isinstance(note, str) else None) == kept
 
 
 def test_recent_and_found_documents_bring_their_note(client: TestClient) -> None:
     post(client, "sync", query_id="1", want=3)
-    cannot = graded("d1", None, kind="cannot judge", reason="no text", note="Empty.")
-    post(client, "sync", judgements=[graded("d2", 3, note="All."), cannot])
+    cannot = judged("d1", None, kind="cannot judge", reason="no text", note="Empty.")
+    post(client, "sync", decisions=[judged("d2", 3, note="All."), cannot])
     recent = post(client, "sync", query_id="1", want=3, recent=True)["recent"]
     assert [(r["doc_id"], r["note"]) for r in recent] == [("d1", "Empty."), ("d2", "All.")]
     whole = post(client, "document", query_id="1", doc_id="d1", said=True)
@@ -177,20 +169,6 @@ def test_an_adjudication_is_not_among_what_one_can_undo(client: TestClient, camp
 
 
 # ------------------------------------------------------------------------------------------- pages
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Opens a page of a campaign as somebody of a role."""
-
-    def run(campaign: Campaign, view: str, name: str = "ann", role: Role = "manager") -> AppTest:
-        secret = signed_in(campaign, name, role)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        return app.switch_page(f"views/{view}").run()
-
-    return run
 
 
 def html_of(app: AppTest) -> str:

@@ -15,9 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.elements import display
 from annotate.judging.document_payload import PREFIX
 from annotate.judging.routes import JudgingService
@@ -25,8 +23,8 @@ from collection import Campaign, Judgement
 from collection.campaign.settings import CARD_BYTES
 from collection.errors import InputError, UnknownNameError
 from collection.records import Choice
-from tests.conftest import judging_token, signed_in
-from tests.helpers import AS_JSON, ok, post
+from tests.conftest import judging_token
+from tests.helpers import AS_JSON, judged, ok, post
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ROUTES = ("history", "near", "time", "settings")
@@ -505,14 +503,14 @@ def test_a_second_card_gets_what_the_first_one_holds_first(
 
     assert [d["doc_id"] for d in sync(query_id="1", want=3)["documents"]] == held
     post(client, "sync", skips=[{"query_id": "1", "doc_id": held[0]}])
-    item = {"uuid": str(uuid4()), "query_id": "1", "doc_id": held[1], "kind": "graded", "relevance": 1}
-    post(client, "sync", judgements=[item], query_id="1", holding=[held[2], held[0]], want=0)
+    item = judged(held[1])
+    post(client, "sync", decisions=[item], query_id="1", holding=[held[2], held[0]], want=0)
     fresh = [d["doc_id"] for d in sync(query_id="1", want=3)["documents"]]
     assert held[1] not in fresh
     assert fresh[0] != held[0]
     # What the second one judges is saved, although the first one holds it.
-    item = {"uuid": str(uuid4()), "query_id": "1", "doc_id": held[2], "kind": "graded", "relevance": 2}
-    assert sync(judgements=[item])["saved"] == [item["uuid"]]
+    item = judged(held[2], 2)
+    assert sync(decisions=[item])["saved"] == [item["uuid"]]
 
 
 # --- the card -------------------------------------------------------------------------------------------
@@ -560,22 +558,6 @@ def test_a_script_can_flag(campaign: Campaign) -> None:
 
 
 # --- pages ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Opens a page of a campaign as ann, a manager, with a row of a table selected."""
-
-    def run(campaign: Campaign, view: str, row: int | None = None) -> AppTest:
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        if row is not None:
-            monkeypatch.setattr(display, "selected_row", lambda event, rows: row if row < rows else None)
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        return app.switch_page(f"views/{view}").run()
-
-    return run
 
 
 def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., AppTest], campaign: Campaign) -> None:
@@ -628,10 +610,13 @@ def test_a_change_keeps_the_flag_and_what_was_marked(opened: Callable[..., AppTe
     assert (last["kind"], last["flagged"], last["passages"]) == ("undone", False, ())
 
 
-def test_managers_see_what_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+def test_managers_see_what_is_flagged(
+    opened: Callable[..., AppTest], campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said(campaign, "d1", 2, annotator="bob", flagged=True, note="*odd*", seconds=4, away=7200)
     said(campaign, "d1", 0, annotator="cat", note="not at all")
-    app = opened(campaign, "annotators.py", row=0)
+    monkeypatch.setattr(display, "selected_row", lambda event, rows: 0 if rows else None)
+    app = opened(campaign, "annotators.py")
     assert not app.exception
     assert {m.label: m.value for m in app.metric}["Pairs flagged for review"] == "1"
     assert "away" not in app.dataframe[0].value  # seven columns at first

@@ -25,8 +25,8 @@ from collection import Campaign, Judgement
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.judging import Judging
 from collection.errors import CampaignError
-from tests.annotate.judging.test_routes import judged, post
 from tests.conftest import judging_token
+from tests.helpers import judged, post
 
 SIZE = 60
 WORDS = ("wing", "flow", "heat", "shock", "layer", "plate", "jet", "slab", "cone", "wake")
@@ -86,7 +86,7 @@ class Card:
         return post(self.client, route, status, query_id=self.query_id, **payload)
 
     def sync(self, *judgements: dict[str, Any], **more: Any) -> dict[str, Any]:
-        self.last = self.post("sync", judgements=list(judgements), holding=self.holding, want=12, **more)
+        self.last = self.post("sync", decisions=list(judgements), holding=self.holding, want=12, **more)
         self.holding = list(dict.fromkeys([*self.holding[:1], *self.last["order"]]))
         return self.last
 
@@ -172,7 +172,7 @@ def test_nobody_waits_for_the_first_model(ann: Card) -> None:
     assert answer["model_round"] == 0
     assert len(ann.holding) == IN_LOOP
     assert answer["progress"] == {"topic": {"judged": 0, "pool": None}, "all": {"judged": 0, "pool": None}}
-    assert [t["pool"] for t in ann.post("topics")["topics"]] == [None, None]
+    assert [t["pool"] for t in post(ann.client, "topics")["topics"]] == [None, None]
 
 
 @pytest.mark.slow
@@ -308,7 +308,7 @@ def test_a_save_waits_for_the_disk_once_and_learning_begins_after_it(looping: Ca
     held = _sync(idle, looping, "ann", {"query_id": "1", "want": 12})["order"]
     done: list[str] = []
     looping.store.connection.db.conn.set_trace_callback(done.append)
-    saving = {"judgements": [judged(held[0])], "holding": held[1:], "query_id": "1", "want": 12}
+    saving = {"decisions": [judged(held[0])], "holding": held[1:], "query_id": "1", "want": 12}
     answer = _sync(idle, looping, "ann", saving)
     looping.store.connection.db.conn.set_trace_callback(None)
     assert answer["order"][0] == held[1]
@@ -326,11 +326,11 @@ def test_what_cannot_be_handed_out_undoes_no_judgement(
         raise CampaignError("the vectors are gone")
 
     monkeypatch.setattr(Judging, "next_pairs", fails)
-    answer = ann.post("sync", 503, judgements=[item], holding=ann.holding[1:], want=12)
+    answer = ann.post("sync", 503, decisions=[item], holding=ann.holding[1:], want=12)
     assert "the vectors are gone" in answer["error"]
     assert looping.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
     monkeypatch.undo()
-    assert ann.post("sync", judgements=[item], holding=ann.holding[1:], want=12)["saved"] == [item["uuid"]]
+    assert ann.post("sync", decisions=[item], holding=ann.holding[1:], want=12)["saved"] == [item["uuid"]]
     assert looping.progress.counts()["logged"] == 1
 
 
@@ -453,7 +453,7 @@ def test_search_outside_the_pool_of_a_topic_that_has_one(ann: Card, looping: Cam
     looping.settings.set_loop(mode="pool")
     looping.pools.add("depth", depth=3)
     taken = ann.post("take", doc_id="d55")["doc_id"]
-    answer = ann.post("sync", judgements=[judged(taken)], holding=[], want=5)
+    answer = ann.post("sync", decisions=[judged(taken)], holding=[], want=5)
     assert answer["refused"] == []
     assert looping.judgement_log.judgements()["strategy"].tolist() == ["search"]
     assert answer["progress"]["topic"] == {"judged": 0, "pool": 3}

@@ -18,7 +18,7 @@ from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
 from collection.errors import BusyError
 from tests.conftest import judging_token, signed_in
-from tests.helpers import AS_JSON, post
+from tests.helpers import AS_JSON, judged, post
 
 
 @pytest.fixture
@@ -33,17 +33,12 @@ def client(service: JudgingService, campaign: Campaign) -> Iterator[TestClient]:
         yield client
 
 
-def judged(doc_id: str, relevance: int | None = 1, **more: Any) -> dict[str, Any]:
-    base = {"uuid": str(uuid4()), "query_id": "1", "doc_id": doc_id, "kind": "graded", "relevance": relevance}
-    return base | {"shown_at": "2026-01-01T00:00:00.000Z", "seconds": 1.23456, "source": "key"} | more
-
-
 def test_hand_out_judge_and_go_on(client: TestClient, campaign: Campaign) -> None:
     first = post(client, "sync", query_id="1", want=2)
     assert [d["doc_id"] for d in first["documents"]] == ["d2", "d1"]
     assert first["progress"] == {"topic": {"judged": 0, "pool": 3}, "all": {"judged": 0, "pool": 6}}
     item = judged("d2", 3)
-    second = post(client, "sync", judgements=[item], query_id="1", holding=["d1"], want=5)
+    second = post(client, "sync", decisions=[item], query_id="1", holding=["d1"], want=5)
     assert second["saved"] == [item["uuid"]]
     assert [d["doc_id"] for d in second["documents"]] == ["d6"]
     assert second["progress"]["topic"] == {"judged": 1, "pool": 3}
@@ -55,14 +50,14 @@ def test_the_same_request_again_changes_nothing(client: TestClient, campaign: Ca
     post(client, "sync", query_id="1", want=3)
     item = judged("d2")
     for _ in range(3):
-        assert post(client, "sync", judgements=[item])["saved"] == [item["uuid"]]
+        assert post(client, "sync", decisions=[item])["saved"] == [item["uuid"]]
     assert campaign.progress.counts()["logged"] == 1
 
 
 def test_undo_and_regrade_in_one_request_keep_their_order(client: TestClient, campaign: Campaign) -> None:
     post(client, "sync", query_id="1", want=3)
     items = [judged("d2", 1), judged("d2", None, kind="undone"), judged("d2", 2)]
-    assert post(client, "sync", judgements=items)["refused"] == []
+    assert post(client, "sync", decisions=items)["refused"] == []
     assert campaign.judgement_log.judgements()["relevance"].tolist() == [2]
     assert campaign.judgement_log.judgements(current=False)["kind"].tolist() == ["graded", "undone", "graded"]
 
@@ -70,7 +65,7 @@ def test_undo_and_regrade_in_one_request_keep_their_order(client: TestClient, ca
 def test_what_was_not_handed_out_is_refused_and_the_rest_is_kept(client: TestClient) -> None:
     post(client, "sync", query_id="1", want=1)
     good, foreign, high = judged("d2"), judged("d6"), judged("d2", 9)
-    answer = post(client, "sync", judgements=[foreign, high, good])
+    answer = post(client, "sync", decisions=[foreign, high, good])
     assert answer["saved"] == [good["uuid"]]
     assert [r["uuid"] for r in answer["refused"]] == [foreign["uuid"], high["uuid"]]
     assert answer["refused"][0]["reason"] == "document 'd6' of topic '1' is not assigned to ann"
@@ -79,7 +74,7 @@ def test_what_was_not_handed_out_is_refused_and_the_rest_is_kept(client: TestCli
 def test_recent_is_what_a_reloaded_card_can_undo(client: TestClient) -> None:
     post(client, "sync", query_id="1", want=3)
     cannot = judged("d1", None, kind="cannot judge", reason="unreadable")
-    post(client, "sync", judgements=[judged("d2", 3), cannot])
+    post(client, "sync", decisions=[judged("d2", 3), cannot])
     recent = post(client, "sync", query_id="1", want=3, recent=True)["recent"]
     assert [(r["doc_id"], r["kind"], r["relevance"], r["reason"]) for r in recent] == [
         ("d1", "cannot judge", None, "unreadable"),
@@ -97,7 +92,20 @@ def test_skipped_come_last(client: TestClient) -> None:
 def test_nothing_says_how_a_pair_came_up(client: TestClient) -> None:
     document = post(client, "sync", query_id="1", want=1)["documents"][0]
     assert set(document) == {
-        *("doc_id", "title", "form", "text", "html", "length", "truncated", "metadata", "images", "excerpts")
+        *(
+            "doc_id",
+            "title",
+            "form",
+            "text",
+            "html",
+            "length",
+            "truncated",
+            "metadata",
+            "images",
+            "excerpts",
+            "terms",
+            "title_terms",
+        )
     }
 
 
@@ -127,8 +135,8 @@ def test_topics(client: TestClient) -> None:
 @pytest.mark.parametrize(
     "payload",
     [
-        {"judgements": "all"},
-        {"judgements": [{"kind": "graded"}]},
+        {"decisions": "all"},
+        {"decisions": [{"kind": "graded"}]},
         {"skips": [1]},
         {"query_id": 7},
         {"query_id": "1", "want": "many"},
@@ -155,7 +163,7 @@ def test_what_no_card_sends_is_answered_400_and_changes_nothing(
 def test_one_odd_judgement_does_not_keep_the_others_from_being_saved(client: TestClient, odd: dict[str, Any]) -> None:
     post(client, "sync", query_id="1", want=3)
     good, bad = judged("d1"), judged("d2") | odd
-    answer = post(client, "sync", judgements=[bad, good])
+    answer = post(client, "sync", odd=True, decisions=[bad, good])
     assert answer["saved"] == [good["uuid"]]
     assert [r["uuid"] for r in answer["refused"]] == [bad["uuid"]]
 
@@ -163,7 +171,7 @@ def test_one_odd_judgement_does_not_keep_the_others_from_being_saved(client: Tes
 @pytest.mark.parametrize("seconds", [float("1e300"), -1, 10**400, "long", None])
 def test_no_judgement_is_lost_for_a_clock_that_is_wrong(client: TestClient, campaign: Campaign, seconds: Any) -> None:
     post(client, "sync", query_id="1", want=3)
-    assert post(client, "sync", judgements=[judged("d2", seconds=seconds)])["refused"] == []
+    assert post(client, "sync", odd=True, decisions=[judged("d2", seconds=seconds)])["refused"] == []
     assert campaign.judgement_log.judgements()["seconds"].isna().tolist() == [True]
 
 
@@ -176,7 +184,7 @@ def test_what_was_judged_elsewhere_is_closed(client: TestClient, campaign: Campa
 def test_a_judgement_from_elsewhere_can_be_undone_and_given_anew(client: TestClient, campaign: Campaign) -> None:
     """Without a lease: the pair was judged by a script, and the card shows it among the recent ones."""
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
-    answer = post(client, "sync", judgements=[judged("d1", None, kind="undone"), judged("d1", 3)])
+    answer = post(client, "sync", decisions=[judged("d1", None, kind="undone"), judged("d1", 3)])
     assert answer["refused"] == []
 
 
@@ -189,7 +197,7 @@ def test_a_busy_campaign_is_answered_503_and_nothing_is_lost(
     post(client, "sync", query_id="1", want=3)
     monkeypatch.setattr("annotate.judging.routes._progress", busy)
     item = judged("d2")
-    assert "busy" in post(client, "sync", 503, judgements=[item])["error"]
+    assert "busy" in post(client, "sync", 503, decisions=[item])["error"]
     assert campaign.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
 
 
@@ -241,7 +249,7 @@ def test_a_save_is_durable_before_it_is_acknowledged(client: TestClient, campaig
     """Another connection sees the row at once, and the database syncs every commit."""
     post(client, "sync", query_id="1", want=1)
     item = judged("d2")
-    post(client, "sync", judgements=[item])
+    post(client, "sync", decisions=[item])
     with Campaign(campaign.directory) as other:
         assert other.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
         assert other.store.connection.db.execute("PRAGMA synchronous").fetchone()[0] == 2
@@ -252,7 +260,7 @@ def test_a_save_takes_milliseconds(client: TestClient) -> None:
     post(client, "sync", query_id="1", want=3)
     start = time.perf_counter()
     for grade in range(20):
-        post(client, "sync", judgements=[judged("d2", grade % 4)], query_id="1", holding=["d1", "d6"], want=0)
+        post(client, "sync", decisions=[judged("d2", grade % 4)], query_id="1", holding=["d1", "d6"], want=0)
     assert (time.perf_counter() - start) / 20 < 0.5
 
 

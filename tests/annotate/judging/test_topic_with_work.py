@@ -15,7 +15,7 @@ from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from tests.conftest import judging_token
-from tests.helpers import fill, post
+from tests.helpers import fill, judged, post
 
 DOCUMENTS = [f"d{n}" for n in range(6)]
 
@@ -38,8 +38,7 @@ def client(campaign: Campaign) -> Iterator[TestClient]:
 
 
 def judge(client: TestClient, query_id: str, doc_id: str) -> dict[str, Any]:
-    judgement = {"uuid": str(uuid4()), "query_id": query_id, "doc_id": doc_id, "kind": "graded", "relevance": 1}
-    return post(client, "sync", judgements=[judgement], query_id=query_id, want=24)
+    return post(client, "sync", decisions=[judged(doc_id, query_id=query_id)], query_id=query_id, want=24)
 
 
 def calibrate(campaign: Campaign, name: str) -> None:

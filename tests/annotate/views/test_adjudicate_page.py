@@ -14,31 +14,15 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.elements import display
 from annotate.judging.routes import PREFIX, JudgingService
 from collection import Campaign, Judgement, formats
 from collection.adjudication import dawid_skene
 from collection.errors import InputError
 from collection.records import GradeScale
-from tests.conftest import judging_token, signed_in
+from tests.conftest import judging_token
 from tests.helpers import AS_JSON
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[Campaign, str], AppTest]:
-    """Opens a page of a campaign as ann, a manager."""
-
-    def run(campaign: Campaign, view: str) -> AppTest:
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        return app.switch_page(f"views/{view}").run()
-
-    return run
 
 
 @pytest.fixture
@@ -321,7 +305,7 @@ def test_the_card_s_route_cannot_adjudicate(campaign: Campaign) -> None:
         handed = client.post(f"{PREFIX}/sync", headers=headers, content=json.dumps({"query_id": "1", "want": 1})).json()
         item = {"uuid": str(uuid4()), "query_id": "1", "doc_id": handed["documents"][0]["doc_id"], "kind": "graded"}
         item |= {"relevance": 2, "counts_as": "adjudication"}
-        answer = client.post(f"{PREFIX}/sync", headers=headers, content=json.dumps({"judgements": [item]}))
+        answer = client.post(f"{PREFIX}/sync", headers=headers, content=json.dumps({"decisions": [item]}))
         assert answer.status_code == 200
         assert answer.json()["saved"] == [item["uuid"]]
     assert campaign.judgement_log.adjudications().empty

@@ -15,9 +15,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from annotate.charts import agreement as charts_agreement
 from annotate.elements import display
 from collection import Campaign, Judgement
@@ -26,22 +23,16 @@ from collection.annotator_agreement import Labels
 from collection.campaign.agreement import AgreementStudy
 from collection.measures import parse
 from collection.records import Role
-from tests.conftest import signed_in
 
 HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] [link](javascript:alert(1))"
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def opened(opened: Callable[..., AppTest]) -> Callable[..., AppTest]:
     """Opens the page as somebody who is signed in."""
 
     def run(campaign: Campaign, role: Role = "manager") -> AppTest:
-        secret = signed_in(campaign, f"a-{role}", role)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/agreement.py").run()
-        assert not app.exception
-        return app
+        return opened(campaign, "agreement.py", f"a-{role}", role)
 
     return run
 

@@ -8,25 +8,7 @@ from uuid import uuid4
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from collection import Campaign, Judgement
-from tests.conftest import signed_in
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Opens the Assign page of a campaign as its manager."""
-
-    def run(campaign: Campaign) -> AppTest:
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        return app.switch_page("views/assign.py").run()
-
-    return run
 
 
 @pytest.fixture
@@ -66,7 +48,7 @@ def select(app: AppTest, *rows: int) -> AppTest:
 
 def test_lists_have_decisions_instead_of_judgements(opened: Callable[..., AppTest], people: Campaign) -> None:
     people.settings.set_judging_page(task="list")
-    app = opened(people)
+    app = opened(people, "assign.py")
     assert "**0 of 2 decisions made**, with the saved settings." in [text.value for text in app.markdown]
     assert not figures(app)
 
@@ -74,7 +56,7 @@ def test_lists_have_decisions_instead_of_judgements(opened: Callable[..., AppTes
 @pytest.mark.slow
 def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., AppTest], people: Campaign) -> None:
     say(people, "ann", "1", "d1", 2, seconds=1800.0)
-    app = opened(people)
+    app = opened(people, "assign.py")
     assert figures(app)["Judgements needed"] == "6"
     assert app.button(key="apply-overlap").disabled
     app.number_input(key="annotators").set_value(2).run()
@@ -98,7 +80,7 @@ def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., A
 
 @pytest.mark.slow
 def test_share_and_number(opened: Callable[..., AppTest], people: Campaign) -> None:
-    app = opened(people)
+    app = opened(people, "assign.py")
     app.number_input(key="annotators").set_value(3).run()
     app.selectbox(key="which").set_value("number").run()
     app.number_input(key="number").set_value(1).run()
@@ -120,7 +102,7 @@ def test_hours_are_estimated_at_the_current_pace(opened: Callable[..., AppTest],
     for query_id, doc_id in judged:
         for name in ("ann", "ben", "cara"):
             say(people, name, query_id, doc_id, 2, seconds=1800.0)
-    app = opened(people)
+    app = opened(people, "assign.py")
     shown = [text.value for text in app.markdown]
     assert "3 annotators judge each pair." in shown
     assert "**3 judgements left, about 1.5 hours at the current pace.**" in shown
@@ -129,7 +111,7 @@ def test_hours_are_estimated_at_the_current_pace(opened: Callable[..., AppTest],
 def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], people: Campaign) -> None:
     say(people, "ann", "1", "d1", 2)
     people.settings.set_loop(mode="loop")
-    app = opened(people)
+    app = opened(people, "assign.py")
     app.number_input(key="annotators").set_value(2).run()
     assert not figures(app)
     (text,) = [text.value for text in app.markdown if "in a loop" in text.value]
@@ -138,7 +120,7 @@ def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], peop
         "without a fixed number of judgements."
     )
     people.settings.set_loop(topics=["2"], mode="pool")
-    assert figures(opened(people))["Judgements needed"] == "3"
+    assert figures(opened(people, "assign.py"))["Judgements needed"] == "3"
 
 
 # ----------------------------------------------------------------------------------------- topics
@@ -148,7 +130,7 @@ def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], peop
 def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     opened: Callable[..., AppTest], people: Campaign
 ) -> None:
-    app = opened(people)
+    app = opened(people, "assign.py")
     assert table(app, "who")["who"].tolist() == ["everybody", "everybody"]
     assert app.multiselect(key="people").options == ["ann", "ben", "cara"]  # a reader judges nothing
     app.multiselect(key="people").set_value(["ann"])
@@ -163,7 +145,7 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     assert table(app, "who")["who"].tolist() == ["everybody", "ann; group students"]
     people.assignments.assign(["2"], ["ann"])
     people.assignments.update(annotators=2)
-    app = opened(people)
+    app = opened(people, "assign.py")
     assert "1 annotator for topic 2" in app.warning[0].value
     select(app, 0, 1).run()
     app.multiselect(key="people").set_value([])
@@ -173,13 +155,13 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
 
 def test_whatever_the_library_takes_the_page_shows(opened: Callable[..., AppTest], people: Campaign) -> None:
     people.assignments.update(annotators=50, which="share", share=1, lease=5)
-    assert not opened(people).exception
+    assert not opened(people, "assign.py").exception
     people.assignments.update(lease=0.05)
-    assert not opened(people).exception
+    assert not opened(people, "assign.py").exception
 
 
 def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) -> None:
-    app = opened(people)
+    app = opened(people, "assign.py")
     app.multiselect(key="among").set_value(["ben", "cara"]).run()
     assert table(app, "pairs").to_dict("list") == {"name": ["ben", "cara"], "topics": [1, 1], "pairs": [3, 3]}
     app.button(key="deal").click().run()
@@ -198,7 +180,7 @@ def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) 
 
 @pytest.mark.slow
 def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], people: Campaign) -> None:
-    app = opened(people)
+    app = opened(people, "assign.py")
     app.text_area(key="pairs").set_value("1 d1\n\n 2   d4 \n").run()
     app.button(key="save-pairs").click().run()
     assert not app.exception
@@ -225,11 +207,11 @@ def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], 
 def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], people: Campaign) -> None:
     people.calibration.set_pairs([("1", "d1"), ("2", "d4")])
     say(people, "ben", "1", "d1", 2)
-    app = opened(people)
+    app = opened(people, "assign.py")
     assert any("0 of 2 pairs have a reference grade" in text.value for text in app.markdown)
     assert app.toggle(key="feedback").disabled
     say(people, "ann", "1", "d1", 3, counts_as="adjudication")
-    app = opened(people)
+    app = opened(people, "assign.py")
     assert any("1 of 2 pairs has a reference grade" in text.value for text in app.markdown)
     rows = table(app, "finished").set_index("annotator")
     assert rows.loc["ben", ["judged", "of", "agree"]].tolist() == [1, 2, 0.0]
@@ -243,7 +225,7 @@ def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], peopl
 
 @pytest.mark.slow
 def test_blind_and_lease(opened: Callable[..., AppTest], people: Campaign) -> None:
-    app = opened(people)
+    app = opened(people, "assign.py")
     assert app.toggle(key="blind").value
     app.toggle(key="blind").set_value(False).run()
     app.number_input(key="lease").set_value(15.0).run()
@@ -252,4 +234,4 @@ def test_blind_and_lease(opened: Callable[..., AppTest], people: Campaign) -> No
     settings = people.settings.assignment()
     assert (settings.blind, settings.lease) == (False, 15.0)
     people.settings.set_loop(mode="random")
-    assert any("Random:" in text.value for text in opened(people).markdown)
+    assert any("Random:" in text.value for text in opened(people, "assign.py").markdown)

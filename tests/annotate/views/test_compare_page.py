@@ -15,9 +15,6 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from annotate.charts import comparison as charts
 from annotate.elements import comparison_tables
 from collection import Campaign, Judgement, comparison
@@ -25,7 +22,6 @@ from collection.comparison import DEFAULT_MEASURES
 from collection.errors import UnknownNameError
 from collection.measures import parse
 from collection.records import Role
-from tests.conftest import signed_in
 
 HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r]"
 TOPICS = [f"t{n}" for n in range(1, 9)]
@@ -76,16 +72,11 @@ def compared(tmp_path: Path) -> Iterator[Campaign]:
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def opened(opened: Callable[..., AppTest]) -> Callable[..., AppTest]:
     """Opens the page as somebody who is signed in."""
 
     def run(campaign: Campaign, role: Role = "manager") -> AppTest:
-        secret = signed_in(campaign, f"a-{role}", role)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/compare.py").run()
-        assert not app.exception
-        return app
+        return opened(campaign, "compare.py", f"a-{role}", role)
 
     return run
 

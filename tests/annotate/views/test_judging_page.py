@@ -11,15 +11,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from annotate.judging import card as cards
 from collection import Campaign, Document
 from collection.campaign.judging_settings import CardSettings
 from collection.documentation import read_page
 from collection.errors import InputError, UnknownNameError
-from tests.conftest import signed_in
 from tests.helpers import fails, ok
 
 OPTIONS = [
@@ -74,19 +70,8 @@ def test_the_library_refuses_by_name(campaign: Campaign) -> None:
 # --------------------------------------------------------------------------------------------- page
 
 
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[Campaign], AppTest]:
-    def run(campaign: Campaign) -> AppTest:
-        secret = signed_in(campaign, "ann", "manager")
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        return AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/judging_page.py").run()
-
-    return run
-
-
 def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], campaign: Campaign) -> None:
-    app = opened(campaign)
+    app = opened(campaign, "judging_page.py")
     assert not app.exception
     app.radio(key="task").set_value("list")
     for name in ("list_size", "most_chosen", "preference_size", "long_from", "rest_after"):
@@ -99,7 +84,7 @@ def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], ca
     app.button(key="save").click().run()
     assert not app.exception
     assert campaign.settings.judging_page() == CHANGED
-    again = opened(campaign)
+    again = opened(campaign, "judging_page.py")
     assert again.radio(key="task").value == "list"
     assert again.text_area(key="image_hosts").value == "images.example.org"
 
@@ -107,7 +92,7 @@ def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], ca
 def test_the_page_refuses_an_odd_host_and_keeps_the_rest(
     opened: Callable[[Campaign], AppTest], campaign: Campaign
 ) -> None:
-    app = opened(campaign)
+    app = opened(campaign, "judging_page.py")
     app.checkbox(key="near").uncheck()
     app.text_area(key="image_hosts").set_value("https://x.org/")
     app.button(key="save").click().run()
@@ -122,7 +107,7 @@ def test_the_page_shows_a_document_as_annotators_get_it(
     with campaign.store.transaction():
         campaign.store.corpus.add_documents([Document("d2", "", f"<!doctype html><p>{text}")], replace=True)
     campaign.settings.set_judging_page(long="passages", long_from=300)
-    app = opened(campaign)
+    app = opened(campaign, "judging_page.py")
     assert not app.exception
     assert "d2, for topic 1: running average" in app.selectbox(key="pair").options
     shown = [element.value for element in app.text]
@@ -135,7 +120,7 @@ def test_the_page_shows_a_document_as_annotators_get_it(
 def test_the_page_of_a_campaign_without_a_pool(
     opened: Callable[[Campaign], AppTest], make_campaign: Callable[..., Campaign]
 ) -> None:
-    app = opened(make_campaign(pooled=False))
+    app = opened(make_campaign(pooled=False), "judging_page.py")
     assert not app.exception
     assert any("documents of the pool, which is empty" in element.value for element in app.markdown)
 

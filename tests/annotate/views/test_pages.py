@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,24 +17,9 @@ from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.elements import widgets
 from collection import Campaign, Judgement
-from tests.conftest import signed_in
 
 VIEWS = sorted(p.name for p in (SCRIPT.parent / "views").glob("*.py") if p.name != "__init__.py")
 HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] \u202e [link](javascript:alert(1))"
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Campaign, str], AppTest]]:
-    """Opens a page of a campaign as a person who is signed in as ann, a manager."""
-
-    def run(campaign: Campaign, view: str) -> AppTest:
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        return app if view == "overview.py" else app.switch_page(f"views/{view}").run()
-
-    return run
 
 
 def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int) -> None:

@@ -9,14 +9,11 @@ from uuid import uuid4
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from annotate import views
 from annotate.application import SCRIPT
 from annotate.auth import page_access, rate_limit
 from annotate.auth.page_access import PAGES, SECTIONS, PageEntry
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from annotate.elements.tour import STOPS
 from annotate.elements.widgets import NEXT
 from annotate.server import uploads
@@ -32,17 +29,11 @@ by_title = {"ids": lambda page: getattr(page, "title", None)}
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Open:
-    """Opens a page by its address, as a browser does that asks for it, with a session of this role or with none."""
+def opened(opened: Callable[..., AppTest]) -> Open:
+    """Opens a page with a session of this role or with none."""
 
     def run(campaign: Campaign, page: PageEntry | str, role: Role | None, name: str | None = None) -> AppTest:
-        entry = page if isinstance(page, PageEntry) else page_access.find_page(page)
-        secret = None if role is None else signed_in(campaign, name or f"some {role}", role)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60)
-        app._page_hash = calc_hash(entry.url_path)
-        return app.run()
+        return opened(campaign, page if isinstance(page, str) else page.file, name or f"some {role}", role)
 
     return run
 

@@ -8,12 +8,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from collection import Campaign
 from collection.pooling import strategies
-from tests.conftest import signed_in
 
 STRATEGIES = strategies(adaptive=False)
 
@@ -24,11 +20,8 @@ def unpooled(make_campaign: Callable[..., Campaign]) -> Campaign:
 
 
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch, unpooled: Campaign) -> AppTest:
-    secret = signed_in(unpooled)
-    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-    monkeypatch.setenv(DIRECTORY_VARIABLE, str(unpooled.directory))
-    return AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/pool.py").run()
+def page(opened: Callable[..., AppTest], unpooled: Campaign) -> AppTest:
+    return opened(unpooled, "pool.py")
 
 
 def choose(page: AppTest, strategy: str) -> AppTest:

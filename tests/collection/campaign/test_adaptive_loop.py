@@ -17,9 +17,6 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from annotate.judging import trainer
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
@@ -28,7 +25,6 @@ from collection.cli import main
 from collection.errors import InputError, UnknownNameError
 from collection.pooling import list_rankings, replay, strategies
 from tests.annotate.judging import test_loop_routes
-from tests.conftest import signed_in
 
 ADAPTIVE = strategies(adaptive=True)
 
@@ -372,11 +368,8 @@ def test_the_command_changes_and_shows_it(bare: Campaign) -> None:
 
 
 @pytest.mark.slow
-def test_the_loop_page(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    secret = signed_in(bare)
-    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-    monkeypatch.setenv(DIRECTORY_VARIABLE, str(bare.directory))
-    app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/loop.py").run()
+def test_the_loop_page(bare: Campaign, opened: Callable[..., AppTest]) -> None:
+    app = opened(bare, "loop.py")
     words: Callable[[], str] = lambda: "\n".join(e.value for kind in (app.caption, app.warning) for e in kind)  # noqa: E731
     assert not app.exception
     assert "It reads no texts" in words()

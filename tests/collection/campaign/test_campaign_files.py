@@ -21,16 +21,12 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
 from annotate.auth.page_access import PAGES
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from collection import Campaign, Judgement, formats, layout
 from collection.campaign import stored_runs
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from collection.formats.write import replacing, replacing_bytes
 from collection.measures import parse
-from tests.conftest import signed_in
 from tests.helpers import fails, ok, run
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(60)
@@ -575,7 +571,7 @@ def test_three_thousand_damaged_runs_are_refused_or_read_as_they_were(campaign: 
 
 @pytest.mark.slow
 def test_every_command_and_page_says_which_run_is_damaged(
-    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign, tmp_path: Path, opened: Callable[..., AppTest]
 ) -> None:
     for annotator in ("ann", "ben"):
         for doc, grade in (("d1", 1), ("d2", 0), ("d6", 2)):
@@ -595,10 +591,7 @@ def test_every_command_and_page_says_which_run_is_damaged(
     assert not (tmp_path / "c").exists()
     for command in ("status", "loop", "recall", "assign", "people"):
         ok(command, directory)
-    secret = signed_in(campaign)
-    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-    monkeypatch.setenv(DIRECTORY_VARIABLE, str(directory))
-    app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+    app = opened(campaign, "overview.py")
     refused = set()
     for page in PAGES:
         app.switch_page(f"views/{page.file}").run()

@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotate.application import create_app
-from tests.helpers import GOLDEN, ok, post
+from tests.helpers import GOLDEN, judged, ok, post
 
 KEPT = GOLDEN / "campaign"
 EXPECTED = GOLDEN / "campaign-expected"
@@ -268,8 +268,7 @@ def test_judging_in_the_app(client: TestClient, directory: Path, tmp_path: Path)
     assert [topic["query_id"] for topic in post(client, "topics")["topics"]] == ["1", "3"]  # the others are assigned
     (document,) = post(client, "sync", query_id="1", want=3)["documents"]
     assert (document["doc_id"], document["title"]) == ("d08", "Freezing beans")
-    judgement = {"uuid": UUID, "query_id": "1", "doc_id": "d08", "kind": "graded", "relevance": 1, "source": "key"}
-    answer = post(client, "sync", judgements=[judgement])
+    answer = post(client, "sync", decisions=[judged("d08", uuid=UUID)])
     assert (answer["saved"], answer["refused"]) == ([UUID], [])
     ok("export", directory, "--judgements", tmp_path / "log.jsonl")
     row = rows_of(tmp_path / "log.jsonl")[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,6 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from annotate.judging import trainer
 from annotate.judging.routes import JudgingService
 from collection import Campaign
@@ -23,7 +20,6 @@ from collection.campaign.judging_budget import shares
 from collection.records import Run
 from tests.annotate.judging import test_loop_routes
 from tests.collection.campaign.test_adaptive_loop import judge, judge_all, made, relevant
-from tests.conftest import signed_in
 from tests.helpers import ok, run
 
 TEXTS = "abcdefghijklmnopxyz"
@@ -171,15 +167,12 @@ def test_a_card_is_told_that_the_budget_is_used_up(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.slow
 def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, opened: Callable[..., AppTest]
 ) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=2) as campaign:
         for topic in ("1", "2"):
             judge_all(campaign, topic=topic)
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+        app = opened(campaign, "overview.py")
         words = "The campaign's judgement budget (2) is used up: 1 judged in topic 1 and 1 in topic 2"
         assert any(words in element.value.replace("\\", "") for element in app.markdown)
         assert not any("See Recall" in element.value for element in app.caption)

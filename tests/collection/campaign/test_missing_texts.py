@@ -13,18 +13,15 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.errors import InputError
 from collection.records import Choice, Preference
 from collection.stopping import Ledger, advise, betting, estimate
 from collection.store import Selection
-from tests.annotate.judging.test_routes import judged
-from tests.conftest import judging_token, signed_in
-from tests.helpers import ok, post
+from tests.conftest import judging_token
+from tests.helpers import judged, ok, post
 
 POOL = [f"d{n}" for n in range(91)]
 """As topic 1037798 of TREC DL 2020: 91 pooled pairs, of which 38 are judged."""
@@ -228,20 +225,6 @@ def test_of_a_real_track_without_some_texts_no_topic_is_certain(shared: Path, tm
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[Campaign, str], AppTest]:
-    """Opens a page of a campaign as ann, a manager."""
-
-    def run(campaign: Campaign, view: str) -> AppTest:
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        return app if view == "overview.py" else app.switch_page(f"views/{view}").run()
-
-    return run
-
-
-@pytest.fixture
 def client(partial: Campaign) -> Iterator[TestClient]:
     service = JudgingService(partial.directory)
     app = Starlette(routes=service.routes(), lifespan=service.lifespan)
@@ -323,7 +306,7 @@ def test_an_import_says_what_it_releases(partial: Campaign, tmp_path: Path) -> N
 def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Campaign, client: TestClient) -> None:
     """An earlier version handed such documents out: cards that are open hold them still."""
     partial.store.queue.lease("1", [Selection("d60"), Selection("d0")], "ann", time.time(), time.time() + 600)
-    answer = post(client, "sync", judgements=[judged("d60"), judged("d0")], query_id="1", holding=["d61"], want=3)
+    answer = post(client, "sync", decisions=[judged("d60"), judged("d0")], query_id="1", holding=["d61"], want=3)
     assert [refused["reason"] for refused in answer["refused"]] == [
         "document 'd60' has no text yet and cannot be judged"
     ]

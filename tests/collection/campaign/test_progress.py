@@ -16,9 +16,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import EVERYWHERE
@@ -114,22 +112,6 @@ def state(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     with Campaign.create(tmp_path / "c") as campaign:
         request.param(campaign, tmp_path)
         yield campaign
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Opens a page of a campaign as a person who is signed in."""
-
-    def run(campaign: Campaign, view: str, name: str = "ann", role: Any = "manager") -> AppTest:
-        secret = signed_in(campaign, name, role)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
-        app = app if view == "overview.py" else app.switch_page(f"views/{view}").run()
-        assert not app.exception
-        return app
-
-    return run
 
 
 class Counts(NamedTuple):

@@ -13,9 +13,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from annotate.charts import recall as charts
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
@@ -33,7 +30,6 @@ from collection.campaign.settings import Settings
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger, betting, estimate
 from collection.store import Selection
-from tests.conftest import signed_in
 
 LOOP = LoopSettings(mode="loop")
 
@@ -386,22 +382,6 @@ def test_a_chart_of_hundreds_does_not_press_the_curve_flat() -> None:
 # --- pages ----------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Opens a page of a campaign as a person who is signed in as ann, a manager."""
-
-    def run(campaign: Campaign, view: str, **query: str) -> AppTest:
-        secret = signed_in(campaign)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page(f"views/{view}")
-        for name, value in query.items():
-            app.query_params[name] = value
-        return app.run()
-
-    return run
-
-
 def shown(app: AppTest) -> str:
     assert not app.exception
     return "\n".join(element.value for kind in (app.markdown, app.caption, app.warning) for element in kind)
@@ -419,15 +399,15 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     assert "confidence interval of each topic's recall in the collection; a symbol marks the lower end." in shown(app)
     app.toggle[0].set_value(False).run()
     assert app.dataframe[0].value["query_id"].tolist() == ["b", "c", "a"]
-    app = opened(hundred, "recall.py", topic="a")
+    app = opened(hundred, "recall.py", query={"topic": "a"})
     assert "At least 90% of the relevant documents are found, with 95% confidence" in shown(app)
     metrics = {m.label: m.value for m in app.metric}
     assert metrics["Judged"] == "85 of 100"
     assert metrics["Relevant found"] == "10"
     assert len(app.dataframe) == 2  # the other rules
-    app = opened(hundred, "recall.py", topic="b")
+    app = opened(hundred, "recall.py", query={"topic": "b"})
     assert "Nothing is judged yet" in shown(app)
-    app = opened(hundred, "recall.py", topic="nowhere")
+    app = opened(hundred, "recall.py", query={"topic": "nowhere"})
     assert app.error[0].value == "Topic nowhere does not exist."
 
 
@@ -474,14 +454,14 @@ def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -
 @pytest.mark.slow
 def test_a_topic_is_closed_and_opened_again(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
-    app = opened(hundred, "recall.py", topic="a")
+    app = opened(hundred, "recall.py", query={"topic": "a"})
     app.button(key="close").click().run()
     assert hundred.settings.mode("a") == "closed"
     assert "closed" in shown(app)
     app.button(key="open").click().run()
     assert hundred.settings.mode("a") == "loop"
     hundred.settings.set_loop(mode="closed")
-    app = opened(hundred, "recall.py", topic="a")
+    app = opened(hundred, "recall.py", query={"topic": "a"})
     assert set(hundred.settings.modes().values()) == {"closed"}
     app.button(key="open").click().run()
     assert hundred.settings.modes() == {"a": "loop", "b": "closed", "c": "closed"}
@@ -499,7 +479,7 @@ def test_a_closed_topic_keeps_its_scope(campaign: Campaign) -> None:
 def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
     hundred.settings.set_loop(run=0)
-    app = opened(hundred, "recall.py", topic="a")
+    app = opened(hundred, "recall.py", query={"topic": "a"})
     assert "switch them on on the Loop page" in shown(app)
     assert "no stopping guarantee holds" in shown(opened(hundred, "loop.py"))
 

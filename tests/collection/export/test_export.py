@@ -25,9 +25,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from annotate.application import SCRIPT
-from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
 from annotate.elements import collection_download
 from collection import Campaign, Judgement, export, formats
 from collection.errors import CampaignError, ColumnsError, InputError, UnknownNameError
@@ -1037,16 +1034,9 @@ def test_a_zip_is_the_same_whenever_it_is_made(whole: Path, tmp_path: Path) -> N
 
 
 @pytest.fixture
-def page(judged: Campaign, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def page(judged: Campaign, opened: Callable[..., AppTest]) -> Callable[..., AppTest]:
     """Opens the Export page as somebody of this role."""
-
-    def opened(role: Any = "manager") -> AppTest:
-        secret = signed_in(judged, role, role)
-        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-        monkeypatch.setenv(DIRECTORY_VARIABLE, str(judged.directory))
-        return AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
-
-    return opened
+    return lambda role="manager": opened(judged, "export.py", role, role)
 
 
 def said(app: AppTest) -> str:
@@ -1107,17 +1097,14 @@ def test_what_is_packed_is_the_collection(judged: Campaign, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_the_page_offers_the_forms_of_a_sample(
-    page: Callable[..., AppTest], judged: Campaign, sampled: Campaign, monkeypatch: pytest.MonkeyPatch
+    opened: Callable[..., AppTest], judged: Campaign, sampled: Campaign
 ) -> None:
     assert judged.qrels.forms() == ["judged"]
     assert sampled.qrels.forms() == ["judged", "strata", "probabilities"]
-    app = page()
+    app = opened(judged, "export.py")
     app.toggle(key="unjudged").set_value(True).run()
     assert not app.exception
-    monkeypatch.setenv(DIRECTORY_VARIABLE, str(sampled.directory))
-    secret = signed_in(sampled, "manager")
-    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-    app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
+    app = opened(sampled, "export.py")
     assert "The pool is a random sample" in said(app)
     for form in sampled.qrels.forms():
         app.radio(key="form").set_value(form).run()
@@ -1126,11 +1113,8 @@ def test_the_page_offers_the_forms_of_a_sample(
 
 
 @pytest.mark.slow
-def test_the_page_says_how_many_topics_are_left_out(half_judged: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(DIRECTORY_VARIABLE, str(half_judged.directory))
-    secret = signed_in(half_judged, "manager")
-    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-    app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
+def test_the_page_says_how_many_topics_are_left_out(half_judged: Campaign, opened: Callable[..., AppTest]) -> None:
+    app = opened(half_judged, "export.py")
     app.radio(key="form").set_value("strata").run()
     assert app.toggle(key="unjudged-topics").label == "Include topics without a grade (1)"
     app.toggle(key="unjudged-topics").set_value(True).run()

@@ -852,24 +852,14 @@ def test_the_verdict_comes_with_what_to_do(verdicts: list[str], said: str) -> No
 
 @pytest.mark.slow
 def test_the_page_has_the_verdict_on_top(
-    monkeypatch: pytest.MonkeyPatch, files_of: tuple[Path, list[Path]], tmp_path: Path
+    opened: Callable[..., Any], files_of: tuple[Path, list[Path]], tmp_path: Path
 ) -> None:
-    from streamlit.testing.v1 import AppTest
-
-    from annotate.application import SCRIPT
-    from annotate.auth.session import DIRECTORY_VARIABLE
-    from annotate.auth.tokens import Tokens
-    from tests.conftest import signed_in
-
     qrels, paths = files_of
     (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
         campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
-        secret = signed_in(campaign, "rae", "reader")
         report = campaign.evaluation.reusability(groups=None)
-    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
-    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "campaign"))
-    app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/reusability.py").run()
+        app = opened(campaign, "reusability.py", "rae", "reader")
     assert not app.exception
     assert not app.error
     plain = [m.value.replace("\\", "") for m in app.markdown]

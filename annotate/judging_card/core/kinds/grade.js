@@ -53,7 +53,7 @@ export const pairId = (queryId, docId) => JSON.stringify([queryId, docId]);
 const idOf = ({ query_id, doc_id = "" }) => pairId(query_id, doc_id);
 
 /** @param {{ documents: Doc[] }} unit @returns {Doc} */
-const docOf = ({ documents: [doc] }) => /** @type {Doc} */ (doc);
+export const docOf = ({ documents: [doc] }) => /** @type {Doc} */ (doc);
 
 /** @param {string} queryId @param {Doc} doc @returns {Unit} */
 const unitOf = (queryId, doc) => ({ id: pairId(queryId, doc.doc_id), queryId, documents: [doc] });
