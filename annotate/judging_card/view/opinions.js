@@ -90,7 +90,7 @@ export class Opinions {
     /** @param {string} textContent @param {string} title */
     const add = (textContent, title) => line.append(make("span", { textContent, title }));
     if (seconds !== null) add(`${seconds.toFixed(1)} s`, "Active time on the document");
-    if (this.isNamed) add(judged_at.slice(0, 16).replace("T", " "), "Judged (UTC)");
+    if (this.isNamed) add((judged_at ?? "").slice(0, 16).replace("T", " "), "Judged (UTC)");
     return line;
   }
 }

@@ -9,6 +9,7 @@ import { countOf } from "../core/kinds/units.js";
 import { openUnit } from "../core/state.js";
 import { Bar, CUT_OFF, isCutOff, ONE_MOMENT } from "./bar.js";
 import { Deciding } from "./deciding.js";
+import { setMark } from "./grades.js";
 import { Guidelines } from "./guidelines.js";
 import { Highlights } from "./highlights.js";
 import { Notes } from "./notes.js";
@@ -55,13 +56,8 @@ export function decidedOn({ card: { kind } }, item) {
 
 /** Marks the answer that was given, or that was undone. @param {View} view @param {string[]} answers @param {string | undefined} given @param {Item | null} item */
 export function markAnswers(view, answers, given, item) {
-  const isStanding = Boolean(item?.entry);
-  for (const answer of [...answers, "cannot judge"]) {
-    const node = view.node(answer === "cannot judge" ? "cannotJudge" : answer);
-    const pressed = String(answer === given && isStanding);
-    if (node.getAttribute("aria-pressed") !== pressed) node.setAttribute("aria-pressed", pressed);
-    node.classList.toggle("cd-former", answer === given && !isStanding);
-  }
+  for (const answer of [...answers, "cannot judge"])
+    setMark(view.node(answer === "cannot judge" ? "cannotJudge" : answer), answer === given, Boolean(item?.entry));
 }
 
 /** The unit on screen, or the one that waits for the server. @param {View} view */
