@@ -1,0 +1,60 @@
+// A document in a small place: in a list, in a pair, or with what annotators said of it.
+
+/** @import { Doc } from "../core/types.js" */
+/** @import { Part } from "./types.js" */
+/** @import { View } from "./view.js" */
+
+import { DrawnDocument, fetchWhole } from "./drawn_document.js";
+import { make, setHidden } from "./nodes.js";
+import { figure } from "./phrases.js";
+
+export class Tile extends DrawnDocument {
+  /** @param {HTMLElement} place @param {{ title?: boolean }} options whether it has a title of its own */
+  constructor(place, { title = true } = {}) {
+    const heading = title && {
+      title: make("h2", { className: "cd-apart", dir: "auto" }),
+      id: make("div", { className: "cd-id cd-apart" }),
+    };
+    const nodes = {
+      ...heading,
+      chips: make("div", { className: "cd-chips" }),
+      pictures: make("div", { className: "cd-pictures", hidden: true }),
+      text: make("div", { className: "cd-text cd-apart", dir: "auto" }),
+      missing: make("p", { className: "cd-note", textContent: "The text of this document has not been imported." }),
+    };
+    super(nodes, { chips: 4, title: 400 });
+    this.all = make("button", { type: "button", className: "cd-small cd-all" });
+    if (heading) heading.id.dataset.name = "id";
+    place.append(...Object.values(nodes), this.all);
+  }
+
+  /** @param {Doc} doc */
+  draw(doc) {
+    super.draw(doc);
+    setHidden(this.all, !doc.truncated);
+    Object.assign(this.all.dataset, { do: "show-all", doc: doc.doc_id });
+    this.all.textContent = `Show all (${figure(doc.length)} characters)`;
+  }
+}
+
+/** What is done with documents in small places. @implements {Part} */
+export class Tiles {
+  /** @param {View} view */
+  constructor(view) {
+    this.view = view;
+    /** @type {Part["clicks"]} */
+    this.clicks = {
+      /** A picture is as large as its place, or as large as it is. */
+      enlarge: (button) => button.classList.toggle("cd-enlarged"),
+      "show-all": (button) => this.showAll(button.dataset.doc ?? ""),
+    };
+  }
+
+  /** @param {string} docId */
+  async showAll(docId) {
+    const { card, item } = this.view;
+    const doc = item?.unit.documents.find(({ doc_id }) => doc_id === docId);
+    const whole = doc && (await fetchWhole(this.view, doc));
+    if (whole) card.dispatch({ type: "whole", doc: whole });
+  }
+}
