@@ -14,7 +14,9 @@ NODE := $(BIN)/node
 # The judging card's own configuration of the type checker: all of it, the core without a browser, and its tests.
 TYPES := tsconfig.json tsconfig.core.json tests/judging_card
 # Node's test runner, with the lines and branches of the card's core that its tests have to reach, in percent.
-NODE_TESTS := $(NODE) --test --test-reporter=dot --experimental-test-coverage \
+NODE_TESTS := $(NODE) --test --test-reporter=dot --test-reporter-destination=stdout \
+	--test-reporter=./tests/judging_card/coverage_reporter.js --test-reporter-destination=stderr \
+	--experimental-test-coverage \
 	--test-coverage-include='annotate/judging_card/core/**' --test-coverage-lines=95 --test-coverage-branches=90 \
 	'tests/judging_card/**/*.test.js'
 

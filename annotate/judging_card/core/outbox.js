@@ -129,18 +129,28 @@ export function takeUnsent({ state }, which) {
 }
 
 /**
- * Counts what the server had saved for other tabs when the request went out: its answer includes that.
+ * Counts what the server had saved for other tabs when the request went out, since its answer includes that; and what
+ * decisions of the request have replaced since.
  *
  * @param {Turn} turn
  * @param {SyncRequest} request
  * @param {any} answer
  */
-export function countTold(turn, { context: { counted } }, answer) {
-  for (const uuid of counted) {
-    const told = turn.state.told[uuid];
-    if (told) turn.kind.count(turn, told.pending, answer);
+export function countTold(turn, { context: { counted, batch } }, answer) {
+  const { kind, state } = turn;
+  const replaced = Object.values(state.told).filter(
+    ({ saved, pending }) =>
+      saved &&
+      batch.some(
+        (each) => each.order > pending.order && kind.subject(each.decision) === kind.subject(pending.decision),
+      ),
+  );
+  const uuids = new Set([...counted, ...replaced.map(({ pending }) => pending.decision.uuid)]);
+  for (const uuid of uuids) {
+    const told = state.told[uuid];
+    if (told) kind.count(turn, told.pending, answer);
   }
-  forget(turn.state, new Set(counted));
+  forget(state, uuids);
 }
 
 /**

@@ -11,18 +11,25 @@ const DEAF = 2;
 /** How soon the counts are asked for after another tab's save. */
 const CATCH_UP = 400;
 
+/** @param {Turn} turn @param {"there?" | "here"} type */
+function tellPresence({ state, effects }, type) {
+  const waiting = state.outbox.map(({ decision }) => decision.uuid);
+  effects.push({ type: "tell", message: { type, waiting } });
+}
+
 /**
  * Asks the other tabs whether they are there.
  *
  * @param {Turn} turn
+ * @param {{ new?: boolean }} event
  */
-export function call(turn) {
+export function call(turn, event) {
   const { state } = turn;
   for (const [tab, unanswered] of Object.entries(state.tabs)) {
     if (unanswered >= DEAF) takeOver(turn, tab);
     else state.tabs = { ...state.tabs, [tab]: unanswered + 1 };
   }
-  if (Object.keys(state.tabs).length) turn.effects.push({ type: "tell", message: { type: "there?" } });
+  if (event.new || Object.keys(state.tabs).length) tellPresence(turn, "there?");
 }
 
 /**
@@ -32,10 +39,9 @@ export function call(turn) {
 export function hear(turn, { tab, message }) {
   const { state } = turn;
   if (message.type === "bye") return takeOver(turn, tab);
-  const isNew = !(tab in state.tabs);
   state.tabs = { ...state.tabs, [tab]: 0 };
-  if (isNew) leaveTo(turn, tab);
-  if (message.type === "there?") turn.effects.push({ type: "tell", message: { type: "here" } });
+  if (message.type === "there?" || message.type === "here") leaveTo(turn, tab, message.waiting);
+  if (message.type === "there?") tellPresence(turn, "here");
   if (message.type === "said") takeSaid(turn, tab, message);
   if (message.type === "answered") takeAnswered(turn, tab, message);
   if (message.type === "skipped") takeSkipped(turn, message);
@@ -45,19 +51,24 @@ export function hear(turn, { tab, message }) {
 // ------------------------------------------------------------------------------------- whose it is to send
 
 /**
- * What was found in the browser's storage and waits in a tab that is alive is sent by that one.
+ * What was found in the browser's storage and waits in a tab that is alive is sent by that one; what waits there no
+ * longer was answered, although this tab did not hear it.
  *
  * @param {Turn} turn
  * @param {string} tab
+ * @param {string[]} waiting
  */
-function leaveTo({ state }, tab) {
+function leaveTo(turn, tab, waiting) {
+  const { state } = turn;
   const theirs = state.outbox.filter((pending) => pending.tab === tab);
-  if (!theirs.length) return;
-  state.told = {
-    ...state.told,
-    ...Object.fromEntries(theirs.map((pending) => [pending.decision.uuid, { pending, tab, saved: false }])),
-  };
-  state.outbox = state.outbox.filter((pending) => pending.tab !== tab);
+  const told = theirs.map((pending) => [pending.decision.uuid, { pending, tab, saved: false }]);
+  if (told.length) {
+    state.told = { ...state.told, ...Object.fromEntries(told) };
+    state.outbox = state.outbox.filter((pending) => pending.tab !== tab);
+  }
+  const missed = Object.values(state.told).filter((each) => each.tab === tab && !each.saved);
+  const saved = missed.map(({ pending }) => pending.decision.uuid).filter((uuid) => !waiting.includes(uuid));
+  if (saved.length) takeAnswered(turn, tab, { saved, refused: [] });
 }
 
 /**
@@ -121,27 +132,23 @@ function takeSaid(turn, tab, { pending, unit: theirs }) {
  *
  * @param {Turn} turn
  * @param {string} tab
- * @param {Message & { type: "answered" }} message
+ * @param {{ saved: string[], refused: string[] }} message
  */
 function takeAnswered(turn, tab, { saved, refused }) {
-  const { kind, state } = turn;
+  const { state } = turn;
   state.hasSaved ||= saved.length > 0;
   for (const uuid of saved) {
     const pending = state.outbox.find(({ decision }) => decision.uuid === uuid) ?? state.told[uuid]?.pending;
     if (!pending) continue;
     state.told = { ...state.told, [uuid]: { pending, tab, saved: true } };
-    const id = kind.unitId(pending.decision);
-    state.units = state.units.map((unit) =>
-      unit.id === id ? (kind.confirmed?.(unit, pending.decision) ?? unit) : unit,
-    );
   }
   const gone = new Set([...saved, ...refused]);
   state.outbox = state.outbox.filter(({ decision }) => !gone.has(decision.uuid));
   if (refused.length) {
     forget(state, new Set(refused));
     dropRefused(turn, new Set(refused));
-    state.exhausted = false; // their units may be handed out again
   }
+  state.exhausted = false; // what was held back here, or was refused, may be handed out now
   turn.effects.push({ type: "timer", name: "catch-up", ms: CATCH_UP });
 }
 

@@ -199,7 +199,9 @@ export type TimerName = "pump" | "retry" | "again" | "look" | "catch-up";
 
 /** What tabs of one annotator tell each other; the shell adds the sender's `tab`. */
 export type Message =
-  | { type: "there?" | "here" | "bye" }
+  /** Who hears the first answers with the second. Both name the decisions that the tab has not sent yet. */
+  | { type: "there?" | "here"; waiting: string[] }
+  | { type: "bye" }
   | { type: "said"; pending: Pending; unit: Unit | null }
   | { type: "answered"; saved: string[]; refused: string[] }
   | { type: "skipped"; id: string };
@@ -226,7 +228,8 @@ export type Event = (
   | { type: "unmount" }
   | { type: "wake" }
   | { type: "beat" }
-  | { type: "call" }
+  /** `new` tells tabs that do not know this one. */
+  | { type: "call"; new?: boolean }
   | { type: "leave" }
   | { type: "visible"; visible: boolean; on: string | null }
   | { type: "timer"; name: TimerName }
@@ -324,8 +327,8 @@ export interface Kind<Scope = any> {
   back(turn: Turn<Scope>, entry: Entry & { unit: Unit }): { unit: Unit; delta: number };
   /** A held unit after another tab's decision; null if it goes. */
   heard(unit: Unit, decision: Decision): Unit | null;
-  /** The same once the server has saved it. */
-  confirmed?(unit: Unit, decision: Decision): Unit;
+  /** Whether the server has to say how a unit goes on. */
+  isWaiting?(unit: Unit): boolean;
   /** Whether nothing but the open unit is left. */
   isOnly(state: State<Scope>): boolean;
   skip?(turn: Turn<Scope>, unit: Unit): void;
@@ -350,4 +353,4 @@ export interface Kind<Scope = any> {
   handlers?: Record<string, (turn: Turn<Scope>, event: any) => void>;
 }
 
-export type { CalibrationFeedback, PlannedComparison, TopicWords };
+export type { CalibrationFeedback, Opinion, PlannedComparison, TopicWords };

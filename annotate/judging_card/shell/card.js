@@ -142,17 +142,19 @@ export class Card {
     channel.addEventListener(
       "message",
       ({ data }) => {
-        if (
-          typeof data?.tab !== "string" ||
-          data.tab === tab ||
-          (data.type === "said" && !data.pending?.decision?.uuid)
-        )
-          return;
+        // Another edition of this card may be open in another tab.
+        const isKnown =
+          data.type === "said"
+            ? data.pending?.decision?.uuid
+            : !["here", "there?"].includes(data.type) || Array.isArray(data.waiting);
+        if (typeof data?.tab !== "string" || data.tab === tab || !isKnown) return;
         this.dispatch({ type: "message", tab: data.tab, message: data });
       },
       { signal },
     );
-    window.addEventListener("pageshow", ({ persisted }) => persisted && this.tell({ type: "there?" }), { signal });
+    window.addEventListener("pageshow", ({ persisted }) => persisted && this.dispatch({ type: "call", new: true }), {
+      signal,
+    });
     window.addEventListener(
       "storage",
       ({ key, newValue }) => {
@@ -170,7 +172,7 @@ export class Card {
       channel.close();
       this.channel = undefined;
     });
-    this.tell({ type: "there?" });
+    this.dispatch({ type: "call", new: true });
   }
 
   /** @param {Message} message */

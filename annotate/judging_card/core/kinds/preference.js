@@ -5,7 +5,7 @@
 
 /** @import { Decision, Entry, Item, PlannedComparison, State, SyncRequest, Turn, Unit } from "../types.js" */
 
-import { keepUnits, notice } from "../state.js";
+import { keepUnits, notice, outstanding } from "../state.js";
 import { topicTitle } from "./list.js";
 import { unitKind } from "./units.js";
 
@@ -14,6 +14,9 @@ export const OTHER_WAY = { left: "right", right: "left" };
 
 /** @param {readonly string[]} one @param {readonly string[]} other */
 const samePair = ([a, b], [c, d]) => (a === c && b === d) || (a === d && b === c);
+
+/** @param {Decision} decision @returns {[string, string]} */
+const pairOf = ({ left = "", right = "" }) => [left, right];
 
 /** @param {Unit} unit */
 const isWaiting = ({ next }) => next === undefined;
@@ -50,12 +53,12 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
   const { state } = turn;
   const gone = new Set(closed);
   for (const [queryId, plan] of Object.entries(plans)) {
-    const later = state.outbox.filter(({ decision }) => decision.query_id === queryId);
-    const next = later.reduce(
-      (/** @type {PlannedComparison | undefined} */ at, { decision }) =>
-        decision.kind === "undone" ? undefined : follow(at, decision),
-      plan.next,
-    );
+    const later = outstanding(state).filter(({ decision }) => decision.query_id === queryId);
+    const next = later.reduce((/** @type {PlannedComparison | undefined} */ at, { decision }) => {
+      // The plan knows already what another tab decided, if it does not ask for it.
+      if (decision.uuid in state.told && at?.pair && !samePair(at.pair, pairOf(decision))) return at;
+      return decision.kind === "undone" ? undefined : follow(at, decision);
+    }, plan.next);
     const done = plan.done + later.reduce((sum, { decision }) => sum + (decision.kind === "undone" ? -1 : 1), 0);
     changeUnit(state, queryId, (unit) => ({ ...unit, done, expected: plan.expected, next: nextOf(state, unit, next) }));
   }
@@ -66,7 +69,7 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
     gone,
   );
   const isLost = (/** @type {Unit} */ unit) => isWaiting(unit) && !plans[unit.queryId] && !gone.has(unit.queryId);
-  return batch.length > 0 || state.outbox.length > 0 || !state.units.some(isLost);
+  return batch.length > 0 || outstanding(state).length > 0 || !state.units.some(isLost);
 }
 
 /**
@@ -141,13 +144,14 @@ export const preference = unitKind({
     changeUnit(state, queryId, (unit) => (unit.next?.pair ? { ...unit, next: { pair: unit.next.pair } } : unit));
     state.due = true;
   },
-  back({ kind, state }, { unit, decision, order }) {
+  back({ kind, state }, { unit, decision }) {
     const { query_id: queryId, left = "", right = "" } = decision;
     const open = unitOf(state, queryId);
     const others = state.history.filter((entry) => entry.decision.query_id === queryId);
-    const isLast = !others.some((entry) => entry.order > order);
+    const before = unit.done ?? 0;
+    const isLast = !others.some((entry) => (entry.unit?.done ?? -1) >= before);
     // A unit of the history is as it was before its own decision.
-    const decided = Math.max(unit.done ?? 0, ...others.map((entry) => entry.unit?.done ?? 0)) + 1;
+    const decided = Math.max(before, ...others.map((entry) => entry.unit?.done ?? 0)) + 1;
     const done = Math.max(0, (open ? (open.done ?? 0) : decided) - 1);
     const next =
       isLast &&
@@ -158,13 +162,9 @@ export const preference = unitKind({
     return { unit: { ...(open ?? unit), next, done }, delta: open ? 0 : -1 };
   },
   heard(unit, decision) {
+    if (!unit.next?.pair || !samePair(unit.next.pair, pairOf(decision)) || decision.kind === "undone") return unit;
     const next = follow(unit.next, decision);
-    if (!next) return unit;
-    return next.pair === null ? null : { ...unit, next, done: (unit.done ?? 0) + 1 };
-  },
-  /** A decision that the plan did not foresee: the server has it now, and says how the topic goes on. */
-  confirmed(unit, { left = "", right = "" }) {
-    return unit.next?.pair && samePair(unit.next.pair, [left, right]) ? { ...unit, next: undefined } : unit;
+    return next?.pair === null ? null : { ...unit, next, done: (unit.done ?? 0) + 1 };
   },
   /** While the server cannot be reached, topics with a plan come before those without. */
   arrange(turn) {

@@ -13,7 +13,6 @@ const RECENT = 40;
  * @property {{ done: number, goal: number } | null} progress null until the server has said it
  * @property {string} task the campaign's task as of the last answer
  * @property {unknown} filter of the units, on the Adjudicate page
- * @property {unknown} picked what was asked for last
  */
 
 /** @typedef {Omit<Kind<Scope>, "name" | "marks" | "scope" | "next" | "last" | "take" | "fetch" | "fetched" | "mount" | "isOnly" | "isBlocked" | "again" | "count" | "heard"> & Own} UnitKind */
@@ -29,7 +28,6 @@ const RECENT = 40;
  * @property {(id: string) => object} ask fields that ask the route for a unit
  * @property {(unit: any) => Unit} take a unit as it arrives
  * @property {(unit: any) => Decision | null} decided what was decided of a unit that arrives; null if it is open
- * @property {(unit: Unit) => boolean} [isWaiting] whether the server has to say how a unit goes on
  * @property {(turn: Turn<Scope>, request: SyncRequest, answer: any) => boolean} [takePlans]
  * @property {(unit: Unit, decision: Decision) => Unit | null} [heard]
  */
@@ -60,6 +58,14 @@ export function unitKind(own) {
     return held < low ? full - held : 0;
   }
 
+  /** Whether the server has to say how a unit goes on, and has what another tab decided of it. @param {State<Scope>} state */
+  function isPlanDue(state) {
+    const unsaved = new Set(
+      Object.values(state.told).flatMap(({ saved, pending }) => (saved ? [] : own.unitId(pending.decision))),
+    );
+    return state.units.some((unit) => isWaiting(unit) && !unsaved.has(unit.id));
+  }
+
   /** @param {State<Scope>} state @param {number} want @returns {SyncRequest} */
   function syncRequest(state, want) {
     const { filter } = state.scope;
@@ -84,7 +90,7 @@ export function unitKind(own) {
       return true;
     }
     const closed = new Set(answer.closed); // decided elsewhere meanwhile; what is on screen stays there
-    const busy = new Set(state.outbox.map(({ decision }) => own.unitId(decision)));
+    const busy = new Set(outstanding(state).map(({ decision }) => own.unitId(decision)));
     keepUnits(turn, (unit) => unit === shown || !closed.has(unit.id) || busy.has(unit.id));
     const isTaken = own.takePlans?.(turn, request, answer) ?? true;
     if (filter !== scope.filter) return isTaken; // what came was chosen by the former one
@@ -144,7 +150,7 @@ export function unitKind(own) {
   const kind = {
     ...own,
     marks: { note: null },
-    scope: () => ({ progress: null, task: name, filter: undefined, picked: undefined }),
+    scope: () => ({ progress: null, task: name, filter: undefined }),
     heard,
     isOnly: (state) => state.units.length === 1 && state.exhausted,
     isBlocked(state) {
@@ -168,7 +174,7 @@ export function unitKind(own) {
     next(state) {
       const fetches = state.mounted && state.scope.task === name; // not on screen: nothing to fetch
       const want = fetches ? wanted(state) : 0;
-      if (state.outbox.length || (fetches && (state.due || want > 0 || state.units.some(isWaiting))))
+      if (state.outbox.length || (fetches && (state.due || want > 0 || isPlanDue(state))))
         return syncRequest(state, want);
       if (!fetches) return null;
       const context = { ...contextOf(state), batch: [] };
