@@ -1,6 +1,6 @@
 // What the cards for lists, preferences and adjudication share.
 
-/** @import { Item } from "../core/types.js" */
+/** @import { Decision, Item } from "../core/types.js" */
 /** @import { Marked } from "./highlights.js" */
 /** @import { CardData, On, Part } from "./types.js" */
 /** @import { Texts } from "./unit_rest.js" */
@@ -33,14 +33,19 @@ export const TOPIC_FACE = {
 export const sayNothingHere = ({ card }) =>
   card.dispatch({ type: "notice", notice: { code: "nothing-here", urgent: true } });
 
-/** The decision on what is on screen, or the one that was undone. @param {View} view @param {Item | null} item */
-export function decidedOn({ card: { kind } }, item) {
+/**
+ * Marks the answer that was given, or that was undone.
+ *
+ * @param {View} view
+ * @param {Item | null} item
+ * @param {string[]} answers
+ * @param {(decision: Decision) => string} answerOf
+ */
+export function markAnswers(view, item, answers, answerOf) {
   const before = item?.unit.before;
-  return item?.entry?.decision ?? (before && kind.subject(before) === item.subject ? before : null);
-}
-
-/** Marks the answer that was given, or that was undone. @param {View} view @param {string[]} answers @param {string | undefined} given @param {Item | null} item */
-export function markAnswers(view, answers, given, item) {
+  const undone = before && view.card.kind.subject(before) === item.subject ? before : null;
+  const decision = item?.entry?.decision ?? undone;
+  const given = decision && answerOf(decision);
   for (const answer of [...answers, "cannot judge"])
     setMark(view.node(answer === "cannot judge" ? "cannotJudge" : answer), answer === given, Boolean(item?.entry));
 }
