@@ -7,6 +7,7 @@ import json
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,6 +17,8 @@ import pandas as pd
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import settings
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test
@@ -25,7 +28,8 @@ import collection.clock
 from annotate.application import SCRIPT
 from annotate.auth.page_access import find_page
 from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
+from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.judging.routes import JudgingService
 from collection import accounts
 from collection.campaign import Campaign
 from collection.records import Role
@@ -81,6 +85,16 @@ def judging_token(campaign: Campaign, name: str = "ann", role: Role = "manager")
     person = campaign.accounts.session(signed_in(campaign, name, role))
     assert person is not None
     return Tokens(campaign.server_state.secret(), campaign.id).token(person.name, person.session)
+
+
+@contextmanager
+def card_client(
+    service: JudgingService, campaign: Campaign, name: str = "ann", role: Role = "manager"
+) -> Iterator[TestClient]:
+    """A client that posts to the judging routes as this person's card."""
+    app = Starlette(routes=service.routes(), lifespan=service.lifespan)
+    with TestClient(app, headers={TOKEN_HEADER: judging_token(campaign, name, role)}, follow_redirects=False) as client:
+        yield client
 
 
 TOPICS = [

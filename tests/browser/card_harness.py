@@ -149,8 +149,14 @@ def document(number: int, **changes: Any) -> dict[str, Any]:
     return {
         "doc_id": f"d{number:03d}",
         "title": f"frame.method_{number}",
+        "form": "text",
         "text": text,
+        "html": None,
         "metadata": {"library": "frames", "year": 2010 + number % 15},
+        "images": [],
+        "excerpts": None,
+        "terms": [],
+        "title_terms": [],
         **changes,
     }
 

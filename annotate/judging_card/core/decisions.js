@@ -68,6 +68,7 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
     query_id: unit.queryId,
     ...about,
     reason: null,
+    ...kind.blank,
     ...answer,
     ...marksOf(kind, state, item),
     shown_at,
@@ -79,7 +80,9 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
   const delta = entry ? 0 : kind.delta(state, unit, after);
   const title = kind.title(unit);
   const { order } = record(turn, decision, { title, delta, at, unit });
+  const selected = state.drafts[subject]?.chosen;
   setDraft(turn, subject, null); // it is on its way with the decision
+  if (stay && selected) setDraft(turn, subject, { chosen: selected });
   if (entry) kind.revised?.(turn, item);
   else state.units = after ? [after, ...state.units.slice(1)] : state.units.slice(1);
   state.look = null;
@@ -131,6 +134,7 @@ function undoEntry(turn, entry, { uuid, at, source }) {
       query_id: decision.query_id,
       ...about,
       ...kind.undone,
+      ...kind.blank,
       kind: "undone",
       reason: null,
       ...kind.marks,

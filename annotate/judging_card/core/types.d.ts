@@ -313,6 +313,8 @@ export interface Kind<Scope = any> {
   unitId(decision: { query_id: string } & About): string;
   /** How the server's `closed` names a unit, if not by its id. */
   closedId?(unit: Unit): string;
+  /** What an answer has unless it says otherwise. */
+  blank?: Partial<Answer>;
   /** What an undone decision names instead. */
   undone?: About;
   /** What the next decision in a unit is about; null while that is not known. For a decided one, what that is about. */
@@ -327,6 +329,8 @@ export interface Kind<Scope = any> {
   back(turn: Turn<Scope>, entry: Entry & { unit: Unit }): { unit: Unit; delta: number };
   /** A held unit after another tab's decision; null if it goes. */
   heard(unit: Unit, decision: Decision): Unit | null;
+  /** Whether the server has to say how a unit goes on. */
+  isWaiting?(unit: Unit): boolean;
   /** Whether nothing but the open unit is left. */
   isOnly(state: State<Scope>): boolean;
   skip?(turn: Turn<Scope>, unit: Unit): void;
@@ -351,4 +355,4 @@ export interface Kind<Scope = any> {
   handlers?: Record<string, (turn: Turn<Scope>, event: any) => void>;
 }
 
-export type { CalibrationFeedback, PlannedComparison, TopicWords };
+export type { CalibrationFeedback, Opinion, PlannedComparison, TopicWords };

@@ -58,7 +58,7 @@ function ownCap(grade) {
 }
 
 /** @param {HTMLElement} button @param {boolean} marked @param {boolean} stands */
-function setMark(button, marked, stands) {
+export function setMark(button, marked, stands) {
   button.setAttribute("aria-pressed", String(marked && stands));
   button.classList.toggle("cd-former", marked && !stands);
 }

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from collection import Campaign, Judgement
+from collection.campaign.loop_round import Reasons
 from collection.cli import main
 from collection.errors import InputError, UnknownNameError
 
@@ -488,6 +489,13 @@ def test_why_names_the_terms(wings: Campaign) -> None:
     assert wings.explanations.why("1", "wing4", "ann").terms == []
     wings.settings.set_loop(mode="pool", explain="terms")
     assert "in the pool" in wings.explanations.why("1", "wing4", "ann").sentence
+
+
+def test_why_leaves_out_stop_words_and_numbers(wings: Campaign) -> None:
+    names = ["with", "wing", "0", "as", "numeric_only", "2024"]
+    reasons = Reasons("model", [(name, 0.5 - 0.1 * i) for i, name in enumerate(names)], None)
+    why = wings.explanations.why("1", "wing2", "ann", lambda _: reasons)
+    assert why.terms == [("wing", 1.0), ("numeric_only", 0.25)]
 
 
 def test_a_search_is_a_way_in(wings: Campaign) -> None:

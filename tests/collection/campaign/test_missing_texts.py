@@ -9,18 +9,16 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.errors import InputError
 from collection.records import Choice, Preference
 from collection.stopping import Ledger, advise, betting, estimate
 from collection.store import Selection
-from tests.conftest import judging_token
+from tests.conftest import card_client
 from tests.helpers import judged, ok, post
 
 POOL = [f"d{n}" for n in range(91)]
@@ -230,9 +228,7 @@ def test_of_a_real_track_without_some_texts_no_topic_is_certain(shared: Path, tm
 
 @pytest.fixture
 def client(partial: Campaign) -> Iterator[TestClient]:
-    service = JudgingService(partial.directory)
-    app = Starlette(routes=service.routes(), lifespan=service.lifespan)
-    with TestClient(app, headers={TOKEN_HEADER: judging_token(partial)}) as client:
+    with card_client(JudgingService(partial.directory), partial) as client:
         yield client
 
 
