@@ -13,7 +13,6 @@ import json
 import socket
 import struct
 import threading
-import time
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -26,6 +25,7 @@ from starlette.routing import Route
 
 from annotate.judging.card import JUDGE, nodes, script, style_sheet
 from collection.records import GRADE_SCALES
+from tests.helpers import until
 
 SCALE = GRADE_SCALES["0-3"]
 REASONS = ["Not in a language I read", "The text is broken or empty", "Needs knowledge that I do not have"]
@@ -489,8 +489,7 @@ class Harness:
 
     def __enter__(self) -> Harness:
         self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
+        until(lambda: self.server.started, "the server")
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -113,7 +113,13 @@ def build(folder: Path, state: Callable[[Campaign, Path], None]) -> Campaign:
     return campaign
 
 
-@pytest.fixture(params=STATES, ids=lambda state: state.__name__)
+EASY = {pooled, searched, in_the_loop, without_texts, budget_used_up}  # the others have more than these
+
+
+@pytest.fixture(
+    params=[pytest.param(state, marks=pytest.mark.slow) if state in EASY else state for state in STATES],
+    ids=lambda state: state.__name__,
+)
 def state(request: pytest.FixtureRequest, copy_of: Callable[..., Campaign]) -> Campaign:
     return copy_of(build, request.param)
 
