@@ -25,23 +25,28 @@ WORDS = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build(folder: Path) -> Campaign:
     texts = [(f"{kind}{i}", text) for kind, some in WORDS.items() for i, text in enumerate(some)]
-    (tmp_path / "docs.jsonl").write_text("".join(json.dumps({"doc_id": d, "text": t}) + "\n" for d, t in texts))
-    (tmp_path / "topics.tsv").write_text("1\tthe wing\n2\theat\n3\tnothing here\n")
-    (tmp_path / "a.run").write_text("1 Q0 heat0 1 9 a\n1 Q0 wing0 2 8 a\n1 Q0 ghost 3 7 a\n2 Q0 heat1 1 5 a\n")
-    return tmp_path
+    (folder / "docs.jsonl").write_text("".join(json.dumps({"doc_id": d, "text": t}) + "\n" for d, t in texts))
+    (folder / "topics.tsv").write_text("1\tthe wing\n2\theat\n3\tnothing here\n")
+    (folder / "a.run").write_text("1 Q0 heat0 1 9 a\n1 Q0 wing0 2 8 a\n1 Q0 ghost 3 7 a\n2 Q0 heat1 1 5 a\n")
+    campaign = Campaign.create(folder / "wings")
+    campaign.importer.import_files(
+        documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "a.run"]
+    )
+    campaign.settings.set_loop(mode="loop")
+    return campaign
 
 
 @pytest.fixture
-def wings(folder: Path) -> Campaign:
-    with Campaign.create(folder / "wings") as campaign:
-        campaign.importer.import_files(
-            documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "a.run"]
-        )
-        campaign.settings.set_loop(mode="loop")
-        yield campaign
+def wings(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build)
+
+
+@pytest.fixture
+def folder(wings: Campaign) -> Path:
+    """The folder of the campaign and its files."""
+    return wings.directory.parent
 
 
 def judge(campaign: Campaign, doc_id: str, grade: int, topic: str = "1", annotator: str = "ann") -> None:

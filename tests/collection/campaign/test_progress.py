@@ -107,11 +107,15 @@ STATES = [
 ]  # fmt: skip
 
 
+def build(folder: Path, state: Callable[[Campaign, Path], None]) -> Campaign:
+    campaign = Campaign.create(folder / "c")
+    state(campaign, folder)
+    return campaign
+
+
 @pytest.fixture(params=STATES, ids=lambda state: state.__name__)
-def state(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    with Campaign.create(tmp_path / "c") as campaign:
-        request.param(campaign, tmp_path)
-        yield campaign
+def state(request: pytest.FixtureRequest, copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build, request.param)
 
 
 class Counts(NamedTuple):
