@@ -64,6 +64,7 @@ export const unitOf = ({ item, state }) => item?.unit ?? openUnit(state);
  */
 export const unitParts = (view, main, texts, beside = true) => [
   new Progress(view, main.places, texts),
+  new Bar(view), // before the documents: how it names a side depends on the layout, which is still valid
   main,
   new Tiles(view),
   new Highlights(view, () => main.marked),
@@ -74,7 +75,6 @@ export const unitParts = (view, main, texts, beside = true) => [
   new Reasons(view),
   new Guidelines(view, () => unitOf(view)?.queryId ?? null, beside),
   new Help(view),
-  new Bar(view),
 ];
 
 /** How much is done, and why nothing is open; scrolls back for the next unit. @implements {Part} */
