@@ -264,6 +264,7 @@ def test_a_wrong_argument_is_refused_with_a_sentence(call: Callable[[], object],
         call()
 
 
+@pytest.mark.slow
 def test_texts_and_objects_of_other_libraries_are_read(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(pool(RUNS_OF, "depth", depth="3"), pool(RUNS_OF, "depth", depth=3))
     texts, numbers = ({"with_bounds": True, "grades": grades} for grades in ("0-4", range(5)))

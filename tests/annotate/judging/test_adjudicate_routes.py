@@ -158,6 +158,7 @@ def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Camp
     assert post(client, "adjudicate/unit", pair=name("2", "d8"))["opinions"] == []
 
 
+@pytest.mark.slow
 def test_calibration_pairs_come_last_and_are_filtered(client: TestClient, differing: Campaign) -> None:
     differing.calibration.set_pairs([("1", "d6"), ("2", "d5")])
     assert ids(sync(client, want=9)) == ["d1", "d2", "d4", "d6", "d5"]
@@ -223,6 +224,7 @@ def without_text(campaign: Campaign, doc_ids: str) -> None:
     campaign.store.connection.db.conn.execute(f"UPDATE documents SET text = NULL WHERE {doc_ids}")
 
 
+@pytest.mark.slow
 def test_a_pair_waits_for_the_text_of_its_document(client: TestClient, differing: Campaign) -> None:
     sync(client, decisions=[grade("d2", 2)])
     without_text(differing, "doc_id IN ('d1', 'd2')")

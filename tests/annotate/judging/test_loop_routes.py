@@ -185,6 +185,7 @@ def test_the_loop_finds_what_is_relevant_and_says_how_each_pair_came_up(ann: Car
     assert all(max(0, at - 1) <= number <= at for at, number in enumerate(rounds)), rounds
 
 
+@pytest.mark.slow
 def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Campaign) -> None:
     looping.settings.set_loop(control=0.5)
     ann.settle()
@@ -197,6 +198,7 @@ def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Camp
     assert log.loc[~drawn, "probability"].isna().all()
 
 
+@pytest.mark.slow
 def test_a_card_hears_what_chooses_and_what_it_has_learned_from(ann: Card, looping: Campaign) -> None:
     rule = "A model chooses the next document; some may be drawn at random."
     assert ann.sync()["chooser"] == [rule, "The model is being trained …"]
@@ -369,6 +371,7 @@ def test_a_first_model_that_fails_is_tried_again(ann: Card, monkeypatch: pytest.
     until(lambda: ann.sync()["order"], "the model")
 
 
+@pytest.mark.slow
 def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> None:
     ann.settle()
     for _ in range(6):
@@ -464,6 +467,7 @@ def test_search_says_when_there_is_more(ann: Card) -> None:
 # --- why --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_why_names_terms_for_and_against(ann: Card) -> None:
     ann.settle()
     assert "No relevant document is known yet" in ann.post("why", doc_id=ann.holding[0])["sentence"]

@@ -397,6 +397,7 @@ def test_settings_change_the_fingerprint_and_the_vectors(tmp_path: Path) -> None
         update(tmp_path, pairs(TEXTS), blocks=[])
 
 
+@pytest.mark.slow
 def test_a_kill_before_the_rename_leaves_the_old_vectors(tmp_path: Path) -> None:
     update(tmp_path, pairs(BEFORE))
     was = space(open_vectors(tmp_path))
@@ -435,6 +436,7 @@ def test_one_update_at_a_time(tmp_path: Path) -> None:
     assert update(tmp_path, texts()).documents == 1
 
 
+@pytest.mark.slow
 def test_readers_during_updates(tmp_path: Path) -> None:
     update(tmp_path, pairs(["a text"]))
     over, opened = threading.Event(), []
@@ -593,6 +595,7 @@ def generated(documents: int) -> list[str]:
     return [" ".join(f"w{n}" for n in row) for row in numbers.tolist()]
 
 
+@pytest.mark.slow
 def test_processes_make_what_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "FEW", 100)
     from collection.active_learning.features import assembly
@@ -605,6 +608,7 @@ def test_processes_make_what_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert several.features == alone.features
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_nothing_but_time() -> None:
     with closing(workers.Worker(["words"], False)) as worker:
         before = worker.count(["one two"])
@@ -615,6 +619,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time() -> None:
     assert before["words"].terms == after["words"].terms == ["one", "two"]
 
 
+@pytest.mark.slow
 def test_no_worker_is_left_when_the_caller_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "FEW", 0)
     started: list[workers.Worker] = []

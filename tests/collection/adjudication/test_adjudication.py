@@ -635,6 +635,7 @@ def test_exported_qrels_say_which_rule_made_them(differing: Campaign, tmp_path: 
     assert str(differing.qrels.with_sources("highest").rule) == "highest"
 
 
+@pytest.mark.slow
 def test_what_an_estimate_took_is_written_beside_it_and_said(
     differing: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -736,6 +737,7 @@ def cleverdon(*arguments: Any) -> Result:
     return CliRunner().invoke(main, [str(a) for a in arguments])
 
 
+@pytest.mark.slow
 def test_the_command_adjudicates_compares_and_exports(differing: Campaign, tmp_path: Path) -> None:
     there = differing.directory
     differing.close()

@@ -219,6 +219,7 @@ def test_many_answers_in_under_a_second() -> None:
     assert conduct.remarks == {}
 
 
+@pytest.mark.slow
 def test_much_faster_than_the_others() -> None:
     conduct = looked(
         graded("ann", MIXED, seconds=2.0), graded("bob", MIXED, seconds=9.0), graded("cat", MIXED, seconds=11.0)
@@ -292,6 +293,7 @@ def test_imported_judgements_have_no_times_and_no_order() -> None:
     assert not [said for said in conduct.remarks.get("qrels:x", []) if "row" in said or "second" in said]
 
 
+@pytest.mark.slow
 def test_imported_grades_do_not_count_in_a_row_beside_own_ones() -> None:
     """Sixty zeros and sixty ones from a file, and one judgement of ann's own: the file's order is nobody's habit."""
     file = graded("ann", [0] * 60 + [1] * 60, source="imported", seconds=None)

@@ -149,6 +149,7 @@ def test_a_campaign_with_texts_leaves_out_what_has_none(tmp_path: Path) -> None:
         assert judge_all(campaign) == replayed(campaign, "mtf", among="abcdijkl")
 
 
+@pytest.mark.slow
 def test_in_the_pool_it_takes_what_the_pool_has(bare: Campaign) -> None:
     bare.pools.add("depth", depth=3)
     bare.settings.set_loop(mode="loop-in-pool")
@@ -162,6 +163,7 @@ def test_a_topic_that_no_run_has_is_at_its_end(bare: Campaign) -> None:
     assert bare.judging.next_pairs("ann", "3", 1).documents == []
 
 
+@pytest.mark.slow
 def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
     with made(tmp_path) as campaign:
         judge_all(campaign)
@@ -298,6 +300,7 @@ def test_imported_grades_are_within_the_budget(bare: Campaign, tmp_path: Path) -
     assert len(judge_all(bare)) == 1
 
 
+@pytest.mark.slow
 def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
     bare.assignments.update(annotators=2)
     bare.settings.set_loop(topic_budget=3)
@@ -310,6 +313,7 @@ def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
 # --- the judging card -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer, "start_process", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))

@@ -72,6 +72,7 @@ def test_two_judge_each_pair_and_nobody_a_third_time(campaign: Campaign) -> None
     assert "d0" not in take(campaign, "cai", 9)
 
 
+@pytest.mark.slow
 def test_progress_and_workload_count_the_judgements_that_are_wanted(campaign: Campaign) -> None:
     take(campaign, "ann", 2)
     say(campaign, "ann", "d0")
@@ -726,6 +727,7 @@ def test_a_loop_has_no_number_of_judgements(campaign: Campaign) -> None:
     assert ["work", work] in cells(assign(campaign.directory))
 
 
+@pytest.mark.slow
 def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_path: Path) -> None:
     directory = campaign.directory
     (tmp_path / "how.md").write_text("# Read it\n")

@@ -78,6 +78,7 @@ def test_the_loop_begins_with_the_runs_and_goes_on_with_what_it_learned(wings: C
     assert log["pool_rank"].tolist() == [1] * 6
 
 
+@pytest.mark.slow
 def test_documents_without_a_text_are_not_handed_out(wings: Campaign) -> None:
     seen = {judge_next(wings, lambda _: 0, topic="3") for _ in range(70)}
     assert "ghost" not in seen
@@ -97,6 +98,7 @@ def test_after_a_row_of_irrelevant_documents_some_are_drawn(wings: Campaign) -> 
     assert (ledger.size, ledger.judged, len(ledger.draws)) == (70, 20, 16)
 
 
+@pytest.mark.slow
 def test_without_draws_there_are_none(wings: Campaign) -> None:
     wings.settings.set_loop(run=0)
     for _ in range(60):
@@ -104,6 +106,7 @@ def test_without_draws_there_are_none(wings: Campaign) -> None:
     assert "random" not in set(wings.judgement_log.judgements()["strategy"])
 
 
+@pytest.mark.slow
 def test_two_annotators_share_the_model_and_not_the_pairs(wings: Campaign) -> None:
     held: dict[str, list[str]] = {"ann": [], "bob": []}
     for turn in range(40):
@@ -395,6 +398,7 @@ def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Cam
     assert (wings.features.state().note, "dense" in wings.features.state().blocks) == ("", True)
 
 
+@pytest.mark.slow
 def test_a_skipped_document_comes_again_after_some_others(wings: Campaign) -> None:
     first = wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id
     wings.judging.skip("ann", "1", first)

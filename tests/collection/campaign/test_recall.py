@@ -480,6 +480,7 @@ def test_a_closed_topic_keeps_its_scope(campaign: Campaign) -> None:
     assert (campaign.recall.of_topic("1").promise, campaign.recall.of_topic("1").mode) == (before, "closed")
 
 
+@pytest.mark.slow
 def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
     hundred.settings.set_loop(run=0)
@@ -488,6 +489,7 @@ def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest]
     assert "no stopping guarantee holds" in shown(opened(hundred, "loop.py"))
 
 
+@pytest.mark.slow
 def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     app = opened(hundred, "loop.py")
     assert app.button(key="save").disabled

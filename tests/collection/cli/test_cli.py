@@ -25,6 +25,7 @@ def built(tmp_path: Path, files: Path) -> Path:
     return directory
 
 
+@pytest.mark.slow
 def test_the_main_job(built: Path, tmp_path: Path) -> None:
     for doc, grade in [("d1", 0), ("d2", 3), ("d6", 1)]:
         said = ok("judge", built, "--topic", 1, "--doc", doc, "--annotator", "ann", "--grade", grade)
@@ -36,6 +37,7 @@ def test_the_main_job(built: Path, tmp_path: Path) -> None:
     assert (tmp_path / "q.txt").read_text() == "1 0 d1 0\n1 0 d2 3\n1 0 d6 1\n"
 
 
+@pytest.mark.slow
 def test_pool_says_what_it_costs(built: Path) -> None:
     printed = ok("pool", built, "--depth", 3, "--dry-run")
     assert printed.startswith("Dry run: would add 1 pair to the pool; 6 more are already in the pool.\n")
@@ -290,6 +292,7 @@ def test_help_is_quick_and_light() -> None:
     assert time.perf_counter() - start < 5
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(evaluated: tuple[Path, Path]) -> None:
     command = f"{sys.executable} -m collection.cli evaluate {evaluated[0]} {evaluated[1]} --format tsv | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)

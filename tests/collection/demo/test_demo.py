@@ -240,6 +240,7 @@ def test_systems_find_what_they_should(runs):
     assert "textwrap.wrap" in first("title-only", wrap)
 
 
+@pytest.mark.slow
 def test_operators_and_quotes_in_a_query_are_words(frame):
     nasty = ['NOT "merge" OR', "heap* AND (sorted", "NEAR(merge, 2) -sorted : ^x", "...", "the of"]
     topics = pd.DataFrame([[str(i), text, text, ""] for i, text in enumerate(nasty)], columns=frames.TOPICS.names)

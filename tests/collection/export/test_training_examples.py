@@ -344,6 +344,7 @@ def judged(campaign: Campaign) -> Campaign:
     return campaign
 
 
+@pytest.mark.slow
 def test_negatives_of_a_campaign(judged: Campaign) -> None:
     found = triples(judged.training_data.examples(count=9))
     assert sorted(found) == [("1", "d1", "d2"), ("1", "d1", "d6"), ("2", "d4", "d7")]
@@ -473,6 +474,7 @@ def test_campaigns_that_are_not_ready(tmp_path: Path, campaign: Campaign) -> Non
             other.training_data.examples("hard")
 
 
+@pytest.mark.slow
 def test_in_the_command_line(judged: Campaign, tmp_path: Path) -> None:
     path, more = tmp_path / "t.tsv", tmp_path / "t.jsonl"
     options = ["--negatives", "unjudged-hard", "--ranks", "1-4", "--ranks-of", "any", "--negatives-each", 3]

@@ -76,6 +76,7 @@ def test_topics_in_markup_of_many_lines_are_bounded(tmp_path: Path, monkeypatch:
         formats.read_topics(path)
 
 
+@pytest.mark.slow
 def test_a_long_document_is_no_mistake(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text(json.dumps({"doc_id": "d", "text": "a" * (20 << 20)}) + "\n")

@@ -390,6 +390,7 @@ def test_the_measure_looks_only_at_the_first_ranks() -> None:
     assert [evaluate(runs, frame, depth).means()["pairs"].tolist() for depth in (1, 2, 3)] == [[2], [2], [3]]
 
 
+@pytest.mark.slow
 @tries(15)
 @given(st.permutations(names(6)), st.permutations(names(6)))
 def test_a_ranking_in_the_order_of_what_is_preferred_has_one_and_the_other_way_round_none(
@@ -646,6 +647,7 @@ def test_what_was_not_handed_out_is_refused(campaign: Campaign) -> None:
     assert refused[0].reason == "document 'outside' is not in the pool of topic '2'"
 
 
+@pytest.mark.slow
 def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     where = campaign.directory
     assert "there are no preferences yet to evaluate with" in fails("preferences", where)

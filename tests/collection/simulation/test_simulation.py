@@ -153,6 +153,7 @@ def test_an_unknown_schedule_names_the_others() -> None:
         replay_loop(case_of(), Recipe(), 1, schedule="20")
 
 
+@pytest.mark.slow
 def test_random_draws_are_marked_and_come_when_the_ranking_runs_dry() -> None:
     documents = [Document(f"d{i}", "", "wing flow" if i < 3 else f"word{i}") for i in range(200)]
     qrels = frame("1 d0 1\n1 d1 1\n1 d2 1\n1 d150 1", "query_id", "doc_id", "relevance")
@@ -263,6 +264,7 @@ def test_the_knee_is_the_one_of_its_definition() -> None:
         assert _find_knee(ledger) == pytest.approx(knee_by_definition(ledger))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["ranking", "draws", "control"])
 def test_rules_cannot_tell_a_filled_order_from_a_ranked_one(source: str) -> None:
     documents = [Document(f"d{i}", "", f"wing flow{i % 3}" if i < 40 else f"word{i % 90} slab") for i in range(400)]
@@ -299,6 +301,7 @@ def test_a_rule_trains_no_model_after_the_last_relevant_document(monkeypatch: py
 # All together
 
 
+@pytest.mark.slow
 def test_a_simulation_is_one_table() -> None:
     made = simulate(
         cases(DOCUMENTS, TOPICS, QRELS, RUNS, pools=["depth", "rrf", "mtf", "maxmean"]),

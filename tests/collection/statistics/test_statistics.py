@@ -80,6 +80,7 @@ ADJUSTED = {
 NOT_OFFERED = ("unpaired_tukey_hsd_p_DO_NOT_USE", "anova2_tukey_hsd_p", "friedman_chi2", "friedman_p")
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_every_acceptance_value(shared: Path, dataset: str) -> None:
@@ -142,6 +143,7 @@ def test_permutation_by_halves_is_exact_too(d: np.ndarray) -> None:
     assert float(permutation(d / 7, resamples=10).p) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_permutation_by_chance_agrees_with_scipy() -> None:
     d = np.random.default_rng(5).normal(0.3, 1, 40)
     exact = stats.permutation_test(
@@ -316,6 +318,7 @@ def test_the_sign_test_errs_no_more_often() -> None:
     assert (sign((values[:, :, 0] - values[:, :, 1]).T).p <= 0.05).sum() <= stats.binom.ppf(1 - 1e-4, 1000, 0.05)
 
 
+@pytest.mark.slow
 def test_randomised_tukey_holds_its_rate_for_all_pairs_together() -> None:
     """One false difference or more among the ten pairs of five equal systems: in 5% of 400 nulls."""
     found = [randomised_tukey(values, resamples=399, seed=n) for n, values in enumerate(lopsided_topics(400, 20, 5, 4))]

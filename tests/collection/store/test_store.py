@@ -177,6 +177,7 @@ def test_leases_and_skips_as_the_assignment_sees_them(store: Store) -> None:
     assert [c.leased for c in store.queue.candidates("1", "bob", at=99.0)] == [0, 0]
 
 
+@pytest.mark.slow
 def test_a_writer_waits_for_another(tmp_path: Path) -> None:
     path = tmp_path / "campaign.db"
     Store(path, create=True).close()
@@ -222,6 +223,7 @@ def test_a_judged_pair_is_not_held_by_its_lease_too(store: Store) -> None:
 words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=20)
 
 
+@pytest.mark.slow
 @tries(40)
 @given(
     st.lists(
