@@ -24,7 +24,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.card import JUDGE, nodes, script, style_sheet
+from annotate.judging.card import CAPS, GRADE, KEYS, nodes, style_sheet
+from annotate.judging.card_modules import card_modules
 from collection.records import GRADE_SCALES
 
 SCALE = GRADE_SCALES["0-3"]
@@ -68,7 +69,7 @@ PAGE = """<!doctype html>
          background: var(--st-background-color); color: var(--st-text-color); }
 </style></head>
 <body><div id="host"></div><input id="outside" hidden><script type="module">
-import mountCard from "/FOLDER.js";
+import mountCard from "MODULE";
 const host = document.getElementById("host");
 const root = MODE === "shadow" ? host.attachShadow({ mode: "open" }) : host;
 const inner = document.createElement("div");
@@ -133,11 +134,12 @@ window.onScreen = () => (window.part("document").hidden ? null : window.part("do
 def page_of(card: Any, data: dict[str, Any], query: Mapping[str, str], watch: str, changes: str) -> str:
     """The page with a card: how what is on screen is read (`watch`), and in which part the next appears (`changes`)."""
     theme = DARK if query.get("theme") == "dark" else LIGHT
-    page = PAGE.replace("MODE", json.dumps(query.get("root", "shadow"))).replace("FOLDER", card.folder)
+    page = PAGE.replace("MODE", json.dumps(query.get("root", "shadow")))
+    page = page.replace("MODULE", card_modules().address(f"{card.name}.js"))
     page = page.replace("PADDING", query.get("padding", "24px")).replace("WATCH", watch).replace("CHANGES", changes)
     page = page.replace("VARIABLES", "; ".join(f"--st-{name}: {value}" for name, value in theme.items()))
     page = page.replace("CARD", json.dumps(nodes(card))).replace("STYLE", json.dumps(style_sheet(card)))
-    return page.replace("DATA", json.dumps(data))
+    return page.replace("DATA", json.dumps(data | {"keys": KEYS[card.name], "caps": CAPS}))
 
 
 def document(number: int, **changes: Any) -> dict[str, Any]:
@@ -473,7 +475,7 @@ class Harness:
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
         routes = [
             Route("/", self.page),
-            Route("/judge.js", self.script),
+            card_modules().route(),
             Route("/files/{name}", self.file),
             Route("/api/judging/{desk:int}/{name}", self.answer, methods=["POST"]),
         ]
@@ -511,10 +513,6 @@ class Harness:
             return Response(status_code=404)
         return Response(picture(), media_type="image/png")
 
-    async def script(self, request: Request) -> Response:
-        """The card's module, as it is on disk."""
-        return Response(script(JUDGE), media_type="text/javascript")
-
     async def page(self, request: Request) -> HTMLResponse:
         """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""
         query = request.query_params
@@ -531,7 +529,7 @@ class Harness:
             "card": self.desk.card,
             "own": self.desk.own,
         }
-        return HTMLResponse(page_of(JUDGE, data, query, WATCH, "text"))
+        return HTMLResponse(page_of(GRADE, data, query, WATCH, "text"))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.card import ADJUDICATE, CARDS, script
+from annotate.judging.card import ADJUDICATION, CARDS
+from annotate.judging.card_modules import card_modules
 from collection.preferences import Lookahead, look_ahead, plan
 from tests.browser.card_harness import REASONS, Harness, page_of
 from tests.browser.card_page import Card
@@ -27,7 +28,7 @@ from tests.browser.chromium import PATIENCE
 
 CAP = 4000
 AHEAD = 3
-KNOWN = {**CARDS, "adjudication": ADJUDICATE}
+KNOWN = {**CARDS, "adjudication": ADJUDICATION}
 
 WATCH = """
 // The topic on screen; for preferences the two documents as well, for adjudication the one.
@@ -224,16 +225,9 @@ class TaskHarness(Harness):
         super().__init__(port)
         self.server.config.app.routes[:] = [  # type: ignore[union-attr]
             Route("/", self.page),
-            Route("/{folder}.js", self.script),
+            card_modules().route(),
             Route("/api/judging/{desk:int}/{name:path}", self.answer, methods=["POST"]),
         ]
-
-    async def script(self, request: Request) -> Response:
-        """The card's module, as it is on disk."""
-        return Response(
-            script(next(c for c in KNOWN.values() if c.folder == request.path_params["folder"])),
-            media_type="text/javascript",
-        )
 
     async def page(self, request: Request) -> HTMLResponse:
         """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""
