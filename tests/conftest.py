@@ -28,10 +28,11 @@ from annotate.auth.tokens import Tokens
 from collection import accounts
 from collection.campaign import Campaign
 from collection.records import Role
-from tests.helpers import SHARED, Clock
+from tests.helpers import SHARED, Clock, cases
 
-settings.register_profile("steady", deadline=None)  # on a busy machine any example may take long once
-settings.load_profile("steady")
+# On a busy machine any example may take long once.
+settings.register_profile("cleverdon", deadline=None, max_examples=cases(33, 100))
+settings.load_profile("cleverdon")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

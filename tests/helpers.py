@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import os
 import subprocess
-from collections.abc import Coroutine, Sequence
+import time
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -15,6 +17,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 from click.testing import CliRunner, Result
+from hypothesis import settings
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from starlette.testclient import TestClient
@@ -30,6 +33,7 @@ T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"  # the real collections and the acceptance values
 GOLDEN = ROOT / "tests" / "golden"
+THOROUGH = bool(os.environ.get("CLEVERDON_FUZZ"))  # as `make fuzz` sets it: many more random cases
 AS_JSON = {"Content-Type": "application/json"}
 
 
@@ -110,6 +114,24 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
     """
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()  # noqa: TID251
+
+
+def cases(usual: int, thorough: int) -> int:
+    """How many random cases a test tries."""
+    return thorough if THOROUGH else usual
+
+
+def tries(thorough: int, **more: Any) -> settings:
+    """How many examples Hypothesis tries: so many in `make fuzz`, a third of them otherwise."""
+    return settings(max_examples=cases(max(5, thorough // 3), thorough), **more)
+
+
+def until(there: Callable[[], object], what: str, *, seconds: float = 60) -> None:
+    """Look again and again until something is there; another thread or process makes it."""
+    end = time.monotonic() + seconds
+    while not there():
+        assert time.monotonic() < end, f"{what} does not come"
+        time.sleep(0.005)
 
 
 class Clock:

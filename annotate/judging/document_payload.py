@@ -7,7 +7,7 @@ from collection.campaign import Campaign
 from collection.campaign.document_view import excerpts_of
 from collection.campaign.images import images_of
 from collection.campaign.judging_settings import CardSettings
-from collection.documents.rendering import cut, form_of
+from collection.documents.rendering import MOST_PLACES, cut, find_terms, form_of
 from collection.records import Document
 
 PREFIX = "/api/judging"
@@ -29,33 +29,45 @@ def document_payloads(
 ) -> list[wire.DocumentPayload]:
     """Make the payloads of documents, without a word on how they came into the pool: annotators judge blind.
 
-    The topic's terms choose the excerpts; without a topic there are none. Texts are cut after `cap` characters.
+    The topic's terms are found in each, and choose the excerpts; without a topic there are none of both. Texts are cut
+    after `cap` characters.
     """
-    settings, terms = campaign.settings.judging_page(), None
+    settings = campaign.settings.judging_page()
+    terms = [] if query_id is None else campaign.document_view.terms_of(query_id)
     payloads: list[wire.DocumentPayload] = []
     for document in documents:
         made = campaign.document_view.shown(document, settings)
         excerpts = None
         if query_id is not None and settings.long == "passages" and len(made.text) >= settings.long_from:
-            terms = campaign.document_view.terms_of(query_id) if terms is None else terms
             excerpts = excerpts_of(made, terms, settings)
         truncated = cap is not None and len(made.text) > cap
+        text = made.text if cap is None else cut(made.text, cap)
         payload: wire.DocumentPayload = {
             "doc_id": document.doc_id,
             "title": made.title,
             "form": made.form,
-            "text": None if document.text is None else made.text if cap is None else cut(made.text, cap),
+            "text": None if document.text is None else text,
             "html": None if truncated else made.html,
             "length": len(made.text),
             "truncated": truncated,
             "metadata": other_fields(document),
             "images": images(document, settings),
             "excerpts": excerpts,
-            "terms": [],
-            "title_terms": [],
+            "terms": _places(text, excerpts or [], terms),
+            "title_terms": find_terms(made.title, terms),
         }
         payloads.append(payload)
     return payloads
+
+
+def _places(text: str, excerpts: list[tuple[int, int, str]], terms: list[str]) -> list[tuple[int, int]]:
+    """Places of the terms in what is sent of a text, and in its excerpts behind that."""
+    places = find_terms(text, terms)
+    for first, last, words in excerpts:
+        if last > len(text):
+            found = [(first + start, first + end) for start, end in find_terms(words, terms)]
+            places += [place for place in found if place[0] >= len(text)]
+    return places[:MOST_PLACES]
 
 
 def other_fields(document: Document) -> dict[str, object]:

@@ -46,7 +46,7 @@ class DocumentPayload(TypedDict):
     metadata: Mapping[str, object]  # The document's other fields.
     images: list[Image]
     excerpts: list[tuple[int, int, str]] | None  # Of a folded long text, in order: start and end in the whole, words.
-    terms: list[tuple[int, int]]  # Places of the topic's words in what is sent of the text, in order and apart.
+    terms: list[tuple[int, int]]  # Places of the topic's words in what is sent, in order and apart; at most 5,000.
     title_terms: list[tuple[int, int]]  # The same for the title.
     calibration: NotRequired[bool]  # Everybody judges this document for the topic.
 

@@ -113,7 +113,7 @@ export interface DocumentAnswer {
   images: Image[];
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
-  /** Places of the topic's words in what is sent of the text, in order and apart. */
+  /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
   terms: [number, number][];
   /** The same for the title. */
   title_terms: [number, number][];
@@ -139,7 +139,7 @@ export interface DocumentPayload {
   images: Image[];
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
-  /** Places of the topic's words in what is sent of the text, in order and apart. */
+  /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
   terms: [number, number][];
   /** The same for the title. */
   title_terms: [number, number][];
@@ -460,7 +460,7 @@ export interface RecentJudgement {
   images: Image[];
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
-  /** Places of the topic's words in what is sent of the text, in order and apart. */
+  /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
   terms: [number, number][];
   /** The same for the title. */
   title_terms: [number, number][];

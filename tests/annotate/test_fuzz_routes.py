@@ -1,13 +1,12 @@
 """Malformed requests to every route of the app: each is answered, and none with an error of the server.
 
-Few of them in a usual run; `CLEVERDON_FUZZ=3000 pytest tests/annotate/test_fuzz_routes.py` sends 3,000 to every route.
+`make test` sends few of them, `make fuzz` 3,000 to every route.
 """
 
 from __future__ import annotations
 
 import copy
 import json
-import os
 import random
 from collections import Counter
 from typing import Any
@@ -24,9 +23,9 @@ from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cook
 from annotate.judging.document_payload import PREFIX
 from collection import Campaign
 from tests.conftest import signed_in
-from tests.helpers import awaited
+from tests.helpers import awaited, cases
 
-REQUESTS = int(os.environ.get("CLEVERDON_FUZZ", "40"))
+REQUESTS = cases(40, 3000)
 """To every route."""
 
 JUDGEMENT = {
@@ -229,6 +228,7 @@ class Fuzz:
 
 
 @pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.parametrize("task", ["judgement", "list", "preference"])
 def test_malformed_requests_are_answered_and_break_nothing(campaign: Campaign, task: str) -> None:
     if task != "judgement":

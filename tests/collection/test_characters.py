@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -28,6 +28,7 @@ from collection.errors import InputError
 from collection.export import card
 from tests.collection.export.test_export import say
 from tests.conftest import small_campaign, write_files
+from tests.helpers import tries
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 EVIL = (
@@ -82,7 +83,7 @@ def test_a_value_in_markdown_is_text_and_nothing_else(text: str) -> None:
     assert not re.search(f"[{BIDI}]", page.text)
 
 
-@settings(max_examples=300, deadline=None)
+@tries(300)
 @given(hostile)
 def test_no_value_is_markup_in_a_line_a_paragraph_or_a_table(text: str) -> None:
     value = escaped_markdown(text)
@@ -99,14 +100,14 @@ def test_no_value_is_markup_in_a_line_a_paragraph_or_a_table(text: str) -> None:
     assert Elements(RENDERER.render(value)).text.rstrip("\n") == said  # nothing is lost, and nothing is added
 
 
-@settings(max_examples=200, deadline=None)
+@tries(200)
 @given(hostile)
 def test_a_code_span_holds_any_text(text: str) -> None:
     page = Elements(RENDERER.render(f"Rule: {markdown_code(text)} end"))
     assert set(page.found) <= {"p", "code"}
 
 
-@settings(max_examples=300, deadline=None)
+@tries(300)
 @given(hostile)
 @example("![x][y]\n\n[y]: http://evil.example/x.png")
 @example("[a][b]\n\n[b]:\njavascript:alert(1)")
@@ -133,7 +134,7 @@ def test_latex_has_no_control_characters() -> None:
     assert escaped_latex("run\x1b]0;a\x07_\u202egnp\n") == r"run\textbackslash{}x1b]0;a\textbackslash{}x07\_gnp"
 
 
-@settings(max_examples=200, deadline=None)
+@tries(200)
 @given(st.text())
 def test_a_terminal_gets_no_control_characters(text: str) -> None:
     cleaned = for_terminal(text)
@@ -186,7 +187,7 @@ def poisoned(facts: dict[str, Any], text: str) -> dict[str, Any]:
     return facts
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(text=hostile)
 @example(text="``<script>alert(1)</script>")
 @example(text="![x](http://evil.example/x.png)")

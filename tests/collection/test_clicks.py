@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import xlogy
@@ -18,7 +18,7 @@ from scipy.special import xlogy
 from collection import Campaign, clicks, formats
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
-from tests.helpers import fails, ok
+from tests.helpers import fails, ok, tries
 
 COLUMNS = ["query_id", "doc_id", "rank", "shown", "clicked"]
 
@@ -244,7 +244,7 @@ def test_smoothing_leaves_position_bias_as_it_is() -> None:
     assert np.abs(off[0]).mean() < np.abs(off[1]).mean()
 
 
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(counts, st.integers(1, 30))
 def test_the_likelihood_never_falls(log: pd.DataFrame, rounds: int) -> None:
     if not log["clicked"].sum():
@@ -254,7 +254,7 @@ def test_the_likelihood_never_falls(log: pd.DataFrame, rounds: int) -> None:
     assert log_likelihood(more, log) >= log_likelihood(one, log) - 1e-9
 
 
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(counts, st.floats(0, 5))
 @pytest.mark.slow
 def test_what_every_estimate_keeps_to(log: pd.DataFrame, smoothing: float) -> None:
@@ -273,7 +273,7 @@ def test_what_every_estimate_keeps_to(log: pd.DataFrame, smoothing: float) -> No
     assert np.allclose(both["attractiveness_x"], both["attractiveness_y"], equal_nan=True, atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(counts)
 def test_impressions_one_by_one_are_the_same_as_counts(log: pd.DataFrame) -> None:
     single = log.loc[log.index.repeat(log["shown"])].assign(shown=1)

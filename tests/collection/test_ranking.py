@@ -7,12 +7,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import ranking
 from collection.errors import ColumnsError, InputError
 from collection.ranking import rank_run
+from tests.helpers import tries
 
 
 def frame(rows, categorical=False):
@@ -48,7 +49,7 @@ ROWS = st.lists(
 
 @pytest.mark.slow
 @given(rows=ROWS, categorical=st.booleans(), presorted=st.booleans())
-@settings(max_examples=200, deadline=None)
+@tries(200)
 def test_equals_a_naive_sort(rows, categorical, presorted):
     if presorted:
         rows = [r[:3] for r in naive(rows)]
@@ -129,7 +130,7 @@ def test_an_empty_run_stays_empty():
 zeros = st.sampled_from([0.0, -0.0, 1.0, -1.0])
 
 
-@settings(max_examples=150)
+@tries(150)
 @given(st.lists(st.tuples(st.sampled_from(["1", "2"]), st.sampled_from("abcdefgh"), zeros), unique_by=lambda r: r[:2]))
 def test_the_sign_of_a_zero_stays_with_its_document(rows):
     ranked = rank_run(frame(rows))

@@ -79,7 +79,9 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
   const delta = entry ? 0 : kind.delta(state, unit, after);
   const title = kind.title(unit);
   const { order } = record(turn, decision, { title, delta, at, unit });
+  const selected = state.drafts[subject]?.chosen;
   setDraft(turn, subject, null); // it is on its way with the decision
+  if (stay && selected) setDraft(turn, subject, { chosen: selected });
   if (entry) kind.revised?.(turn, item);
   else state.units = after ? [after, ...state.units.slice(1)] : state.units.slice(1);
   state.look = null;

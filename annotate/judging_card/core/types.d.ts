@@ -327,6 +327,8 @@ export interface Kind<Scope = any> {
   back(turn: Turn<Scope>, entry: Entry & { unit: Unit }): { unit: Unit; delta: number };
   /** A held unit after another tab's decision; null if it goes. */
   heard(unit: Unit, decision: Decision): Unit | null;
+  /** Whether the server has to say how a unit goes on. */
+  isWaiting?(unit: Unit): boolean;
   /** Whether nothing but the open unit is left. */
   isOnly(state: State<Scope>): boolean;
   skip?(turn: Turn<Scope>, unit: Unit): void;
@@ -351,4 +353,4 @@ export interface Kind<Scope = any> {
   handlers?: Record<string, (turn: Turn<Scope>, event: any) => void>;
 }
 
-export type { CalibrationFeedback, PlannedComparison, TopicWords };
+export type { CalibrationFeedback, Opinion, PlannedComparison, TopicWords };

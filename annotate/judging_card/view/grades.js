@@ -1,7 +1,7 @@
 // The scale of grades: its buttons and keys, which of them is marked, and grades in words.
 
 /** @import { Answer, Item } from "../core/types.js" */
-/** @import { On, Part, Source } from "./types.js" */
+/** @import { Part, Source } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 import { entryAt, outstanding } from "../core/state.js";
@@ -38,6 +38,18 @@ export function standingOf({ card: { kind }, state }, id, said) {
   return last?.decision.kind === "undone" || state.units.some((unit) => unit.id === id) ? null : said;
 }
 
+/**
+ * Looks back at a judgement, which may have to be fetched; the panel that it was found in is closed.
+ *
+ * @param {View} view @param {Answer & { query_id: string, doc_id: string, title: string }} found
+ */
+export function lookBack(view, { query_id, doc_id, title, kind, relevance = null, reason = null }) {
+  if (view.state.fetching !== null) return;
+  const decision = { uuid: null, query_id, doc_id, kind, relevance, reason };
+  view.card.dispatch({ type: "open", decision, title: title || doc_id });
+  if (view.panel && view.state.fetching === null) view.setPanel(null);
+}
+
 /** The annotator's own key for a grade, beside its digit. @param {number} grade */
 function ownCap(grade) {
   const cap = make("kbd", { hidden: true });
@@ -46,10 +58,14 @@ function ownCap(grade) {
 }
 
 /** @param {HTMLElement} button @param {boolean} marked @param {boolean} stands */
-function setMark(button, marked, stands) {
+export function setMark(button, marked, stands) {
   button.setAttribute("aria-pressed", String(marked && stands));
   button.classList.toggle("cd-former", marked && !stands);
 }
+
+/** Panels that cover the document, and what must not be clicked behind them. */
+const COVERS = new Set(["search", "history"]);
+const JUDGES = new Set(["grade", "undo", "skip", "cannot-judge", "back", "forward"]);
 
 /** @implements {Part} */
 export class Grades {
@@ -74,8 +90,16 @@ export class Grades {
     return isGrade ? (source) => this.give(digit, source) : null;
   }
 
-  /** A button for each grade, and its key in the list of keys. @param {On} _ */
-  attach(_) {
+  /** @param {string} name */
+  mayClick(name) {
+    const { panel, card } = this.view;
+    if (!COVERS.has(panel ?? "") || !JUDGES.has(name)) return true;
+    card.say(`Close the ${panel} first: it covers the document.`);
+    return false;
+  }
+
+  /** A button for each grade, and its key in the list of keys. */
+  attach() {
     const { view } = this;
     const { scale } = view.data;
     if (this.scale === JSON.stringify(scale)) return undefined;
@@ -104,6 +128,11 @@ export class Grades {
     );
     view.keys.map(); // prints the keys of the new buttons
     return undefined;
+  }
+
+  /** What was to be fetched from a panel is on screen now. @param {Item | null} item @param {boolean} turned */
+  rendered(item, turned) {
+    if (turned && item?.entry && COVERS.has(this.view.panel ?? "")) this.view.setPanel(null);
   }
 
   /** Marks the grade that is on screen, or was before undo; without anything to grade, the buttons say so. @param {Item | null} item */

@@ -27,10 +27,10 @@ export const TAKEN = new Set([
 ]);
 
 /** Phones and tablets without a keyboard: no key is named there, here or in the style sheets. */
-const NO_KEYBOARD = matchMedia("(hover: none) and (pointer: coarse)");
+const hasNoKeyboard = () => matchMedia("(hover: none) and (pointer: coarse)").matches;
 
 /** What to do, by keyboard or by touch. @param {string} keyed @param {string} touched */
-export const byInput = (keyed, touched) => (NO_KEYBOARD.matches ? touched : keyed);
+export const byInput = (keyed, touched) => (hasNoKeyboard() ? touched : keyed);
 
 /** A digit by its sign or, on layouts that need Shift for it, by its place on the keyboard. @param {KeyboardEvent} event */
 function digitOf(event) {
@@ -107,7 +107,7 @@ export class Keys {
 
   /** The key of an action for a sentence; "" where there is no keyboard. @param {string} name */
   hint(name) {
-    return NO_KEYBOARD.matches ? "" : this.cap(name);
+    return hasNoKeyboard() ? "" : this.cap(name);
   }
 
   // ------------------------------------------------------------------------------------------------- keys

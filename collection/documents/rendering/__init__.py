@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from collection.documents.rendering import html_text, markup
-from collection.documents.rendering.passages import cut, excerpts, terms
+from collection.documents.rendering.passages import cut, excerpts
+from collection.documents.rendering.topic_terms import MOST_PLACES, find_terms, terms
 from collection.records import Document
 
-__all__ = ["LARGEST_MARKUP", "Shown", "cut", "excerpts", "form_of", "is_html", "shown", "terms"]
+__all__ = ["LARGEST_MARKUP", "MOST_PLACES", "Shown", "cut", "excerpts", "find_terms", "form_of", "is_html", "shown"]
+__all__ += ["terms"]
 
 ShownForm = Literal["text", "preformatted", "markup"]
 

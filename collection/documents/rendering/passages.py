@@ -1,15 +1,12 @@
-"""The passages of a long document that match a topic, and the terms that they match."""
+"""The passages of a long document that match a topic."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import NamedTuple
 
-from collection.records import UNSPACED
+from collection.documents.rendering.topic_terms import Hit, hits, is_unspaced
 
-MOST_TERMS = 32
-"""Maximum number of terms of a topic."""
 SATURATION = 1.2
 """k1 of BM25."""
 PER_WORD = 6
@@ -17,59 +14,10 @@ PER_WORD = 6
 PER_WORD_UNSPACED = 2
 """Average characters of a word in scripts without blanks between words."""
 
-# Hangul has blanks, but particles are attached to its words.
-_UNSPACED = UNSPACED + "\uac00-\ud7af\uff66-\uff9f"
-_RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
-_UNSPACED_ONE = re.compile(rf"[{_UNSPACED}]")
-_KANA = re.compile("[\u3040-\u309f]+")
-# Limited to the longest ending: otherwise each word of "a_a_a_..." would read the rest of the text again.
-_REST = re.compile(r"\w{0,5}+(?:['’]s\b)?+")
-_ENDINGS = frozenset(("", "s", "es", "d", "ed", "ing", "ings", "e", "y", "ies", "ied", "n", "en", "'s", "’s"))
-_STRIPPED = (("ings", 4), ("ing", 4), ("ies", 3), ("ied", 3), ("ed", 4), ("es", 4), ("s", 3), ("e", 4), ("y", 4))
-_UNSTRIPPED = re.compile(r"(?:ss|us|is)\Z")
-_SMALL = """
-a about above after all also am an and any are as at be been but by can could did do does for from had has have he
-her here him his how i if in into is it its me more most my no nor not of on one or other our she should so some
-such than that the their them then there these they this those to too up us was we were what when where whether
-which while who whom whose why will with would you your describe describes discuss discusses document documents find
-finds give gives identify information mention mentions must provide provides query relevant relevance report reports
-"""
-STOP_WORDS = frozenset(_SMALL.split())
-
 _PARAGRAPH = r"\n[^\S\n]*+\n\s*+"
 _SENTENCE = r"(?<=\s)[.!?]\s++|[.!?…]++[\"'”’»)\]]*+\s++(?![a-z])|[。！？｡．]++[”’」』）】]*+\s*+"
 _ENDS = (re.compile(f"{_PARAGRAPH}|{_SENTENCE}"), re.compile(r"\n\s*+"), re.compile(r"\s++"))
 """Places where a passage may end, best first."""
-
-
-def terms(topic_words: str) -> list[str]:
-    """Extract at most 32 distinct lower-case terms from a topic's title and description, in their order.
-
-    Stop words are left out, and endings are cut so that other forms match. In scripts without blanks, the terms are
-    pairs of neighbouring characters.
-
-    >>> terms("What are the boundaries of heated wings?")
-    ['boundar', 'heat', 'wing']
-    >>> terms("東京駅 map")
-    ['東京', '京駅', 'map']
-    """
-    found: dict[str, None] = {}
-    for run in _RUN.findall(topic_words.lower()):
-        if _UNSPACED_ONE.match(run):
-            pairs = [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-            found.update(dict.fromkeys(p for p in pairs if not _KANA.fullmatch(p)))
-        elif run not in STOP_WORDS and (len(run) > 1 or run.isdecimal()):
-            found[_stem(run)] = None
-    return list(found)[:MOST_TERMS]
-
-
-def _stem(word: str) -> str:
-    if _UNSTRIPPED.search(word):
-        return word
-    for ending, least in _STRIPPED:
-        if word.endswith(ending) and len(word) - len(ending) >= least:
-            return word[: -len(ending)]
-    return word
 
 
 _OFTEN = 4
@@ -79,12 +27,6 @@ _ADDED = [0.0] + [
     for n in range(1, _OFTEN + 3)
 ]
 """Weights of the first, second, ... occurrence of a term in a passage."""
-
-
-class _Hit(NamedTuple):
-    start: int
-    end: int
-    term: int
 
 
 def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> list[tuple[int, int]]:
@@ -103,16 +45,16 @@ def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> l
     >>> [text[a:b] for a, b in excerpts(text, ["wing", "heat"], length=6)]
     ['The wing.', 'It rains. Heat in the wing. It rains.']
     """
-    size = length * (PER_WORD_UNSPACED if _is_unspaced(text) else PER_WORD)
+    size = length * (PER_WORD_UNSPACED if is_unspaced(text[:2000]) else PER_WORD)
     if len(text) <= size:
         return _trimmed(text, [(0, len(text))])
-    hits = _hits(text, terms, size)
+    found = hits(text, terms, size // _OFTEN)
     first_word = len(text) - len(text.lstrip())
-    if not hits:
+    if not found:
         return _trimmed(text, [(0, _end(text, first_word + size, first_word + size // 2, size // 2))])
     lead = _end(text, first_word + max(size // 3, 1), first_word + size // 6, size // 4)
     matching: list[tuple[int, int]] = []
-    for first, last in _best_first(hits, size):
+    for first, last in _best_first(found, size):
         if len(matching) == most - 1:
             break
         if last <= lead or any(first < end and start < last for start, end in matching):
@@ -124,52 +66,18 @@ def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> l
     return _trimmed(text, passages)
 
 
-def _is_unspaced(text: str) -> bool:
-    begin = text[:2000]
-    return len(_UNSPACED_ONE.findall(begin)) > 0.3 * len(begin)
-
-
-def _lower(text: str) -> str:
-    """Lower case of the same length; a character like 'İ', whose lower case is two characters, is kept."""
-    lower = text.lower()
-    return lower if len(lower) == len(text) else "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
-
-
-def _hits(text: str, terms: list[str], size: int) -> list[_Hit]:
-    """The places of the terms, without repetitions too close together to count."""
-    lower, apart, hits = _lower(text), size // _OFTEN, []
-    for number, term in enumerate(terms):
-        unspaced = _UNSPACED_ONE.match(term) is not None
-        at = lower.find(term)
-        while at >= 0:
-            end = at + len(term)
-            if unspaced or _is_word(lower, term, at):
-                hits.append(_Hit(at, end, number))
-                end += apart
-            at = lower.find(term, end)
-    hits.sort()
-    return hits
-
-
-def _is_word(lower: str, term: str, at: int) -> bool:
-    if at and lower[at - 1].isalnum():
-        return False
-    rest = _REST.match(lower, at + len(term))
-    return rest is None or rest[0] in _ENDINGS
-
-
-def _best_first(hits: list[_Hit], size: int) -> list[tuple[int, int]]:
+def _best_first(hits: list[Hit], size: int) -> list[tuple[int, int]]:
     """For each hit, the extent [first, last) of the hits in the window that begins there; the best window first."""
     counts: dict[int, int] = {}
     windows: list[tuple[float, int, int]] = []
     score, right = 0.0, 0
     for start, end, term in hits:
-        while right < len(hits) and hits[right].start < start + size:
-            new = hits[right].term
+        while right < len(hits) and hits[right][0] < start + size:
+            new = hits[right][2]
             counts[new] = count = counts.get(new, 0) + 1
             score += _ADDED[count]
             right += 1
-        windows.append((-round(score, 6), start, max(hits[right - 1].end, end)))
+        windows.append((-round(score, 6), start, max(hits[right - 1][1], end)))
         score -= _ADDED[counts[term]]
         counts[term] -= 1
     return [(start, end) for _, start, end in sorted(windows)]

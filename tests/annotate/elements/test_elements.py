@@ -10,7 +10,7 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -18,6 +18,7 @@ import annotate
 from annotate.auth import forms
 from annotate.charts.comparison import means_chart
 from annotate.elements import display, widgets
+from tests.helpers import tries
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 # Streamlit 1.67's frontend replaces these in source and in the text that Markdown gives.
@@ -33,7 +34,7 @@ def text_of(markdown: str) -> str:
     return re.sub("<[^>]*>", "", MarkdownIt("commonmark").render(markdown))
 
 
-@settings(max_examples=300)
+@tries(300)
 @given(names)
 def test_no_name_is_a_directive_of_streamlit(name: str) -> None:
     label = f"**{widgets.plain(name)}:** said"

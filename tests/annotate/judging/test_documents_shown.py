@@ -64,6 +64,8 @@ def test_a_page_comes_as_its_words(client: TestClient, campaign: Campaign) -> No
         "metadata": {"year": 1960, "url": "https://x.org"},
         "images": [],
         "excerpts": None,
+        "terms": [],
+        "title_terms": [],
     }
     campaign.settings.set_judging_page(form="plain")
     assert first(client)["text"] == PAGE
@@ -279,3 +281,17 @@ def test_every_page_that_prints_a_document_does_it_by_the_one_function() -> None
     others.add("elements/systems_side_by_side.py")  # that has their titles, as cells of a table
     assert asking - printing <= others
     assert page_access.find_page("judging_page.py").roles == ("manager",)
+
+
+def test_words_of_the_topic_come_with_their_places(client: TestClient, campaign: Campaign) -> None:
+    """Topic 1 is "running average": in the title, in what is sent of the text, and in the passages behind that."""
+    campaign.settings.set_judging_page(long="passages", long_from=1000)
+    text = "It runs. " + "It rains. " * (TEXT_CAP // 10) + "Averages smooth it. " + "It rains. " * 200
+    put(campaign, Document("d2", "An AVERAGE", text))
+    document = first(client)
+    assert [document["title"][a:b] for a, b in document["title_terms"]] == ["AVERAGE"]
+    assert [text[a:b] for a, b in document["terms"]] == ["runs", "Averages", "smooth"]
+    assert document["terms"][1][0] > len(document["text"])
+    whole = post(client, "document", query_id="1", doc_id="d2")
+    assert [text[a:b] for a, b in whole["terms"]] == ["runs", "Averages", "smooth"]
+    assert post(client, "document", doc_id="d2")["terms"] == []  # of no topic

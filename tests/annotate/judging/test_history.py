@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,7 +23,7 @@ from collection.campaign.settings import CARD_BYTES
 from collection.errors import InputError, UnknownNameError
 from collection.records import Choice
 from tests.conftest import judging_token
-from tests.helpers import AS_JSON, judged, ok, post
+from tests.helpers import AS_JSON, judged, ok, post, until
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ROUTES = ("history", "near", "time", "settings")
@@ -487,9 +486,7 @@ def test_a_second_card_gets_what_the_first_one_holds_first(
     campaign.settings.set_loop(mode=mode)
     if mode.startswith("loop"):
         service.trainer.request("1")
-        end = time.monotonic() + 60
-        while service.trainer.latest("1") is None and time.monotonic() < end:
-            time.sleep(0.01)
+        until(lambda: service.trainer.latest("1"), "the round")
     first = post(client, "sync", query_id="1", want=3)
     held = [d["doc_id"] for d in first["documents"]]
     assert len(held) >= 3

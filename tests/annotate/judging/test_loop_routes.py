@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +25,7 @@ from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.judging import Judging
 from collection.errors import CampaignError
 from tests.conftest import judging_token
-from tests.helpers import judged, post
+from tests.helpers import judged, post, until
 
 SIZE = 60
 WORDS = ("wing", "flow", "heat", "shock", "layer", "plate", "jet", "slab", "cone", "wake")
@@ -93,11 +92,7 @@ class Card:
     def settle(self, *judgements: dict[str, Any], **more: Any) -> dict[str, Any]:
         """Ask again until the model has read everything."""
         self.sync(*judgements, **more)
-        until = time.monotonic() + 20
-        while self.last["behind"]:
-            assert time.monotonic() < until, "the model does not come"
-            time.sleep(0.02)
-            self.sync()
+        until(lambda: not self.last["behind"] or not self.sync()["behind"], "the model")
         return self.last
 
     def judge(self, *, wait: bool = True) -> str:
@@ -357,17 +352,14 @@ def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, 
     assert seen == held[:5], "the last order that there was holds"
     assert looping.progress.counts()["logged"] == 5
     assert ann.last["problem"] == "no memory left"
-    time.sleep(0.2)  # the last attempt is over
+    ann.settle()  # the last attempt is over
     attempts = len(tried)
     for _ in range(5):
         assert not ann.sync()["behind"]
     assert len(tried) == attempts, "without a new judgement there is no new attempt"
     monkeypatch.undo()
     ann.judge()
-    until = time.monotonic() + 20  # the first model of a process waits for imports
-    while ann.settle()["problem"] is not None:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    until(lambda: ann.settle()["problem"] is None, "the model")
     assert ann.last["model_round"] == 6
 
 
@@ -377,11 +369,7 @@ def test_a_first_model_that_fails_is_tried_again(ann: Card, monkeypatch: pytest.
     assert (answer["order"], answer["problem"]) == ([], "no memory left")
     assert "no memory left" in ann.post("why", doc_id="d1")["sentence"]
     monkeypatch.undo()
-    until = time.monotonic() + 20
-    while not ann.holding:
-        assert time.monotonic() < until
-        time.sleep(0.05)
-        ann.sync()
+    until(lambda: ann.sync()["order"], "the model")
 
 
 def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> None:
@@ -409,16 +397,12 @@ def test_a_round_that_is_made_already_is_not_made_twice(looping: Campaign, monke
     monkeypatch.setattr(ActiveLearning, "next_explainable_round", learn)
     learning = Trainer(looping.directory)
     learning.request("1")
-    while not made:
-        time.sleep(0.01)
+    until(lambda: made, "the first round")
     learning.request("1")  # as a card does that asks again meanwhile
     go.set()
     learning.request("2")
-    until = time.monotonic() + 20
-    while learning.latest("2") is None or learning.latest("1") is None:
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    time.sleep(0.1)
+    until(lambda: learning.latest("1") and learning.latest("2"), "the rounds")
+    until(lambda: learning._current is None and not learning._requested, "the end of all requests")
     learning.stop()
     assert sorted(made) == ["1", "2"]
 
@@ -516,11 +500,8 @@ def test_why_makes_nobody_wait_for_a_model(ann: Card, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(ActiveLearning, "next_explainable_round", learn)
     assert ann.post("why", doc_id="d1") == {"sentence": "The model is being trained.", "terms": [], "behind": True}
-    until = time.monotonic() + 20
-    while (answer := ann.post("why", doc_id="d1")).get("behind"):
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    assert "No relevant document is known yet" in answer["sentence"]
+    until(lambda: not ann.post("why", doc_id="d1").get("behind"), "the model")
+    assert "No relevant document is known yet" in ann.post("why", doc_id="d1")["sentence"]
 
 
 def test_why_as_far_as_the_manager_lets_annotators_know(ann: Card, looping: Campaign) -> None:

@@ -9,9 +9,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,6 +29,7 @@ from annotate.judging.trainer_process import (
 from collection import Campaign
 from tests.annotate.judging.test_loop_routes import judged_by_hand, looping_campaign
 from tests.browser.serving import free_port
+from tests.helpers import until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and ps are of POSIX")
 
@@ -43,13 +45,6 @@ def trainer(looping: Campaign) -> Iterator[Trainer]:
     trainer = Trainer(looping.directory)
     yield trainer
     trainer.stop()
-
-
-def until(there: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + 20
-    while not there():
-        assert time.monotonic() < end, f"{what} does not come"
-        time.sleep(0.01)
 
 
 def children(process: int) -> set[int]:
@@ -139,8 +134,8 @@ def test_one_that_cannot_be_started_is_a_problem(trainer: Trainer, monkeypatch: 
 
 
 def test_stopping_ends_it_whatever_it_does(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = "import time; from collection.campaign.active_learning import ActiveLearning as A; "
-    slow += "A.next_explainable_round = lambda *_: time.sleep(60); "
+    slow = "import threading; from collection.campaign.active_learning import ActiveLearning as A; "
+    slow += "A.next_explainable_round = lambda *_: threading.Event().wait(60); "
     monkeypatch.setattr(trainer_process, "START", slow + trainer_process.START)
     trainer = Trainer(looping.directory)
     trainer.request("1")
@@ -187,11 +182,12 @@ def test_a_starved_round_is_followed_by_one_that_has_its_share(
     looping: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ways: list[int] = []
+    clock = SimpleNamespace(perf_counter=lambda: 2 * STARVED_AFTER * len(ways), thread_time=lambda: 0.0)
 
     def starved(*_: object) -> None:
         ways.append(os.sched_getscheduler(0))
-        time.sleep(2 * STARVED_AFTER)
 
+    monkeypatch.setattr(trainer_process, "time", clock)  # time passes in rounds, and none of it is the processor's
     monkeypatch.setattr(TrainerProcess, "_round", starved)
     monkeypatch.setattr(trainer_process, "FREE_AFTER", 0.0)
     monkeypatch.setattr(trainer_process, "FREE_SHARE", -1.0)  # always room

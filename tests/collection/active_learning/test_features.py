@@ -9,14 +9,13 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 from scipy import sparse
@@ -26,7 +25,7 @@ from collection.active_learning.features import Report, Vectors, build, matvec, 
 from collection.active_learning.features.term_counts import MOST, count
 from collection.errors import BusyError, FormatError, InputError, UnknownNameError
 from collection.tokens import normalise, words
-from tests.helpers import ROOT
+from tests.helpers import ROOT, tries, until
 
 TEXTS = [
     "The cat sat on the mat; the mat was flat.",
@@ -139,7 +138,7 @@ def test_words_of_many_scripts(text: str, expected: list[str]) -> None:
     assert words(normalise(text)) == expected
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(st.characters(codec=None), max_size=30), max_size=4))
 def test_counts_of_any_text_are_those_of_its_words(texts: list[str]) -> None:
     found = count(texts, ["words"])["words"]
@@ -281,7 +280,7 @@ def test_a_large_matrix_is_scored_in_slabs(numba: bool, threads: int | None, mon
 # The best
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st_numpy.arrays(np.float32, st.integers(0, 60), elements=st.sampled_from([-np.inf, -1, 0, 0.5, 1, 3, np.inf])),
     st.integers(0, 70),
@@ -363,7 +362,7 @@ def test_an_update_equals_a_new_start(change: str, bigrams: bool, tmp_path: Path
     assert len(list((tmp_path / "a").iterdir())) == 2
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.one_of(st.none(), st.text("ab 東京\n.", max_size=8)), max_size=6), min_size=2, max_size=3))
 def test_any_row_of_updates_equals_a_new_start(tmp_path_factory: pytest.TempPathFactory, states: list) -> None:
     directory = tmp_path_factory.mktemp("any")
@@ -626,10 +625,7 @@ def test_no_worker_is_left_when_the_caller_stops(monkeypatch: pytest.MonkeyPatch
     processes = [worker._process.pid for worker in started if worker._process]
     assert len(processes) == 2
     results.close()
-    deadline = time.monotonic() + 5
-    while any(Path(f"/proc/{pid}").exists() for pid in processes) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in processes)
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in processes), "the end of the workers", seconds=5)
 
 
 def test_a_report_reads_as_it_says() -> None:

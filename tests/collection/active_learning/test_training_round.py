@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.active_learning.features import Vectors, build
@@ -12,6 +12,7 @@ from collection.active_learning.learners import LEARNERS, balance
 from collection.active_learning.training_round import Evidence, Ranking, Recipe, Space, build_queue, train_and_rank
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger
+from tests.helpers import tries
 
 TEXTS = [
     "wing flow", "flow past a wing", "a wing in a tunnel", "wing flutter", "flow over wings",
@@ -234,7 +235,7 @@ def test_a_recipe_refuses_senseless_numbers() -> None:
         Recipe(level=0)
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(st.data())
 def test_nothing_that_is_judged_comes_again(data: st.DataObject) -> None:
     judged = data.draw(st.lists(st.integers(0, 14), unique=True))

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.adjudication import (
@@ -37,7 +37,7 @@ from collection.errors import CampaignError, ColumnsError, InputError, UnknownNa
 from collection.formats import read_qrels
 from collection.measures import parse as measure
 from collection.records import Judgement
-from tests.helpers import GOLDEN
+from tests.helpers import GOLDEN, tries
 
 DAWID_SKENE = json.loads((GOLDEN / "dawid_skene.json").read_text())
 ANNOTATORS_ONLY = ("majority", "highest", "lowest", "mean", "annotator(annotator=ann)", "dawid-skene")
@@ -275,7 +275,7 @@ def table_of(rows: list[tuple[str, str, int, str]]) -> pd.DataFrame:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@tries(40)
 @given(TABLES)
 def test_each_pair_has_one_grade_within_what_was_said(rows: list[tuple[str, str, int, str]]) -> None:
     table = table_of(rows)
@@ -294,7 +294,7 @@ def test_each_pair_has_one_grade_within_what_was_said(rows: list[tuple[str, str,
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@tries(40)
 @given(TABLES, st.randoms(use_true_random=False))
 def test_the_order_of_judgements_changes_nothing(rows: list[tuple[str, str, int, str]], random: Any) -> None:
     rows = [r for r in rows if r[3] == "judgement"]
@@ -304,7 +304,7 @@ def test_the_order_of_judgements_changes_nothing(rows: list[tuple[str, str, int,
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@tries(40)
 @given(TABLES, st.permutations("abcd"))
 def test_the_names_of_annotators_change_nothing(rows: list[tuple[str, str, int, str]], names: list[str]) -> None:
     table = table_of(rows)
@@ -314,7 +314,7 @@ def test_the_names_of_annotators_change_nothing(rows: list[tuple[str, str, int, 
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@tries(40)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 4))
 def test_where_all_agree_every_rule_says_so(truth: list[int], annotators: int) -> None:
     rows = [(a, f"d{n}", grade, "judgement") for a in "abcd"[:annotators] for n, grade in enumerate(truth)]

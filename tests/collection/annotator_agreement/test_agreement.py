@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
@@ -27,7 +27,7 @@ from collection.annotator_agreement.bootstrap import VALUES
 from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
-from tests.helpers import fails, ok, run
+from tests.helpers import fails, ok, run, tries
 
 COLUMNS = ["annotator", "query_id", "doc_id", "relevance"]
 EXACT = 1e-9
@@ -249,7 +249,7 @@ def numbers(frame: pd.DataFrame, **options: object) -> pd.Series:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(TABLE)
 def test_no_table_is_too_odd(units: list[list[int | None]]) -> None:
     found = agreement.agreement(table(units), resamples=20, level=2)
@@ -263,7 +263,7 @@ def test_no_table_is_too_odd(units: list[list[int | None]]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@tries(25)
 @given(TABLE, st.randoms(use_true_random=False))
 def test_order_and_names_mean_nothing(units: list[list[int | None]], random: object) -> None:
     frame = table(units)
@@ -276,7 +276,7 @@ def test_order_and_names_mean_nothing(units: list[list[int | None]], random: obj
         pd.testing.assert_series_equal(numbers(other), before, atol=EXACT)
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.integers(2, 4))
 def test_perfect_agreement_is_one(grades: list[int], raters: int) -> None:
     found = numbers(table([[g] * raters for g in grades]))
@@ -287,7 +287,7 @@ def test_perfect_agreement_is_one(grades: list[int], raters: int) -> None:
     assert found["binary", "overlap"] == 1 if any(grades) else np.isnan(found["binary", "overlap"])
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(TABLE)
 def test_a_copy_of_an_annotator_raises_nothing_above_one(units: list[list[int | None]]) -> None:
     frame = table([[*unit, unit[0]] for unit in units])
@@ -295,7 +295,7 @@ def test_a_copy_of_an_annotator_raises_nothing_above_one(units: list[list[int | 
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=4, max_size=30))
 def test_cohen_as_scikit_learn_has_it(pairs: list[tuple[int, int]]) -> None:
     pairs = [*pairs, (0, 1), (1, 2), (2, 3), (3, 0)]  # its weights go by the place among the grades that occur
@@ -306,7 +306,7 @@ def test_cohen_as_scikit_learn_has_it(pairs: list[tuple[int, int]]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(TABLE, st.integers(0, 2**32 - 1))
 def test_a_resample_is_what_its_pairs_give(units: list[list[int | None]], seed: int) -> None:
     """Weights of patterns give what a table of the drawn pairs gives; alpha there is the krippendorff package's."""
@@ -327,7 +327,7 @@ def test_a_resample_is_what_its_pairs_give(units: list[list[int | None]], seed: 
         assert got == pytest.approx(wanted, abs=EXACT, nan_ok=True), entry.name
 
 
-@settings(max_examples=100, deadline=None)
+@tries(100)
 @given(TABLE, st.sampled_from(["alpha-nominal", "alpha-ordinal", "alpha-interval"]))
 def test_alpha_of_resamples_is_that_of_the_krippendorff_package(units: list[list[int | None]], name: str) -> None:
     """The package gives the value, the formula for resamples the same where every pair is drawn once."""
@@ -447,7 +447,7 @@ def test_the_scale_counts_for_gwet() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(TABLE)
 def test_grades_that_nobody_gave_count_for_gwet_alone(units: list[list[int | None]]) -> None:
     frame = table(units)
@@ -660,7 +660,7 @@ ID = st.text(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(
     rows=st.dictionaries(st.tuples(NAME, ID, ID), st.one_of(st.integers(0, 9), st.floats(-9, 9)), min_size=1),
     ending=st.sampled_from(["csv", "tsv", "csv.gz"]),

@@ -10,7 +10,6 @@ import json
 import re
 import shutil
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotate.application import create_app
-from tests.helpers import GOLDEN, judged, ok, post
+from tests.helpers import GOLDEN, judged, ok, post, until
 
 KEPT = GOLDEN / "campaign"
 EXPECTED = GOLDEN / "campaign-expected"
@@ -308,10 +307,12 @@ def test_a_locked_account_stays_out(client: TestClient) -> None:
 def test_a_topic_in_its_loop_goes_on(directory: Path) -> None:
     with serving(directory) as client:
         sign_in(client, "bob", "slab heat flow wing")
-        end = time.monotonic() + 60
-        while (answer := post(client, "sync", query_id="10", want=2))["behind"]:  # another process learns
-            assert time.monotonic() < end, "the model does not come"
-            time.sleep(0.05)
+        answers: list[dict[str, Any]] = []
+        until(
+            lambda: answers.append(post(client, "sync", query_id="10", want=2)) or not answers[-1]["behind"],
+            "the model of the other process",
+        )
+        answer = answers[-1]
     assert answer["model_round"] is not None
     handed_out = {document["doc_id"] for document in answer["documents"]}
     lines = [line.split() for line in (EXPECTED / "qrels.txt").read_text().splitlines()]

@@ -11,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -408,7 +408,6 @@ def test_who_dominates_whom() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
-@settings(deadline=None)
 @pytest.mark.slow
 def test_the_frontier_by_definition(points: list[tuple[int, int]]) -> None:
     names = [f"s{n}" for n in range(len(points))]

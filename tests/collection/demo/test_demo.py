@@ -289,7 +289,7 @@ def test_the_fusion_runs_last(frame, topics):
 
 
 @pytest.mark.slow
-def test_the_whole_collection(capsys, topics):
+def test_the_whole_collection(capsys):
     with warnings.catch_warnings(record=True) as caught:
         documents = list(collect())
     assert capsys.readouterr() == ("", "")
@@ -313,12 +313,6 @@ def test_the_whole_collection(capsys, topics):
     assert set(named.split()) <= set(ids)
     cached = next(d for d in documents if d.doc_id == "streamlit.cache_data")
     assert cached.text.startswith("Decorator to cache functions")
-
-    frame = pd.DataFrame(documents)[["doc_id", "title", "text"]]
-    runs = list(run_all(frame, topics))
-    pool = pd.concat([r.frame[r.frame["rank"] <= 10] for r in runs]).drop_duplicates(["query_id", "doc_id"])
-    # Different enough to be worth pooling, alike enough to be about the same topics.
-    assert 20 * len(topics) <= len(pool) <= 60 * len(topics)
 
 
 # the campaign
@@ -395,6 +389,16 @@ def test_the_demo_tells_the_whole_story(built):
     # Annotators differ in pace.
     seconds = campaign.agreement.annotator_statistics().facts.set_index("annotator")["seconds"]
     assert seconds["simulated-2"] > 1.5 * seconds["simulated-1"]
+
+
+@pytest.mark.slow
+def test_the_runs_are_worth_pooling(built):
+    """Different enough to find more together, alike enough to be about the same topics."""
+    campaign, _ = built
+    runs = list(campaign.corpus.runs())
+    assert len(runs) == len(SYSTEMS)
+    pool = pd.concat([r.frame[r.frame["rank"] <= 10] for r in runs]).drop_duplicates(["query_id", "doc_id"])
+    assert 20 <= len(pool) / len(campaign.corpus.topics()) <= 60
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import formats
@@ -18,7 +18,7 @@ from collection.campaign import Campaign
 from collection.documents import near_duplicates
 from collection.documents.near_duplicates import Sketch, groups, jaccard, likely, shingles, sketch
 from collection.errors import InputError, UnknownNameError
-from tests.helpers import fails, ok
+from tests.helpers import fails, ok, tries
 
 WORDS = st.text(alphabet="abcdefgh", min_size=1, max_size=4)
 
@@ -95,7 +95,7 @@ def test_equal_words_are_wholly_similar(words: list[str], between: str) -> None:
     assert similarity(sketch(" ".join(words).upper()), sketch(between.join(words))) == 1 or not words
 
 
-@settings(max_examples=200)
+@tries(200)
 @given(st.text(max_size=200))
 def test_a_text_is_wholly_similar_to_itself(text: str) -> None:
     assert similarity(sketch(text), sketch(text)) == 1

@@ -320,17 +320,6 @@ def test_markdown_is_drawn_in_time_that_grows_with_its_length(line: str) -> None
 # --------------------------------------------------------------------------------------- passages
 
 
-def test_the_terms_of_a_topic() -> None:
-    assert terms("What are the boundaries of heated wings?") == ["boundar", "heat", "wing"]
-    assert terms("Find documents about the species of bus 747") == ["spec", "bus", "747"]
-    assert terms("Der Flügel im Strömungskanal") == ["der", "flügel", "im", "strömungskanal"]
-    assert terms("東京駅の近く") == ["東京", "京駅", "駅の", "の近", "近く"]
-    assert terms("の水") == ["の水"]
-    assert terms("한국어 문서") == ["한국", "국어", "문서"]
-    assert terms("") == terms("of the and ?!") == []
-    assert len(terms(" ".join(f"word{i}" for i in range(100)))) == 32
-
-
 @pytest.mark.parametrize("piece", ["wing_", "wing-", "wing ", "wing\n", "wing's", "wings"])
 def test_passages_are_found_in_time_that_grows_with_the_length(piece: str) -> None:
     assert growth(lambda text: excerpts(text, ["wing"]), piece * (40_000 // len(piece))) < 10

@@ -7,7 +7,7 @@ from dataclasses import astuple, replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
@@ -26,6 +26,7 @@ from collection.expected_judgements import (
 )
 from collection.measures import parse
 from collection.records import Run
+from tests.helpers import tries
 
 SCALES = Scales(runs=0.4, common=0.2, topic=0.06, texts=0.09, own=0.03)
 
@@ -105,7 +106,7 @@ def test_scales_are_fitted_by_the_likelihood_of_the_judged() -> None:
             assert worth(replace(found, **{name: getattr(found, name) * factor})) < worth(found)
 
 
-@settings(max_examples=8, deadline=None)
+@tries(8)
 @given(seed=st.integers(0, 1000), share=st.floats(0, 1))
 def test_chances_are_chances(seed: int, share: float) -> None:
     pairs, grades = generated(seed, topics=3, size=6)

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
@@ -34,7 +34,7 @@ from collection.measures import align, parse
 from collection.ranking import rank_run
 from collection.records import Choice, Document, Preference, Run
 from tests.conftest import frame, signed_in
-from tests.helpers import fails, ok
+from tests.helpers import fails, ok, tries
 from tests.helpers import run as invoke
 
 ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
@@ -123,7 +123,7 @@ def test_a_topic_closed_early_is_finished_but_not_completely_judged(judged: Camp
     assert judged.progress.finished(closed_early=False) == {"1", "2"}
 
 
-@settings(max_examples=50, deadline=None)
+@tries(50)
 @given(
     st.dictionaries(st.tuples(ids, ids), st.integers(0, 3), max_size=12),
     st.lists(st.tuples(ids, ids), unique=True, max_size=12),
@@ -396,7 +396,7 @@ def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path
     assert not list(tmp_path.glob("q*"))
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(
     st.lists(st.tuples(ids, ids, st.integers(-1, 3), ids, st.floats(1e-6, 1)), unique_by=lambda r: r[:2], min_size=1)
 )
@@ -461,7 +461,7 @@ def test_a_failed_export_leaves_the_old_file(judged: Campaign, tmp_path: Path) -
     assert [f.name for f in tmp_path.iterdir() if f.name.startswith(".")] == []
 
 
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(st.lists(st.tuples(st.sampled_from("12"), ids, st.floats(width=32, allow_nan=False)), unique_by=lambda r: r[:2]))
 def test_a_run_is_read_back(rows: list[tuple[str, str, float]]) -> None:
     ranked = rank_run(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).astype({"score": "float64"}))
@@ -680,7 +680,7 @@ notes = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"
 places = st.lists(st.tuples(st.integers(0, 99), st.integers(100, 999)), max_size=2).map(tuple)
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(st.lists(st.tuples(ids, st.datetimes(), reals, reals, st.booleans(), notes, places, wholes), min_size=1))
 def test_a_log_is_read_as_it_was_written(rows: list[tuple[Any, ...]]) -> None:
     said = [
@@ -761,7 +761,7 @@ json_values = st.recursive(
 names = st.sampled_from(["docno", "_id", "doc_id", "id", "contents", "text", "image", "images", "url", "other_docno"])
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(
     ids.filter(lambda i: not i.startswith("#")),
     st.text(st.characters(codec="utf-8", exclude_characters="\0")),

@@ -12,7 +12,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import Campaign, Judgement, formats
@@ -21,7 +21,7 @@ from collection.export import training_examples
 from collection.export.training_examples import NEGATIVES, examples
 from collection.records import Choice, Document, GradeScale
 from tests.conftest import frame
-from tests.helpers import fails, ok, run
+from tests.helpers import fails, ok, run, tries
 
 DOCS = [f"d{i}" for i in range(12)]
 
@@ -125,7 +125,7 @@ def qrels_of(table: dict[tuple[str, str], int]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(
     table=tables,
     said=tables,

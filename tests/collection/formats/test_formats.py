@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.errors import ColumnsError, FormatError, InputError, UnknownNameError
@@ -38,7 +38,7 @@ from collection.formats.tables import strict
 from collection.formats.tables.duplicate_pairs import hash_texts
 from collection.formats.tables.fast import read_quickly
 from collection.records import Document, Judgement
-from tests.helpers import ROOT, SHARED
+from tests.helpers import ROOT, SHARED, THOROUGH, tries
 
 needs_shared = pytest.mark.skipif(
     not (SHARED / "data").is_dir(), reason="the real collections (../shared/data) are not beside the checkout"
@@ -339,7 +339,7 @@ def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory,
     quick_reads = 0
 
     @given(text=files(module is qrels), block=st.sampled_from([1, 30, 1 << 20]))
-    @settings(max_examples=250, deadline=None)
+    @tries(250)
     def same(text, block):
         nonlocal quick_reads
         monkeypatch.setattr("collection.formats.source.CHUNK", block)
@@ -374,13 +374,16 @@ IDS = {
 }
 
 
-# Around the eight bytes that are looked at together; all the other lengths where there is time.
-AT_ONCE = {f"{n} bytes" for n in (1, 7, 8, 9, 16, 17, 40)} | {name for name in IDS if not name.endswith("bytes")}
+# All ways around the eight bytes that are looked at together; one way for the other lengths, but all in `make fuzz`.
+AROUND_EIGHT = {f"{n} bytes" for n in (1, 7, 8, 9, 16, 17, 40)} | {name for name in IDS if not name.endswith("bytes")}
+WAYS = [(order, block) for order in ("topic by topic", "topics in pieces") for block in (1 << 20, 300)]
 
 
-@pytest.mark.parametrize("ids", [n if n in AT_ONCE else pytest.param(n, marks=pytest.mark.slow) for n in IDS])
-@pytest.mark.parametrize("order", ["topic by topic", "topics in pieces"])
-@pytest.mark.parametrize("block", [300, 1 << 20])
+@pytest.mark.parametrize(
+    ("ids", "order", "block"),
+    [(n, *way) for n in IDS for way in (WAYS if THOROUGH or n in AROUND_EIGHT else WAYS[-1:])],
+)
+@pytest.mark.fuzz
 @pytest.mark.slow
 def test_a_document_twice_is_found_wherever_it_is(write, monkeypatch, ids, order, block):
     monkeypatch.setattr("collection.formats.source.CHUNK", block)

@@ -1,6 +1,6 @@
-"""Malformed files by the thousand: each is read, or refused with its path and the line; nothing else may happen.
+"""Malformed files: each is read, or refused with its path and the line; nothing else may happen.
 
-CLEVERDON_FUZZ sets how many files each reader of records is given.
+`make test` tries 1,200 files, `make fuzz` 48,000.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import csv
 import gzip
 import io
 import json
-import os
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ import pytest
 from collection import comparison, formats
 from collection.errors import CleverdonError, FormatError
 from collection.measures import MEASURES, parse
+from tests.helpers import cases
 
 MEASURED = [parse(m) for m in ("nDCG@10", "AP", "bpref", "infAP", "RR(rel=2)", "RBP", "Judged@10")]
 WORDS = (
@@ -32,8 +32,10 @@ WORDS = (
 BYTES = (b"\x00", b"\xff", b"\xe9", b"\xef\xbb\xbf", b"\r", b"\n", b"\t", b" ", b"\x1a", b"\xc3", b"\xed\xa0\x80", b"#")
 
 
-MUTATIONS = int(os.environ.get("CLEVERDON_FUZZ", "300"))
-"""Malformed files for each reader of records."""
+pytestmark = pytest.mark.fuzz
+SEEDS = range(6)
+FILES = cases(100, 4000)  # malformed runs and qrels of each seed
+MUTATIONS = cases(86, 3429)  # malformed files for each of the seven readers of records
 
 FORMS = ("run", "judged", "judged", "judged", "strata", "subtopics", "probabilities")
 
@@ -130,10 +132,8 @@ def outcome(path: Path, form: str, partners: dict[str, Any]) -> str:
     return "value" if np.isfinite(values).all() else f"values {list(values)}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_malformed_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
-    """Two thousand a seed: twelve thousand runs and qrels in all."""
     rng = random.Random(seed)
     path = tmp_path / "some.file"
     partners = {}
@@ -141,7 +141,7 @@ def test_malformed_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
         path.write_text("".join(" ".join(row) + "\n" for row in sound(random.Random(99), form)))
         partners[form] = read(path, form)
     count = {"value": 0, "refused": 0}
-    for number in range(2000):
+    for number in range(FILES):
         form = FORMS[number % len(FORMS)] if number % 2 else "run"
         path.write_bytes(malformed(rng, form))
         begun = time.monotonic()
@@ -151,7 +151,7 @@ def test_malformed_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
         assert not found.startswith(("without its place", "values")), case
         assert time.monotonic() - begun < 20, f"{case}: hangs"
         count["value" if found == "value" else "refused"] += 1
-    assert min(count.values()) > 200, f"the cases should be of both kinds: {count}"
+    assert min(count.values()) > FILES / 10, f"the cases should be of both kinds: {count}"
 
 
 # Readers of records ---------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from collection.measures import (
@@ -22,6 +22,7 @@ from collection.measures import (
     from_grades,
     parse,
 )
+from tests.helpers import tries
 
 SHAPES = ["", "@1", "@3", "@100", "@0.5", "@0.95"]
 VARIANTS = ["", "(rel=2)", "(judged_only=True)"]
@@ -72,7 +73,7 @@ def one(ranking: list[int | None], missed: list[int]) -> Aligned:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@tries(40)
 @given(frames())
 def test_every_value_is_finite_and_in_its_range(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     run, qrels = case
@@ -87,7 +88,7 @@ def test_every_value_is_finite_and_in_its_range(case: tuple[pd.DataFrame, pd.Dat
             assert (values <= measure.entry.highest + 1e-12).all(), measure
 
 
-@settings(deadline=None, max_examples=15)
+@tries(15)
 @given(frames(), st.integers(0, 99))
 @pytest.mark.slow
 def test_the_order_of_rows_does_not_matter(case: tuple[pd.DataFrame, pd.DataFrame], seed: int) -> None:
@@ -100,7 +101,7 @@ def test_the_order_of_rows_does_not_matter(case: tuple[pd.DataFrame, pd.DataFram
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@tries(40)
 @given(frames(), st.randoms(use_true_random=False))
 def test_a_swap_of_equal_grades_changes_nothing(case: tuple[pd.DataFrame, pd.DataFrame], random) -> None:
     run, qrels = case
@@ -121,7 +122,7 @@ def test_a_swap_of_equal_grades_changes_nothing(case: tuple[pd.DataFrame, pd.Dat
         assert measure(first).tolist() == measure(second).tolist(), measure
 
 
-@settings(deadline=None, max_examples=80)
+@tries(80)
 @given(rankings, missed, st.data())
 @pytest.mark.slow
 def test_moving_a_better_document_up_never_lowers_a_value(
@@ -146,7 +147,7 @@ def test_moving_a_better_document_up_never_lowers_a_value(
 DIVIDED_BY_K = {"P", "F", "Unjudged", "SDCG"}
 
 
-@settings(deadline=None, max_examples=25)
+@tries(25)
 @given(rankings, missed)
 @pytest.mark.slow
 def test_depth_beyond_the_run_changes_nothing(ranking: list[int | None], missed: list[int]) -> None:
@@ -163,7 +164,7 @@ def test_depth_beyond_the_run_changes_nothing(ranking: list[int | None], missed:
                 assert whole(aligned)[0] == pytest.approx(measure(aligned)[0], abs=1e-12), measure
 
 
-@settings(deadline=None, max_examples=12)
+@tries(12)
 @given(frames())
 @pytest.mark.slow
 def test_a_topic_is_alone_what_it_is_among_others(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
@@ -177,7 +178,7 @@ def test_a_topic_is_alone_what_it_is_among_others(case: tuple[pd.DataFrame, pd.D
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=6)
+@tries(6)
 @given(frames())
 def test_an_explanation_ends_in_the_value(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     run, qrels = case
@@ -207,7 +208,7 @@ PROVEN = {"nDCG", "DCG", "CG", "SDCG", "ERR", "RBP", "INSQ"}
 
 
 @pytest.mark.parametrize("try_all", [0, 4096])
-@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ranking=st.lists(st.one_of(st.none(), grades), max_size=4), missed=missed)
 @pytest.mark.slow
 def test_bounds_hold_every_value_that_could_be(
@@ -233,7 +234,7 @@ def test_bounds_hold_every_value_that_could_be(
         assert high[0] == pytest.approx(max(values), abs=1e-9), (measure, ranking, missed)
 
 
-@settings(deadline=None, max_examples=60)
+@tries(60)
 @given(frames())
 @pytest.mark.slow
 def test_equal_to_trec_eval_on_anything(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:

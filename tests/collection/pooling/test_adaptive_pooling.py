@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.errors import InputError
@@ -132,7 +132,6 @@ def by_definition(rankings: list[np.ndarray], relevant: list[bool], beta: float)
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(some_rankings, some_answers, st.sampled_from([0.1, 0.5, 0.9]))
 def test_hedge_is_what_its_definition_says(rankings: list[np.ndarray], relevant: list[bool], beta: float) -> None:
     definition = by_definition(rankings, relevant, beta)
@@ -166,7 +165,6 @@ def test_many_judgements_do_not_wear_the_weights_out() -> None:
 # --- all of them ----------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.sampled_from(NAMES), some_rankings, some_answers)
 def test_each_document_once_and_all_of_them(name: str, rankings: list[np.ndarray], relevant: list[bool]) -> None:
     before = [ranking.tolist() for ranking in rankings]
@@ -175,7 +173,6 @@ def test_each_document_once_and_all_of_them(name: str, rankings: list[np.ndarray
     assert [ranking.tolist() for ranking in rankings] == before
 
 
-@settings(deadline=None)
 @given(st.sampled_from(NAMES), some_rankings, some_answers, st.permutations(range(12)))
 def test_what_the_documents_are_called_does_not_matter(
     name: str, rankings: list[np.ndarray], relevant: list[bool], called: list[int]
@@ -220,7 +217,6 @@ def test_ahead_by_hand() -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(st.sampled_from(NAMES), some_rankings, some_answers)
 def test_by_the_old_answers_a_strategy_goes_on_where_it_was(
     name: str, rankings: list[np.ndarray], relevant: list[bool]
@@ -234,7 +230,6 @@ def test_by_the_old_answers_a_strategy_goes_on_where_it_was(
     assert choose_next(function(rankings), {}, 12).tolist() == replay(function(rankings), [False] * 12).tolist()
 
 
-@settings(deadline=None)
 @given(st.sampled_from(NAMES), some_rankings, st.dictionaries(st.integers(0, 13), st.booleans()), st.integers(0, 14))
 def test_ahead_gives_what_is_not_answered_yet(
     name: str, rankings: list[np.ndarray], answers: dict[int, bool], count: int

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import formats
@@ -89,7 +89,6 @@ runs_of_one_topic = st.lists(st.permutations(list("abcdefgh")), min_size=1, max_
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(runs_of_one_topic, st.integers(1, 8))
 def test_properties(rankings: list[list[str]], k: int) -> None:
     runs = [
@@ -243,7 +242,6 @@ some_runs = st.lists(
 """Runs with ties, empty ones, and ones that lack a topic."""
 
 
-@settings(deadline=None)
 @given(some_runs, st.integers(0, 60), st.booleans())
 @pytest.mark.slow
 def test_evidence_is_what_two_loops_count(found: list[dict[str, list[tuple[str, int]]]], k: int, coded: bool) -> None:
@@ -320,7 +318,6 @@ def test_mtf_and_maxmean_differ_where_a_good_run_fails_once() -> None:
     assert replay(maxmean(rankings), relevant).tolist() == [0, 1, 2, 3, 4, 5]
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(list(ADAPTIVE)),
     st.lists(st.lists(st.integers(0, 11), unique=True), max_size=5),

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.errors import ColumnsError, InputError, UnknownNameError
@@ -33,6 +33,7 @@ from collection.pooling import (
 from collection.pooling.sampling import SAMPLE_COLUMNS, _prior, _probabilities
 from collection.ranking import rank_run
 from collection.records import Run
+from tests.helpers import tries
 
 STRATEGIES = strategies(adaptive=False)
 
@@ -147,7 +148,7 @@ def weights(runs: list[Run], name: str) -> dict[tuple[str, str], Fraction]:
     return total
 
 
-@settings(deadline=None, max_examples=50)
+@tries(50)
 @given(some_runs, st.sampled_from(BUDGETED), st.integers(1, 12), st.integers(1, 30))
 @pytest.mark.slow
 def test_a_budget_buys_the_highest_weights(
@@ -228,7 +229,7 @@ def test_runs_take_turns() -> None:
     assert ids(depth([*copies, listing("odd", t="uvw")], depth=1)) == "au"
 
 
-@settings(deadline=None, max_examples=50)
+@tries(50)
 @given(st.lists(st.lists(st.sampled_from("abcdefghij"), unique=True), min_size=1, max_size=5), st.integers(1, 4))
 @pytest.mark.slow
 def test_every_run_brings_its_quota_or_all_it_has(lists: list[list[str]], n: int) -> None:
@@ -385,7 +386,7 @@ def test_the_weights_of_statap_are_those_of_the_paper() -> None:
     assert _probabilities(np.array([6.0, 3.0]), 3).tolist() == [1.0, 1.0]
 
 
-@settings(deadline=None, max_examples=40)
+@tries(40)
 @given(some_runs, st.integers(1, 12), st.integers(0, 50))
 @pytest.mark.slow
 def test_statap_draws_what_it_is_asked_for(found: list[dict[str, dict[str, float]]], budget: int, seed: int) -> None:

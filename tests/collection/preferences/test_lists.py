@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import formats
@@ -23,7 +23,7 @@ from collection.errors import ColumnsError, InputError, UnknownNameError
 from collection.preferences import choices
 from collection.preferences.choices import CHOICE_RULES, ChoiceAgreement, agreement, build_qrels
 from collection.records import Choice, Document, Topic
-from tests.helpers import Clock, fails, fill, ok
+from tests.helpers import Clock, fails, fill, ok, tries
 
 DOCS = [f"d{number}" for number in range(8)]
 TOPICS = ["1", "2", "3"]
@@ -351,7 +351,7 @@ LISTS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=25)
+@tries(25)
 @given(LISTS)
 def test_sparse_qrels_hold_what_somebody_chose_and_nothing_else(rows: list[Any]) -> None:
     made = pd.DataFrame(

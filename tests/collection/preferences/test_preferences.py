@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import formats, preferences
@@ -37,7 +37,7 @@ from collection.preferences.pair_selection import AnsweredPair
 from collection.ranking import rank_run
 from collection.records import Document, Preference, Run, Topic
 from collection.store.topic_tasks import TopicTaskTables
-from tests.helpers import fails, ok, run
+from tests.helpers import fails, ok, run, tries
 
 Answer = Callable[[str, str], str]
 
@@ -103,7 +103,7 @@ def test_every_order_is_found_and_the_cost_is_never_exceeded(count: int) -> None
     assert worst == cost(count)
 
 
-@settings(deadline=None, max_examples=60)
+@tries(60)
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=24), st.text(max_size=3))
 def test_a_consistent_annotator_gets_their_order_with_equal_ones_together(values: list[int], seed: str) -> None:
     value = dict(zip(names(len(values)), values, strict=True))
@@ -113,7 +113,7 @@ def test_a_consistent_annotator_gets_their_order_with_equal_ones_together(values
     assert [sorted(group) for group in ranking] == [list(group) for _, group in groups]
 
 
-@settings(deadline=None, max_examples=60)
+@tries(60)
 @given(st.integers(1, 12), st.data())
 def test_any_answers_at_all_end(count: int, data: st.DataObject) -> None:
     kinds = st.sampled_from(preferences.ANSWERS)
@@ -121,7 +121,7 @@ def test_any_answers_at_all_end(count: int, data: st.DataObject) -> None:
     assert len(said) <= count * (count - 1) / 2
 
 
-@settings(deadline=None, max_examples=60)
+@tries(60)
 @given(st.integers(3, 14), st.sets(st.integers(0, 13), max_size=2), st.randoms(use_true_random=False))
 def test_documents_that_cannot_be_judged_are_left_out_and_no_others(count: int, bad: set[int], chance: Any) -> None:
     documents = names(count)
@@ -227,7 +227,7 @@ def test_strengths_by_hand() -> None:
         estimate_strengths(frame.drop(columns="left"))
 
 
-@settings(deadline=None, max_examples=60)
+@tries(60)
 @given(st.lists(st.lists(st.integers(0, 9), min_size=5, max_size=5), min_size=5, max_size=5))
 def test_strengths_are_where_the_likelihood_is_flat(rows: list[list[int]]) -> None:
     """At the maximum what each document won is what it was to win, the prior's wins and losses among it."""
@@ -242,7 +242,7 @@ def test_strengths_are_where_the_likelihood_is_flat(rows: list[list[int]]) -> No
     assert abs(found.mean()) < 1e-9
 
 
-@settings(deadline=None, max_examples=60)
+@tries(60)
 @given(st.lists(st.integers(0, 8), min_size=2, max_size=18), st.integers(0, 99))
 @pytest.mark.slow
 def test_one_consistent_annotator_has_their_own_order_in_strengths_and_in_grades(values: list[int], seed: int) -> None:
@@ -312,7 +312,7 @@ def test_agreement_by_hand() -> None:
     assert (circle.triads, circle.circular) == (1, 1.0)
 
 
-@settings(deadline=None, max_examples=60)
+@tries(60)
 @given(st.integers(3, 7), st.data())
 def test_circles_are_counted_as_kendall_and_babington_smith_do(count: int, data: st.DataObject) -> None:
     """In a full tournament: n(n - 1)(2n - 1) / 12 - half the sum of the squared numbers of wins."""
@@ -390,7 +390,7 @@ def test_the_measure_looks_only_at_the_first_ranks() -> None:
     assert [evaluate(runs, frame, depth).means()["pairs"].tolist() for depth in (1, 2, 3)] == [[2], [2], [3]]
 
 
-@settings(deadline=None, max_examples=15)
+@tries(15)
 @given(st.permutations(names(6)), st.permutations(names(6)))
 def test_a_ranking_in_the_order_of_what_is_preferred_has_one_and_the_other_way_round_none(
     order: list[str], other: list[str]

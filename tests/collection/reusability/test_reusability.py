@@ -12,7 +12,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
@@ -62,7 +62,7 @@ from collection.reusability.verdict import (
     reason_sentences,
     topics_sentence,
 )
-from tests.helpers import fails, ok
+from tests.helpers import fails, ok, tries
 
 MEASURES = [parse(m) for m in ("nDCG@3", "AP", "P@3", "RR")]
 
@@ -121,7 +121,7 @@ def as_series(matrix: RunMatrix, values: np.ndarray) -> pd.Series:
 # --- laying -------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@tries(25)
 @given(tables(), st.data())
 @pytest.mark.slow
 def test_values_without_some_judgements_are_those_by_the_other_judgements(
@@ -144,7 +144,7 @@ def test_values_without_some_judgements_are_those_by_the_other_judgements(
     assert (np.delete(after, left, axis=2) == 0).all()
 
 
-@settings(max_examples=15, deadline=None)
+@tries(15)
 @given(tables(), st.integers(1, 6))
 @pytest.mark.slow
 def test_taking_away_nothing_changes_nothing(table: tuple[list[Run], pd.DataFrame], depth: int) -> None:
@@ -233,7 +233,7 @@ def test_groups_are_for_the_runs_that_there_are() -> None:
 # --- depth by depth -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=15, deadline=None)
+@tries(15)
 @given(tables())
 @pytest.mark.slow
 def test_curves_are_the_measure_judged(table: tuple[list[Run], pd.DataFrame]) -> None:
@@ -327,7 +327,7 @@ def test_an_order_that_falls_again_has_not_settled() -> None:
 # --- topics -------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=12, deadline=None)
+@tries(12)
 @given(tables())
 @pytest.mark.slow
 def test_topics_say_what_the_order_is_by_them_and_without_them(table: tuple[list[Run], pd.DataFrame]) -> None:

@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from collection.errors import InputError
 from collection.statistics.rank_correlation import kendall, rbo, spearman, tau_ap
+from tests.helpers import tries
 
 SCORES = st.lists(st.integers(0, 4), min_size=2, max_size=6)
 PAIRS = st.integers(2, 6).flatmap(lambda n: st.tuples(*(st.lists(st.integers(0, 4), min_size=n, max_size=n),) * 2))
@@ -90,7 +91,7 @@ def orders(scores: list[int]) -> list[list[int]]:
 
 
 @given(PAIRS, st.floats(0.1, 0.95))
-@settings(max_examples=30, deadline=None)
+@tries(30)
 def test_rbo_a_is_the_mean_over_all_ways_to_break_ties(pair: tuple[list[int], list[int]], p: float) -> None:
     x, y = pair
     broken = [webber(one, other, p) for one in orders(x)[:60] for other in orders(y)[:60]]
@@ -110,7 +111,7 @@ def test_a_ranking_agrees_with_itself(x: list[int], p: float) -> None:
 
 
 @given(PAIRS)
-@settings(max_examples=40, deadline=None)
+@tries(40)
 def test_tau_ap_a_is_the_mean_over_all_ways_to_break_ties(pair: tuple[list[int], list[int]]) -> None:
     y = pair[1]
     x = list(range(len(y)))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -35,6 +35,7 @@ from collection.statistics import (
     sign,
     wilcoxon,
 )
+from tests.helpers import tries
 
 DATASETS = ("small12", "ties20", "topics50")
 EXACT = 1e-10
@@ -121,14 +122,14 @@ def all_flips(d: np.ndarray) -> np.ndarray:
 
 
 @given(DIFFERENCES)
-@settings(max_examples=60, deadline=None)
+@tries(60)
 def test_permutation_counts_every_flip(d: np.ndarray) -> None:
     flips = all_flips(d)
     assert float(permutation(d).p) == np.mean(np.abs(flips) >= abs(d.sum()) - 1e-9)
 
 
 @given(st.lists(st.integers(-20, 20), min_size=17, max_size=21).map(np.array))
-@settings(max_examples=15, deadline=None)
+@tries(15)
 def test_permutation_by_halves_is_exact_too(d: np.ndarray) -> None:
     """Beyond what is listed flip by flip: the same number from the distribution of the sum, integer by integer."""
     ways = {0: 1}
@@ -156,7 +157,7 @@ def test_permutation_by_chance_agrees_with_scipy() -> None:
 
 @pytest.mark.parametrize("name", ["paired-t", "permutation", "wilcoxon", "sign"])
 @given(d=st.lists(st.integers(-(10**6), 10**6), min_size=6, max_size=14, unique_by=abs).map(np.array))
-@settings(max_examples=40, deadline=None)
+@tries(40)
 def test_an_interval_says_what_its_p_says(name: str, d: np.ndarray) -> None:
     d = d[d != 0] / 1e6
     alpha = 0.0837  # no p of so few topics is exactly this
@@ -167,7 +168,7 @@ def test_an_interval_says_what_its_p_says(name: str, d: np.ndarray) -> None:
 
 @pytest.mark.parametrize("name", [entry.name for entry in TESTS])
 @given(d=DIFFERENCES)
-@settings(max_examples=25, deadline=None)
+@tries(25)
 def test_what_holds_for_every_test(name: str, d: np.ndarray) -> None:
     test = TESTS[name].function
     drawn = {"resamples": 500} if "resamples" in TESTS[name].parameters else {}
@@ -205,7 +206,7 @@ def test_too_few_topics_have_no_bounds() -> None:
 
 
 @given(st.lists(st.integers(-6, 6), min_size=3, max_size=25).filter(any).map(np.array))
-@settings(max_examples=50, deadline=None)
+@tries(50)
 def test_wilcoxon_ranks_fractions_as_it_ranks_the_whole_numbers(d: np.ndarray) -> None:
     """Ties in truth are ties: tenths that were subtracted from each other have the p of the integers."""
     base = np.arange(len(d)) % 10 / 10
@@ -217,7 +218,7 @@ def test_wilcoxon_ranks_fractions_as_it_ranks_the_whole_numbers(d: np.ndarray) -
 
 
 @given(st.lists(st.integers(-4, 4), min_size=2, max_size=8).map(np.array), st.sampled_from(["wilcox", "pratt"]))
-@settings(max_examples=50, deadline=None)
+@tries(50)
 def test_exact_wilcoxon_counts_every_sign_of_the_ranks_there_are(d: np.ndarray, zeros: str) -> None:
     kept = d[d != 0] if zeros == "wilcox" else d
     ranks = stats.rankdata(np.abs(kept))[kept != 0] if len(kept) else np.zeros(0)
@@ -331,7 +332,7 @@ def test_randomised_tukey_of_two_systems_is_the_permutation_test() -> None:
 
 
 @given(st.integers(2, 5), st.integers(2, 7), st.integers(0, 1000))
-@settings(max_examples=25, deadline=None)
+@tries(25)
 def test_tukey_bounds_and_p_agree(systems: int, topics: int, seed: int) -> None:
     values = np.random.default_rng(seed).integers(0, 4, (topics, systems)) / 4
     pairs = randomised_tukey(values, resamples=199)
@@ -360,7 +361,6 @@ def closed(p: list[float], of_set: Callable[[np.ndarray], float]) -> list[float]
 
 
 @given(MANY_P)
-@settings(deadline=None)
 def test_stepwise_corrections_are_closed_tests(p: list[float]) -> None:
     """Holm closes Bonferroni's test and Hommel Simes': every set of comparisons is gone through."""
     holm, hommel = (CORRECTIONS[name].function(p).tolist() for name in ("holm", "hommel"))
@@ -405,7 +405,6 @@ def test_power_is_how_often_the_test_finds_it() -> None:
 
 
 @given(st.floats(0, 3), st.integers(2, 2000), st.floats(0.001, 0.2))
-@settings(deadline=None)
 def test_power_is_the_noncentral_ts(effect: float, topics: int, alpha: float) -> None:
     critical = stats.t.ppf(1 - alpha / 2, topics - 1)
     far = stats.nct(topics - 1, effect * math.sqrt(topics))
@@ -415,7 +414,6 @@ def test_power_is_the_noncentral_ts(effect: float, topics: int, alpha: float) ->
 
 
 @given(st.floats(0.01, 10), st.integers(2, 500), st.floats(0.2, 0.99), st.floats(0.001, 0.1))
-@settings(deadline=None)
 def test_what_is_detectable_has_that_power(spread: float, topics: int, power: float, alpha: float) -> None:
     assert compute_power(
         compute_detectable(spread, topics, power=power, alpha=alpha), spread, topics, alpha=alpha

@@ -20,6 +20,7 @@ from collection.stopping import (
     quantile_bound,
     smallest_sample,
 )
+from tests.helpers import cases
 
 
 def decide(name: str, ledger: Ledger, **parameters: object) -> StopDecision:
@@ -482,7 +483,7 @@ def campaign(rng: np.random.Generator, size: int, relevant: int, hidden: int, ta
 @pytest.mark.slow
 def test_the_rule_keeps_its_promise_in_small_campaigns(relevant: int, hidden: int, target: float) -> None:
     rng = np.random.default_rng(20260)
-    runs = 100
+    runs = cases(40, 100)
     ends = [campaign(rng, 300, relevant, hidden, target) for _ in range(runs)]
     assert sum(recall < target for _, recall in ends) <= 0.05 * runs
     intervals = [estimate(ledger) for ledger, _ in ends]

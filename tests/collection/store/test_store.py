@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.errors import CampaignError, ConflictError
 from collection.records import Document, Judgement, Topic
 from collection.store import Added, Selection, Store
+from tests.helpers import tries
 
 
 @pytest.fixture
@@ -221,7 +222,7 @@ def test_a_judged_pair_is_not_held_by_its_lease_too(store: Store) -> None:
 words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=20)
 
 
-@settings(deadline=None, max_examples=40)
+@tries(40)
 @given(
     st.lists(
         st.builds(Document, words.filter(bool), words, words, st.dictionaries(words, words, max_size=2)),

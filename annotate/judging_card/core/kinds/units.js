@@ -13,7 +13,6 @@ const RECENT = 40;
  * @property {{ done: number, goal: number } | null} progress null until the server has said it
  * @property {string} task the campaign's task as of the last answer
  * @property {unknown} filter of the units, on the Adjudicate page
- * @property {unknown} picked what was asked for last
  */
 
 /** @typedef {Omit<Kind<Scope>, "name" | "marks" | "scope" | "next" | "last" | "take" | "fetch" | "fetched" | "mount" | "isOnly" | "isBlocked" | "again" | "count" | "heard"> & Own} UnitKind */
@@ -29,7 +28,6 @@ const RECENT = 40;
  * @property {(id: string) => object} ask fields that ask the route for a unit
  * @property {(unit: any) => Unit} take a unit as it arrives
  * @property {(unit: any) => Decision | null} decided what was decided of a unit that arrives; null if it is open
- * @property {(unit: Unit) => boolean} [isWaiting] whether the server has to say how a unit goes on
  * @property {(turn: Turn<Scope>, request: SyncRequest, answer: any) => boolean} [takePlans]
  * @property {(unit: Unit, decision: Decision) => Unit | null} [heard]
  */
@@ -152,7 +150,7 @@ export function unitKind(own) {
   const kind = {
     ...own,
     marks: { note: null },
-    scope: () => ({ progress: null, task: name, filter: undefined, picked: undefined }),
+    scope: () => ({ progress: null, task: name, filter: undefined }),
     heard,
     isOnly: (state) => state.units.length === 1 && state.exhausted,
     isBlocked(state) {

@@ -1,0 +1,45 @@
+// The card for adjudication: a pair on which annotators differ with their judgements, and one grade for it.
+
+/** @import { Card } from "./shell/card.js" */
+
+import { adjudication } from "./core/kinds/adjudication.js";
+import { topicTitle } from "./core/kinds/list.js";
+import { Grades, wordsOf } from "./view/grades.js";
+import { mountable } from "./view/mount.js";
+import { Opinions } from "./view/opinions.js";
+import { count } from "./view/phrases.js";
+import { unitParts } from "./view/units.js";
+
+const TEXTS = {
+  first: "Fetching the first pairs.",
+  nothing: ["Nothing to adjudicate", "No pair matches the filter."],
+  done: [
+    "Nothing left to adjudicate",
+    "Every pair that matches the filter is adjudicated. The adjudicated grades are in the qrels on the Export page.",
+  ],
+  busy: ["Nothing to adjudicate right now", "Checking for new disagreements every 10 seconds."],
+};
+
+/** What was picked on the page when a card was mounted last. @type {WeakMap<Card, string | undefined>} */
+const picks = new WeakMap();
+
+export default mountable({
+  kind: adjudication,
+  place: "adjudication:",
+  noun: "adjudication",
+  asking: "The requested pair",
+  notices: { "only-one": () => "This is the only pair left." },
+  parts: (view) => [
+    ...unitParts(view, new Opinions(view), TEXTS),
+    new Grades(view, ". Record this as the adjudicated grade."),
+  ],
+  scroller: (view) => view.node("scroller"),
+  asked({ card }, { pair, picked }) {
+    if (!pair || picked === picks.get(card)) return null;
+    picks.set(card, picked);
+    return JSON.stringify(pair);
+  },
+  words: wordsOf,
+  heard: (_, { unit }) =>
+    `${adjudication.title(unit)}, for ${topicTitle(unit)}: ${count(unit.opinions?.length ?? 0, "judgement")}`,
+});

@@ -1,0 +1,25 @@
+// The card for lists: a topic with its documents, of which annotators select those that answer it, or none.
+
+import { list, topicTitle } from "./core/kinds/list.js";
+import { wordsOf } from "./view/grades.js";
+import { Lists } from "./view/lists.js";
+import { mountable } from "./view/mount.js";
+import { count, join } from "./view/phrases.js";
+import { TOPIC_FACE, TOPIC_TEXTS, unitParts } from "./view/units.js";
+
+export default mountable({
+  ...TOPIC_FACE,
+  kind: list,
+  place: "list:",
+  noun: "choice",
+  parts: (view) => unitParts(view, new Lists(view), TOPIC_TEXTS),
+  scroller: (view) => view.node("documents"),
+  words(view, decision) {
+    const { kind, shown = [], chosen = [] } = decision;
+    if (kind !== "chosen") return wordsOf(view, decision);
+    return chosen.length
+      ? `selected ${join(chosen.map((id) => shown.indexOf(id) + 1).sort((a, b) => a - b))}`
+      : "none of these";
+  },
+  heard: (_, { unit }) => `${topicTitle(unit)}: ${count(unit.documents.length, "document")}`,
+});
