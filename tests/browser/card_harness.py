@@ -26,6 +26,7 @@ from starlette.routing import Route
 
 from annotate.judging.card import CAPS, GRADE, KEYS, nodes, style_sheet
 from annotate.judging.card_modules import card_modules
+from collection.documents.rendering import find_terms, terms
 from collection.records import GRADE_SCALES
 
 SCALE = GRADE_SCALES["0-3"]
@@ -157,6 +158,22 @@ def document(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+NEED = "How can a rolling mean be computed over a time series with gaps?"
+
+
+def as_sent(found: dict[str, Any], need: str, cap: int | None) -> dict[str, Any]:
+    """A document as the routes give it: cut after `cap` characters, with the places of the topic's words."""
+    text, words = found["text"], terms(need)
+    sent = text if cap is None else text and text[:cap]
+    return found | {
+        "text": sent,
+        "length": len(text or ""),
+        "truncated": len(text or "") > len(sent or ""),
+        "terms": find_terms(sent or "", words),
+        "title_terms": find_terms(found["title"] or "", words),
+    }
+
+
 def picture(width: int = 480, height: int = 320) -> bytes:
     """A PNG of a few grey and coloured fields."""
 
@@ -235,14 +252,8 @@ class Desk:
 
     def shown(self, query_id: str, doc_id: str) -> dict[str, Any]:
         """A document as the routes give it: cut at the cap."""
-        found = self.pool[query_id][doc_id]
-        text = found["text"]
-        return found | {
-            "text": text and text[:TEXT_CAP],
-            "length": len(text or ""),
-            "truncated": len(text or "") > TEXT_CAP,
-            **({"calibration": True} if doc_id in self.settled else {}),
-        }
+        found = as_sent(self.pool[query_id][doc_id], f"rolling mean {query_id} {NEED}", TEXT_CAP)
+        return found | ({"calibration": True} if doc_id in self.settled else {})
 
     def topics(self, ask: dict[str, Any]) -> dict[str, Any]:
         """All topics with their progress."""
@@ -251,7 +262,7 @@ class Desk:
                 {
                     "query_id": query_id,
                     "title": f"rolling mean {query_id}",
-                    "description": "How can a rolling mean be computed over a time series with gaps?",
+                    "description": NEED,
                     "narrative": "A relevant document says how. One that only names it is related.",
                     **self.progress(query_id),
                     "without_text": self.without_text.get(query_id, 0),
@@ -387,8 +398,7 @@ class Desk:
 
     def document(self, ask: dict[str, Any]) -> dict[str, Any]:
         """One document with its whole text."""
-        found = self.pool[ask["query_id"]][ask["doc_id"]]
-        whole = found | {"length": len(found["text"]), "truncated": False}
+        whole = as_sent(self.pool[ask["query_id"]][ask["doc_id"]], f"rolling mean {ask['query_id']} {NEED}", None)
         said = self.current().get((ask["query_id"], ask["doc_id"]))
         if ask.get("said") and said:
             whole["said"] = {name: said[name] for name in SAID}

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from annotate.judging.card import ADJUDICATION, CARDS
 from annotate.judging.card_modules import card_modules
 from collection.preferences import Lookahead, look_ahead, plan
-from tests.browser.card_harness import REASONS, Harness, page_of
+from tests.browser.card_harness import REASONS, Harness, as_sent, page_of
 from tests.browser.card_page import Card
 from tests.browser.chromium import PATIENCE
 
@@ -54,6 +54,9 @@ window.fetch = async (url, ...rest) => {
   return response;
 };
 """
+
+
+RIVERS = "Where does this river rise?"
 
 
 def document(number: int, **changes: Any) -> dict[str, Any]:
@@ -134,14 +137,9 @@ class Desk:
 
     def unit(self, query_id: str) -> dict[str, Any]:
         """A topic as it is handed out."""
-        words = {"query_id": query_id, "title": f"Topic {query_id}", "description": "Where does this river rise?"}
+        words = {"query_id": query_id, "title": f"Topic {query_id}", "description": RIVERS}
         words |= {"narrative": "A passage answers it if it names the place.", "note": self.notes.get(query_id, "")}
-        shown = [
-            doc
-            | {"text": doc["text"] and doc["text"][:CAP], "length": len(doc["text"] or "")}
-            | {"truncated": len(doc["text"] or "") > CAP}
-            for doc in self.pool[query_id]
-        ]
+        shown = [as_sent(doc, f"Topic {query_id} {RIVERS}", CAP) for doc in self.pool[query_id]]
         said = self.said(query_id)
         if self.task == "list":
             return {"topic": words, "documents": shown, "former": said[0] if said else None}
@@ -183,7 +181,7 @@ class Desk:
     def whole(self, ask: dict[str, Any]) -> dict[str, Any]:
         """A document with all of its text."""
         found = next(doc for doc in self.pool[ask["query_id"]] if doc["doc_id"] == ask["doc_id"])
-        return found | {"length": len(found["text"]), "truncated": False}
+        return as_sent(found, f"Topic {ask['query_id']} {RIVERS}", None)
 
     def arranged(self, ask: dict[str, Any]) -> dict[str, Any]:
         """How the annotator has arranged the card."""
