@@ -83,7 +83,7 @@ test("joining passages changes none of those given, and covers what they cover",
 test("whole signs are marked, without the blanks around them", () => {
   /** @param {number} begin @param {number} end */
   const words = (begin, end) => {
-    const place = wholeSigns(TEXT, [begin, end]);
+    const [place] = wholeSigns(TEXT, [begin, end]);
     return place && TEXT.slice(...place);
   };
   assert.equal(words(3, 10), "😀 two");
@@ -91,7 +91,7 @@ test("whole signs are marked, without the blanks around them", () => {
   assert.equal(words(family + 3, family + 4), "👩‍👩‍👧");
   const accented = TEXT.indexOf("e\u0301");
   assert.equal(words(accented, accented + 1), "e\u0301");
-  assert.equal(words(3, 4), null);
+  assert.equal(words(3, 4), undefined);
   assert.equal(words(0, TEXT.length), TEXT);
 });
 

@@ -1,7 +1,8 @@
 // The document to grade: as it is read, whole or folded, with its pictures.
 
 /** @import { Doc, Item, Place } from "../core/types.js" */
-/** @import { On, Part } from "./types.js" */
+/** @import { DocumentNodes } from "./drawn_document.js" */
+/** @import { Part } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 import { DrawnDocument, fetchWhole } from "./drawn_document.js";
@@ -10,11 +11,10 @@ import { figure } from "./phrases.js";
 import { fetchPictures, pictureNode, shownPictures } from "./pictures.js";
 import { Ruler } from "./places.js";
 
-/** Ms until the pictures of what comes next are fetched: not while fast keys go through documents. */
+/** Ms until the pictures of what comes next are fetched: the document first. */
 const FETCH_PICTURES = 100;
 
 /** How one document is read: whole, or folded with these gaps opened. @typedef {{ whole?: boolean, opened: Place[] }} Reading */
-
 /** @type {Reading} */
 const USUAL = { opened: [] };
 
@@ -23,26 +23,13 @@ export class DocumentPart {
   /** @param {View} view */
   constructor(view) {
     this.view = view;
-    const { title, docId: id, chips, pictures, text, missing } = view.nodes;
-    const nodes = /** @type {import("./drawn_document.js").DocumentNodes} */ ({
-      title,
-      id,
-      chips,
-      pictures,
-      text,
-      missing,
-    });
-    this.drawn = new DrawnDocument(nodes, { chips: 12, title: Number.POSITIVE_INFINITY });
+    this.drawn = new DrawnDocument(/** @type {DocumentNodes} */ (view.nodes), 12);
     this.scroller = view.node("scroller");
-    this.isScrolled = false;
     /** By unit. @type {Map<string, Reading>} */
     this.readings = new Map();
-    /** The picture that is shown large. */
+    /** The picture that is shown large, and its place among all. @type {Doc["images"][number] | undefined} */
+    this.large = undefined;
     this.at = 0;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.timer = undefined;
-    /** @type {import("./pictures.js").Picture | null} */
-    this.large = null;
     this.actions = {
       whole: {
         run: () => this.showWhole(),
@@ -63,20 +50,17 @@ export class DocumentPart {
       "picture-size": () => view.node("large").classList.toggle("cd-own-size"),
     };
     this.panels = {
-      picture: {
-        node: "picturePanel",
-        beside: true,
-        isOfUnit: true,
-        render: () => this.renderPicture(),
-        left: () => {
-          this.large = null;
-        },
-      },
+      picture: { node: "picturePanel", beside: true, isOfUnit: true, render: () => this.renderPicture() },
     };
   }
 
   get sheet() {
     return this.drawn.sheet;
+  }
+
+  /** Where the topic's words are. */
+  get marked() {
+    return this.drawn.marked;
   }
 
   /** The one on screen. @returns {Doc | null} */
@@ -95,94 +79,80 @@ export class DocumentPart {
 
   /** @param {Item | null} item @param {boolean} turned */
   render(item, turned) {
-    const { drawn, scroller, view } = this;
-    const doc = item?.unit.documents[0] ?? null;
-    if (turned && this.isScrolled) {
-      // before the new text, while the layout is still valid
-      scroller.scrollTop = 0;
-      this.isScrolled = false;
-    }
-    view.setHidden("document", doc === null);
+    const { drawn, view } = this;
+    const doc = item?.unit.documents[0];
+    if (turned) this.scroller.scrollTop = 0; // before the new text, while the layout is still valid
+    view.setHidden("document", !doc);
     if (!doc) return;
     const isFolded = this.isFolded(doc);
     drawn.draw(doc, isFolded ? this.reading.opened : null);
     view.setHidden("calibration", !doc.calibration);
     view.node("document").classList.toggle("cd-alone", doc.text === "" && doc.images.length > 0);
     this.renderMore(doc, isFolded);
-    if (!turned) return;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      for (const unit of view.state.units.slice(1, 3)) unit.documents.forEach(fetchPictures);
-    }, FETCH_PICTURES);
+    const next = () => view.state.units.slice(1, 3).flatMap(({ documents }) => documents.map(fetchPictures));
+    if (turned) setTimeout(next, FETCH_PICTURES);
   }
 
   /** What is not shown of a long text, and how it is had. @param {Doc} doc @param {boolean} isFolded */
-  renderMore(doc, isFolded) {
+  renderMore({ excerpts, length, terms, truncated }, isFolded) {
     const { reading, view } = this;
-    const all = `Show all (${figure(doc.length)} characters)`;
-    view.setHidden("more", !doc.truncated || isFolded);
+    const all = `Show all (${figure(length)} characters)`;
+    view.setHidden("more", !truncated || isFolded);
     view.setText("showAll", all);
     view.setText("cap", `Showing the first ${figure(view.data.text_cap)} characters.`);
-    const [first, ...others] = doc.excerpts ?? [];
+    const [first, ...others] = excerpts ?? [];
     view.setHidden("folding", !first);
     if (!first) return;
     // Where nothing matches, the server gives the beginning alone.
-    const isBeginning = first[0] === 0 && !others.length && !doc.terms.some(([start]) => start < first[1]);
-    let says = "Showing the full text.";
-    if (isFolded && reading.opened.length) says = "Showing passages that match the topic, and those you opened.";
-    else if (isFolded && isBeginning) says = "Showing only the beginning: no passage matches the topic.";
-    else if (isFolded) says = "Showing only passages that match the topic.";
-    view.setText("foldingSays", says);
+    const matches = first[0] > 0 || others.length > 0 || terms.some(([start]) => start < first[1]);
+    let says = matches
+      ? "Showing only passages that match the topic."
+      : "Showing only the beginning: no passage matches the topic.";
+    if (reading.opened.length) says = "Showing passages that match the topic, and those you opened.";
+    view.setText("foldingSays", isFolded ? says : "Showing the full text.");
     view.setText("foldingDo", isFolded ? all : "Show passages only");
   }
 
   // -------------------------------------------------------------------------------------- long documents
 
   /** Shows the whole text, or only its passages again. */
-  async showWhole() {
+  showWhole() {
     const { doc, view } = this;
     if (!doc) return view.card.dispatch({ type: "notice", notice: { code: "nothing-here", urgent: true } });
-    if (!doc.excerpts?.length) return this.fetchWhole();
     const isFolded = this.isFolded(doc);
-    const read = this.reader({ whole: isFolded, opened: [] });
-    return (!isFolded || (await this.fetchWhole())) && this.keepPlace(read);
+    if (!doc.excerpts?.length) return this.fetchWhole();
+    return this.read({ whole: isFolded, opened: [] }, !isFolded);
   }
 
   /** Shows the hidden text between two passages. @param {Place} gap */
-  async openGap(gap) {
-    const { doc } = this;
-    if (!doc) return;
-    const read = this.reader({ ...this.reading, opened: [...this.reading.opened, gap] });
-    const text = doc.text ?? "";
-    const isHere = !doc.truncated || gap[1] <= new Ruler(text).points(text.length);
-    if (isHere || (await this.fetchWhole())) this.keepPlace(read);
+  openGap(gap) {
+    const text = this.doc?.text ?? "";
+    const isHere = gap[1] <= new Ruler(text).points(text.length);
+    return this.read({ ...this.reading, opened: [...this.reading.opened, gap] }, isHere);
   }
 
-  /** A change of how the document on screen is read. @param {Reading} reading */
-  reader(reading) {
-    const { id = "" } = this.view.item?.unit ?? {};
-    return () => {
-      this.readings.set(id, reading);
-      this.view.render();
-    };
+  /** Changes how the document is read, once what that takes of its text is here. @param {Reading} reading @param {boolean} isHere */
+  async read(reading, isHere) {
+    const { item } = this.view;
+    if (!item || !(isHere || (await this.fetchWhole()))) return;
+    this.readings.set(item.unit.id, reading);
+    this.keepPlace(() => this.view.render());
   }
 
   /** Fetches what is missing of a text that was cut; true where the whole is here then. */
   async fetchWhole() {
     const { doc, view } = this;
-    if (!doc?.truncated) return true;
-    const whole = await fetchWhole(view, doc);
-    if (whole) this.keepPlace(() => view.card.dispatch({ type: "whole", doc: whole }));
+    const whole = doc?.truncated ? await fetchWhole(view, doc) : doc;
+    if (whole && whole !== doc) this.keepPlace(() => view.card.dispatch({ type: "whole", doc: whole }));
     return whole !== null;
   }
 
-  /** Redraws the document by a change, keeping the visible text in place. @param {() => void} change */
-  keepPlace(change) {
-    const { scroller, sheet } = this;
+  /** Draws a change of the document, keeping the visible text in place. @param {() => void} draw */
+  keepPlace(draw) {
     const seen = this.inSight();
-    change();
-    const top = seen && sheet.topOf(seen.place);
-    if (seen && top !== null) scroller.scrollTop += top - seen.top;
+    draw();
+    const top = seen && this.sheet.topOf(seen.place);
+    if (seen && top !== null) this.scroller.scrollTop += top - seen.top;
   }
 
   /** The first letter of the text that is in sight; null while the beginning of the text is. */
@@ -213,18 +183,8 @@ export class DocumentPart {
     button.dataset.do = "picture-size";
     button.setAttribute("aria-label", `${image.alt || "Picture"}: switch between full size and fit`);
     button.append(pictureNode(image));
-    const large = view.node("large");
-    large.replaceChildren(button);
-    large.classList.remove("cd-own-size");
+    view.node("large").replaceChildren(button);
+    view.node("large").classList.remove("cd-own-size");
     view.setHidden("pictureNext", all.length < 2);
-  }
-
-  /** @param {On} on */
-  attach(on) {
-    const scrolled = () => {
-      this.isScrolled = true;
-    };
-    on(this.scroller, "scroll", scrolled, { passive: true });
-    return () => clearTimeout(this.timer);
   }
 }

@@ -10,13 +10,13 @@ import { cut, forward, setHidden } from "./nodes.js";
 import { drawPictures } from "./pictures.js";
 import { Segment, Sheet } from "./text.js";
 
-/** @typedef {Record<"chips" | "pictures" | "text" | "missing", HTMLElement> & { title?: HTMLElement, id?: HTMLElement }} DocumentNodes */
+/** @typedef {Record<"chips" | "pictures" | "text" | "missing", HTMLElement> & Partial<Record<"title" | "docId", HTMLElement>>} DocumentNodes */
 
 export class DrawnDocument {
-  /** @param {DocumentNodes} nodes @param {{ chips: number, title: number }} most chips, and characters of the title */
-  constructor(nodes, most) {
+  /** @param {DocumentNodes} nodes @param {number} mostChips */
+  constructor(nodes, mostChips) {
     this.nodes = nodes;
-    this.most = most;
+    this.mostChips = mostChips;
     this.sheet = new Sheet(nodes.text);
     /** @type {Doc | null} */
     this.doc = null;
@@ -24,42 +24,33 @@ export class DrawnDocument {
     this.title = [];
   }
 
-  /** Draws a document; gaps between its excerpts that are `opened` make it a folded one. @param {Doc} doc @param {Place[] | null} opened */
+  /** Draws a document, folded to its excerpts and what was opened between them unless that is null. @param {Doc} doc @param {Place[] | null} opened */
   draw(doc, opened = null) {
-    this.sheet.draw(doc, opened);
-    if (this.doc === doc) return;
-    const { nodes, most } = this;
+    const { mostChips, nodes } = this;
     const former = this.doc;
     this.doc = doc;
+    this.sheet.draw(doc, opened);
+    if (former === doc) return;
     setHidden(nodes.missing, doc.text !== null);
-    if (former?.metadata !== doc.metadata) this.drawFields(doc);
     if (former?.images !== doc.images) drawPictures(nodes.pictures, doc);
-    if (!nodes.title || !nodes.id) return;
-    const title = cut(doc.title || doc.doc_id, most.title);
-    this.title = [new Segment(0, title, nodes.title)];
-    nodes.title.textContent = forward(title);
-    nodes.id.textContent = forward(cut(doc.doc_id, 200));
-    setHidden(nodes.id, !doc.title); // without a title the id stands in its place
-  }
-
-  /** @param {Doc} doc */
-  drawFields({ metadata }) {
-    const { nodes, most } = this;
-    drawChips(nodes.chips, metadata, most.chips);
+    if (former?.metadata !== doc.metadata) drawChips(nodes.chips, doc.metadata, mostChips);
     // Browsers choose letters and line ends by the language that a document says it is in.
-    const said = metadata.lang ?? metadata.language;
+    const said = doc.metadata.lang ?? doc.metadata.language;
     const lang = typeof said === "string" && /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(said) ? said : "";
     for (const node of [nodes.title, nodes.text]) if (node && node.lang !== lang) node.lang = lang;
+    if (!nodes.title || !nodes.docId) return;
+    const title = cut(doc.title || doc.doc_id, 1_000);
+    this.title = [new Segment(0, title, nodes.title)];
+    nodes.title.textContent = forward(title);
+    nodes.docId.textContent = forward(cut(doc.doc_id, 200));
+    setHidden(nodes.docId, !doc.title); // without a title the id stands in its place
   }
 
   /** Where the topic's words are. @returns {Marked[]} */
   get marked() {
     const { doc, sheet, title } = this;
-    if (!doc) return [];
-    return [
-      { terms: doc.title_terms, segments: title },
-      { terms: doc.terms, segments: sheet.segments },
-    ];
+    const text = { terms: doc?.terms ?? [], segments: sheet.segments };
+    return [{ terms: doc?.title_terms ?? [], segments: title }, text];
   }
 }
 
@@ -67,7 +58,7 @@ export class DrawnDocument {
  * The whole of a document that was cut; null if it cannot be had, which is said.
  *
  * @param {View} view
- * @param {Doc} doc of the unit on screen
+ * @param {Doc} doc one of those on screen
  * @returns {Promise<Doc | null>}
  */
 export async function fetchWhole({ card, item }, doc) {

@@ -142,6 +142,4 @@ const termsIn = ({ terms, segments }) => terms.flatMap((place) => rangesOf(segme
 
 /** @param {Marked} marked @param {string} words */
 const wordsIn = ({ segments }, words) =>
-  segments.flatMap((segment) =>
-    findOwnWords(words, segment.text).flatMap(([begin, end]) => segment.range(begin, end) ?? []),
-  );
+  segments.flatMap((segment) => findOwnWords(words, segment.text).flatMap((place) => segment.range(...place)));

@@ -105,7 +105,7 @@ export class Passages {
     const isClick = startContainer === endContainer && startOffset === endOffset;
     if (isClick && !sheet.node.contains(startContainer)) return null;
     try {
-      if (!liveRange(range)?.intersectsNode(sheet.node)) return null;
+      if (!liveRange(range).intersectsNode(sheet.node)) return null;
     } catch {
       return null; // a selection that begins or ends outside of the card, where the browser does not say where
     }
@@ -113,12 +113,11 @@ export class Passages {
     return /** @type {Place} */ ([start, isClick ? start : sheet.placeOf(endContainer, endOffset, true)]);
   }
 
-  /** What of a place is drawn, without the blanks around it and with whole signs. @param {Place} place @returns {Place[]} */
+  /** What of a place is drawn, without the blanks around it and with whole signs. @param {Place} place */
   visibleParts(place) {
-    return stretchesOf(this.segments, place).flatMap(({ segment, begin, end }) => {
-      const part = wholeSigns(segment.text, [begin, end]);
-      return part ? [/** @type {Place} */ ([segment.placeOf(part[0]), segment.placeOf(part[1])])] : [];
-    });
+    return stretchesOf(this.segments, place).flatMap(({ segment, begin, end }) =>
+      wholeSigns(segment.text, [begin, end]).map((part) => segment.placed(part)),
+    );
   }
 
   /** Marks the selection, or unmarks the passage around it. True if something was selected. @param {Source} source */
@@ -165,9 +164,9 @@ export class Passages {
     if (steps?.segments === segments) return steps;
     const keepsLines = document.sheet.form !== "text";
     const sentences = segments.flatMap((segment) =>
-      sentencesOf(segment.text, keepsLines).map(([begin, end]) => ({
-        place: /** @type {Place} */ ([segment.placeOf(begin), segment.placeOf(end)]),
-        words: segment.text.slice(begin, end),
+      sentencesOf(segment.text, keepsLines).map((part) => ({
+        place: segment.placed(part),
+        words: segment.text.slice(...part),
       })),
     );
     const from = steps ? steps.sentences[steps.at]?.place[0] : document.inSight()?.place;
@@ -177,7 +176,7 @@ export class Passages {
   }
 
   renderSentence() {
-    const { document, passages, segments, view } = this;
+    const { passages, segments, view } = this;
     const { at, sentences } = this.stepping();
     const sentence = sentences[at];
     if (!sentence) return;
@@ -190,13 +189,18 @@ export class Passages {
     if (this.shown === sentence) return;
     this.shown = sentence;
     const [stretch] = stretchesOf(segments, place);
-    if (stretch) this.bringIntoSight(liveRange(stretch.segment.range(stretch.begin, stretch.end)), document);
+    if (stretch)
+      for (const range of stretch.segment.range(stretch.begin, stretch.end)) this.bringIntoSight(liveRange(range));
   }
 
-  /** Below the panel that lies over the top of the document, and sideways where lines are kept. @param {Range | null} range @param {DocumentPart} document */
-  bringIntoSight(range, { scroller, sheet: { node } }) {
-    const box = range?.getBoundingClientRect();
-    if (!box?.height) return;
+  /** Below the panel that lies over the top of the document, and sideways where lines are kept. @param {Range} range */
+  bringIntoSight(range) {
+    const {
+      scroller,
+      sheet: { node },
+    } = this.document;
+    const box = range.getBoundingClientRect();
+    if (!box.height) return;
     const place = scroller.getBoundingClientRect();
     const covered = Math.max(0, this.view.node("sentencesPanel").getBoundingClientRect().bottom - place.top);
     if (box.top < place.top + covered + 4 || box.bottom > place.bottom - 4)

@@ -18,47 +18,42 @@ export function fetchPictures(doc) {
 }
 
 /** @param {Picture} picture */
-export function pictureNode(picture) {
-  const { alt } = picture;
+export function pictureNode({ src, alt }) {
   const image = make("img", { alt, referrerPolicy: "no-referrer", decoding: "async", draggable: false });
-  const broken = () => {
-    const words = make("span", { className: "cd-broken" });
-    words.append(make("span", { textContent: "The picture could not be loaded." }));
-    if (alt) words.append(apart("span", alt));
-    image.replaceWith(words);
-  };
-  image.addEventListener("error", broken, { once: true });
-  image.src = addressOf(picture)?.href ?? "";
+  const broken = make("span", { className: "cd-broken" });
+  broken.append(
+    make("span", { textContent: "The picture could not be loaded." }),
+    ...(alt ? [apart("span", alt)] : []),
+  );
+  image.addEventListener("error", () => image.replaceWith(broken), { once: true });
+  image.src = src;
   return image;
 }
 
 /** Draws them, each in a button. Nodes are new: an old one would show the last picture. @param {HTMLElement} node @param {Doc} doc */
 export function drawPictures(node, doc) {
   const shown = shownPictures(doc);
-  const nodes = doc.images.flatMap(
-    (each) => (shown.includes(each) ? pictureButton(each, shown.indexOf(each)) : each.link && pictureLink(each)) || [],
-  );
+  const nodes = doc.images.flatMap((each) => (shown.includes(each) ? button(each, shown.indexOf(each)) : link(each)));
   setHidden(node, !nodes.length);
   node.replaceChildren(...nodes);
 }
 
-/** @param {Picture} picture @param {number} i its place among those that are shown */
-function pictureButton(picture, i) {
-  const button = make("button", { type: "button", className: "cd-picture", title: picture.alt || "Show large" });
-  button.setAttribute("aria-label", `Show large: ${picture.alt || `picture ${i + 1}`}`);
-  Object.assign(button.dataset, { do: "enlarge", picture: i });
-  button.append(pictureNode(picture));
-  return button;
+/** @param {Picture} picture @param {number} i */
+function button(picture, i) {
+  const node = make("button", { type: "button", className: "cd-picture", title: picture.alt || "Show large" });
+  node.setAttribute("aria-label", `Show large: ${picture.alt || `picture ${i + 1}`}`);
+  Object.assign(node.dataset, { do: "enlarge", picture: i });
+  node.append(pictureNode(picture));
+  return node;
 }
 
 /** Who follows the link decides. @param {Picture} picture */
-function pictureLink(picture) {
+function link(picture) {
   const url = addressOf(picture);
-  if (!url) return null;
+  if (!url) return [];
   const line = make("p", { className: "cd-picture-link" });
-  const link = linkTo(url, url.host);
-  link.title = picture.src.slice(0, 1000);
-  line.append("Picture at ", link);
-  if (picture.alt) line.append(": ", apart("span", cut(picture.alt, 200)));
+  const node = linkTo(url, url.host);
+  node.title = picture.src.slice(0, 1000);
+  line.append("Picture at ", node, ...(picture.alt ? [": ", apart("span", cut(picture.alt, 200))] : []));
   return line;
 }

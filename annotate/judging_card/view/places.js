@@ -2,12 +2,7 @@
 
 /** @import { Doc, Place } from "../core/types.js" */
 
-/**
- * How many of so many things in order come first; binary search.
- *
- * @param {number} length
- * @param {(i: number) => boolean} isFirst
- */
+/** How many of so many things in order come first; binary search. @param {number} length @param {(i: number) => boolean} isFirst */
 export function countFirst(length, isFirst) {
   let low = 0;
   let high = length;
@@ -50,12 +45,12 @@ export function union(places) {
   return joined;
 }
 
-/** A place without the blanks around it; null for nothing else. @param {string} text @param {Place} place @returns {Place | null} */
+/** A place without the blanks around it, if there is more. @param {string} text @param {Place} place @returns {Place[]} */
 function trimmed(text, [begin, end]) {
   const part = text.slice(begin, end);
   const words = part.trim();
   const from = begin + part.indexOf(words);
-  return words ? [from, from + words.length] : null;
+  return words ? [[from, from + words.length]] : [];
 }
 
 /** No sign that people read as one is longer. */
@@ -64,13 +59,14 @@ const LONGEST_SIGN = 500;
 /** A place of whole signs, as people read them, without the blanks around it. @param {string} text @param {Place} place */
 export function wholeSigns(text, [begin, end]) {
   const signs = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-  const [from, to] = [begin, end].map((units) => {
+  /** @param {number} units @param {boolean} isEnd */
+  const edge = (units, isEnd) => {
     const start = Math.max(0, units - LONGEST_SIGN);
     const sign = signs.segment(text.slice(start, units + LONGEST_SIGN)).containing(units - start);
-    if (!sign || start + sign.index === units) return [units, units];
-    return [start + sign.index, start + sign.index + sign.segment.length];
-  });
-  return trimmed(text, [from?.[0] ?? begin, to?.[1] ?? end]);
+    if (!sign || start + sign.index === units) return units;
+    return start + sign.index + (isEnd ? sign.segment.length : 0);
+  };
+  return trimmed(text, [edge(begin, false), edge(end, true)]);
 }
 
 const LONG_SENTENCE = 300;
@@ -78,14 +74,7 @@ const LONG_SENTENCE = 300;
 /** As texts without capitals set sentences apart. */
 const SENTENCE_MARKS = /\s[.;](?=\s)|[?!](?=\s)/g;
 
-/**
- * A sentence that is too long to be one, cut after such signs.
- *
- * @param {string} text
- * @param {Place} place
- * @param {RegExp} marks
- * @returns {Place[]}
- */
+/** A sentence that is too long to be one, cut after such signs. @param {string} text @param {Place} place @param {RegExp} marks @returns {Place[]} */
 function shorter(text, [begin, end], marks) {
   if (end - begin <= LONG_SENTENCE) return [[begin, end]];
   const cuts = [...text.slice(begin, end).matchAll(marks)].map((match) => begin + match.index + match[0].length);
@@ -100,35 +89,22 @@ export function sentencesOf(text, keepsLines) {
   return [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(plain)]
     .flatMap(({ index, segment }) => shorter(plain, [index, index + segment.length], SENTENCE_MARKS))
     .flatMap((place) => shorter(text, place, /\n/g))
-    .flatMap((place) => {
-      const words = trimmed(text, place);
-      return words ? [words] : [];
-    });
+    .flatMap((place) => trimmed(text, place));
 }
 
-/** Of a folded text: a stretch with its text, or a gap without. Places are code points. */
-/** @typedef {{ start: number, end: number, text: string | null }} Piece */
+/** A stretch of a folded text, or a gap without text; in code points. @typedef {{ start: number, end: number, text: string | null }} Piece */
 
-/**
- * What is drawn of a folded text, in order.
- *
- * @param {Doc} doc
- * @param {Place[]} opened gaps that are shown; what is not here of them stays hidden
- */
-export function piecesOf({ text, truncated, length, excerpts }, opened) {
+/** What is drawn of a folded text. Gaps that are `opened` stay hidden where they are not here. @param {Doc} doc @param {Place[]} opened */
+export function piecesOf({ text, length, excerpts }, opened) {
   const here = text ?? "";
   const ruler = new Ruler(here);
-  const end = truncated ? ruler.points(here.length) : length;
-  const known = [
-    ...(excerpts ?? []),
-    ...opened
-      .filter((gap) => gap[1] <= end)
-      .map((gap) => /** @type {const} */ ([...gap, here.slice(ruler.units(gap[0]), ruler.units(gap[1]))])),
-  ];
+  const shown = opened.filter((gap) => gap[1] <= ruler.points(here.length));
+  /** @type {[start: number, end: number, words: string][]} */
+  const known = shown.map(([start, end]) => [start, end, here.slice(ruler.units(start), ruler.units(end))]);
   /** @type {Piece[]} */
   const pieces = [];
   let at = 0;
-  for (const [start, end, words] of known.sort((a, b) => a[0] - b[0])) {
+  for (const [start, end, words] of [...(excerpts ?? []), ...known].sort((a, b) => a[0] - b[0])) {
     if (end <= at) continue;
     if (start > at) pieces.push({ start: at, end: start, text: null });
     const begin = Math.max(start, at);

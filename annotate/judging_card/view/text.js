@@ -13,22 +13,17 @@ import { countFirst, piecesOf, Ruler } from "./places.js";
 
 /** A stretch of a text as it is drawn: `start` is its place in the whole text, in code points. */
 export class Segment {
-  /** @param {number} start @param {string} text @param {Node} root */
+  /** @param {number} start @param {string} text @param {HTMLElement} root */
   constructor(start, text, root) {
     this.start = start;
     this.text = text;
     this.root = root;
-    /** @type {Ruler | null} */
-    this.ruled = null;
-    /** Its text nodes, each with its place in UTF-16 units. @type {{ node: Text, at: number }[] | null} */
+    this.ruler = new Ruler(text);
+    /** @type {{ node: Text, at: number }[] | null} */
     this.found = null;
   }
 
-  get ruler() {
-    this.ruled ??= new Ruler(this.text);
-    return this.ruled;
-  }
-
+  /** Its text nodes, each with its place in UTF-16 units. */
   get nodes() {
     this.found ??= textNodes(this.root);
     return this.found;
@@ -39,35 +34,40 @@ export class Segment {
     return this.start + this.ruler.points(units);
   }
 
-  /** The boundary point at a place; an end belongs to the node before it. @param {number} units @param {boolean} isEnd @returns {[Text, number] | null} */
-  point(units, isEnd) {
-    const { nodes } = this;
-    const before = countFirst(nodes.length, (i) => (nodes[i]?.at ?? 0) < units + (isEnd ? 0 : 1));
-    const found = nodes[Math.max(0, before - 1)];
-    return found ? [found.node, Math.min(units - found.at, found.node.data.length)] : null;
+  /** @param {Place} place in UTF-16 units @returns {Place} */
+  placed([begin, end]) {
+    return [this.placeOf(begin), this.placeOf(end)];
   }
 
-  /** A range over some of it, in UTF-16 units: a light one to paint. @param {number} begin @param {number} end */
+  /** A range over some of it, in UTF-16 units; not a live one, which would slow down the page. @param {number} begin @param {number} end */
   range(begin, end) {
-    const from = this.point(begin, false);
-    const to = this.point(end, true);
-    if (!from || !to) return null;
-    return new StaticRange({ startContainer: from[0], startOffset: from[1], endContainer: to[0], endOffset: to[1] });
+    const { nodes } = this;
+    if (!nodes.length) return [];
+    /** An end belongs to the node before it. @param {number} units @param {boolean} isEnd @returns {[Text, number]} */
+    const point = (units, isEnd) => {
+      const before = countFirst(nodes.length, (i) => (nodes[i]?.at ?? 0) < units + (isEnd ? 0 : 1));
+      const { node, at } = /** @type {typeof nodes[number]} */ (nodes[Math.max(0, before - 1)]);
+      return [node, Math.min(units - at, node.data.length)];
+    };
+    const [startContainer, startOffset] = point(begin, false);
+    const [endContainer, endOffset] = point(end, true);
+    return [new StaticRange({ startContainer, startOffset, endContainer, endOffset })];
   }
 
   /** The box of one letter; that of a letter after it where the one has none, as at the end of a line. @param {number} units */
   box(units) {
     for (let at = units; at < Math.min(units + 40, this.text.length); at += 1) {
-      const box = liveRange(this.range(at, at + 1))?.getClientRects()[0];
+      const box = this.range(at, at + 1)
+        .map(liveRange)[0]
+        ?.getClientRects()[0];
       if (box?.height) return box;
     }
     return null;
   }
 }
 
-/** A range that can be measured. @param {AbstractRange | null | undefined} range */
+/** A range that can be measured. @param {AbstractRange} range */
 export function liveRange(range) {
-  if (!range) return null;
   const live = document.createRange();
   live.setStart(range.startContainer, range.startOffset);
   live.setEnd(range.endContainer, range.endOffset);
@@ -98,7 +98,7 @@ export const stretchesOf = (segments, [start, end]) =>
 
 /** @param {Segment[]} segments @param {Place} place in code points */
 export const rangesOf = (segments, place) =>
-  stretchesOf(segments, place).flatMap(({ segment, begin, end }) => segment.range(begin, end) ?? []);
+  stretchesOf(segments, place).flatMap(({ segment, begin, end }) => segment.range(begin, end));
 
 /** A node with a text in it. */
 export class Sheet {
@@ -123,16 +123,11 @@ export class Sheet {
     // Markup is drawn whole only: a stretch of it is plain text.
     const html = doc.form === "markup" && !opened && !doc.truncated ? doc.html : null;
     this.setForm(html !== null ? "markup" : doc.form === "preformatted" ? "preformatted" : "text");
-    if (opened) {
-      this.drawPieces(doc, opened);
-      return;
-    }
-    this.segments = [new Segment(0, text, node)];
-    if (html === null) node.textContent = forward(text);
-    else {
+    this.segments = opened ? this.drawPieces(doc, opened) : [new Segment(0, text, node)];
+    if (html !== null) {
       node.innerHTML = html; // made safe by the server; besides the guidelines the one place where markup comes in
       if (forward(text) !== text) for (const each of textNodes(node)) each.node.data = forward(each.node.data);
-    }
+    } else if (!opened) node.textContent = forward(text);
   }
 
   /** @param {string} form */
@@ -142,36 +137,32 @@ export class Sheet {
     const { node } = this;
     node.dataset.form = form;
     // Lines that are kept may be longer than their place, which then scrolls sideways: by Shift and the arrows, or in the box.
-    const places = Object.entries({ tabindex: "0", role: "group", "aria-label": "Preformatted text" });
-    for (const [name, value] of places)
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": "Preformatted text" }))
       if (form === "preformatted") node.setAttribute(name, value);
       else node.removeAttribute(name);
   }
 
   /** @param {Doc} doc @param {Place[]} opened */
   drawPieces(doc, opened) {
-    this.segments = [];
+    /** @type {Segment[]} */
+    const segments = [];
     const nodes = piecesOf(doc, opened).map(({ start, end, text }) => {
       if (text === null) {
+        const words = make("span", { textContent: `Show ${count(end - start, "hidden character")}` });
         const button = make("button", { type: "button", className: "cd-gap" });
         Object.assign(button.dataset, { do: "open-gap", start, end });
-        button.append(make("span", { textContent: `Show ${count(end - start, "hidden character")}` }));
+        button.append(words);
         return button;
       }
       const root = make("div", { className: "cd-piece", dir: "auto", textContent: forward(text) });
-      this.segments.push(new Segment(start, text, root));
+      segments.push(new Segment(start, text, root));
       return root;
     });
     this.node.replaceChildren(...nodes);
+    return segments;
   }
 
-  /**
-   * The place of a boundary point, in code points; one outside of the text is moved to the nearest of it.
-   *
-   * @param {Node} container
-   * @param {number} offset
-   * @param {boolean} isEnd
-   */
+  /** The place of a boundary point; one outside of the text is moved to the nearest of it. @param {Node} container @param {number} offset @param {boolean} isEnd */
   placeOf(container, offset, isEnd) {
     const point = document.createRange();
     point.setStart(container, offset);
@@ -189,10 +180,11 @@ export class Sheet {
   /** The first letter of the text below an edge, and where it is; null while the beginning of the text is. @param {number} edge */
   firstBelow(edge) {
     if (this.node.getBoundingClientRect().top >= edge) return null;
-    const segment = this.segments.find(({ root, text }) => text && boxOf(root).bottom > edge);
-    const units = segment && countFirst(segment.text.length - 1, (i) => (segment.box(i)?.bottom ?? 0) <= edge);
-    const top = segment?.box(units ?? 0)?.top;
-    return segment && top !== undefined ? { place: segment.placeOf(units ?? 0), top } : null;
+    const segment = this.segments.find(({ root, text }) => text && root.getBoundingClientRect().bottom > edge);
+    if (!segment) return null;
+    const units = countFirst(segment.text.length - 1, (i) => (segment.box(i)?.bottom ?? 0) <= edge);
+    const top = segment.box(units)?.top;
+    return top === undefined ? null : { place: segment.placeOf(units), top };
   }
 
   /** Where a place of the text is now, or what follows it where it is left out. @param {number} place */
@@ -204,6 +196,3 @@ export class Sheet {
     return null;
   }
 }
-
-/** @param {Node} node */
-const boxOf = (node) => /** @type {Element} */ (node).getBoundingClientRect();

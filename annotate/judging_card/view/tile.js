@@ -13,7 +13,7 @@ export class Tile extends DrawnDocument {
   constructor(place, { title = true } = {}) {
     const heading = title && {
       title: make("h2", { className: "cd-apart", dir: "auto" }),
-      id: make("div", { className: "cd-id cd-apart" }),
+      docId: make("div", { className: "cd-id cd-apart" }),
     };
     const nodes = {
       ...heading,
@@ -22,14 +22,15 @@ export class Tile extends DrawnDocument {
       text: make("div", { className: "cd-text cd-apart", dir: "auto" }),
       missing: make("p", { className: "cd-note", textContent: "The text of this document has not been imported." }),
     };
-    super(nodes, { chips: 4, title: 400 });
+    super(nodes, 4);
     this.all = make("button", { type: "button", className: "cd-small cd-all" });
-    if (heading) heading.id.dataset.name = "id";
+    if (heading) heading.docId.dataset.name = "id";
     place.append(...Object.values(nodes), this.all);
   }
 
   /** @param {Doc} doc */
   draw(doc) {
+    if (this.doc === doc) return;
     super.draw(doc);
     setHidden(this.all, !doc.truncated);
     Object.assign(this.all.dataset, { do: "show-all", doc: doc.doc_id });
@@ -44,13 +45,12 @@ export class Tiles {
     this.view = view;
     /** @type {Part["clicks"]} */
     this.clicks = {
-      /** A picture is as large as its place, or as large as it is. */
-      enlarge: (button) => button.classList.toggle("cd-enlarged"),
-      "show-all": (button) => this.showAll(button.dataset.doc ?? ""),
+      enlarge: (button) => button.classList.toggle("cd-enlarged"), // as large as its place, or as large as it is
+      "show-all": ({ dataset: { doc } }) => this.showAll(doc),
     };
   }
 
-  /** @param {string} docId */
+  /** @param {string | undefined} docId */
   async showAll(docId) {
     const { card, item } = this.view;
     const doc = item?.unit.documents.find(({ doc_id }) => doc_id === docId);
