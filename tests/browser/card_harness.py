@@ -165,7 +165,8 @@ def as_sent(found: dict[str, Any], need: str, cap: int | None) -> dict[str, Any]
     """A document as the routes give it: cut after `cap` characters, with the places of the topic's words."""
     text, words = found["text"], terms(need)
     sent = text if cap is None else text and text[:cap]
-    return found | {
+    plain = {"form": "text", "html": None, "metadata": {}, "images": [], "excerpts": None}
+    return {**plain, **found} | {
         "text": sent,
         "length": len(text or ""),
         "truncated": len(text or "") > len(sent or ""),
