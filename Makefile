@@ -23,7 +23,7 @@ NODE_TESTS := $(NODE) --test --test-reporter=dot --test-reporter-destination=std
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint wire format docs bench chromium clean
+.PHONY: demo test quick fuzz lint wire format docs bench chromium clean
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -35,6 +35,9 @@ test: lint chromium ## everything the project checks
 quick: lint ## what fits into two minutes: no browser, nothing slow
 	@$(NODE_TESTS)
 	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow and not browser" tests
+
+fuzz: $(VENV)/.dev ## random cases by the thousand, of which `make test` tries a few
+	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest -q -n 2 -m "fuzz or hypothesis" tests
 
 lint: node_modules/.package-lock.json ## style, types, who may import whom, spelling and wording
 	@$(BIN)/ruff check $(PACKAGES) data tests docs hatch_build.py

@@ -7,7 +7,9 @@ import json
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
@@ -15,6 +17,8 @@ import pandas as pd
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import settings
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test
@@ -24,7 +28,8 @@ import collection.clock
 from annotate.application import SCRIPT
 from annotate.auth.page_access import find_page
 from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.auth.tokens import Tokens
+from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.judging.routes import JudgingService
 from collection import accounts
 from collection.campaign import Campaign
 from collection.records import Role
@@ -80,6 +85,16 @@ def judging_token(campaign: Campaign, name: str = "ann", role: Role = "manager")
     person = campaign.accounts.session(signed_in(campaign, name, role))
     assert person is not None
     return Tokens(campaign.server_state.secret(), campaign.id).token(person.name, person.session)
+
+
+@contextmanager
+def card_client(
+    service: JudgingService, campaign: Campaign, name: str = "ann", role: Role = "manager"
+) -> Iterator[TestClient]:
+    """A client that posts to the judging routes as this person's card."""
+    app = Starlette(routes=service.routes(), lifespan=service.lifespan)
+    with TestClient(app, headers={TOKEN_HEADER: judging_token(campaign, name, role)}, follow_redirects=False) as client:
+        yield client
 
 
 TOPICS = [
@@ -172,36 +187,57 @@ def files(tmp_path: Path) -> Path:
     return write_files(tmp_path / "files")
 
 
+@pytest.fixture(scope="session")
+def originals() -> dict[tuple[object, ...], tuple[Path, str]]:
+    """Folders with a campaign by what made them, and the names of the campaigns in them."""
+    return {}
+
+
 @pytest.fixture
-def make_campaign(tmp_path: Path, files: Path) -> Iterator[Callable[..., Campaign]]:
-    """Makes campaigns with the small files imported; closes them all afterwards."""
-    made: list[Campaign] = []
+def copy_of(
+    originals: dict[tuple[object, ...], tuple[Path, str]], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Campaign]]:
+    """Opens a copy of a campaign, with the files beside it; a function makes the original in a folder, once."""
+    opened: list[Campaign] = []
 
-    def make(name: str = "campaign", *, pooled: bool = True, grades: str = "0-3") -> Campaign:
-        made.append(small_campaign(tmp_path / name, files, pooled=pooled, grades=grades))
-        return made[-1]
+    def copy(build: Callable[..., Campaign], *arguments: object, name: str = "") -> Campaign:
+        if (build, *arguments) not in originals:
+            folder = tmp_path_factory.mktemp("built")
+            with build(folder, *arguments) as original:
+                originals[build, *arguments] = folder, original.directory.name
+        folder, original_name = originals[build, *arguments]
+        directory = tmp_path / (name or original_name)
+        shutil.copytree(folder, tmp_path, ignore=shutil.ignore_patterns(original_name), dirs_exist_ok=True)
+        shutil.copytree(folder / original_name, directory)
+        with Campaign(directory) as unnamed:
+            unnamed.store.settings.put("id", secrets.token_hex(6))  # what a process keeps of a campaign has its id
+        opened.append(Campaign(directory))
+        return opened[-1]
 
-    yield make
-    for campaign in made:
+    yield copy
+    for campaign in opened:
         campaign.close()
 
 
-@pytest.fixture(scope="session")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the small campaign, made once: who works with it takes a copy."""
-    folder = tmp_path_factory.mktemp("small")
-    small_campaign(folder / "campaign", write_files(folder / "files")).close()
-    return folder / "campaign"
+def build_small(folder: Path, pooled: bool, grades: str) -> Campaign:
+    with TemporaryDirectory() as elsewhere:
+        return small_campaign(folder / "campaign", write_files(Path(elsewhere) / "files"), pooled=pooled, grades=grades)
 
 
 @pytest.fixture
-def campaign(small: Path, files: Path, tmp_path: Path) -> Iterator[Campaign]:
+def make_campaign(copy_of: Callable[..., Campaign]) -> Callable[..., Campaign]:
+    """Makes campaigns with the small files imported."""
+
+    def make(name: str = "campaign", *, pooled: bool = True, grades: str = "0-3") -> Campaign:
+        return copy_of(build_small, pooled, grades, name=name)
+
+    return make
+
+
+@pytest.fixture
+def campaign(make_campaign: Callable[..., Campaign], files: Path) -> Campaign:
     """The small campaign, pooled to depth 2: d1 d2 d6 for topic 1, d4 d5 d7 for topic 2."""
-    shutil.copytree(small, tmp_path / "campaign")
-    with Campaign(tmp_path / "campaign") as copy:
-        copy.store.settings.put("id", secrets.token_hex(6))  # what a process keeps of a campaign is kept by its id
-    with Campaign(tmp_path / "campaign") as campaign:
-        yield campaign
+    return make_campaign()
 
 
 @pytest.fixture

@@ -8,17 +8,8 @@ import { Grades, wordsOf } from "./view/grades.js";
 import { mountable } from "./view/mount.js";
 import { Opinions } from "./view/opinions.js";
 import { count } from "./view/phrases.js";
+import { PAIR_TEXTS } from "./view/unit_rest.js";
 import { unitParts } from "./view/units.js";
-
-const TEXTS = {
-  first: "Fetching the first pairs.",
-  nothing: ["Nothing to adjudicate", "No pair matches the filter."],
-  done: [
-    "Nothing left to adjudicate",
-    "Every pair that matches the filter is adjudicated. The adjudicated grades are in the qrels on the Export page.",
-  ],
-  busy: ["Nothing to adjudicate right now", "Checking for new disagreements every 10 seconds."],
-};
 
 /** What was picked on the page when a card was mounted last. @type {WeakMap<Card, string | undefined>} */
 const picks = new WeakMap();
@@ -30,7 +21,7 @@ export default mountable({
   asking: "The requested pair",
   notices: { "only-one": () => "This is the only pair left." },
   parts: (view) => [
-    ...unitParts(view, new Opinions(view), TEXTS),
+    ...unitParts(view, new Opinions(view), PAIR_TEXTS),
     new Grades(view, ". Record this as the adjudicated grade."),
   ],
   scroller: (view) => view.node("scroller"),

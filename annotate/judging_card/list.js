@@ -5,7 +5,8 @@ import { wordsOf } from "./view/grades.js";
 import { Lists } from "./view/lists.js";
 import { mountable } from "./view/mount.js";
 import { count, join } from "./view/phrases.js";
-import { TOPIC_FACE, TOPIC_TEXTS, unitParts } from "./view/units.js";
+import { TOPIC_TEXTS } from "./view/unit_rest.js";
+import { TOPIC_FACE, unitParts } from "./view/units.js";
 
 export default mountable({
   ...TOPIC_FACE,

@@ -5,7 +5,8 @@ import { preference } from "./core/kinds/preference.js";
 import { wordsOf } from "./view/grades.js";
 import { mountable } from "./view/mount.js";
 import { documentOf, Preferences, scrollerOf } from "./view/preferences.js";
-import { TOPIC_FACE, TOPIC_TEXTS, unitParts } from "./view/units.js";
+import { TOPIC_TEXTS } from "./view/unit_rest.js";
+import { TOPIC_FACE, unitParts } from "./view/units.js";
 
 /** What the answers are called where the documents are one above the other. @type {Record<string, string>} */
 const STACKED = { left: "upper", right: "lower" };

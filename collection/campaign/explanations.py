@@ -17,16 +17,24 @@ from collection.campaign.judgement_log import JudgementLog
 from collection.campaign.loop_round import LoopRound, Reasons
 from collection.campaign.loop_settings import LOOPING
 from collection.campaign.settings import Settings
+from collection.documents.rendering.topic_terms import STOP_WORDS
 from collection.errors import CampaignError, InputError
 from collection.phrases import count
 from collection.store import Store
 
 
 class Why(NamedTuple):
-    """Why a document was chosen: a sentence, and the weights of its terms from -1 (against) to 1 (for)."""
+    """Why a document was chosen: a sentence, and the weights of its terms from -1 (against) to 1 (for).
+
+    Stop words and numbers are left out.
+    """
 
     sentence: str
     terms: list[tuple[str, float]]
+
+
+def _is_telling(term: str) -> bool:
+    return not term.isdecimal() and term not in STOP_WORDS
 
 
 @dataclass(eq=False)
@@ -112,8 +120,9 @@ class Explanations:
             sentence = f"No relevant document is known yet, so documents are ordered {ordered}."
         else:
             sentence = "Ranked by a model trained on the judgements so far; these terms contributed most."
-        largest = max((abs(share) for _, share in known.terms), default=0.0) or 1.0
-        terms = [] if drawn else [(term, round(share / largest, 3)) for term, share in known.terms]
+        telling = [] if drawn else [(term, share) for term, share in known.terms if _is_telling(term)]
+        largest = max((abs(share) for _, share in telling), default=0.0) or 1.0
+        terms = [(term, round(share / largest, 3)) for term, share in telling]
         unblinded = settings.explain == "terms and runs" and not self.settings.assignment().blind
         if unblinded and known.best is not None:
             number, rank = known.best

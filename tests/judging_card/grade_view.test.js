@@ -1,13 +1,14 @@
 // What the card for grades says: where nothing is on screen, of the time that is left, and which judgements its history lists.
 
 /** @import { Scope } from "../../annotate/judging_card/core/kinds/grade.js" */
-/** @import { Decision, Entry, Kept, State, Topic, Unit } from "../../annotate/judging_card/core/types.js" */
+/** @import { Decision, Doc, Entry, Kept, State, Topic, Unit } from "../../annotate/judging_card/core/types.js" */
 /** @import { Row } from "../../annotate/judging_card/view/history.js" */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { grade, pairId } from "../../annotate/judging_card/core/kinds/grade.js";
-import { initial } from "../../annotate/judging_card/core/state.js";
+import { step } from "../../annotate/judging_card/core/machine.js";
+import { drawnKey, initial } from "../../annotate/judging_card/core/state.js";
 import { listPast, meets } from "../../annotate/judging_card/view/history.js";
 import { restOf } from "../../annotate/judging_card/view/rest.js";
 import { inOrder, leftWords, roughly } from "../../annotate/judging_card/view/session_time.js";
@@ -244,4 +245,24 @@ test("what is open again is not listed", () => {
     false,
   );
   assert.deepEqual(listed, []);
+});
+
+// ------------------------------------------------------------------------------------------- the answer
+
+test("judgements without a grade name none, as the server's types have it", () => {
+  const by = { shown_at: "2026-03-12T13:20:00Z", seconds: 1, away: 0, source: /** @type {const} */ ("key") };
+  /** @type {Unit} */
+  const unit = { id: pairId("t1", "d1"), queryId: "t1", documents: [/** @type {Doc} */ ({ doc_id: "d1", title: "" })] };
+  const before = stateOf({}, { units: [unit] });
+  const on = drawnKey(grade, before);
+  const answer = { kind: "cannot judge", reason: "It is empty." };
+  const { state } = step(grade, before, { type: "decide", answer, at: 1, uuid: "u1", on, ...by });
+  const undone = step(grade, state, { type: "undo", at: 2, uuid: "u2", on: null, ...by }).state;
+  assert.deepEqual(
+    undone.outbox.map(({ decision }) => [decision.kind, decision.relevance]),
+    [
+      ["cannot judge", null],
+      ["undone", null],
+    ],
+  );
 });

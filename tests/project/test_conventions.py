@@ -146,10 +146,10 @@ def test_services_and_repositories_keep_what_is_private() -> None:
     of_tuples = {"_replace", "_asdict", "_make", "_fields"}
     for file in (ROOT / "collection").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
-            place = f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr":
-                assert ast.unparse(node.args[0]) != "self", place
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
+                assert ast.unparse(node.args[0]) != "self", f"{file}:{node.lineno}"
             if isinstance(node, ast.Attribute):
+                place = f"{file}:{node.lineno}"
                 assert node.attr != "__dict__", place
                 is_private = re.match("_[a-z]", node.attr) and node.attr not in of_tuples
                 if is_private and file.parent.name in ("campaign", "store"):
@@ -170,13 +170,7 @@ def pages() -> list[Path]:
 
 def imported_names(file: Path) -> set[str]:
     """The modules of this project that a file imports, with the names that it imports from them."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return {name for name in found if name.startswith(("annotate.", "collection."))}
+    return {name for name in all_imports(file) if name.startswith(("annotate.", "collection."))}
 
 
 def test_a_page_is_a_short_script() -> None:
@@ -204,6 +198,55 @@ def test_comments_of_the_cards_name_files_that_exist() -> None:
     for file in [*folder.rglob("*.js"), *folder.rglob("*.css")]:
         named = set(re.findall(r"(?:see|in|and|of) (\w+\.(?:js|css|py))\b", file.read_text()))
         assert named <= known, file.name
+
+
+def mirrored_files() -> list[Path]:
+    """The test files below tests/collection and tests/annotate."""
+    return [file for part in ("collection", "annotate") for file in (ROOT / "tests" / part).rglob("test_*.py")]
+
+
+PUBLIC_NAMES = {
+    "collection.campaign": {"tests.conftest", "collection.Campaign", "tests.helpers.ok"},
+    "collection.cli": {"tests.helpers.ok", "tests.helpers.run", "tests.helpers.fails"},
+    "annotate.judging": {"tests.benchmarks.bench_overlap"},
+    "annotate.views": {"streamlit.testing.v1.AppTest"},
+}
+"""What a test of a package may import instead of its modules."""
+
+
+def test_every_test_lies_under_the_package_that_it_tests() -> None:
+    known = modules()
+    assert not list((ROOT / "tests").glob("test_*.py"))
+    stray = []
+    for file in mirrored_files():
+        package = ".".join(file.parent.relative_to(ROOT / "tests").parts)
+        assert known[package].name == "__init__.py", file
+        names = {package, *PUBLIC_NAMES.get(package, ())}
+        if not any(found == name or found.startswith(f"{name}.") for found in all_imports(file) for name in names):
+            stray.append(file.name)
+    assert stray == []
+
+
+def all_imports(file: Path) -> set[str]:
+    """Modules that a file imports, and the names that it imports from them."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found
+
+
+def test_no_test_sleeps() -> None:
+    """A test waits for what is to happen, with `until` of tests.helpers or with an event."""
+    found = []
+    for file in (ROOT / "tests").rglob("*.py"):
+        if "benchmarks" not in file.parts and file != ROOT / "tests" / "helpers.py":
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Attribute) and node.attr == "sleep" and ast.unparse(node.value) == "time":
+                    found.append(f"{file.relative_to(ROOT)}:{node.lineno}")
+    assert found == []
 
 
 def test_every_entry_of_every_table_describes_itself() -> None:

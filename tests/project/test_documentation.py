@@ -63,6 +63,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs_campaign = "% campaign: energy\n" in page.read_text()
@@ -133,6 +134,7 @@ def test_citation_has_what_the_format_requires() -> None:
     assert all("name" in author or "family-names" in author for author in citation["authors"])
 
 
+@pytest.mark.slow
 def test_builds_without_warnings(tmp_path: Path) -> None:
     sphinx = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(DOCS), str(tmp_path)]
     done = subprocess.run(sphinx, check=False, capture_output=True, text=True, cwd=ROOT)

@@ -313,6 +313,8 @@ export interface Kind<Scope = any> {
   unitId(decision: { query_id: string } & About): string;
   /** How the server's `closed` names a unit, if not by its id. */
   closedId?(unit: Unit): string;
+  /** What an answer has unless it says otherwise. */
+  blank?: Partial<Answer>;
   /** What an undone decision names instead. */
   undone?: About;
   /** What the next decision in a unit is about; null while that is not known. For a decided one, what that is about. */

@@ -58,11 +58,6 @@ export class DocumentPart {
     return this.drawn.sheet;
   }
 
-  /** Where the topic's words are. */
-  get marked() {
-    return this.drawn.marked;
-  }
-
   /** The one on screen. @returns {Doc | null} */
   get doc() {
     return this.view.item?.unit.documents[0] ?? null;

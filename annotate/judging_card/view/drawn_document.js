@@ -3,6 +3,7 @@
 /** @import { Doc, Place } from "../core/types.js" */
 /** @import { Marked } from "./highlights.js" */
 /** @import { View } from "./view.js" */
+/** @import { DocumentAnswer } from "../wire.d.ts" */
 
 import { causeOf, Failure } from "../shell/network.js";
 import { drawChips } from "./chips.js";
@@ -67,6 +68,7 @@ export async function fetchWhole({ card, item }, doc) {
   /** What was said meanwhile stays. @param {string} words */
   const say = (words) => card.state.notice === notice && card.say(words);
   try {
+    /** @type {DocumentAnswer} */
     const { text, html, terms } = await card.post("document", { query_id: item?.unit.queryId, doc_id: doc.doc_id });
     if (typeof text !== "string") throw new Failure(-1);
     say("");

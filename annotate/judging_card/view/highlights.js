@@ -76,7 +76,7 @@ export class Highlights {
       paint("cd-topic-term", on, () => (topic ? marked.flatMap(termsIn) : []));
       paint("cd-own-word", on, () => (words ? marked.flatMap((each) => wordsIn(each, words)) : []));
     };
-    // Before the frame that shows the text, so that no key waits for it and none of them comes late.
+    // In the frame that shows the text, so that no key waits for the highlights; those of a long text come after it.
     const isLong = marked.some(({ segments }) => segments.some(({ text }) => text.length > AT_ONCE));
     requestAnimationFrame(() => (isLong ? setTimeout(run) : run()));
   }

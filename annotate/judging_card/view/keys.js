@@ -180,7 +180,7 @@ export class Keys {
     const { openPanel } = view;
     const before = openPanel?.first?.(event, pressed);
     if (before !== undefined) return before;
-    if (key === "Escape") return openPanel ? () => view.setPanel(null) : this.stepBack();
+    if (key === "Escape") return openPanel ? () => view.setPanel(null) : this.escape();
     if (event.shiftKey && (key === "ArrowLeft" || key === "ArrowRight"))
       return this.sideways(key === "ArrowLeft" ? -1 : 1);
     const known = this.actionOf(this.names.get(key));
@@ -192,7 +192,10 @@ export class Keys {
     if (openPanel && !openPanel.beside) return known || digit !== null || key in SCROLL ? () => undefined : null;
     if (known?.when && !known.when()) return known.refusal ? () => view.card.say(known.refusal ?? "") : null;
     if (known) return () => known.run("key");
-    if (digit !== null) return this.digit(digit);
+    if (digit !== null) {
+      const run = this.digitMeaning(digit);
+      return run && (() => run("key"));
+    }
     if (key in SCROLL) return () => this.scroll((SCROLL[key] ?? 0) * (key === " " && event.shiftKey ? -1 : 1));
     return null;
   }
@@ -212,14 +215,8 @@ export class Keys {
     return null;
   }
 
-  /** @param {number} digit @returns {Reaction} */
-  digit(digit) {
-    const run = this.digitMeaning(digit);
-    return run && (() => run("key"));
-  }
-
   /** Escape where no panel is open: back from what was opened last. @returns {Reaction} */
-  stepBack() {
+  escape() {
     const { view } = this;
     for (const part of view.parts) {
       const react = part.stepBack?.();

@@ -10,7 +10,7 @@ import { cut, forward, make, setHidden } from "./nodes.js";
 import { count, plural } from "./phrases.js";
 import { Segment } from "./text.js";
 import { Tile } from "./tile.js";
-import { decidedOn, markAnswers, sayNothingHere } from "./units.js";
+import { markAnswers, sayNothingHere } from "./units.js";
 
 /** Characters of a text that is not open, for each of its lines: more than one can hold. */
 const LINE = 140;
@@ -230,9 +230,7 @@ export class Lists {
     if (item) this.renderRows(item);
     const chosen = item && this.most > 1 ? chosenOf(view.state, item).length : 0;
     view.setText("doneWords", chosen ? `Submit ${chosen} of up to ${Math.max(chosen, this.most)}` : "Submit");
-    const decision = decidedOn(view, item);
-    const isNone = decision?.kind === "chosen" && !decision.chosen?.length;
-    markAnswers(view, ["none"], isNone ? "none" : decision?.kind, item);
+    markAnswers(view, item, ["none"], ({ kind, chosen: ids }) => (kind === "chosen" && !ids?.length ? "none" : kind));
   }
 
   /** @param {Item} item */

@@ -188,25 +188,22 @@ export class Passages {
     paint("cd-sentence", [sentence], () => rangesOf(segments, place));
     if (this.shown === sentence) return;
     this.shown = sentence;
-    const [stretch] = stretchesOf(segments, place);
-    if (stretch)
-      for (const range of stretch.segment.range(stretch.begin, stretch.end)) this.bringIntoSight(liveRange(range));
+    const [range] = rangesOf(segments, place);
+    if (range) this.bringIntoSight(liveRange(range));
   }
 
   /** Below the panel that lies over the top of the document, and sideways where lines are kept. @param {Range} range */
   bringIntoSight(range) {
-    const {
-      scroller,
-      sheet: { node },
-    } = this.document;
+    const { scroller, sheet } = this.document;
     const box = range.getBoundingClientRect();
     if (!box.height) return;
     const place = scroller.getBoundingClientRect();
     const covered = Math.max(0, this.view.node("sentencesPanel").getBoundingClientRect().bottom - place.top);
     if (box.top < place.top + covered + 4 || box.bottom > place.bottom - 4)
       scroller.scrollTop += box.top - place.top - Math.max(covered + 8, place.height / 3);
-    const lines = node.getBoundingClientRect();
-    if (box.left < lines.left || box.right > lines.right) node.scrollLeft += box.left - lines.left - lines.width / 3;
+    const lines = sheet.node.getBoundingClientRect();
+    if (box.left < lines.left || box.right > lines.right)
+      sheet.node.scrollLeft += box.left - lines.left - lines.width / 3;
   }
 
   /** @param {number} by */
@@ -222,12 +219,12 @@ export class Passages {
     const place = sentences[at]?.place;
     if (!place) return;
     const { passages } = this;
-    const others = passages.flatMap((passage) => {
-      if (!isWithin(passage, place)) return [passage];
-      return [...this.visibleParts([passage[0], place[0]]), ...this.visibleParts([place[1], passage[1]])];
-    });
-    const isMarked = passages.some((passage) => isWithin(passage, place));
-    this.change(isMarked ? others : union([...passages, place]), source);
+    const around = passages.find((passage) => isWithin(passage, place));
+    const others = passages.filter((passage) => passage !== around);
+    const parts = around
+      ? [...this.visibleParts([around[0], place[0]]), ...this.visibleParts([place[1], around[1]])]
+      : [place];
+    this.change(union([...others, ...parts]), source);
   }
 
   /** @param {Pressed} pressed */

@@ -47,7 +47,7 @@ function button(picture, i) {
   return node;
 }
 
-/** Who follows the link decides. @param {Picture} picture */
+/** A link instead of a picture: the annotator decides whether to open it. @param {Picture} picture */
 function link(picture) {
   const url = addressOf(picture);
   if (!url) return [];

@@ -7,7 +7,7 @@
 import { OTHER_WAY } from "../core/kinds/preference.js";
 import { figure } from "./phrases.js";
 import { Tile } from "./tile.js";
-import { decidedOn, drawShare, markAnswers, unitOf } from "./units.js";
+import { drawShare, markAnswers, unitOf } from "./units.js";
 
 const SIDES = /** @type {const} */ (["left", "right"]);
 
@@ -98,21 +98,11 @@ export class Preferences {
       place.hidden = !item;
       if (item) tile.draw(documentOf(item.unit, item.about[name] ?? ""));
     }
-    this.renderAnswers(item);
-    this.renderPairs();
-  }
-
-  /** Marks the answer that the pair on screen has, or had before undo. @param {Item | null} item */
-  renderAnswers(item) {
-    const decision = decidedOn(this.view, item);
-    const isTurned = item?.about.left !== decision?.left;
-    markAnswers(this.view, ANSWERS, (isTurned && OTHER_WAY[decision?.kind ?? ""]) || decision?.kind, item);
-  }
-
-  /** How far the topic is: how many pairs there can be at most is known, and falls. */
-  renderPairs() {
+    markAnswers(this.view, item, ANSWERS, ({ kind, left }) =>
+      item?.about.left === left ? kind : (OTHER_WAY[kind] ?? kind),
+    );
     const unit = unitOf(this.view);
-    const { done = 0, expected = 0 } = unit ?? {};
+    const { done = 0, expected = 0 } = unit ?? {}; // how many pairs there can be at most is known, and falls
     const words = !unit ? "–" : done >= expected ? figure(done) : `${figure(done)} of up to ${figure(expected)}`;
     drawShare(this.view, "topic", words, done, expected);
   }

@@ -1,13 +1,14 @@
 // What the cards for lists, preferences and adjudication share.
 
-/** @import { Item } from "../core/types.js" */
+/** @import { Decision, Item } from "../core/types.js" */
 /** @import { Marked } from "./highlights.js" */
 /** @import { CardData, On, Part } from "./types.js" */
+/** @import { Texts } from "./unit_rest.js" */
 /** @import { View } from "./view.js" */
 
 import { countOf } from "../core/kinds/units.js";
 import { openUnit } from "../core/state.js";
-import { Bar, CUT_OFF, isCutOff, ONE_MOMENT } from "./bar.js";
+import { Bar, isCutOff } from "./bar.js";
 import { Deciding } from "./deciding.js";
 import { setMark } from "./grades.js";
 import { Guidelines } from "./guidelines.js";
@@ -18,23 +19,7 @@ import { Reasons } from "./reasons.js";
 import { Help, Settings } from "./settings.js";
 import { Tiles } from "./tile.js";
 import { TopicText } from "./topics.js";
-
-/** What is shown where nothing is open: a title and a sentence; `first` is the sentence while the first units come. */
-/** @typedef {{ first: string, nothing: string[], done: string[], busy: string[] }} Texts */
-
-/** @type {Texts} */
-export const TOPIC_TEXTS = {
-  first: "Fetching the first topics.",
-  nothing: [
-    "Nothing to decide yet",
-    "Topics appear here after a manager has added topics and a pool, and assigned topics to you.",
-  ],
-  done: ["All topics are done", "Thank you. Managers can download the results on the Export page."],
-  busy: [
-    "No free topic right now",
-    "Other annotators are working on the remaining ones. Checking again every 10 seconds.",
-  ],
-};
+import { restOf } from "./unit_rest.js";
 
 /** What the cards say for lists and preferences, whose units are topics. */
 export const TOPIC_FACE = {
@@ -48,14 +33,19 @@ export const TOPIC_FACE = {
 export const sayNothingHere = ({ card }) =>
   card.dispatch({ type: "notice", notice: { code: "nothing-here", urgent: true } });
 
-/** The decision on what is on screen, or the one that was undone. @param {View} view @param {Item | null} item */
-export function decidedOn({ card: { kind } }, item) {
+/**
+ * Marks the answer that was given, or that was undone.
+ *
+ * @param {View} view
+ * @param {Item | null} item
+ * @param {string[]} answers
+ * @param {(decision: Decision) => string} answerOf
+ */
+export function markAnswers(view, item, answers, answerOf) {
   const before = item?.unit.before;
-  return item?.entry?.decision ?? (before && kind.subject(before) === item.subject ? before : null);
-}
-
-/** Marks the answer that was given, or that was undone. @param {View} view @param {string[]} answers @param {string | undefined} given @param {Item | null} item */
-export function markAnswers(view, answers, given, item) {
+  const undone = before && view.card.kind.subject(before) === item.subject ? before : null;
+  const decision = item?.entry?.decision ?? undone;
+  const given = decision && answerOf(decision);
   for (const answer of [...answers, "cannot judge"])
     setMark(view.node(answer === "cannot judge" ? "cannotJudge" : answer), answer === given, Boolean(item?.entry));
 }
@@ -74,6 +64,7 @@ export const unitOf = ({ item, state }) => item?.unit ?? openUnit(state);
  */
 export const unitParts = (view, main, texts, beside = true) => [
   new Progress(view, main.places, texts),
+  new Bar(view), // before the documents: how it names a side depends on the layout, which is still valid
   main,
   new Tiles(view),
   new Highlights(view, () => main.marked),
@@ -84,7 +75,6 @@ export const unitParts = (view, main, texts, beside = true) => [
   new Reasons(view),
   new Guidelines(view, () => unitOf(view)?.queryId ?? null, beside),
   new Help(view),
-  new Bar(view),
 ];
 
 /** How much is done, and why nothing is open; scrolls back for the next unit. @implements {Part} */
@@ -117,24 +107,9 @@ class Progress {
     view.nodes.answers?.classList.toggle("cd-idle", !item); // they stay, and say that nothing is there
     view.setHidden("rest", item !== null);
     if (item) return;
-    const [title = "", words = ""] = this.rest();
+    const [title = "", words = ""] = restOf(view, this.texts, isCutOff(view));
     view.setText("restTitle", title);
     view.setText("restWords", words);
-  }
-
-  rest() {
-    const { view, texts } = this;
-    const { kind } = view.card;
-    const { scope, exhausted, asked, units } = view.state;
-    const count = countOf(view.state);
-    const isMore = !exhausted || asked !== undefined || units.some((unit) => kind.isWaiting?.(unit));
-    if (scope.task !== kind.name) return ["The task of this campaign has changed", "Reload this page to continue."];
-    if (isCutOff(view) && (!count || isMore)) return CUT_OFF;
-    if (!count) return [ONE_MOMENT, texts.first];
-    if (asked !== undefined) return [ONE_MOMENT, `${view.face.asking} is loading.`];
-    if (!count.goal) return texts.nothing;
-    if (count.done >= count.goal) return texts.done;
-    return isMore ? [ONE_MOMENT, "Fetching what comes next."] : texts.busy;
   }
 }
 

@@ -10,7 +10,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotate.auth.tokens import TOKEN_HEADER
@@ -20,7 +19,7 @@ from collection import Campaign, Judgement
 from collection.campaign.adjudication import Adjudication
 from collection.campaign.progress import Progress
 from collection.campaign.search import DocumentSearch
-from tests.conftest import judging_token
+from tests.conftest import card_client, judging_token
 from tests.helpers import decision, post
 
 Payload = dict[str, Any]
@@ -39,9 +38,7 @@ def differing(campaign: Campaign) -> Campaign:
 
 @pytest.fixture
 def client(differing: Campaign) -> Iterator[TestClient]:
-    service = JudgingService(differing.directory)
-    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
-        client.headers[TOKEN_HEADER] = judging_token(differing)
+    with card_client(JudgingService(differing.directory), differing) as client:
         yield client
 
 

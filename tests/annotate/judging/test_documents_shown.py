@@ -5,27 +5,23 @@ from __future__ import annotations
 import csv
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pandas as pd
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate.application import SCRIPT
 from annotate.auth import page_access
-from annotate.auth.tokens import TOKEN_HEADER
 from annotate.elements import widgets
 from annotate.judging import document_payload
 from annotate.judging.document_payload import TEXT_CAP
-from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
 from collection.formats import read_labels
-from tests.conftest import judging_token
 from tests.helpers import judged, ok, post
 
 PAGE = "<!doctype html><title>The page</title><h1>Wings</h1><script>alert(1)</script><p>1 &lt; 2 <img alt=flap src=x>"
@@ -35,14 +31,6 @@ WORDS = "Wings\n\n1 < 2 [flap]"
 def put(campaign: Campaign, *documents: Document) -> None:
     with campaign.store.transaction():
         campaign.store.corpus.add_documents(documents, replace=True)
-
-
-@pytest.fixture
-def client(campaign: Campaign) -> Iterator[TestClient]:
-    service = JudgingService(campaign.directory)
-    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
-        client.headers[TOKEN_HEADER] = judging_token(campaign)
-        yield client
 
 
 def first(client: TestClient) -> dict[str, Any]:

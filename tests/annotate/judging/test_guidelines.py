@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
 from uuid import uuid4
@@ -11,13 +11,11 @@ from uuid import uuid4
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.card import LONGEST_NOTE
-from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.documents.rendering.markup import to_html
 from tests.conftest import judging_token
@@ -93,14 +91,6 @@ def test_whatever_is_written_stays_harmless(text: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------ routes
-
-
-@pytest.fixture
-def client(campaign: Campaign) -> Iterator[TestClient]:
-    service = JudgingService(campaign.directory)
-    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
-        client.headers[TOKEN_HEADER] = judging_token(campaign)
-        yield client
 
 
 def test_the_card_gets_guidelines_as_html_and_the_notes_of_its_topics(client: TestClient, campaign: Campaign) -> None:

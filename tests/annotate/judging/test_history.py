@@ -10,7 +10,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
@@ -22,7 +21,7 @@ from collection import Campaign, Judgement
 from collection.campaign.settings import CARD_BYTES
 from collection.errors import InputError, UnknownNameError
 from collection.records import Choice
-from tests.conftest import judging_token
+from tests.conftest import card_client, judging_token
 from tests.helpers import AS_JSON, judged, ok, post, until
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -30,15 +29,9 @@ ROUTES = ("history", "near", "time", "settings")
 
 
 @pytest.fixture
-def service(campaign: Campaign) -> JudgingService:
-    return JudgingService(campaign.directory)
-
-
-@pytest.fixture
 def client(service: JudgingService, campaign: Campaign) -> Iterator[TestClient]:
     """The card of ann, who may judge."""
-    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan), follow_redirects=False) as client:
-        client.headers[TOKEN_HEADER] = judging_token(campaign, role="annotator")
+    with card_client(service, campaign, role="annotator") as client:
         yield client
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -36,8 +35,7 @@ def relevant(doc_id: str) -> bool:
     return int(doc_id[1:]) % 5 == 0
 
 
-@contextmanager
-def looping_campaign(tmp_path: Path) -> Iterator[Campaign]:
+def build_looping(folder: Path) -> Campaign:
     """Sixty documents and two topics in the loop; topic 1 asks for ducks, and twelve documents have some."""
     documents = [
         {
@@ -47,20 +45,19 @@ def looping_campaign(tmp_path: Path) -> Iterator[Campaign]:
         }
         for i in range(SIZE)
     ]
-    (tmp_path / "documents.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
-    (tmp_path / "topics.tsv").write_text("1\tducks on ponds\n2\theat in a slab\n")
-    (tmp_path / "a.run").write_text("".join(f"1 Q0 d{i} {i + 1} {SIZE - i} a\n" for i in range(20)))
-    with Campaign.create(tmp_path / "looping", grades="0-1") as campaign:
-        files = {"documents": [tmp_path / "documents.jsonl"], "topics": tmp_path / "topics.tsv"}
-        campaign.importer.import_files(**files, runs=[tmp_path / "a.run"])
-        campaign.settings.set_loop(mode="loop")
-        yield campaign
+    (folder / "documents.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
+    (folder / "topics.tsv").write_text("1\tducks on ponds\n2\theat in a slab\n")
+    (folder / "a.run").write_text("".join(f"1 Q0 d{i} {i + 1} {SIZE - i} a\n" for i in range(20)))
+    campaign = Campaign.create(folder / "looping", grades="0-1")
+    files = {"documents": [folder / "documents.jsonl"], "topics": folder / "topics.tsv"}
+    campaign.importer.import_files(**files, runs=[folder / "a.run"])
+    campaign.settings.set_loop(mode="loop")
+    return campaign
 
 
 @pytest.fixture
-def looping(tmp_path: Path) -> Iterator[Campaign]:
-    with looping_campaign(tmp_path) as campaign:
-        yield campaign
+def looping(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build_looping)
 
 
 def judged_by_hand(campaign: Campaign, doc_ids: list[str], query_id: str = "1") -> None:

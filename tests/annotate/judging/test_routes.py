@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotate.auth import tokens
@@ -17,20 +15,8 @@ from annotate.judging.document_payload import PREFIX, TEXT_CAP
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
 from collection.errors import BusyError
-from tests.conftest import judging_token, signed_in
+from tests.conftest import signed_in
 from tests.helpers import AS_JSON, judged, post
-
-
-@pytest.fixture
-def service(campaign: Campaign) -> JudgingService:
-    return JudgingService(campaign.directory)
-
-
-@pytest.fixture
-def client(service: JudgingService, campaign: Campaign) -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan), follow_redirects=False) as client:
-        client.headers[TOKEN_HEADER] = judging_token(campaign)
-        yield client
 
 
 def test_hand_out_judge_and_go_on(client: TestClient, campaign: Campaign) -> None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging import task_routes
-from annotate.judging.routes import JudgingService
 from collection import Campaign, Document
 from collection.records import Choice, Preference, Role
 from tests.conftest import judging_token
@@ -31,14 +29,6 @@ def listing(campaign: Campaign) -> Campaign:
     """The small campaign as one of lists: d2 d1 d6 for topic 1, d4 d5 d7 for topic 2."""
     campaign.settings.set_judging_page(task="list", list_size=3, most_chosen=1)
     return campaign
-
-
-@pytest.fixture
-def client(campaign: Campaign) -> Iterator[TestClient]:
-    service = JudgingService(campaign.directory)
-    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
-        client.headers[TOKEN_HEADER] = judging_token(campaign)
-        yield client
 
 
 def sync(client: TestClient, task: str = "list", status: int = 200, **payload: Any) -> Payload:

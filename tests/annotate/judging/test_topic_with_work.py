@@ -8,13 +8,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
-from tests.conftest import judging_token
+from tests.conftest import card_client
 from tests.helpers import fill, judged, post
 
 DOCUMENTS = [f"d{n}" for n in range(6)]
@@ -30,10 +28,8 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
 
 
 @pytest.fixture
-def client(campaign: Campaign) -> Iterator[TestClient]:
-    service = JudgingService(campaign.directory)
-    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
-        client.headers[TOKEN_HEADER] = judging_token(campaign, "ben")
+def client(service: JudgingService, campaign: Campaign) -> Iterator[TestClient]:
+    with card_client(service, campaign, "ben") as client:
         yield client
 
 

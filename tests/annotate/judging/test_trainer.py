@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,7 +27,7 @@ from annotate.judging.trainer_process import (
     should_yield,
 )
 from collection import Campaign
-from tests.annotate.judging.test_loop_routes import judged_by_hand, looping_campaign
+from tests.annotate.judging.test_loop_routes import build_looping, judged_by_hand
 from tests.browser.serving import free_port
 from tests.helpers import until
 
@@ -35,9 +35,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and ps 
 
 
 @pytest.fixture
-def looping(tmp_path: Path) -> Iterator[Campaign]:
-    with looping_campaign(tmp_path) as campaign:
-        yield campaign
+def looping(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build_looping)
 
 
 @pytest.fixture

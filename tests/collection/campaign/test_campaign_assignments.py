@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
@@ -24,14 +24,18 @@ DOCS = [f"d{number}" for number in range(8)]
 TOPICS = ["1", "2", "3"]
 
 
-@pytest.fixture
-def campaign(tmp_path: Path) -> Iterator[Campaign]:
+def build(folder: Path) -> Campaign:
     """Three topics with the same eight documents in the pool of each."""
-    with Campaign.create(tmp_path / "campaign") as campaign:
-        fill(campaign, tmp_path, TOPICS, DOCS)
-        for name in ("ann", "ben", "cai"):
-            campaign.accounts.add(name, "annotator")
-        yield campaign
+    campaign = Campaign.create(folder / "campaign")
+    fill(campaign, folder, TOPICS, DOCS)
+    for name in ("ann", "ben", "cai"):
+        campaign.accounts.add(name, "annotator")
+    return campaign
+
+
+@pytest.fixture
+def campaign(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build)
 
 
 def take(campaign: Campaign, annotator: str, count: int = 1, query_id: str = "1", holding: tuple[str, ...] = ()) -> str:

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from collection import Campaign, Judgement
+from collection.campaign.loop_round import Reasons
 from collection.cli import main
 from collection.errors import InputError, UnknownNameError
 
@@ -24,23 +25,28 @@ WORDS = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def build(folder: Path) -> Campaign:
     texts = [(f"{kind}{i}", text) for kind, some in WORDS.items() for i, text in enumerate(some)]
-    (tmp_path / "docs.jsonl").write_text("".join(json.dumps({"doc_id": d, "text": t}) + "\n" for d, t in texts))
-    (tmp_path / "topics.tsv").write_text("1\tthe wing\n2\theat\n3\tnothing here\n")
-    (tmp_path / "a.run").write_text("1 Q0 heat0 1 9 a\n1 Q0 wing0 2 8 a\n1 Q0 ghost 3 7 a\n2 Q0 heat1 1 5 a\n")
-    return tmp_path
+    (folder / "docs.jsonl").write_text("".join(json.dumps({"doc_id": d, "text": t}) + "\n" for d, t in texts))
+    (folder / "topics.tsv").write_text("1\tthe wing\n2\theat\n3\tnothing here\n")
+    (folder / "a.run").write_text("1 Q0 heat0 1 9 a\n1 Q0 wing0 2 8 a\n1 Q0 ghost 3 7 a\n2 Q0 heat1 1 5 a\n")
+    campaign = Campaign.create(folder / "wings")
+    campaign.importer.import_files(
+        documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "a.run"]
+    )
+    campaign.settings.set_loop(mode="loop")
+    return campaign
 
 
 @pytest.fixture
-def wings(folder: Path) -> Campaign:
-    with Campaign.create(folder / "wings") as campaign:
-        campaign.importer.import_files(
-            documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "a.run"]
-        )
-        campaign.settings.set_loop(mode="loop")
-        yield campaign
+def wings(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build)
+
+
+@pytest.fixture
+def folder(wings: Campaign) -> Path:
+    """The folder of the campaign and its files."""
+    return wings.directory.parent
 
 
 def judge(campaign: Campaign, doc_id: str, grade: int, topic: str = "1", annotator: str = "ann") -> None:
@@ -483,6 +489,13 @@ def test_why_names_the_terms(wings: Campaign) -> None:
     assert wings.explanations.why("1", "wing4", "ann").terms == []
     wings.settings.set_loop(mode="pool", explain="terms")
     assert "in the pool" in wings.explanations.why("1", "wing4", "ann").sentence
+
+
+def test_why_leaves_out_stop_words_and_numbers(wings: Campaign) -> None:
+    names = ["with", "wing", "0", "as", "numeric_only", "2024"]
+    reasons = Reasons("model", [(name, 0.5 - 0.1 * i) for i, name in enumerate(names)], None)
+    why = wings.explanations.why("1", "wing2", "ann", lambda _: reasons)
+    assert why.terms == [("wing", 1.0), ("numeric_only", 0.25)]
 
 
 def test_a_search_is_a_way_in(wings: Campaign) -> None:

@@ -9,18 +9,16 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.errors import InputError
 from collection.records import Choice, Preference
 from collection.stopping import Ledger, advise, betting, estimate
 from collection.store import Selection
-from tests.conftest import judging_token
+from tests.conftest import card_client
 from tests.helpers import judged, ok, post
 
 POOL = [f"d{n}" for n in range(91)]
@@ -28,18 +26,22 @@ POOL = [f"d{n}" for n in range(91)]
 WITH_TEXT = 40
 
 
-@pytest.fixture
-def partial(tmp_path: Path) -> Iterator[Campaign]:
+def build(folder: Path) -> Campaign:
     """One topic with 91 pooled documents, of which the first 40 have a text."""
-    (tmp_path / "topics.tsv").write_text("1\twing flow\n")
-    write_documents(tmp_path / "docs.tsv", POOL[:WITH_TEXT])
-    (tmp_path / "a.run").write_text("".join(f"1 Q0 {d} {n} {200 - n} a\n" for n, d in enumerate(POOL, 1)))
-    with Campaign.create(tmp_path / "c") as campaign:
-        campaign.importer.import_files(
-            topics=tmp_path / "topics.tsv", documents=[tmp_path / "docs.tsv"], runs=[tmp_path / "a.run"]
-        )
-        campaign.pools.add("depth", depth=100)
-        yield campaign
+    (folder / "topics.tsv").write_text("1\twing flow\n")
+    write_documents(folder / "docs.tsv", POOL[:WITH_TEXT])
+    (folder / "a.run").write_text("".join(f"1 Q0 {d} {n} {200 - n} a\n" for n, d in enumerate(POOL, 1)))
+    campaign = Campaign.create(folder / "c")
+    campaign.importer.import_files(
+        topics=folder / "topics.tsv", documents=[folder / "docs.tsv"], runs=[folder / "a.run"]
+    )
+    campaign.pools.add("depth", depth=100)
+    return campaign
+
+
+@pytest.fixture
+def partial(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build)
 
 
 def write_documents(path: Path, doc_ids: list[str]) -> None:
@@ -226,9 +228,7 @@ def test_of_a_real_track_without_some_texts_no_topic_is_certain(shared: Path, tm
 
 @pytest.fixture
 def client(partial: Campaign) -> Iterator[TestClient]:
-    service = JudgingService(partial.directory)
-    app = Starlette(routes=service.routes(), lifespan=service.lifespan)
-    with TestClient(app, headers={TOKEN_HEADER: judging_token(partial)}) as client:
+    with card_client(JudgingService(partial.directory), partial) as client:
         yield client
 
 

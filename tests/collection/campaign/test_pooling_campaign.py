@@ -31,10 +31,9 @@ def say(*arguments: object, code: int = 0) -> str:
     return result.stdout if code == 0 else result.stderr
 
 
-@pytest.fixture
-def large(tmp_path: Path) -> Campaign:
+def build_large(folder: Path) -> Campaign:
     """Two topics, three runs of 30 documents each, no texts."""
-    (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
+    (folder / "topics.tsv").write_text("1\tone\n2\ttwo\n")
     for number, name in enumerate("abc"):
         random = np.random.default_rng(number)
         lines = [
@@ -42,10 +41,15 @@ def large(tmp_path: Path) -> Campaign:
             for topic in (1, 2)
             for place, doc in enumerate(random.permutation(60)[:30])
         ]
-        (tmp_path / f"{name}.run").write_text("\n".join(lines) + "\n")
-    campaign = Campaign.create(tmp_path / "large")
-    campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=[tmp_path / f"{name}.run" for name in "abc"])
+        (folder / f"{name}.run").write_text("\n".join(lines) + "\n")
+    campaign = Campaign.create(folder / "large")
+    campaign.importer.import_files(topics=folder / "topics.tsv", runs=[folder / f"{name}.run" for name in "abc"])
     return campaign
+
+
+@pytest.fixture
+def large(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build_large)
 
 
 def pairs(frame: pd.DataFrame) -> set[tuple[str, str]]:
@@ -73,21 +77,25 @@ def test_only_the_runs_that_are_named_contribute(campaign: Campaign, make_campai
 # --- near-duplicates ------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def copies(tmp_path: Path) -> Campaign:
+def build_copies(folder: Path) -> Campaign:
     """Documents a and b are one text, c is another with a copy of its own, d."""
     texts = {"a": WING, "b": WING.upper() + ".", "c": WING.replace("wing", "slab of ice"), "x": "Heat in a slab"}
     texts["d"] = texts["c"] + "!"
-    (tmp_path / "docs.jsonl").write_text("".join(json.dumps({"doc_id": d, "text": t}) + "\n" for d, t in texts.items()))
-    (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
+    (folder / "docs.jsonl").write_text("".join(json.dumps({"doc_id": d, "text": t}) + "\n" for d, t in texts.items()))
+    (folder / "topics.tsv").write_text("1\tone\n2\ttwo\n")
     order = ["1 a", "1 b", "1 x", "1 d", "1 c", "2 b", "2 a", "2 gone"]
     lines = [f"{o.split()[0]} Q0 {o.split()[1]} 1 {-place} run" for place, o in enumerate(order)]
-    (tmp_path / "r.run").write_text("\n".join(lines) + "\n")
-    campaign = Campaign.create(tmp_path / "copies")
+    (folder / "r.run").write_text("\n".join(lines) + "\n")
+    campaign = Campaign.create(folder / "copies")
     campaign.importer.import_files(
-        documents=[tmp_path / "docs.jsonl"], topics=tmp_path / "topics.tsv", runs=[tmp_path / "r.run"]
+        documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "r.run"]
     )
     return campaign
+
+
+@pytest.fixture
+def copies(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build_copies)
 
 
 def test_of_near_duplicates_a_topic_gets_the_first(copies: Campaign) -> None:

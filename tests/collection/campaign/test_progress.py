@@ -107,11 +107,21 @@ STATES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(params=STATES, ids=lambda state: state.__name__)
-def state(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    with Campaign.create(tmp_path / "c") as campaign:
-        request.param(campaign, tmp_path)
-        yield campaign
+def build(folder: Path, state: Callable[[Campaign, Path], None]) -> Campaign:
+    campaign = Campaign.create(folder / "c")
+    state(campaign, folder)
+    return campaign
+
+
+EASY = {pooled, searched, in_the_loop, without_texts, budget_used_up}  # the others have more than these
+
+
+@pytest.fixture(
+    params=[pytest.param(state, marks=pytest.mark.slow) if state in EASY else state for state in STATES],
+    ids=lambda state: state.__name__,
+)
+def state(request: pytest.FixtureRequest, copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build, request.param)
 
 
 class Counts(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
@@ -186,15 +186,19 @@ def test_other_rules_say_what_they_promise() -> None:
 # --- campaigns ------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def hundred(tmp_path: Path) -> Iterator[Campaign]:
+def build(folder: Path) -> Campaign:
     """A hundred documents d0 to d99, three topics, in a loop; no runs."""
-    (tmp_path / "d.tsv").write_text("".join(f"d{i}\tThe text number {i}.\n" for i in range(100)))
-    (tmp_path / "t.tsv").write_text("a\tfirst\nb\tsecond\nc\tthird\n")
-    with Campaign.create(tmp_path / "hundred") as campaign:
-        campaign.importer.import_files(documents=[tmp_path / "d.tsv"], topics=tmp_path / "t.tsv")
-        campaign.settings.set_loop(mode="loop")
-        yield campaign
+    (folder / "d.tsv").write_text("".join(f"d{i}\tThe text number {i}.\n" for i in range(100)))
+    (folder / "t.tsv").write_text("a\tfirst\nb\tsecond\nc\tthird\n")
+    campaign = Campaign.create(folder / "hundred")
+    campaign.importer.import_files(documents=[folder / "d.tsv"], topics=folder / "t.tsv")
+    campaign.settings.set_loop(mode="loop")
+    return campaign
+
+
+@pytest.fixture
+def hundred(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build)
 
 
 def say(

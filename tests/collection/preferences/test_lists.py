@@ -6,7 +6,7 @@ import json
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -29,15 +29,19 @@ DOCS = [f"d{number}" for number in range(8)]
 TOPICS = ["1", "2", "3"]
 
 
-@pytest.fixture
-def campaign(tmp_path: Path) -> Iterator[Campaign]:
+def build(folder: Path) -> Campaign:
     """Three topics, eight documents in the pool of each; lists of four, of which two can be chosen."""
-    with Campaign.create(tmp_path / "campaign") as campaign:
-        fill(campaign, tmp_path, TOPICS, DOCS)
-        campaign.settings.set_judging_page(task="list", list_size=4, most_chosen=2)
-        for name in ("ann", "ben", "cai"):
-            campaign.accounts.add(name, "annotator")
-        yield campaign
+    campaign = Campaign.create(folder / "campaign")
+    fill(campaign, folder, TOPICS, DOCS)
+    campaign.settings.set_judging_page(task="list", list_size=4, most_chosen=2)
+    for name in ("ann", "ben", "cai"):
+        campaign.accounts.add(name, "annotator")
+    return campaign
+
+
+@pytest.fixture
+def campaign(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build)
 
 
 def take(campaign: Campaign, annotator: str, count: int = 1, *holding: str) -> str:

@@ -8,6 +8,7 @@ const pairId = ({ query_id, doc_id }) => JSON.stringify([query_id, doc_id]);
 export const adjudication = unitKind({
   name: "adjudication",
   route: "adjudicate",
+  blank: { relevance: null },
   low: 24,
   full: 36,
   ask: (id) => ({ pair: id }),

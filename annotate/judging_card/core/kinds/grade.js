@@ -397,6 +397,7 @@ function goWhereWorkIs(turn, { documents, next = null, budget = "" }) {
 export const grade = {
   name: "grade",
   marks: { note: null, flagged: false, passages: [] },
+  blank: { relevance: null },
   scope: ({ topic = null, last = null }) => ({
     topics: null,
     topic: null,
