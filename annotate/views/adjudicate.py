@@ -9,7 +9,7 @@ from annotate.auth import session
 from annotate.elements import display, pickers, widgets
 from annotate.elements.columns import text, timestamp
 from annotate.elements.service_cache import cached
-from annotate.judging.card import ADJUDICATE, CardData, grade_buttons, mount
+from annotate.judging.card import ADJUDICATION, CardData, grade_buttons, mount
 from annotate.judging.wire import PairFilter
 from collection.adjudication import filter_queue
 from collection.characters import without_bidi
@@ -107,4 +107,4 @@ if waiting:
     st.caption(for_texts)
 pair = st.session_state.get(PAIR)
 data = CardData(scale=grade_buttons(scale), query_id=None, card={}, filter=conditions, pair=pair, picked=picked)
-mount(data, ADJUDICATE, "adjudicate")
+mount(data, ADJUDICATION, "adjudicate")

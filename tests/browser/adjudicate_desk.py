@@ -12,7 +12,8 @@ from typing import Any
 
 from annotate.judging.card import grade_buttons
 from collection.records import GRADE_SCALES
-from tests.browser.task_harness import CAP, Desk, TaskHarness, document
+from tests.browser.card_harness import as_sent
+from tests.browser.task_harness import CAP, RIVERS, Desk, TaskHarness, document
 
 ZALGO = "H\u0336\u0310\u0343e" + "\u0335\u0321\u0300\u0301\u0302\u0303\u0308\u030a\u030b\u030c" * 60 + "llo"
 PAYLOAD = "<img src=x onerror=window.broken=1><script>window.broken=1</script>"
@@ -65,10 +66,9 @@ class AdjudicationDesk(Desk):
     def unit_of(self, query_id: str, doc_id: str) -> dict[str, Any]:
         """A pair as it is handed out."""
         doc = next(doc for doc in self.pool[query_id] if doc["doc_id"] == doc_id)
-        words = {"query_id": query_id, "title": f"Topic {query_id}", "description": "Where does this river rise?"}
+        words = {"query_id": query_id, "title": f"Topic {query_id}", "description": RIVERS}
         words |= {"narrative": "A passage answers it if it names the place.", "note": self.notes.get(query_id, "")}
-        text = doc["text"]
-        shown = doc | {"text": text[:CAP], "length": len(text), "truncated": len(text) > CAP}
+        shown = as_sent(doc, f"Topic {query_id} {RIVERS}", CAP)
         said = self.current().get((query_id, doc_id))
         return {"topic": words, "documents": [shown], "opinions": self.opinions.get(doc_id, two()), "former": said}
 

@@ -23,7 +23,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.card import JUDGE, nodes, script, style_sheet
+from annotate.judging.card import CAPS, GRADE, KEYS, nodes, style_sheet
+from annotate.judging.card_modules import card_modules
+from collection.documents.rendering import find_terms, terms
 from collection.records import GRADE_SCALES
 from tests.helpers import until
 
@@ -68,7 +70,7 @@ PAGE = """<!doctype html>
          background: var(--st-background-color); color: var(--st-text-color); }
 </style></head>
 <body><div id="host"></div><input id="outside" hidden><script type="module">
-import mountCard from "/FOLDER.js";
+import mountCard from "MODULE";
 const host = document.getElementById("host");
 const root = MODE === "shadow" ? host.attachShadow({ mode: "open" }) : host;
 const inner = document.createElement("div");
@@ -133,11 +135,12 @@ window.onScreen = () => (window.part("document").hidden ? null : window.part("do
 def page_of(card: Any, data: dict[str, Any], query: Mapping[str, str], watch: str, changes: str) -> str:
     """The page with a card: how what is on screen is read (`watch`), and in which part the next appears (`changes`)."""
     theme = DARK if query.get("theme") == "dark" else LIGHT
-    page = PAGE.replace("MODE", json.dumps(query.get("root", "shadow"))).replace("FOLDER", card.folder)
+    page = PAGE.replace("MODE", json.dumps(query.get("root", "shadow")))
+    page = page.replace("MODULE", card_modules().address(f"{card.name}.js"))
     page = page.replace("PADDING", query.get("padding", "24px")).replace("WATCH", watch).replace("CHANGES", changes)
     page = page.replace("VARIABLES", "; ".join(f"--st-{name}: {value}" for name, value in theme.items()))
     page = page.replace("CARD", json.dumps(nodes(card))).replace("STYLE", json.dumps(style_sheet(card)))
-    return page.replace("DATA", json.dumps(data))
+    return page.replace("DATA", json.dumps(data | {"keys": KEYS[card.name], "caps": CAPS}))
 
 
 def document(number: int, **changes: Any) -> dict[str, Any]:
@@ -158,6 +161,23 @@ def document(number: int, **changes: Any) -> dict[str, Any]:
         "terms": [],
         "title_terms": [],
         **changes,
+    }
+
+
+NEED = "How can a rolling mean be computed over a time series with gaps?"
+
+
+def as_sent(found: dict[str, Any], need: str, cap: int | None) -> dict[str, Any]:
+    """A document as the routes give it: cut after `cap` characters, with the places of the topic's words."""
+    text, words = found["text"], terms(need)
+    sent = text if cap is None else text and text[:cap]
+    plain = {"form": "text", "html": None, "metadata": {}, "images": [], "excerpts": None}
+    return {**plain, **found} | {
+        "text": sent,
+        "length": len(text or ""),
+        "truncated": len(text or "") > len(sent or ""),
+        "terms": find_terms(sent or "", words),
+        "title_terms": find_terms(found["title"] or "", words),
     }
 
 
@@ -239,14 +259,8 @@ class Desk:
 
     def shown(self, query_id: str, doc_id: str) -> dict[str, Any]:
         """A document as the routes give it: cut at the cap."""
-        found = self.pool[query_id][doc_id]
-        text = found["text"]
-        return found | {
-            "text": text and text[:TEXT_CAP],
-            "length": len(text or ""),
-            "truncated": len(text or "") > TEXT_CAP,
-            **({"calibration": True} if doc_id in self.settled else {}),
-        }
+        found = as_sent(self.pool[query_id][doc_id], f"rolling mean {query_id} {NEED}", TEXT_CAP)
+        return found | ({"calibration": True} if doc_id in self.settled else {})
 
     def topics(self, ask: dict[str, Any]) -> dict[str, Any]:
         """All topics with their progress."""
@@ -255,7 +269,7 @@ class Desk:
                 {
                     "query_id": query_id,
                     "title": f"rolling mean {query_id}",
-                    "description": "How can a rolling mean be computed over a time series with gaps?",
+                    "description": NEED,
                     "narrative": "A relevant document says how. One that only names it is related.",
                     **self.progress(query_id),
                     "without_text": self.without_text.get(query_id, 0),
@@ -391,8 +405,7 @@ class Desk:
 
     def document(self, ask: dict[str, Any]) -> dict[str, Any]:
         """One document with its whole text."""
-        found = self.pool[ask["query_id"]][ask["doc_id"]]
-        whole = found | {"length": len(found["text"]), "truncated": False}
+        whole = as_sent(self.pool[ask["query_id"]][ask["doc_id"]], f"rolling mean {ask['query_id']} {NEED}", None)
         said = self.current().get((ask["query_id"], ask["doc_id"]))
         if ask.get("said") and said:
             whole["said"] = {name: said[name] for name in SAID}
@@ -479,7 +492,7 @@ class Harness:
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
         routes = [
             Route("/", self.page),
-            Route("/judge.js", self.script),
+            card_modules().route(),
             Route("/files/{name}", self.file),
             Route("/api/judging/{desk:int}/{name}", self.answer, methods=["POST"]),
         ]
@@ -516,10 +529,6 @@ class Harness:
             return Response(status_code=404)
         return Response(picture(), media_type="image/png")
 
-    async def script(self, request: Request) -> Response:
-        """The card's module, as it is on disk."""
-        return Response(script(JUDGE), media_type="text/javascript")
-
     async def page(self, request: Request) -> HTMLResponse:
         """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""
         query = request.query_params
@@ -536,7 +545,7 @@ class Harness:
             "card": self.desk.card,
             "own": self.desk.own,
         }
-        return HTMLResponse(page_of(JUDGE, data, query, WATCH, "text"))
+        return HTMLResponse(page_of(GRADE, data, query, WATCH, "text"))
 
 
 if __name__ == "__main__":

@@ -88,13 +88,13 @@ class Card:
 
     def saved(self) -> None:
         """Waits until nothing is left to save; before the first save the card says nothing of it."""
-        nothing_left = "() => !(window.part('card').cleverdon?.state?.pending ?? []).length"
+        nothing_left = "() => !(window.part('card').cleverdon?.state?.outbox ?? []).length"
         self.page.wait_for_function(nothing_left)
         expect(self.part("status")).to_have_text(re.compile("^(Saved)?$"))
 
     def holds(self, doc_id: str) -> None:
         """Waits until a document is in the queue."""
-        held = "id => window.part('card').cleverdon.state.queue.some((document) => document.doc_id === id)"
+        held = "id => window.part('card').cleverdon.state.units.some(({ documents: [doc] }) => doc.doc_id === id)"
         self.page.wait_for_function(held, arg=doc_id)
 
     def until(self, there: Callable[[], object]) -> None:
@@ -114,7 +114,8 @@ class Card:
         """
         return self.page.evaluate(
             """(key) => {
-              window.part("card").cleverdon.state.queue.shift();
+              const { card } = window.part("card").cleverdon;
+              card.state = { ...card.state, units: card.state.units.slice(1) };
               const shown = window.onScreen();
               window.dispatchEvent(new KeyboardEvent("keydown", { key }));
               return shown;

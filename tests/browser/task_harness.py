@@ -19,15 +19,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.card import ADJUDICATE, CARDS, script
+from annotate.judging.card import ADJUDICATION, CARDS
+from annotate.judging.card_modules import card_modules
 from collection.preferences import Lookahead, look_ahead, plan
-from tests.browser.card_harness import REASONS, Harness, page_of
+from tests.browser.card_harness import REASONS, Harness, as_sent, page_of
 from tests.browser.card_page import Card
 from tests.browser.chromium import PATIENCE
 
 CAP = 4000
 AHEAD = 3
-KNOWN = {**CARDS, "adjudication": ADJUDICATE}
+KNOWN = {**CARDS, "adjudication": ADJUDICATION}
 
 WATCH = """
 // The topic on screen; for preferences the two documents as well, for adjudication the one.
@@ -53,6 +54,9 @@ window.fetch = async (url, ...rest) => {
   return response;
 };
 """
+
+
+RIVERS = "Where does this river rise?"
 
 
 def document(number: int, **changes: Any) -> dict[str, Any]:
@@ -133,14 +137,9 @@ class Desk:
 
     def unit(self, query_id: str) -> dict[str, Any]:
         """A topic as it is handed out."""
-        words = {"query_id": query_id, "title": f"Topic {query_id}", "description": "Where does this river rise?"}
+        words = {"query_id": query_id, "title": f"Topic {query_id}", "description": RIVERS}
         words |= {"narrative": "A passage answers it if it names the place.", "note": self.notes.get(query_id, "")}
-        shown = [
-            doc
-            | {"text": doc["text"] and doc["text"][:CAP], "length": len(doc["text"] or "")}
-            | {"truncated": len(doc["text"] or "") > CAP}
-            for doc in self.pool[query_id]
-        ]
+        shown = [as_sent(doc, f"Topic {query_id} {RIVERS}", CAP) for doc in self.pool[query_id]]
         said = self.said(query_id)
         if self.task == "list":
             return {"topic": words, "documents": shown, "former": said[0] if said else None}
@@ -182,7 +181,7 @@ class Desk:
     def whole(self, ask: dict[str, Any]) -> dict[str, Any]:
         """A document with all of its text."""
         found = next(doc for doc in self.pool[ask["query_id"]] if doc["doc_id"] == ask["doc_id"])
-        return found | {"length": len(found["text"]), "truncated": False}
+        return as_sent(found, f"Topic {ask['query_id']} {RIVERS}", None)
 
     def arranged(self, ask: dict[str, Any]) -> dict[str, Any]:
         """How the annotator has arranged the card."""
@@ -224,16 +223,9 @@ class TaskHarness(Harness):
         super().__init__(port)
         self.server.config.app.routes[:] = [  # type: ignore[union-attr]
             Route("/", self.page),
-            Route("/{folder}.js", self.script),
+            card_modules().route(),
             Route("/api/judging/{desk:int}/{name:path}", self.answer, methods=["POST"]),
         ]
-
-    async def script(self, request: Request) -> Response:
-        """The card's module, as it is on disk."""
-        return Response(
-            script(next(c for c in KNOWN.values() if c.folder == request.path_params["folder"])),
-            media_type="text/javascript",
-        )
 
     async def page(self, request: Request) -> HTMLResponse:
         """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""

@@ -217,7 +217,7 @@ def test_a_pair_that_somebody_adjudicated_meanwhile_is_told(card, desk):
 
 def test_what_others_adjudicated_leaves_the_queue(card, desk):
     desk.ended |= {"d002", "d003"}
-    card.page.evaluate("(() => { const { state } = part('card').cleverdon; state.due = true; })()")
+    card.page.evaluate("(({ card }) => { card.state = { ...card.state, due: true }; })(part('card').cleverdon)")
     card.press("0")
     card.saved()
     card.press("1")

@@ -382,7 +382,7 @@ def test_leaving_is_questioned_only_after_a_failure(card, desk):
     assert asked == []
     desk.fail = 500
     card.press("1")
-    card.page.wait_for_function("window.part('card').cleverdon.state.failures > 0")
+    card.page.wait_for_function("window.part('card').cleverdon.state.sync.failures > 0")
     card.page.reload()
     assert asked == ["beforeunload"]
     desk.fail = None

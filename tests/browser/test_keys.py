@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotate.judging import card as cards
-from collection import phrases
 from tests.browser.adjudicate_desk import AdjudicationDesk
 from tests.browser.card_page import Card
 from tests.browser.task_harness import Desk, TaskHarness, make_cards, topics
@@ -40,7 +37,7 @@ def make(browser: Browser, running: TaskHarness, make_card: Callable[..., Card])
     make_unit_card = next(units)
 
     def opened(folder: str, **options: Any) -> Any:
-        if folder == "judge":
+        if folder == "grade":
             return make_card(**options).open()
         running.desk = DESKS[folder]()
         return make_unit_card(**options).open()
@@ -63,7 +60,7 @@ def bare_buttons(page: Page) -> list[str]:
     return [button.evaluate("b => b.outerHTML") for button in buttons.all() if not button.inner_text().strip()]
 
 
-@pytest.mark.parametrize("folder", ["judge", *DESKS])
+@pytest.mark.parametrize("folder", ["grade", *DESKS])
 def test_with_a_keyboard_every_button_of_the_bar_tells_its_key(make, folder):
     page = make(folder).page
     for button in page.locator(".cd-actions button:visible").all():
@@ -72,7 +69,7 @@ def test_with_a_keyboard_every_button_of_the_bar_tells_its_key(make, folder):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("folder", ["judge", *DESKS])
+@pytest.mark.parametrize("folder", ["grade", *DESKS])
 def test_without_a_keyboard_no_key_is_told(make, folder, size):
     page = make(folder, **TOUCH | {"viewport": {"width": size[0], "height": size[1]}}).page
     assert told(page) == []
@@ -95,7 +92,7 @@ def test_without_a_keyboard_no_key_is_told(make, folder, size):
 
 
 def test_without_a_keyboard_notices_tell_no_key(make):
-    card = make("judge", **TOUCH)
+    card = make("grade", **TOUCH)
     card.grade(2).tap()
     expect(card.part("notice")).to_have_text("frame.method_100: 2 Relevant")
     card.button("back").tap()
@@ -103,45 +100,3 @@ def test_without_a_keyboard_notices_tell_no_key(make):
     assert card.grade(2).locator("kbd").first.evaluate("n => getComputedStyle(n, '::after').content") == '"✓"'
     card.button("skip").tap()
     expect(card.part("notice")).to_have_text("This document is already judged.")
-
-
-def test_the_card_s_phrases_are_the_library_s(browser: Browser):
-    page = browser.new_page()
-    script = (Path(cards.__file__).parent / "parts" / "phrases.js").read_text(encoding="utf-8")
-    lengths = [
-        0,
-        0.5,
-        1,
-        1.4,
-        45.4,
-        88.5,
-        89,
-        89.6,
-        90,
-        150,
-        600,
-        5399,
-        5400,
-        7200,
-        8100,
-        7380,
-        35_900,
-        36_000,
-        500_000,
-        9_000_000,
-    ]
-    pairs = [(2400, 3000), (1200, 9000), (600, 601), (60, 60), (5399.9, 5400), (36_000, 72_000)]
-    items = [["a"], ["a", "b"], ["a", "b", "c"]]
-    made = page.evaluate(
-        f"([lengths, pairs, items]) => {{ {script}; return [lengths.map(duration), "
-        "pairs.map(([low, high]) => durationRange(low, high)), items.map((each) => join(each)), "
-        "[count(1, 'pair'), count(2000, 'pair'), count(2, 'query', 'queries'), count(0, 'topic')]]; }",
-        [lengths, pairs, items],
-    )
-    page.close()
-    assert made == [
-        [phrases.duration(length) for length in lengths],
-        [phrases.duration_range(*pair) for pair in pairs],
-        [phrases.join(each) for each in items],
-        ["1 pair", "2,000 pairs", "2 queries", "0 topics"],
-    ]

@@ -26,12 +26,12 @@ def tabs(desk, make_card, harness):
 
 def knows(card, count):
     """The tab knows of so many others."""
-    card.page.wait_for_function("n => window.part('card').cleverdon.state.tabs.others.size === n", arg=count)
+    card.page.wait_for_function("n => Object.keys(window.part('card').cleverdon.state.tabs).length === n", arg=count)
 
 
 def calm(card):
     """Nothing of this tab or another is outstanding."""
-    idle = "(({ pending, tabs, inFlight, due }) => !pending.length && !tabs.told.size && !inFlight && !due)"
+    idle = "(({ outbox, told, sync, due }) => !outbox.length && !Object.keys(told).length && !sync.running && !due)"
     card.page.wait_for_function(f"{idle}(window.part('card').cleverdon.state)")
 
 
@@ -63,7 +63,7 @@ def test_what_one_tab_judges_leaves_the_screen_of_the_other_and_can_be_taken_bac
     was_undone(second.grade(3))
     second.press("1")
     second.shows("d101")
-    first.page.wait_for_function("window.part('card').cleverdon.state.history.at(-1)?.relevance === 1")
+    first.page.wait_for_function("window.part('card').cleverdon.state.history.at(-1)?.decision.relevance === 1")
     first.press("ArrowLeft")
     first.shows("d100")
     expect(first.grade(1)).to_have_attribute("aria-pressed", "true")
@@ -137,12 +137,11 @@ def test_a_tab_that_dies_without_a_word_is_missed(desk, make_card, harness):
     first.press("0", "1")
     second.shows("d102")
     # It hears and says nothing any more, as if it had been killed.
-    deaf = "(({ tabs: { channel } }) => { channel.onmessage = null; channel.postMessage = () => {}; })"
-    first.page.evaluate(f"{deaf}(window.part('card').cleverdon.state)")
+    first.page.evaluate("window.part('card').cleverdon.card.channel.close()")
     for _ in range(3):
         page.clock.fast_forward(4_000)
     knows(second, 0)
-    page.wait_for_function("window.part('card').cleverdon.state.pending.length === 2")
+    page.wait_for_function("window.part('card').cleverdon.state.outbox.length === 2")
     desk.fail = None
     page.clock.fast_forward(11_000)
     second.saved()
@@ -158,11 +157,11 @@ def test_a_revision_never_overtakes_what_another_tab_has_not_sent(tabs, desk):
     second.shows("d101")
     second.press("ArrowLeft", "0")
     second.says("status", "2 not saved yet")
-    first.page.evaluate("clearTimeout(window.part('card').cleverdon.state.retry)")  # the first tab does not get to it
+    first.page.evaluate("window.part('card').cleverdon.card.time('retry', null)")  # the first tab does not get to it
     desk.fail = None
     second.saved()
     assert words(desk) == [("d100", 3), ("d100", 0)]
-    first.page.evaluate("window.part('card').cleverdon.state.retry = null")
+    first.page.evaluate("window.part('card').cleverdon.card.dispatch({ type: 'wake' })")
     first.press("1")
     for card in tabs:
         calm(card)

@@ -6,6 +6,7 @@
  */
 
 /** @import { CardData, Face, On } from "./types.js" */
+/** A card's node, which keeps its view. @typedef {HTMLElement & { cleverdon?: View }} Root */
 
 import { Card } from "../shell/card.js";
 import { closeLostDialogs } from "./lost_dialog.js";
@@ -17,9 +18,6 @@ const SLOT = Symbol.for("cleverdon.judging.card");
 /** @type {Map<string, Card>} */
 const cards = new Map();
 
-/** The view of a card's nodes. @type {WeakMap<Element, View>} */
-const views = new WeakMap();
-
 /**
  * @param {Face} face
  * @returns {(component: { data: CardData, parentElement: Element | ShadowRoot }) => () => void}
@@ -29,11 +27,11 @@ export function mountable(face) {
     const slots = /** @type {Record<symbol, (() => void) | undefined>} */ (/** @type {unknown} */ (window));
     slots[SLOT]?.();
     const card = cardFor(face, data);
-    const root = /** @type {HTMLElement} */ (parentElement.querySelector("[data-part=card]"));
-    let view = views.get(root);
+    const root = /** @type {Root} */ (parentElement.querySelector("[data-part=card]"));
+    let view = root.cleverdon;
     const fresh = view?.card !== card;
     if (!view || fresh) view = new View(face, card, root);
-    views.set(root, view);
+    root.cleverdon = view;
     const detach = attach(view);
     const leave = () => {
       detach();

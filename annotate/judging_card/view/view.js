@@ -45,7 +45,10 @@ export class View {
     this.actions = new Map();
     // In the order of the list of keys.
     const actions = Object.assign({}, ...this.parts.map((part) => part.actions ?? {}));
-    for (const name of Object.keys(this.data.keys.actions)) if (actions[name]) this.actions.set(name, actions[name]);
+    for (const name of Object.keys(this.data.keys.actions)) {
+      if (!actions[name]) throw new Error(`no part has the action ${name} of keys.json`);
+      this.actions.set(name, actions[name]);
+    }
     /** @type {NonNullable<Part["clicks"]>} */
     this.clicks = Object.assign({}, ...this.parts.map((part) => part.clicks ?? {}));
     /** @type {Record<string, Panel>} */
