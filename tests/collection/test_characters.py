@@ -83,6 +83,7 @@ def test_a_value_in_markdown_is_text_and_nothing_else(text: str) -> None:
     assert not re.search(f"[{BIDI}]", page.text)
 
 
+@pytest.mark.slow
 @tries(300)
 @given(hostile)
 def test_no_value_is_markup_in_a_line_a_paragraph_or_a_table(text: str) -> None:

@@ -198,6 +198,7 @@ def test_an_adaptive_strategy(campaign: Campaign, files: Path, tmp_path: Path, o
     assert "\nin-turn " in simulated(files, tmp_path, "--strategy", "in-turn")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_a_learner(campaign: Campaign, files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "| `centroid` | `scale=1.0` |" in ok("methods", "learners", "--format", "markdown")

@@ -255,6 +255,7 @@ def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: 
     assert (row["kind"], row["reason"], row["note"]) == ("cannot judge", "no text", "Only a picture.")
 
 
+@pytest.mark.slow
 def test_my_judgements_shows_others_only_where_judging_is_not_blind(
     opened: Callable[..., AppTest], campaign: Campaign
 ) -> None:

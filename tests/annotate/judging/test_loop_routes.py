@@ -157,6 +157,7 @@ def ann(client: TestClient) -> Card:
 # --- handing out ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_the_first_model(ann: Card) -> None:
     first = ann.sync()
     assert (first["documents"], first["order"], first["behind"]) == ([], [], True)
@@ -267,6 +268,7 @@ def test_a_closed_topic_asks_for_no_model(ann: Card, looping: Campaign, service:
     assert answer["progress"]["topic"] == {"judged": 0, "pool": 0}
 
 
+@pytest.mark.slow
 def test_a_card_that_knows_of_another_leaves_it_what_it_has(client: TestClient) -> None:
     Card(client, "bob", "2").settle()  # there is a model of the other topic
     first = Card(client, "ann")
@@ -343,6 +345,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return tried
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, monkeypatch: Any) -> None:
     ann.settle()
     tried = failing(monkeypatch)
@@ -410,6 +413,7 @@ def test_a_round_that_is_made_already_is_not_made_twice(looping: Campaign, monke
 # --- search -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_search_take_and_judge(ann: Card, looping: Campaign) -> None:
     ann.settle()
     found = ann.post("search", words="ducks shock")["documents"]

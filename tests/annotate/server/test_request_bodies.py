@@ -140,6 +140,7 @@ def client(campaign: Campaign) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body", [b"{", b"[]", b"\xff", b"[" * 5000, b"null", b'{"annotator": "ann", "annotator": "ann"}']
 )

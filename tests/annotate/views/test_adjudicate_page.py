@@ -139,6 +139,7 @@ def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppT
     assert not app.get("bidi_component")
 
 
+@pytest.mark.slow
 def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "adjudicate.py")
     for others in ({"picked": str(uuid4()), "listed": ["x"], "pair": 2}, {"picked": None}):
@@ -151,6 +152,7 @@ def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppT
         assert app.session_state["listed"] == ["x"]
 
 
+@pytest.mark.slow
 def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], differing: Campaign) -> None:
     adjudicated(differing, "d1", 2)
     out = Judgement(str(uuid4()), "eve", "1", "d2", "cannot judge", reason="broken", note="\u202eabc")

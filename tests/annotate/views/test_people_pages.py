@@ -271,6 +271,7 @@ def test_hostile_names_are_no_markup(opened: Open, campaign: Campaign) -> None:
 # --- account --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ROLES)
 def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: Role) -> None:
     app = opened(campaign, "account.py", role, "ann")

@@ -362,6 +362,7 @@ def test_an_update_equals_a_new_start(change: str, bigrams: bool, tmp_path: Path
     assert len(list((tmp_path / "a").iterdir())) == 2
 
 
+@pytest.mark.slow
 @tries(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.one_of(st.none(), st.text("ab 東京\n.", max_size=8)), max_size=6), min_size=2, max_size=3))
 def test_any_row_of_updates_equals_a_new_start(tmp_path_factory: pytest.TempPathFactory, states: list) -> None:
@@ -383,6 +384,7 @@ def test_small_chunks_and_steps_change_nothing(tmp_path: Path, made: Vectors, mo
     assert np.allclose(space(open_vectors(tmp_path)), space(made), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_settings_change_the_fingerprint_and_the_vectors(tmp_path: Path) -> None:
     seen = [update(tmp_path, pairs(TEXTS)).fingerprint]
     for options in ({"bigrams": True}, {"blocks": ["words"]}, {"blocks": ["chars"]}, {"blocks": ["chars", "words"]}):

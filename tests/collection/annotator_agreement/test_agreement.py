@@ -278,6 +278,7 @@ def test_order_and_names_mean_nothing(units: list[list[int | None]], random: obj
         pd.testing.assert_series_equal(numbers(other), before, atol=EXACT)
 
 
+@pytest.mark.slow
 @tries(40)
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.integers(2, 4))
 def test_perfect_agreement_is_one(grades: list[int], raters: int) -> None:
@@ -289,6 +290,7 @@ def test_perfect_agreement_is_one(grades: list[int], raters: int) -> None:
     assert found["binary", "overlap"] == 1 if any(grades) else np.isnan(found["binary", "overlap"])
 
 
+@pytest.mark.slow
 @tries(40)
 @given(TABLE)
 def test_a_copy_of_an_annotator_raises_nothing_above_one(units: list[list[int | None]]) -> None:
@@ -741,6 +743,7 @@ def test_labels_are_last_words_of_annotators(judged: Campaign) -> None:
     assert any("1 adjudication left out" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_cannot_judge_is_counted_of_annotators_who_are_there(judged: Campaign) -> None:
     """An adjudicator's is an adjudication, and who is left out is left out here too."""
     say(judged, "ann", ("2", "d7"), None)
@@ -990,6 +993,7 @@ def test_the_command_on_a_campaign(judged: Campaign) -> None:
     assert [r["low"] for r in written["values"]] == [None if np.isnan(v) else v for v in found["low"]]
 
 
+@pytest.mark.slow
 def test_a_file_can_be_told_its_scale(judged: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     formats.write_labels(judged.agreement.labels(topics=["1"]), path)
@@ -1001,6 +1005,7 @@ def test_a_file_can_be_told_its_scale(judged: Campaign, tmp_path: Path) -> None:
     assert json.loads(ok("agreement", path, "--resamples", 0, "--format", "json"))["grades"] == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_topics_are_sorted_by_the_coefficient_that_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     frame = pd.concat([labels_of("0 0 0 0 0 1", "0 0 0 0 1 0").assign(query_id="rare"),
@@ -1022,6 +1027,7 @@ def test_the_command_with_too_little_says_so(campaign: Campaign) -> None:
     assert all(row["value"] is None and row["note"] for row in written["values"])
 
 
+@pytest.mark.slow
 def test_what_holds_for_every_coefficient_is_printed_once(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     labels_of("0 1 2 0", "0 1 1 1").to_csv(path, index=False)

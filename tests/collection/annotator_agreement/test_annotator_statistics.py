@@ -228,6 +228,7 @@ def test_much_faster_than_the_others() -> None:
     assert looked(graded("ann", MIXED, seconds=2.5), graded("bob", MIXED, seconds=10.0)).remarks == {}
 
 
+@pytest.mark.slow
 def test_always_the_same_grade_beside_what_others_gave_to_the_same_pairs() -> None:
     conduct = looked(graded("ann", [0] * 40), graded("bob", MIXED))
     assert remarks(conduct, "ann", "Grade 0 in 40 of 40 judgements.") == [
@@ -264,6 +265,7 @@ def test_far_from_what_the_others_agree_on_and_stricter() -> None:
     assert conduct.differences == []
 
 
+@pytest.mark.slow
 def test_of_two_annotators_neither_is_unusual() -> None:
     lenient, only_ann = graded("ann", [min(g + 1, 3) for g in MIXED]), graded("cat", MIXED[:10])
     conduct = looked(lenient, graded("bob", MIXED))

@@ -221,6 +221,7 @@ def test_in_the_loop_others_judge_what_was_judged(campaign: Campaign) -> None:
     assert campaign.active_learning.ledger("1").judged == 1
 
 
+@pytest.mark.slow
 def test_idle_cards_keep_no_second_opinion_from_others(campaign: Campaign) -> None:
     campaign.settings.set_loop(mode="loop-in-pool")
     campaign.assignments.update(annotators=2)
@@ -598,6 +599,7 @@ def test_unknown_names_are_refused_by_name(campaign: Campaign, call: object, nam
         call(campaign)
 
 
+@pytest.mark.slow
 def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
     assert campaign.assignments.notices() == []
     campaign.assignments.update(annotators=2)
@@ -715,6 +717,7 @@ def cells(shown: Result) -> list[list[str]]:
     return [re.split(" {2,}", line) for line in shown.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_a_loop_has_no_number_of_judgements(campaign: Campaign) -> None:
     assert campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)]).saved
     campaign.settings.set_loop(mode="loop")

@@ -501,6 +501,7 @@ def damaged(campaign: Campaign, damage: Callable[[Path], None]) -> str:
     return f"run 'alpha': runs/{re.escape(name)} .*`cleverdon import {campaign.directory} --run FILE --replace`"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_digest", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_a_damaged_run_is_named_with_the_remedy(

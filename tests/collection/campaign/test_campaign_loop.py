@@ -68,6 +68,7 @@ def is_wing(doc_id: str) -> int:
 # What is handed out
 
 
+@pytest.mark.slow
 def test_the_loop_begins_with_the_runs_and_goes_on_with_what_it_learned(wings: Campaign) -> None:
     order = [judge_next(wings, is_wing) for _ in range(6)]
     assert order[:2] == ["heat0", "wing0"]
@@ -86,6 +87,7 @@ def test_documents_without_a_text_are_not_handed_out(wings: Campaign) -> None:
     assert wings.judging.next_pairs("ann", "3", 5).documents == []
 
 
+@pytest.mark.slow
 def test_after_a_row_of_irrelevant_documents_some_are_drawn(wings: Campaign) -> None:
     wings.settings.set_loop(run=4)
     for _ in range(20):
@@ -298,6 +300,7 @@ def test_an_old_round_says_the_right_number_all_the_same(wings: Campaign) -> Non
     assert wings.active_learning.ledger("1").out_of_reach.tolist() == [10] * 12
 
 
+@pytest.mark.slow
 def test_a_long_round_lasts_while_no_newer_one_comes(wings: Campaign) -> None:
     made = wings.active_learning.next_round("1", 70)
     for _ in range(70):
@@ -415,6 +418,7 @@ def test_cannot_judge_outside_the_pool_counts(wings: Campaign) -> None:
     assert wings.overview.status()["cannot_judge"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["loop", "pool"])
 def test_progress_after_each_save_is_what_a_count_of_everything_gives(wings: Campaign, mode: str) -> None:
     wings.pools.add("depth", depth=3)

@@ -223,6 +223,7 @@ def test_what_was_judged_is_revised_and_taken_back(directory: Path, tmp_path: Pa
     assert (revised["revises"], undone["revises"]) == (last["uuid"], revised["uuid"])
 
 
+@pytest.mark.slow
 def test_documents_are_imported_and_pairs_pooled(directory: Path, tmp_path: Path) -> None:
     (tmp_path / "new.jsonl").write_text('{"doc_id": "d13", "title": "Oolong", "text": "Water of 90 degrees."}\n')
     (tmp_path / "new.run").write_text("3 Q0 d13 1 2.0 fresh\n3 Q0 d05 2 1.0 fresh\n")

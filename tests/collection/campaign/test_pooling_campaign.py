@@ -182,6 +182,7 @@ def test_the_same_sample_of_more_runs_leaves_what_it_left_out_where_it_was(large
     assert 3 in set(large.store.pool.sampled_out()["pool_round"])
 
 
+@pytest.mark.slow
 def test_the_written_pool_has_what_a_sample_needs(large: Campaign, tmp_path: Path) -> None:
     large.pools.add("depth", depth=2)
     large.export.files(pool=tmp_path / "pool.tsv")

@@ -517,6 +517,7 @@ def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Camp
     assert hundred.settings.loop().run is None
 
 
+@pytest.mark.slow
 def test_what_the_library_refuses_is_told(
     opened: Callable[..., AppTest], hundred: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -540,6 +541,7 @@ def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Ca
     assert app.button(key="update").disabled
 
 
+@pytest.mark.slow
 def test_a_binary_campaign_has_one_level(
     opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
 ) -> None:

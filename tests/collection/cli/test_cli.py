@@ -67,6 +67,7 @@ def test_a_pair_outside_the_pool_is_judged_with_a_note(built: Path) -> None:
     assert "not in the pool" in result.stderr
 
 
+@pytest.mark.slow
 def test_judging_otherwise(built: Path) -> None:
     pair = ["--topic", "1", "--doc", "d1", "--annotator", "ann"]
     assert "cannot judge by ann" in ok("judge", built, *pair, "--cannot-judge", "unreadable")
@@ -258,6 +259,7 @@ def test_wrong_words(built: Path, tmp_path: Path) -> None:
     assert "cannot be written" in fails("export", built, "--pool", tmp_path / "no" / "folder.tsv")
 
 
+@pytest.mark.slow
 def test_the_next_step_has_its_command(built: Path, tmp_path: Path) -> None:
     lines = ok("status", built).splitlines()
     assert "topic  mode  pool  judged  judgements left  title" in lines  # without columns of zeros
@@ -265,6 +267,7 @@ def test_the_next_step_has_its_command(built: Path, tmp_path: Path) -> None:
     assert ok("new", tmp_path / "c").endswith(f"  cleverdon import {tmp_path / 'c'} {IMPORT}\n")
 
 
+@pytest.mark.slow
 def test_an_empty_export_has_a_reason(built: Path, tmp_path: Path) -> None:
     files = {name: tmp_path / name for name in ("qrels", "labels.csv", "judgements.csv", "passages.jsonl")}
     asked = [each for name, path in files.items() for each in (f"--{name.partition('.')[0]}", path)]
@@ -281,6 +284,7 @@ def test_serve_and_demo_check_the_directory_before_they_start(tmp_path: Path) ->
     assert "there is no campaign in" in fails("serve", tmp_path / "nowhere")
 
 
+@pytest.mark.slow
 def test_help_is_quick_and_light() -> None:
     """Well under a second: no pandas, no scikit-learn, no Streamlit before a command runs."""
     code = "import sys, collection.cli; print(sorted(m for m in sys.modules if m in %r))"

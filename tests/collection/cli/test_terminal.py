@@ -73,6 +73,7 @@ def test_a_title_stays_on_its_row(hostile: Path) -> None:
     assert rows[0].endswith(r"flow \x1b]0;owned\x07Wings \x9b31m")
 
 
+@pytest.mark.slow
 def test_columns_are_as_wide_as_what_is_printed(hostile: Path) -> None:
     lines = ok("evaluate", hostile / "qrels.txt", *hostile.glob("*.run"), "-m", "AP").splitlines()
     assert len({len(line) for line in lines}) == 1, lines

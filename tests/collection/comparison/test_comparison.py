@@ -226,6 +226,7 @@ def test_a_run_that_is_there_twice_is_no_better() -> None:
     assert describe_power(compared.tests, "AP") == ""
 
 
+@pytest.mark.slow
 def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
     runs, qrels = made_up({"a": 0.5, "b": 1.0}, topics=1)
     single = compare(runs, qrels, measured("AP"), baseline="a", all_pairs=True)
@@ -324,6 +325,7 @@ def test_what_is_missing_is_asked_for(four: Evaluation) -> None:
 # Seeds ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_seeds_are_one_system_at_their_mean() -> None:
     runs, qrels = made_up({"dense#1": 0.5, "bm25": 1.0, "dense#2": 0.6, "dense#3": 0.9, "lone#1": 2.0}, topics=30)
     evaluation = evaluate(runs, qrels, measured("AP", "P@5"))
@@ -475,6 +477,7 @@ def test_topics_by_how_far_two_systems_differ(four: Evaluation) -> None:
 # For papers -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
     renamed = {"good": "bm25_k1=0.9 & 100%", "twin": r"a\b{c}~^$#", "between": "between", "bad": "bad"}
     values = four.values.assign(run=four.values["run"].map(renamed))
@@ -646,6 +649,7 @@ def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path)
     )
 
 
+@pytest.mark.slow
 def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, tmp_path: Path) -> None:
     for n in (1, 2):
         (tmp_path / f"{n}.run").write_text(f"1 Q0 d{n} 1 1.0 dense#{n}\n")

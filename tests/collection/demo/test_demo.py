@@ -280,6 +280,7 @@ def test_names_are_split_at_dots_underscores_and_capitals():
     assert _parts("html.parser.HTMLParser") == ["html", "parser", "html", "parser"]
 
 
+@pytest.mark.slow
 def test_the_fusion_runs_last(frame, topics):
     names = [run.name for run in run_all(frame, topics.head(2), 5)]
     assert len(names) == len(SYSTEMS)

@@ -219,6 +219,7 @@ def test_a_fully_judged_sample_has_the_value_of_the_whole(sampled: Campaign) -> 
     assert parse("xinfAP")(align(ranking, with_strata))[0] == pytest.approx(whole, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_qrels_with_probabilities(sampled: Campaign, tmp_path: Path) -> None:
     sampled.export.files(qrels=tmp_path / "p.txt", qrels_form="probabilities")
     back = formats.read_qrels(tmp_path / "p.txt", form="probabilities")
@@ -389,6 +390,7 @@ def test_topics_without_a_grade_go_only_where_unjudged_pairs_go(judged: Campaign
         judged.export.files(include_unjudged_topics=True)
 
 
+@pytest.mark.slow
 def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path) -> None:
     said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--qrels-form", "strata")
     assert "the pool has no strata, which only the strategies stratified and uniform make" in said
@@ -541,6 +543,7 @@ def test_beir_loads_it(whole: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "text"),
     [("title", "running average"), ("description", "Smooth a series."),
@@ -800,6 +803,7 @@ def test_a_document_written_twice_is_the_same(doc_id: str, text: str, metadata: 
     assert list(corpus_record(back)) == list(first)
 
 
+@pytest.mark.slow
 def test_a_text_that_stands_under_another_name_is_not_lost(judged: Campaign, tmp_path: Path) -> None:
     """A text that is null is none: the next field that can hold one is read, and the null is kept beside it."""
     (tmp_path / "more.jsonl").write_text('{"id": "d9", "text": null, "contents": "Flow past a wing."}\n')
@@ -929,6 +933,7 @@ def test_a_collection_of_a_sampled_pool_has_strata(sampled: Campaign, tmp_path: 
     assert report.facts["pool"]["sampled_out"] == 12
 
 
+@pytest.mark.slow
 def test_a_collection_of_choices(campaign: Campaign, tmp_path: Path) -> None:
     """Where nothing is graded, the qrels are what was chosen."""
     campaign.settings.set_judging_page(task="list")
@@ -943,6 +948,7 @@ def test_a_collection_of_choices(campaign: Campaign, tmp_path: Path) -> None:
     assert not (tmp_path / "c" / "judgements.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_collection_of_preferences(campaign: Campaign, tmp_path: Path) -> None:
     """The card does not say of such grades what the scale says of them."""
     campaign.settings.set_judging_page(task="preference")
@@ -952,6 +958,7 @@ def test_a_collection_of_preferences(campaign: Campaign, tmp_path: Path) -> None
     assert "do not tell whether any of them is relevant" in (tmp_path / "c" / "collection.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_size_is_told_where_what_is_judged_was_not_pooled(
     make_campaign: Callable[..., Campaign], tmp_path: Path
 ) -> None:

@@ -79,6 +79,7 @@ def test_a_biased_estimate_is_seen_to_be_biased() -> None:
     assert np.mean([table["bias"] for table in tables]) == pytest.approx(missed, abs=0.03)
 
 
+@pytest.mark.slow
 def test_the_value_is_the_measures_own() -> None:
     runs, full = pool_of(2)
     qrels, measure = sampled(runs, full, "5:.6,40:.2", 3), parse("infNDCG")
@@ -107,6 +108,7 @@ def test_a_stratum_without_a_judgement_is_no_error() -> None:
     assert np.isfinite(table[["value", "lowest", "highest", "error", "bias"]]).all(axis=None)
 
 
+@pytest.mark.slow
 def test_a_completed_run_is_the_run_over_each_of_the_qrels() -> None:
     runs, full = pool_of(5, topics=4, runs=2)
     random = np.random.default_rng(0)

@@ -793,6 +793,7 @@ def test_finished_topics_are_looked_at_alone_once_they_are_half(finished: int, u
     assert TopicsWithGrades(graded, graded[:finished]).usual == usual
 
 
+@pytest.mark.slow
 def test_groups_come_from_a_file(files_of: tuple[Path, list[Path]], tmp_path: Path) -> None:
     qrels, paths = files_of
     groups = tmp_path / "groups.tsv"

@@ -168,6 +168,7 @@ def test_random_draws_are_marked_and_come_when_the_ranking_runs_dry() -> None:
     assert (ledger.size, ledger.judged, ledger.found) == (200, 200, 4)
 
 
+@pytest.mark.slow
 def test_a_control_sample_is_found_again_at_no_cost() -> None:
     documents = [Document(f"d{i}", "", "wing flow" if i < 60 else f"word{i}") for i in range(200)]
     qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in range(60)], "relevance": 1})
@@ -229,6 +230,7 @@ def test_a_stopping_rule_is_asked_after_each_round() -> None:
     assert (late["judgements:fixed"], late["reached:fixed"], late["cost:fixed"]) == (7, 1, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [entry.name for entry in STOPPING_RULES if entry.at_each])
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.5])
 def test_a_rule_asked_at_once_says_what_it_says_one_by_one(rule: str, share: float) -> None:

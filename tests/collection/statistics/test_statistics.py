@@ -259,6 +259,7 @@ def test_the_interval_of_the_median_is_of_order_statistics() -> None:
     assert (tested.of, float(tested.low), float(tested.high)) == ("median", 6, 15)
 
 
+@pytest.mark.slow
 def test_the_bootstrap_agrees_with_scipys() -> None:
     d = np.random.default_rng(3).exponential(1, 60) - 0.7
     expected = stats.bootstrap((d,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(0))

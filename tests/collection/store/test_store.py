@@ -99,6 +99,7 @@ def test_current_is_the_last_word_and_the_log_keeps_all(store: Store) -> None:
     assert str(log["relevance"].dtype) == "Int64"
 
 
+@pytest.mark.slow
 def test_one_topic_s_judgements_do_not_read_the_whole_log(store: Store) -> None:
     """The work grows with the topic, not with the log: counted in steps of SQLite's virtual machine."""
     with store.transaction():
