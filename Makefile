@@ -32,7 +32,7 @@ test: lint chromium ## everything the project checks
 	@$(NODE_TESTS)
 	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadgroup tests
 
-quick: lint ## what fits into two minutes: no browser, nothing slow
+quick: lint ## what fits into little more than a minute: no browser, nothing slow
 	@$(NODE_TESTS)
 	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow and not browser" tests
 

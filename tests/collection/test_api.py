@@ -264,6 +264,7 @@ def test_a_wrong_argument_is_refused_with_a_sentence(call: Callable[[], object],
         call()
 
 
+@pytest.mark.slow
 def test_texts_and_objects_of_other_libraries_are_read(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(pool(RUNS_OF, "depth", depth="3"), pool(RUNS_OF, "depth", depth=3))
     texts, numbers = ({"with_bounds": True, "grades": grades} for grades in ("0-4", range(5)))
@@ -374,6 +375,7 @@ def test_a_console_shows_runs_and_members_of_registries_in_one_line() -> None:
 # --- the other functions ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_comparison_agreement_and_pool_are_those_of_their_packages(tmp_path: Path) -> None:
     runs = [Run(name, rank_run(frame)) for name, frame in FRAMES.items()]
     found = compare(QRELS_OF, RUNS_OF, ["AP"], baseline="bm25", test="wilcoxon")
@@ -386,6 +388,7 @@ def test_comparison_agreement_and_pool_are_those_of_their_packages(tmp_path: Pat
         pool(RUNS_OF, "depth", deep=5)
 
 
+@pytest.mark.slow
 def test_labels_make_agreement_and_qrels(tmp_path: Path) -> None:
     labels = pd.DataFrame(
         [(who, t, d, min(3, g + (who == "bob"))) for who in ("ann", "bob", "cid") for t, of in QRELS_OF.items()

@@ -83,6 +83,7 @@ def test_a_value_in_markdown_is_text_and_nothing_else(text: str) -> None:
     assert not re.search(f"[{BIDI}]", page.text)
 
 
+@pytest.mark.slow
 @tries(300)
 @given(hostile)
 def test_no_value_is_markup_in_a_line_a_paragraph_or_a_table(text: str) -> None:
@@ -187,6 +188,7 @@ def poisoned(facts: dict[str, Any], text: str) -> dict[str, Any]:
     return facts
 
 
+@pytest.mark.slow
 @tries(60)
 @given(text=hostile)
 @example(text="``<script>alert(1)</script>")
@@ -215,6 +217,7 @@ def test_the_address_of_a_collection_is_on_the_web(tmp_path: Path) -> None:
         assert campaign.settings.set_collection(url="https://example.org/wings").url == "https://example.org/wings"
 
 
+@pytest.mark.slow
 def test_the_card_links_to_the_address_and_keeps_the_paragraphs(facts: dict[str, Any]) -> None:
     written = card(facts | {"url": "https://example.org/wings", "description": "One.\n\nTwo *stars*."})
     page = Elements(RENDERER.render(written))

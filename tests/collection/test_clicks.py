@@ -224,6 +224,7 @@ def test_smoothing_is_so_many_impressions_more_at_the_mean_rate() -> None:
     assert found.documents["attractiveness"].to_numpy() == pytest.approx([(2 + 2) / 12, (18 + 2) / 108])
 
 
+@pytest.mark.slow
 def test_smoothing_leaves_position_bias_as_it_is() -> None:
     """Many pairs with few impressions each: what every pair is given must not add up to another examination."""
     rng = np.random.default_rng(4)
@@ -244,6 +245,7 @@ def test_smoothing_leaves_position_bias_as_it_is() -> None:
     assert np.abs(off[0]).mean() < np.abs(off[1]).mean()
 
 
+@pytest.mark.slow
 @tries(30)
 @given(counts, st.integers(1, 30))
 def test_the_likelihood_never_falls(log: pd.DataFrame, rounds: int) -> None:
@@ -380,6 +382,7 @@ def everything(campaign: Campaign) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 def test_clicks_never_reach_what_people_judged(campaign: Campaign, log: Path, tmp_path: Path) -> None:
     (tmp_path / "seen.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
     campaign.importer.import_files(qrels=tmp_path / "seen.txt")

@@ -84,6 +84,7 @@ def test_an_unknown_page_names_the_nearest() -> None:
     assert "did you mean 'how-to/stop-judging'?" in fails("docs", "how-to/stop-juging")
 
 
+@pytest.mark.slow
 def test_every_link_of_every_page_in_the_app_leads_somewhere(browser: TestClient) -> None:
     dead = []
     get = functools.cache(browser.get)

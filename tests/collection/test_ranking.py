@@ -130,6 +130,7 @@ def test_an_empty_run_stays_empty():
 zeros = st.sampled_from([0.0, -0.0, 1.0, -1.0])
 
 
+@pytest.mark.slow
 @tries(150)
 @given(st.lists(st.tuples(st.sampled_from(["1", "2"]), st.sampled_from("abcdefgh"), zeros), unique_by=lambda r: r[:2]))
 def test_the_sign_of_a_zero_stays_with_its_document(rows):

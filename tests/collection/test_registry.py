@@ -108,6 +108,7 @@ def test_a_decision_by_name_is_found(source: str, found: set[str]) -> None:
     assert named(source, f"{own}other.py") == set()
 
 
+@pytest.mark.slow
 def test_no_code_decides_by_the_name_of_a_member() -> None:
     found = {
         (file, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.metadata
 import inspect
 import json
@@ -45,6 +46,12 @@ BREACHES = [
     ("annotate/judging/task_routes.py", "import annotate.judging.history_routes", "Routes of the cards are built"),
     ("annotate/judging/unplaced.py", "", "Routes of the cards are built"),
 ]
+
+
+@functools.cache
+def parsed(file: Path) -> list[ast.AST]:
+    """All nodes of a Python file."""
+    return list(ast.walk(ast.parse(file.read_text())))
 
 
 def dotted(file: str) -> str:
@@ -99,7 +106,7 @@ def modules() -> dict[str, Path]:
 def imported(file: Path, known: Iterable[str]) -> set[str]:
     """The modules that a file imports anywhere, in functions and for types as well."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in parsed(file):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -145,7 +152,7 @@ def test_services_and_repositories_keep_what_is_private() -> None:
     """None reaches into another, and none asks itself which attributes it has."""
     of_tuples = {"_replace", "_asdict", "_make", "_fields"}
     for file in (ROOT / "collection").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in parsed(file):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
                 assert ast.unparse(node.args[0]) != "self", f"{file}:{node.lineno}"
             if isinstance(node, ast.Attribute):
@@ -230,7 +237,7 @@ def test_every_test_lies_under_the_package_that_it_tests() -> None:
 def all_imports(file: Path) -> set[str]:
     """Modules that a file imports, and the names that it imports from them."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in parsed(file):
         if isinstance(node, ast.ImportFrom):
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
@@ -243,7 +250,7 @@ def test_no_test_sleeps() -> None:
     found = []
     for file in (ROOT / "tests").rglob("*.py"):
         if "benchmarks" not in file.parts and file != ROOT / "tests" / "helpers.py":
-            for node in ast.walk(ast.parse(file.read_text())):
+            for node in parsed(file):
                 if isinstance(node, ast.Attribute) and node.attr == "sleep" and ast.unparse(node.value) == "time":
                     found.append(f"{file.relative_to(ROOT)}:{node.lineno}")
     assert found == []

@@ -146,6 +146,7 @@ def test_a_measure(files: Path, tmp_path: Path, opened: Callable[..., AppTest]) 
     assert [row["value"] for row in values] == [0.75]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_a_measure_on_the_compare_page(campaign: Campaign, opened: Callable[..., AppTest]) -> None:
     for query_id, doc_id in (("1", "d1"), ("2", "d4")):
@@ -158,6 +159,7 @@ def test_a_measure_on_the_compare_page(campaign: Campaign, opened: Callable[...,
     assert not app.error
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_a_pooling_strategy(campaign: Campaign, files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     line = "| `first` | pool | `n=1` | The first n documents of every run. |"
@@ -178,6 +180,7 @@ def test_a_pooling_strategy(campaign: Campaign, files: Path, tmp_path: Path, ope
     assert "\nfirst " in simulated(files, tmp_path, "--strategy", "first")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_an_adaptive_strategy(campaign: Campaign, files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "| `in-turn` | adaptive |" in ok("methods", "strategies", "--format", "markdown")
@@ -195,6 +198,7 @@ def test_an_adaptive_strategy(campaign: Campaign, files: Path, tmp_path: Path, o
     assert "\nin-turn " in simulated(files, tmp_path, "--strategy", "in-turn")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_a_learner(campaign: Campaign, files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "| `centroid` | `scale=1.0` |" in ok("methods", "learners", "--format", "markdown")
@@ -207,6 +211,7 @@ def test_a_learner(campaign: Campaign, files: Path, tmp_path: Path, opened: Call
     assert "loop      centroid" in simulated(files, tmp_path, "--learner", "centroid")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_a_stopping_rule(campaign: Campaign, files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     line = "| `enough` | a number of relevant documents |  | `wanted=1` |"
@@ -219,6 +224,7 @@ def test_a_stopping_rule(campaign: Campaign, files: Path, tmp_path: Path, opened
     assert " enough " in simulated(files, tmp_path, "--stop", "enough")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_an_adjudication_rule(campaign: Campaign, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "| `weighted` | no | with fractions | `weight=0.5` |" in ok("methods", "rules", "--format", "markdown")

@@ -99,6 +99,7 @@ def test_a_password_is_kept_as_an_argon2_hash_and_checked(campaign: Campaign, re
     assert campaign.accounts.check_password("ann", "x" * 100_000) is None  # no book is hashed
 
 
+@pytest.mark.slow
 def test_an_outdated_hash_is_made_anew(campaign: Campaign, real_passwords: None) -> None:
     from argon2 import PasswordHasher
 

@@ -34,6 +34,7 @@ def text_of(markdown: str) -> str:
     return re.sub("<[^>]*>", "", MarkdownIt("commonmark").render(markdown))
 
 
+@pytest.mark.slow
 @tries(300)
 @given(names)
 def test_no_name_is_a_directive_of_streamlit(name: str) -> None:
@@ -90,6 +91,7 @@ def test_a_chart_is_readable_in_data_order_and_titles() -> None:
     assert not re.search(f"[{BIDI}]", json.dumps(display._readable(titled).to_dict(), ensure_ascii=False))
 
 
+@pytest.mark.slow
 def test_pages_draw_tables_and_charts_through_elements_only() -> None:
     for file in Path(annotate.__file__).parent.rglob("*.py"):
         if file.name == "display.py":

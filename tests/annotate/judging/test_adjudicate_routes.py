@@ -82,6 +82,7 @@ def test_pairs_come_largest_distance_first_with_what_everybody_said(client: Test
     assert (ids(second), second["exhausted"], second["closed"]) == (["d4"], True, [])
 
 
+@pytest.mark.slow
 def test_a_decision_is_on_disk_when_it_is_acknowledged_and_counts_once(client: TestClient, differing: Campaign) -> None:
     item = grade("d1", 2, note="the second sentence")
     for _ in range(3):
@@ -97,6 +98,7 @@ def test_a_decision_is_on_disk_when_it_is_acknowledged_and_counts_once(client: T
     assert dict(zip(differing.qrels.build()["doc_id"], differing.qrels.build()["relevance"], strict=True))["d1"] == 2
 
 
+@pytest.mark.slow
 def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestClient, differing: Campaign) -> None:
     mine, theirs = grade("d1", 2), grade("d1", 0)
     assert sync(client, decisions=[mine])["saved"]
@@ -110,6 +112,7 @@ def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestCli
     assert differing.judgement_log.adjudications()[["annotator", "relevance"]].values.tolist() == [["ann", 2]]
 
 
+@pytest.mark.slow
 def test_two_managers_are_handed_different_pairs_while_there_are_enough(
     client: TestClient, differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +140,7 @@ def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: T
     assert differing.judgement_log.adjudications().empty
 
 
+@pytest.mark.slow
 def test_undo_opens_the_pair_again(client: TestClient, differing: Campaign) -> None:
     sync(client, decisions=[grade("d1", 2)])
     assert ids(sync(client, want=1)) == ["d2"]
@@ -145,6 +149,7 @@ def test_undo_opens_the_pair_again(client: TestClient, differing: Campaign) -> N
     assert "no adjudication of 'd1' to undo" in sync(client, decisions=[grade("d1", None)])["refused"][0]["reason"]
 
 
+@pytest.mark.slow
 def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Campaign) -> None:
     sync(client, decisions=[grade("d1", 2), grade("d4", 0, "2")])
     recent = post(client, "adjudicate/recent", limit=20)["decisions"]
@@ -158,6 +163,7 @@ def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Camp
     assert post(client, "adjudicate/unit", pair=name("2", "d8"))["opinions"] == []
 
 
+@pytest.mark.slow
 def test_calibration_pairs_come_last_and_are_filtered(client: TestClient, differing: Campaign) -> None:
     differing.calibration.set_pairs([("1", "d6"), ("2", "d5")])
     assert ids(sync(client, want=9)) == ["d1", "d2", "d4", "d6", "d5"]
@@ -178,6 +184,7 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, differing
     assert differing.judgement_log.adjudications()["doc_id"].tolist() == ["d1"]
 
 
+@pytest.mark.slow
 def test_the_log_is_read_again_only_where_something_has_changed(
     client: TestClient, differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +230,7 @@ def without_text(campaign: Campaign, doc_ids: str) -> None:
     campaign.store.connection.db.conn.execute(f"UPDATE documents SET text = NULL WHERE {doc_ids}")
 
 
+@pytest.mark.slow
 def test_a_pair_waits_for_the_text_of_its_document(client: TestClient, differing: Campaign) -> None:
     sync(client, decisions=[grade("d2", 2)])
     without_text(differing, "doc_id IN ('d1', 'd2')")
@@ -246,6 +254,7 @@ def test_a_decision_is_saved_whatever_else_the_request_says(client: TestClient, 
     assert differing.judgement_log.adjudications()["doc_id"].tolist() == ["d2"]
 
 
+@pytest.mark.slow
 def test_a_card_that_has_skipped_hundreds_of_pairs_goes_on(client: TestClient, differing: Campaign) -> None:
     differing.calibration.set_pairs([(query_id, f"d{n}") for query_id in "12" for n in range(1, 9)])
     held = [name("1", "d1"), *[name("9", str(n)) for n in range(300)], name("1", "d2")]

@@ -94,6 +94,7 @@ def test_the_loader_names_what_an_entry_imports(folder: Path, tmp_path: Path) ->
     run_node("--check", str(tmp_path / "loader.mjs"))
 
 
+@pytest.mark.slow
 def test_every_import_of_the_card_is_found() -> None:
     """Compared with what Node loads."""
     modules = card_modules()

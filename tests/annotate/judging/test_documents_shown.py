@@ -120,6 +120,7 @@ def test_long_documents_come_with_the_passages_that_match(client: TestClient, ca
     assert post(client, "document", query_id="1", doc_id="d2")["excerpts"] is None
 
 
+@pytest.mark.slow
 def test_what_a_request_shows_is_cheap(campaign: Campaign) -> None:
     """24 documents of 20,000 characters, folded: some 20 ms; a guard against work that grows with the campaign."""
     campaign.settings.set_judging_page(long="passages")

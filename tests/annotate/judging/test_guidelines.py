@@ -169,6 +169,7 @@ def texts(app: AppTest) -> list[str]:
     return [element.value for kind in (app.markdown, app.caption, app.info, app.text) for element in kind]
 
 
+@pytest.mark.slow
 def test_the_manager_writes_and_everybody_reads(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     app = opened(campaign, "guidelines.py")
     assert any("There are no guidelines yet" in text for text in texts(app))
@@ -189,6 +190,7 @@ def test_the_manager_writes_and_everybody_reads(opened: Callable[..., AppTest], 
         assert not [button for button in app.button if button.key != "sign-out"]
 
 
+@pytest.mark.slow
 def test_what_somebody_saved_meanwhile_is_not_written_over_unseen(
     opened: Callable[..., AppTest], campaign: Campaign
 ) -> None:
@@ -227,6 +229,7 @@ def save(app: AppTest) -> None:
     next(button for button in app.button if button.label == "Save").click().run()
 
 
+@pytest.mark.slow
 def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     campaign.judging.judge_many(
         [
@@ -252,6 +255,7 @@ def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: 
     assert (row["kind"], row["reason"], row["note"]) == ("cannot judge", "no text", "Only a picture.")
 
 
+@pytest.mark.slow
 def test_my_judgements_shows_others_only_where_judging_is_not_blind(
     opened: Callable[..., AppTest], campaign: Campaign
 ) -> None:

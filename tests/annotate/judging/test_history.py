@@ -600,6 +600,7 @@ def test_a_change_keeps_the_flag_and_what_was_marked(opened: Callable[..., AppTe
     assert (last["kind"], last["flagged"], last["passages"]) == ("undone", False, ())
 
 
+@pytest.mark.slow
 def test_managers_see_what_is_flagged(
     opened: Callable[..., AppTest], campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -157,6 +157,7 @@ def ann(client: TestClient) -> Card:
 # --- handing out ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_the_first_model(ann: Card) -> None:
     first = ann.sync()
     assert (first["documents"], first["order"], first["behind"]) == ([], [], True)
@@ -185,6 +186,7 @@ def test_the_loop_finds_what_is_relevant_and_says_how_each_pair_came_up(ann: Car
     assert all(max(0, at - 1) <= number <= at for at, number in enumerate(rounds)), rounds
 
 
+@pytest.mark.slow
 def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Campaign) -> None:
     looping.settings.set_loop(control=0.5)
     ann.settle()
@@ -197,6 +199,7 @@ def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Camp
     assert log.loc[~drawn, "probability"].isna().all()
 
 
+@pytest.mark.slow
 def test_a_card_hears_what_chooses_and_what_it_has_learned_from(ann: Card, looping: Campaign) -> None:
     rule = "A model chooses the next document; some may be drawn at random."
     assert ann.sync()["chooser"] == [rule, "The model is being trained …"]
@@ -265,6 +268,7 @@ def test_a_closed_topic_asks_for_no_model(ann: Card, looping: Campaign, service:
     assert answer["progress"]["topic"] == {"judged": 0, "pool": 0}
 
 
+@pytest.mark.slow
 def test_a_card_that_knows_of_another_leaves_it_what_it_has(client: TestClient) -> None:
     Card(client, "bob", "2").settle()  # there is a model of the other topic
     first = Card(client, "ann")
@@ -341,6 +345,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return tried
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, monkeypatch: Any) -> None:
     ann.settle()
     tried = failing(monkeypatch)
@@ -369,6 +374,7 @@ def test_a_first_model_that_fails_is_tried_again(ann: Card, monkeypatch: pytest.
     until(lambda: ann.sync()["order"], "the model")
 
 
+@pytest.mark.slow
 def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> None:
     ann.settle()
     for _ in range(6):
@@ -407,6 +413,7 @@ def test_a_round_that_is_made_already_is_not_made_twice(looping: Campaign, monke
 # --- search -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_search_take_and_judge(ann: Card, looping: Campaign) -> None:
     ann.settle()
     found = ann.post("search", words="ducks shock")["documents"]
@@ -464,6 +471,7 @@ def test_search_says_when_there_is_more(ann: Card) -> None:
 # --- why --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_why_names_terms_for_and_against(ann: Card) -> None:
     ann.settle()
     assert "No relevant document is known yet" in ann.post("why", doc_id=ann.holding[0])["sentence"]

@@ -195,6 +195,7 @@ def test_a_body_that_is_no_json(client: TestClient) -> None:
 # --- who may --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_route_wants_a_token(client: TestClient, service: JudgingService, campaign: Campaign) -> None:
     routes = [route.path.removeprefix(f"{PREFIX}/") for route in service.routes() if route.methods == {"POST"}]
     assert {"topics", "sync", "document", "why", "search", "take", "token"} <= set(routes)

@@ -42,6 +42,7 @@ def calibrate(campaign: Campaign, name: str) -> None:
     assert not campaign.judging.judge_many(judgements).refused
 
 
+@pytest.mark.slow
 def test_after_the_calibration_set_a_topic_with_work_is_named(client: TestClient, campaign: Campaign) -> None:
     calibrate(campaign, "ann")
     assert len(campaign.judging.next_pairs("ann", "3", 24).documents) == 5  # ann holds all that the last topic has left
@@ -88,6 +89,7 @@ def test_a_loop_is_named_while_its_budget_lasts(campaign: Campaign) -> None:
     assert campaign.judging.topic_with_work("ben", "3") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [0, 30])
 def test_labels_outside_the_pool_leave_the_work_of_a_loop_within_it(
     campaign: Campaign, tmp_path: Path, budget: int

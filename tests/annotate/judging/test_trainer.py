@@ -132,6 +132,7 @@ def test_one_that_cannot_be_started_is_a_problem(trainer: Trainer, monkeypatch: 
     assert "cannot be started" in (trainer.problem("1") or "")
 
 
+@pytest.mark.slow
 def test_stopping_ends_it_whatever_it_does(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = "import threading; from collection.campaign.active_learning import ActiveLearning as A; "
     slow += "A.next_explainable_round = lambda *_: threading.Event().wait(60); "

@@ -103,6 +103,7 @@ def test_only_short_bodies_are_parsed_on_the_event_loop(monkeypatch: pytest.Monk
     assert [thread is loop for thread in threads] == [True, False]
 
 
+@pytest.mark.slow
 def test_a_long_body_is_parsed_where_others_get_the_interpreter_in_between() -> None:
     """The parser in C would keep it; the event loop goes on while the one in Python works."""
     body = b'{"x": [' + b"1," * 200_000 + b"1]}"
@@ -139,6 +140,7 @@ def client(campaign: Campaign) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body", [b"{", b"[]", b"\xff", b"[" * 5000, b"null", b'{"annotator": "ann", "annotator": "ann"}']
 )

@@ -80,6 +80,7 @@ def test_the_filter_goes_to_the_card(opened: Callable[..., AppTest], differing: 
     assert card(app)["filter"] == {"why": "disagreement", "query_id": "2", "distance": 1, "names": ["cat"]}
 
 
+@pytest.mark.slow
 def test_the_queue_lists_what_is_left_and_a_row_shows_its_pair(
     opened: Callable[..., AppTest], differing: Campaign
 ) -> None:
@@ -95,6 +96,7 @@ def test_the_queue_lists_what_is_left_and_a_row_shows_its_pair(
     assert app.dataframe[0].value["doc_id"].tolist() == ["d2"]
 
 
+@pytest.mark.slow
 def test_a_row_that_is_selected_after_a_restart_is_not_taken_for_one_before(
     opened: Callable[..., AppTest], differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +124,7 @@ def without_text(campaign: Campaign, *doc_ids: str) -> None:
         campaign.store.settings.put("documents_version", campaign.store.settings.get("documents_version", 0) + 1)
 
 
+@pytest.mark.slow
 def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "adjudicate.py")
     assert "text" not in said(app)
@@ -136,6 +139,7 @@ def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppT
     assert not app.get("bidi_component")
 
 
+@pytest.mark.slow
 def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "adjudicate.py")
     for others in ({"picked": str(uuid4()), "listed": ["x"], "pair": 2}, {"picked": None}):
@@ -148,6 +152,7 @@ def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppT
         assert app.session_state["listed"] == ["x"]
 
 
+@pytest.mark.slow
 def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], differing: Campaign) -> None:
     adjudicated(differing, "d1", 2)
     out = Judgement(str(uuid4()), "eve", "1", "d2", "cannot judge", reason="broken", note="\u202eabc")
@@ -160,6 +165,7 @@ def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], dif
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_empty_queue_says_why(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     app = opened(campaign, "adjudicate.py")
     assert "no pair has judgements by two or more annotators." in said(app)
@@ -197,6 +203,7 @@ def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
     assert "No annotator has 20 judgements yet" in said(app)
 
 
+@pytest.mark.slow
 def test_a_difference_between_two_annotators_is_the_answer(
     opened: Callable[..., AppTest], campaign: Campaign, tmp_path: Path
 ) -> None:
@@ -241,6 +248,7 @@ def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[...,
     assert "The two rules differ on **2** of 4 pairs" in said(app)
 
 
+@pytest.mark.slow
 def test_a_download_that_cannot_be_written_takes_no_other_along(
     opened: Callable[..., AppTest], differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:

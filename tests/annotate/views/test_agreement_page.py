@@ -89,6 +89,7 @@ def test_annotators_who_never_met(opened: Callable[..., AppTest], campaign: Camp
     assert "no two of the 2 annotators graded the same pair" in words(opened(campaign))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["manager", "reader"])
 def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: Campaign, role: Role) -> None:
     app = opened(judged, role)
@@ -110,6 +111,7 @@ def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: C
     assert f"Krippendorff's alpha (ordinal) is {alpha['value']:.3f}" in words(app)
 
 
+@pytest.mark.slow
 def test_annotators_can_be_left_out(opened: Callable[..., AppTest], judged: Campaign) -> None:
     app = opened(judged)
     app.multiselect[0].set_value(["ann", "bob"]).run()
@@ -119,6 +121,7 @@ def test_annotators_can_be_left_out(opened: Callable[..., AppTest], judged: Camp
     assert not app.exception
 
 
+@pytest.mark.slow
 def test_the_binary_scale_and_its_level(opened: Callable[..., AppTest], judged: Campaign) -> None:
     app = look(opened(judged), "Coefficients")
     app.session_state["scale"] = "binary"
@@ -160,6 +163,7 @@ def test_every_look(opened: Callable[..., AppTest], judged: Campaign) -> None:
     assert not app.exception
 
 
+@pytest.mark.slow
 def test_every_number_is_of_the_campaign_s_scale(opened: Callable[..., AppTest], judged: Campaign) -> None:
     """Topic 1 has no grade 3; Gwet's coefficients count it all the same."""
     app = opened(judged)
@@ -201,6 +205,7 @@ def test_windows_of_time_are_drawn(opened: Callable[..., AppTest], tmp_path: Pat
         assert "Windows of equally many pairs" in words(app)
 
 
+@pytest.mark.slow
 def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
     monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest], judged: Campaign
 ) -> None:
@@ -221,6 +226,7 @@ def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
     assert "The text of document 2." in [t.value for t in app.text]
 
 
+@pytest.mark.slow
 def test_rows_of_topics_and_annotators_lead_to_pairs(
     monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest], judged: Campaign
 ) -> None:

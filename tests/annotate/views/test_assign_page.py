@@ -108,6 +108,7 @@ def test_hours_are_estimated_at_the_current_pace(opened: Callable[..., AppTest],
     assert "**3 judgements left, about 1.5 hours at the current pace.**" in shown
 
 
+@pytest.mark.slow
 def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], people: Campaign) -> None:
     say(people, "ann", "1", "d1", 2)
     people.settings.set_loop(mode="loop")
@@ -153,6 +154,7 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     assert table(app, "who")["who"].tolist() == ["everybody", "everybody"]
 
 
+@pytest.mark.slow
 def test_whatever_the_library_takes_the_page_shows(opened: Callable[..., AppTest], people: Campaign) -> None:
     people.assignments.update(annotators=50, which="share", share=1, lease=5)
     assert not opened(people, "assign.py").exception
@@ -160,6 +162,7 @@ def test_whatever_the_library_takes_the_page_shows(opened: Callable[..., AppTest
     assert not opened(people, "assign.py").exception
 
 
+@pytest.mark.slow
 def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) -> None:
     app = opened(people, "assign.py")
     app.multiselect(key="among").set_value(["ben", "cara"]).run()

@@ -112,6 +112,7 @@ def table_with(app: AppTest, column: str) -> pd.DataFrame:
 # --- the campaign's part --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_campaign_compares_as_the_library_does(compared: Campaign) -> None:
     mine = compared.evaluation.compare(MEASURES, baseline="poor", runs=["good", "poor"], topics=TOPICS[:4])
     other = comparison.compare(
@@ -160,6 +161,7 @@ def test_the_leaderboard_is_the_library_s_best_first(
     assert known.sentence("nDCG@10") in words(app)
 
 
+@pytest.mark.slow
 def test_seeds_are_a_mean_and_a_spread_and_never_the_best_of_them(
     opened: Callable[..., AppTest], compared: Campaign
 ) -> None:
@@ -171,6 +173,7 @@ def test_seeds_are_a_mean_and_a_spread_and_never_the_best_of_them(
     assert shown.loc["mixed", "Seeds, std. dev."] == pytest.approx(means[["mixed#1", "mixed#2"]].std())
 
 
+@pytest.mark.slow
 def test_the_page_leads_with_at_most_five_numbers(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = opened(compared)
     board = compared.evaluation.compare(MEASURES).leaderboard
@@ -328,6 +331,7 @@ def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], 
     assert " over 8 topics)" in words(app)
 
 
+@pytest.mark.slow
 def test_few_finished_topics_do_not_stand_for_all(opened: Callable[..., AppTest], compared: Campaign) -> None:
     compared.pools.add("depth", depth=6)
     compared.judging.judge_many([Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:3]])
@@ -398,6 +402,7 @@ def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest
 # --- tables and charts ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
     known = replace(
         compared.evaluation.compare(MEASURES), notes=("AP, RR: these are lopsided", "few topics", "odd: not a measure")
@@ -406,6 +411,7 @@ def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
     assert comparison_tables.notes(known, "P@10") == ["Few topics.", "Odd: not a measure."]
 
 
+@pytest.mark.slow
 def test_where_more_is_not_better_nobody_is_the_best(compared: Campaign) -> None:
     known = compared.evaluation.compare([parse("Judged@10")])
     assert set(comparison_tables.leaderboard_rows(known, "Judged@10")["standing"]) == {""}
@@ -429,6 +435,7 @@ def test_the_line_of_the_frontier_is_what_can_be_had(cost: str, step: str) -> No
     assert charts.frontier_chart(rows, "AP", cost).to_dict()["layer"][0]["mark"]["interpolate"] == step
 
 
+@pytest.mark.slow
 def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign) -> None:
     rows = comparison_tables.leaderboard_rows(compared.evaluation.compare(MEASURES), "nDCG@10")
     chart = charts.means_chart(rows, "nDCG@10").to_dict()

@@ -62,6 +62,7 @@ def test_hostile_texts_are_not_markup(opened: Callable[..., AppTest], tmp_path: 
         assert not [m for m in live if "<img" in m or "](javascript" in m or "**bold**" in m or "\u202e" in m]
 
 
+@pytest.mark.slow
 def test_a_hostile_topic_is_no_markup_on_recall(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
     (files / "t.tsv").write_text(f"**q**\t{HOSTILE}\n")
     (files / "d.tsv").write_text("d1\tA text.\nd2\tAnother.\n")
@@ -106,6 +107,7 @@ def test_what_is_left_agrees_with_its_verb(
     assert written[0].startswith(shown)
 
 
+@pytest.mark.slow
 def test_pool_is_seen_before_it_is_added(
     opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
 ) -> None:
@@ -120,6 +122,7 @@ def test_pool_is_seen_before_it_is_added(
     assert app.button(key="add").disabled
 
 
+@pytest.mark.slow
 def test_compare_shows_the_library_s_values_and_explains_a_wrong_measure(
     opened: Callable[..., AppTest], campaign: Campaign
 ) -> None:
@@ -135,6 +138,7 @@ def test_compare_shows_the_library_s_values_and_explains_a_wrong_measure(
     assert "nDCG@10" not in columns
 
 
+@pytest.mark.slow
 def test_export_offers_what_the_command_writes(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
     app = opened(campaign, "export.py")
@@ -154,6 +158,7 @@ def buttons(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_clicks_are_there_to_export(
     opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:
@@ -198,6 +203,7 @@ def test_training_data_by_a_rule_and_a_number(
     assert not app.exception
 
 
+@pytest.mark.slow
 def test_without_runs_no_rule_looks_at_ranks(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
     (files / "t.tsv").write_text("1\tone\n")
     (files / "q.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
@@ -215,6 +221,7 @@ def test_signed_out_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, campaign
     assert not app.metric
 
 
+@pytest.mark.slow
 def test_the_tour_stays_hidden_once_it_is_hidden(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     def shows_tour(app: AppTest) -> bool:
         return any("tour of the demo" in m.value for m in app.markdown)
@@ -251,6 +258,7 @@ def test_the_next_step_is_a_button_that_leads_to_its_page(opened: Callable[..., 
         assert "next-step" not in [button.key for button in app.button]  # the page does not link to itself
 
 
+@pytest.mark.slow
 def test_overview_has_one_primary_button_at_each_stage(
     opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign], tmp_path: Path
 ) -> None:

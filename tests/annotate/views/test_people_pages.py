@@ -133,6 +133,7 @@ def test_a_reader_changes_nothing_whatever_is_pressed(opened: Open, begun: Campa
     assert dump() == before
 
 
+@pytest.mark.slow
 def test_a_manager_closes_a_topic_and_a_reader_is_not_offered_it(opened: Open, begun: Campaign) -> None:
     for role, offered in (("manager", True), ("reader", False)):
         app = opened(begun, "recall.py", role)
@@ -165,6 +166,7 @@ def test_an_annotator_without_work_is_told_so_and_gets_no_button(
     app.button(key="next-step")
 
 
+@pytest.mark.slow
 def test_the_role_is_looked_up_in_every_run(opened: Open, begun: Campaign) -> None:
     begun.accounts.add("ann", "manager")
     app = opened(begun, "compare.py", "reader", "rae")
@@ -223,6 +225,7 @@ def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Camp
     assert len(campaign.accounts.table()) == 1
 
 
+@pytest.mark.slow
 def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> None:
     campaign.accounts.add("bob", "annotator")
     secret = campaign.accounts.open_session("bob")
@@ -268,6 +271,7 @@ def test_hostile_names_are_no_markup(opened: Open, campaign: Campaign) -> None:
 # --- account --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ROLES)
 def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: Role) -> None:
     app = opened(campaign, "account.py", role, "ann")

@@ -66,6 +66,7 @@ def test_what_cannot_be_is_said_and_nothing_is_added(page: AppTest, unpooled: Ca
     assert unpooled.progress.counts()["pool"] > 0
 
 
+@pytest.mark.slow
 def test_the_runs_that_contribute_are_kept(page: AppTest, unpooled: Campaign) -> None:
     page.multiselect(key="runs").set_value(["beta"]).run()
     assert figures(page)["Pairs selected"] == "4"

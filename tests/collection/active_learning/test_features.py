@@ -362,6 +362,7 @@ def test_an_update_equals_a_new_start(change: str, bigrams: bool, tmp_path: Path
     assert len(list((tmp_path / "a").iterdir())) == 2
 
 
+@pytest.mark.slow
 @tries(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.one_of(st.none(), st.text("ab 東京\n.", max_size=8)), max_size=6), min_size=2, max_size=3))
 def test_any_row_of_updates_equals_a_new_start(tmp_path_factory: pytest.TempPathFactory, states: list) -> None:
@@ -383,6 +384,7 @@ def test_small_chunks_and_steps_change_nothing(tmp_path: Path, made: Vectors, mo
     assert np.allclose(space(open_vectors(tmp_path)), space(made), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_settings_change_the_fingerprint_and_the_vectors(tmp_path: Path) -> None:
     seen = [update(tmp_path, pairs(TEXTS)).fingerprint]
     for options in ({"bigrams": True}, {"blocks": ["words"]}, {"blocks": ["chars"]}, {"blocks": ["chars", "words"]}):
@@ -397,6 +399,7 @@ def test_settings_change_the_fingerprint_and_the_vectors(tmp_path: Path) -> None
         update(tmp_path, pairs(TEXTS), blocks=[])
 
 
+@pytest.mark.slow
 def test_a_kill_before_the_rename_leaves_the_old_vectors(tmp_path: Path) -> None:
     update(tmp_path, pairs(BEFORE))
     was = space(open_vectors(tmp_path))
@@ -435,6 +438,7 @@ def test_one_update_at_a_time(tmp_path: Path) -> None:
     assert update(tmp_path, texts()).documents == 1
 
 
+@pytest.mark.slow
 def test_readers_during_updates(tmp_path: Path) -> None:
     update(tmp_path, pairs(["a text"]))
     over, opened = threading.Event(), []
@@ -593,6 +597,7 @@ def generated(documents: int) -> list[str]:
     return [" ".join(f"w{n}" for n in row) for row in numbers.tolist()]
 
 
+@pytest.mark.slow
 def test_processes_make_what_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "FEW", 100)
     from collection.active_learning.features import assembly
@@ -605,6 +610,7 @@ def test_processes_make_what_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert several.features == alone.features
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_nothing_but_time() -> None:
     with closing(workers.Worker(["words"], False)) as worker:
         before = worker.count(["one two"])
@@ -615,6 +621,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time() -> None:
     assert before["words"].terms == after["words"].terms == ["one", "two"]
 
 
+@pytest.mark.slow
 def test_no_worker_is_left_when_the_caller_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "FEW", 0)
     started: list[workers.Worker] = []

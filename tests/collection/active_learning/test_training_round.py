@@ -282,6 +282,7 @@ def test_a_control_share_is_kept_from_the_beginning() -> None:
     assert sum(c.rank is None for c in made) == 10
 
 
+@pytest.mark.slow
 def test_each_draw_is_uniform_over_what_is_left_when_its_turn_comes() -> None:
     left = np.arange(6) != 2
     ledger = Ledger.of([0], 6, drawn=[0])

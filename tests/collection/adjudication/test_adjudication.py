@@ -496,6 +496,7 @@ def grades(campaign: Campaign, rule: str | None = None) -> dict[str, float]:
     return dict(zip(qrels["doc_id"], qrels["relevance"], strict=True))
 
 
+@pytest.mark.slow
 def test_a_disagreement_is_adjudicated_and_taken_back(differing: Campaign) -> None:
     assert differing.adjudication.queue()["doc_id"].tolist() == ["d1", "d4"]
     assert grades(differing) == {"d1": 0, "d2": 2, "d4": 0}
@@ -635,6 +636,7 @@ def test_exported_qrels_say_which_rule_made_them(differing: Campaign, tmp_path: 
     assert str(differing.qrels.with_sources("highest").rule) == "highest"
 
 
+@pytest.mark.slow
 def test_what_an_estimate_took_is_written_beside_it_and_said(
     differing: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -659,6 +661,7 @@ def test_what_an_estimate_took_is_written_beside_it_and_said(
     assert json.loads(done.stdout)["cautions"] == [sentence]
 
 
+@pytest.mark.slow
 def test_calibration_pairs_that_cannot_be_judged_leave_the_queue(differing: Campaign) -> None:
     """d6: nobody has judged it; d1: ann and bob differ. eve says of both that no grade can be given."""
     differing.calibration.set_pairs([("1", "d1"), ("1", "d6"), ("2", "d5")])
@@ -736,6 +739,7 @@ def cleverdon(*arguments: Any) -> Result:
     return CliRunner().invoke(main, [str(a) for a in arguments])
 
 
+@pytest.mark.slow
 def test_the_command_adjudicates_compares_and_exports(differing: Campaign, tmp_path: Path) -> None:
     there = differing.directory
     differing.close()

@@ -151,6 +151,7 @@ def vector(folder: Path, name: str) -> pd.DataFrame:
     return wide.melt("doc_id", var_name="annotator", value_name="relevance").assign(query_id="1")
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_every_value_of_a_coefficient_that_is_offered(shared: Path) -> None:
     folder = shared / "vectors" / "10_agreement"
@@ -193,6 +194,7 @@ def test_intervals_are_about_as_wide_as_the_analytic_ones(shared: Path) -> None:
             assert got["low"] < got["value"] < got["high"]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("part", [0, 1])
 def test_the_reannotation_data(shared: Path, part: int) -> None:
@@ -276,6 +278,7 @@ def test_order_and_names_mean_nothing(units: list[list[int | None]], random: obj
         pd.testing.assert_series_equal(numbers(other), before, atol=EXACT)
 
 
+@pytest.mark.slow
 @tries(40)
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.integers(2, 4))
 def test_perfect_agreement_is_one(grades: list[int], raters: int) -> None:
@@ -287,6 +290,7 @@ def test_perfect_agreement_is_one(grades: list[int], raters: int) -> None:
     assert found["binary", "overlap"] == 1 if any(grades) else np.isnan(found["binary", "overlap"])
 
 
+@pytest.mark.slow
 @tries(40)
 @given(TABLE)
 def test_a_copy_of_an_annotator_raises_nothing_above_one(units: list[list[int | None]]) -> None:
@@ -327,6 +331,7 @@ def test_a_resample_is_what_its_pairs_give(units: list[list[int | None]], seed: 
         assert got == pytest.approx(wanted, abs=EXACT, nan_ok=True), entry.name
 
 
+@pytest.mark.slow
 @tries(100)
 @given(TABLE, st.sampled_from(["alpha-nominal", "alpha-ordinal", "alpha-interval"]))
 def test_alpha_of_resamples_is_that_of_the_krippendorff_package(units: list[list[int | None]], name: str) -> None:
@@ -660,6 +665,7 @@ ID = st.text(
 )
 
 
+@pytest.mark.slow
 @tries(60)
 @given(
     rows=st.dictionaries(st.tuples(NAME, ID, ID), st.one_of(st.integers(0, 9), st.floats(-9, 9)), min_size=1),
@@ -737,6 +743,7 @@ def test_labels_are_last_words_of_annotators(judged: Campaign) -> None:
     assert any("1 adjudication left out" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_cannot_judge_is_counted_of_annotators_who_are_there(judged: Campaign) -> None:
     """An adjudicator's is an adjudication, and who is left out is left out here too."""
     say(judged, "ann", ("2", "d7"), None)
@@ -766,6 +773,7 @@ def test_a_campaign_s_scale_is_the_same_however_it_is_looked_at(judged: Campaign
     assert ac1 == pytest.approx((1 / 3 - chance) / (1 - chance))
 
 
+@pytest.mark.slow
 def test_topics_and_annotators_can_be_left_out(judged: Campaign, tmp_path: Path) -> None:
     (tmp_path / "nist.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
     judged.importer.import_files(qrels=tmp_path / "nist.txt")
@@ -812,6 +820,7 @@ def test_conclusions_know_where_less_is_better(judged: Campaign) -> None:
     assert found.table[["b", "place_b"]].to_numpy().tolist() == [[1.5, 1], [1.5, 1]]
 
 
+@pytest.mark.slow
 def test_any_name_of_an_annotator_has_conclusions(campaign: Campaign) -> None:
     for annotator, grades in zip(("run", "value"), GRADES.values(), strict=True):
         for pair, grade in grades.items():
@@ -823,6 +832,7 @@ def test_any_name_of_an_annotator_has_conclusions(campaign: Campaign) -> None:
     assert "\nrun          value " in ok("agreement", campaign.directory, "--measure", "nDCG@2", "--resamples", 0)
 
 
+@pytest.mark.slow
 def test_only_those_who_met_most_are_concluded_if_so_asked(judged: Campaign) -> None:
     for pair in (("1", "d1"), ("1", "d2"), ("1", "d6")):
         say(judged, "cat", pair, 1)
@@ -852,6 +862,7 @@ def test_the_key_changes_with_all_that_is_read(judged: Campaign, files: Path) ->
     assert len(set(keys)) == 4
 
 
+@pytest.mark.slow
 def test_export_then_import_of_labels_is_the_identity(
     judged: Campaign, make_campaign: Callable[..., Campaign], tmp_path: Path
 ) -> None:
@@ -948,6 +959,7 @@ def test_labels_that_cannot_be_imported(campaign: Campaign, tmp_path: Path, text
 # --- the command ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_on_a_file(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     formats.write_labels(KRIPPENDORFF_C, path)
@@ -968,6 +980,7 @@ def test_the_command_on_a_file(tmp_path: Path) -> None:
     assert alone["annotators"] == ["r0", "r2", "r3"]
 
 
+@pytest.mark.slow
 def test_the_command_on_a_campaign(judged: Campaign) -> None:
     place = judged.directory
     printed = ok("agreement", place, "--measure", "nDCG@2")
@@ -980,6 +993,7 @@ def test_the_command_on_a_campaign(judged: Campaign) -> None:
     assert [r["low"] for r in written["values"]] == [None if np.isnan(v) else v for v in found["low"]]
 
 
+@pytest.mark.slow
 def test_a_file_can_be_told_its_scale(judged: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     formats.write_labels(judged.agreement.labels(topics=["1"]), path)
@@ -991,6 +1005,7 @@ def test_a_file_can_be_told_its_scale(judged: Campaign, tmp_path: Path) -> None:
     assert json.loads(ok("agreement", path, "--resamples", 0, "--format", "json"))["grades"] == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_topics_are_sorted_by_the_coefficient_that_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     frame = pd.concat([labels_of("0 0 0 0 0 1", "0 0 0 0 1 0").assign(query_id="rare"),
@@ -1012,6 +1027,7 @@ def test_the_command_with_too_little_says_so(campaign: Campaign) -> None:
     assert all(row["value"] is None and row["note"] for row in written["values"])
 
 
+@pytest.mark.slow
 def test_what_holds_for_every_coefficient_is_printed_once(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     labels_of("0 1 2 0", "0 1 1 1").to_csv(path, index=False)

@@ -219,6 +219,7 @@ def test_many_answers_in_under_a_second() -> None:
     assert conduct.remarks == {}
 
 
+@pytest.mark.slow
 def test_much_faster_than_the_others() -> None:
     conduct = looked(
         graded("ann", MIXED, seconds=2.0), graded("bob", MIXED, seconds=9.0), graded("cat", MIXED, seconds=11.0)
@@ -227,6 +228,7 @@ def test_much_faster_than_the_others() -> None:
     assert looked(graded("ann", MIXED, seconds=2.5), graded("bob", MIXED, seconds=10.0)).remarks == {}
 
 
+@pytest.mark.slow
 def test_always_the_same_grade_beside_what_others_gave_to_the_same_pairs() -> None:
     conduct = looked(graded("ann", [0] * 40), graded("bob", MIXED))
     assert remarks(conduct, "ann", "Grade 0 in 40 of 40 judgements.") == [
@@ -263,6 +265,7 @@ def test_far_from_what_the_others_agree_on_and_stricter() -> None:
     assert conduct.differences == []
 
 
+@pytest.mark.slow
 def test_of_two_annotators_neither_is_unusual() -> None:
     lenient, only_ann = graded("ann", [min(g + 1, 3) for g in MIXED]), graded("cat", MIXED[:10])
     conduct = looked(lenient, graded("bob", MIXED))
@@ -292,6 +295,7 @@ def test_imported_judgements_have_no_times_and_no_order() -> None:
     assert not [said for said in conduct.remarks.get("qrels:x", []) if "row" in said or "second" in said]
 
 
+@pytest.mark.slow
 def test_imported_grades_do_not_count_in_a_row_beside_own_ones() -> None:
     """Sixty zeros and sixty ones from a file, and one judgement of ann's own: the file's order is nobody's habit."""
     file = graded("ann", [0] * 60 + [1] * 60, source="imported", seconds=None)

@@ -149,6 +149,7 @@ def test_a_campaign_with_texts_leaves_out_what_has_none(tmp_path: Path) -> None:
         assert judge_all(campaign) == replayed(campaign, "mtf", among="abcdijkl")
 
 
+@pytest.mark.slow
 def test_in_the_pool_it_takes_what_the_pool_has(bare: Campaign) -> None:
     bare.pools.add("depth", depth=3)
     bare.settings.set_loop(mode="loop-in-pool")
@@ -162,6 +163,7 @@ def test_a_topic_that_no_run_has_is_at_its_end(bare: Campaign) -> None:
     assert bare.judging.next_pairs("ann", "3", 1).documents == []
 
 
+@pytest.mark.slow
 def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
     with made(tmp_path) as campaign:
         judge_all(campaign)
@@ -174,6 +176,7 @@ def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
 # --- answers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_others_judged_without_being_asked_counts_where_the_strategy_comes_to_it(bare: Campaign) -> None:
     bare.active_learning.next_round("1")  # without texts the campaign knows no documents before
     # i is judged relevant by somebody else: the strategy asks for a and c, and goes on in the same run behind i.
@@ -200,6 +203,7 @@ def test_a_grade_that_is_changed_changes_the_order(bare: Campaign) -> None:
     assert [w.doc_id for w in bare.active_learning.next_round("1", 1).selections] == ["l"]
 
 
+@pytest.mark.slow
 def test_two_annotators_hold_different_documents_and_judge_each_once(bare: Campaign) -> None:
     held: dict[str, list[str]] = {"ann": [], "bob": []}
     judged: list[str] = []
@@ -277,6 +281,7 @@ def test_what_annotators_hold_is_within_the_budget(bare: Campaign) -> None:
     assert len(bare.judging.next_pairs("bob", "1", 4, bob[1:]).order or []) == 1
 
 
+@pytest.mark.slow
 def test_what_is_held_in_other_topics_is_within_the_budget_of_all(bare: Campaign) -> None:
     bare.settings.set_loop(budget=5)
     ann = bare.judging.next_pairs("ann", "1", 4).order
@@ -298,6 +303,7 @@ def test_imported_grades_are_within_the_budget(bare: Campaign, tmp_path: Path) -
     assert len(judge_all(bare)) == 1
 
 
+@pytest.mark.slow
 def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
     bare.assignments.update(annotators=2)
     bare.settings.set_loop(topic_budget=3)
@@ -310,6 +316,7 @@ def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
 # --- the judging card -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer, "start_process", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
@@ -330,6 +337,7 @@ def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: py
 # --- what people see ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_why(bare: Campaign) -> None:
     judge_all(bare, 1)
     (document,) = bare.judging.next_pairs("ann", "1", 1).documents

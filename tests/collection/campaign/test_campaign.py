@@ -143,6 +143,7 @@ def test_only_what_was_handed_out_where_that_is_asked(campaign: Campaign) -> Non
     assert campaign.judging.judge_many([graded("1", "d1", 2)], leased_only=True).refused == []
 
 
+@pytest.mark.slow
 def test_pool_grows_by_what_is_new(make_campaign: Callable[..., Campaign]) -> None:
     campaign = make_campaign(pooled=False)
     assert campaign.pools.add("depth", depth=1, dry_run=True).new == 3
@@ -362,6 +363,7 @@ def test_a_topic_cannot_have_the_name_of_the_mean(campaign: Campaign, files: Pat
         campaign.importer.import_files(topics=files / "all.tsv")
 
 
+@pytest.mark.slow
 def test_pooling_twice_at_once_adds_every_pair_once(make_campaign: Callable[..., Campaign]) -> None:
     directory = make_campaign(pooled=False).directory
     new: list[int] = []

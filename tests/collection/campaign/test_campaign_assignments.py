@@ -72,6 +72,7 @@ def test_two_judge_each_pair_and_nobody_a_third_time(campaign: Campaign) -> None
     assert "d0" not in take(campaign, "cai", 9)
 
 
+@pytest.mark.slow
 def test_progress_and_workload_count_the_judgements_that_are_wanted(campaign: Campaign) -> None:
     take(campaign, "ann", 2)
     say(campaign, "ann", "d0")
@@ -220,6 +221,7 @@ def test_in_the_loop_others_judge_what_was_judged(campaign: Campaign) -> None:
     assert campaign.active_learning.ledger("1").judged == 1
 
 
+@pytest.mark.slow
 def test_idle_cards_keep_no_second_opinion_from_others(campaign: Campaign) -> None:
     campaign.settings.set_loop(mode="loop-in-pool")
     campaign.assignments.update(annotators=2)
@@ -597,6 +599,7 @@ def test_unknown_names_are_refused_by_name(campaign: Campaign, call: object, nam
         call(campaign)
 
 
+@pytest.mark.slow
 def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
     assert campaign.assignments.notices() == []
     campaign.assignments.update(annotators=2)
@@ -714,6 +717,7 @@ def cells(shown: Result) -> list[list[str]]:
     return [re.split(" {2,}", line) for line in shown.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_a_loop_has_no_number_of_judgements(campaign: Campaign) -> None:
     assert campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)]).saved
     campaign.settings.set_loop(mode="loop")
@@ -726,6 +730,7 @@ def test_a_loop_has_no_number_of_judgements(campaign: Campaign) -> None:
     assert ["work", work] in cells(assign(campaign.directory))
 
 
+@pytest.mark.slow
 def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_path: Path) -> None:
     directory = campaign.directory
     (tmp_path / "how.md").write_text("# Read it\n")

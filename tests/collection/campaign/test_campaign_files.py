@@ -241,6 +241,7 @@ def test_no_collection_takes_the_place_of_a_campaign_or_of_a_folder_around_it(ju
     assert judged.directory.is_dir()
 
 
+@pytest.mark.slow
 def test_exports_of_the_campaign_and_new_files_in_it_are_written(judged: Campaign) -> None:
     for path in (judged.directory / "exports" / "q.txt", judged.directory / "q.txt"):
         ok("export", judged.directory, "--qrels", path)
@@ -298,6 +299,7 @@ def test_a_pipe_is_written_to_and_stays_one(judged: Campaign, tmp_path: Path) ->
     assert not (tmp_path / "pipe.rule.json").exists()
 
 
+@pytest.mark.slow
 def test_standard_output_named_as_a_file_is_appended_to(judged: Campaign, tmp_path: Path) -> None:
     """`>>` keeps what a file holds, and `|` is a pipe: neither can be replaced by a file."""
     opened = f"from collection import Campaign; Campaign({str(judged.directory)!r})"
@@ -311,6 +313,7 @@ def test_standard_output_named_as_a_file_is_appended_to(judged: Campaign, tmp_pa
     assert not list(Path("/dev").glob("stdout.*"))
 
 
+@pytest.mark.slow
 def test_standard_output_that_leads_into_a_campaign_is_refused(judged: Campaign) -> None:
     code = "from collection import formats; formats.write_lines(['x'], '/dev/stdout')"
     before = contents(judged.directory)
@@ -339,6 +342,7 @@ def open_to_others(directory: Path) -> list[str]:
     return [str(place) for place in (directory, *directory.rglob("*")) if mode(place) & 0o077]
 
 
+@pytest.mark.slow
 def test_only_the_owner_can_read_a_campaign(umask: int, tmp_path: Path, files: Path) -> None:
     (files / "a.png").write_bytes(PNG)
     (files / "pictures.jsonl").write_text('{"doc_id": "p1", "text": "A picture.", "images": ["a.png"]}\n')
@@ -497,6 +501,7 @@ def damaged(campaign: Campaign, damage: Callable[[Path], None]) -> str:
     return f"run 'alpha': runs/{re.escape(name)} .*`cleverdon import {campaign.directory} --run FILE --replace`"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_digest", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_a_damaged_run_is_named_with_the_remedy(

@@ -68,6 +68,7 @@ def is_wing(doc_id: str) -> int:
 # What is handed out
 
 
+@pytest.mark.slow
 def test_the_loop_begins_with_the_runs_and_goes_on_with_what_it_learned(wings: Campaign) -> None:
     order = [judge_next(wings, is_wing) for _ in range(6)]
     assert order[:2] == ["heat0", "wing0"]
@@ -78,6 +79,7 @@ def test_the_loop_begins_with_the_runs_and_goes_on_with_what_it_learned(wings: C
     assert log["pool_rank"].tolist() == [1] * 6
 
 
+@pytest.mark.slow
 def test_documents_without_a_text_are_not_handed_out(wings: Campaign) -> None:
     seen = {judge_next(wings, lambda _: 0, topic="3") for _ in range(70)}
     assert "ghost" not in seen
@@ -85,6 +87,7 @@ def test_documents_without_a_text_are_not_handed_out(wings: Campaign) -> None:
     assert wings.judging.next_pairs("ann", "3", 5).documents == []
 
 
+@pytest.mark.slow
 def test_after_a_row_of_irrelevant_documents_some_are_drawn(wings: Campaign) -> None:
     wings.settings.set_loop(run=4)
     for _ in range(20):
@@ -97,6 +100,7 @@ def test_after_a_row_of_irrelevant_documents_some_are_drawn(wings: Campaign) -> 
     assert (ledger.size, ledger.judged, len(ledger.draws)) == (70, 20, 16)
 
 
+@pytest.mark.slow
 def test_without_draws_there_are_none(wings: Campaign) -> None:
     wings.settings.set_loop(run=0)
     for _ in range(60):
@@ -104,6 +108,7 @@ def test_without_draws_there_are_none(wings: Campaign) -> None:
     assert "random" not in set(wings.judgement_log.judgements()["strategy"])
 
 
+@pytest.mark.slow
 def test_two_annotators_share_the_model_and_not_the_pairs(wings: Campaign) -> None:
     held: dict[str, list[str]] = {"ann": [], "bob": []}
     for turn in range(40):
@@ -295,6 +300,7 @@ def test_an_old_round_says_the_right_number_all_the_same(wings: Campaign) -> Non
     assert wings.active_learning.ledger("1").out_of_reach.tolist() == [10] * 12
 
 
+@pytest.mark.slow
 def test_a_long_round_lasts_while_no_newer_one_comes(wings: Campaign) -> None:
     made = wings.active_learning.next_round("1", 70)
     for _ in range(70):
@@ -395,6 +401,7 @@ def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Cam
     assert (wings.features.state().note, "dense" in wings.features.state().blocks) == ("", True)
 
 
+@pytest.mark.slow
 def test_a_skipped_document_comes_again_after_some_others(wings: Campaign) -> None:
     first = wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id
     wings.judging.skip("ann", "1", first)
@@ -411,6 +418,7 @@ def test_cannot_judge_outside_the_pool_counts(wings: Campaign) -> None:
     assert wings.overview.status()["cannot_judge"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["loop", "pool"])
 def test_progress_after_each_save_is_what_a_count_of_everything_gives(wings: Campaign, mode: str) -> None:
     wings.pools.add("depth", depth=3)

@@ -184,6 +184,7 @@ def test_exports_are_what_they_were(unchanged: Path, tmp_path: Path, name: str) 
         assert comparable(tmp_path / file) == comparable(EXPECTED / file)
 
 
+@pytest.mark.slow
 def test_the_collection_is_what_it_was(unchanged: Path, tmp_path: Path) -> None:
     made, expected = tmp_path / "collection", EXPECTED / "collection"
     ok("export", unchanged, *[made if word == "OUT" else word for word in EXPORTED["collection"].split()])
@@ -222,6 +223,7 @@ def test_what_was_judged_is_revised_and_taken_back(directory: Path, tmp_path: Pa
     assert (revised["revises"], undone["revises"]) == (last["uuid"], revised["uuid"])
 
 
+@pytest.mark.slow
 def test_documents_are_imported_and_pairs_pooled(directory: Path, tmp_path: Path) -> None:
     (tmp_path / "new.jsonl").write_text('{"doc_id": "d13", "title": "Oolong", "text": "Water of 90 degrees."}\n')
     (tmp_path / "new.run").write_text("3 Q0 d13 1 2.0 fresh\n3 Q0 d05 2 1.0 fresh\n")
@@ -261,6 +263,7 @@ def sign_in(client: TestClient, name: str, password: str) -> None:
     client.headers[TOKEN] = post(client, "token", annotator=name)["token"]
 
 
+@pytest.mark.slow
 def test_judging_in_the_app(client: TestClient, directory: Path, tmp_path: Path) -> None:
     assert client.post("/signin", data={"name": "ann", "password": "not her password"}).status_code == 403
     sign_in(client, "ann", "wing flow heat slab")
@@ -274,6 +277,7 @@ def test_judging_in_the_app(client: TestClient, directory: Path, tmp_path: Path)
     assert [row[c] for c in ("uuid", "annotator", "relevance", "strategy")] == [UUID, "ann", 1, "rrf"]
 
 
+@pytest.mark.slow
 def test_the_card_gets_guidelines_history_and_images(client: TestClient) -> None:
     sign_in(client, "ann", "wing flow heat slab")
     guidelines = post(client, "guidelines")
@@ -290,6 +294,7 @@ def test_the_card_gets_guidelines_history_and_images(client: TestClient) -> None
     assert (answer.headers["content-type"], answer.content) == ("image/png", image.read_bytes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "topics"), [("list", ["3"]), ("preference", ["1", "3"])])
 def test_lists_and_preferences_go_on(client: TestClient, directory: Path, task: str, topics: list[str]) -> None:
     ok("card", directory, "--task", task)

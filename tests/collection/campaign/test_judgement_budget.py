@@ -62,6 +62,7 @@ def test_a_budget_is_shared_equally_and_can_be_raised(tmp_path: Path) -> None:
         assert judged(campaign) == {"1": 10, "2": 4, "3": 0}
 
 
+@pytest.mark.slow
 def test_the_share_of_a_closed_topic_goes_to_the_others(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="model", budget=9) as campaign:
         assert len(judge_all(campaign, topic="1")) == 3
@@ -112,6 +113,7 @@ def test_annotators_at_once_stay_within_the_budget(tmp_path: Path) -> None:
         assert judged(campaign) == {"1": 7, "2": 4, "3": 0}
 
 
+@pytest.mark.slow
 def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
         assert campaign.overview.next_step().page == "judge"
@@ -145,6 +147,7 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
         )
 
 
+@pytest.mark.slow
 def test_a_card_is_told_that_the_budget_is_used_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer, "start_process", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))

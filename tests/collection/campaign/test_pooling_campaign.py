@@ -98,6 +98,7 @@ def copies(copy_of: Callable[..., Campaign]) -> Campaign:
     return copy_of(build_copies)
 
 
+@pytest.mark.slow
 def test_of_near_duplicates_a_topic_gets_the_first(copies: Campaign) -> None:
     cost = copies.pools.add("depth", depth=10, near_duplicates="skip", dry_run=True)
     assert copies.store.pool.pairs().empty
@@ -130,6 +131,7 @@ def test_copies_cannot_be_left_out_of_a_sample(copies: Campaign) -> None:
 # --- samples --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_sample_keeps_what_it_did_not_draw(large: Campaign) -> None:
     drawn = stratified(list(large.corpus.runs()), strata="5:1,20:.3,30:.1", seed=2)
     cost = large.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2, dry_run=True)
@@ -150,6 +152,7 @@ def test_a_sample_keeps_what_it_did_not_draw(large: Campaign) -> None:
     assert len(large.store.pool.sampled_out()) == len(left)
 
 
+@pytest.mark.slow
 def test_a_second_sample_leaves_pairs_as_they_were(large: Campaign) -> None:
     large.pools.add("depth", depth=2)
     large.pools.add("uniform", depth=30, rate=0.1)
@@ -164,6 +167,7 @@ def test_a_second_sample_leaves_pairs_as_they_were(large: Campaign) -> None:
     assert not pairs(large.store.pool.sampled_out()) & pairs(after)
 
 
+@pytest.mark.slow
 def test_the_same_sample_of_more_runs_leaves_what_it_left_out_where_it_was(large: Campaign) -> None:
     # What the first round drew stands for it; the few that the second draws of it would stand for all badly.
     large.pools.add("uniform", depth=30, rate=0.2, runs=["a", "b"])
@@ -178,6 +182,7 @@ def test_the_same_sample_of_more_runs_leaves_what_it_left_out_where_it_was(large
     assert 3 in set(large.store.pool.sampled_out()["pool_round"])
 
 
+@pytest.mark.slow
 def test_the_written_pool_has_what_a_sample_needs(large: Campaign, tmp_path: Path) -> None:
     large.pools.add("depth", depth=2)
     large.export.files(pool=tmp_path / "pool.tsv")

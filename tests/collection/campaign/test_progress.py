@@ -157,6 +157,7 @@ def tiles(app: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in app.metric}
 
 
+@pytest.mark.slow
 def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..., AppTest]) -> None:
     truth = counted(state)
     total = {name: sum(getattr(c, name) for c in truth.values()) for name in (*Counts._fields[:4], "judged")}
@@ -248,6 +249,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
     }
 
 
+@pytest.mark.slow
 def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Callable[..., AppTest]) -> None:
     """The card's routes, the own Overview, the Assign page, and what is in fact handed out."""
     signed_in(state, "ann")

@@ -480,6 +480,7 @@ def test_a_closed_topic_keeps_its_scope(campaign: Campaign) -> None:
     assert (campaign.recall.of_topic("1").promise, campaign.recall.of_topic("1").mode) == (before, "closed")
 
 
+@pytest.mark.slow
 def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
     hundred.settings.set_loop(run=0)
@@ -488,6 +489,7 @@ def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest]
     assert "no stopping guarantee holds" in shown(opened(hundred, "loop.py"))
 
 
+@pytest.mark.slow
 def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     app = opened(hundred, "loop.py")
     assert app.button(key="save").disabled
@@ -515,6 +517,7 @@ def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Camp
     assert hundred.settings.loop().run is None
 
 
+@pytest.mark.slow
 def test_what_the_library_refuses_is_told(
     opened: Callable[..., AppTest], hundred: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -538,6 +541,7 @@ def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Ca
     assert app.button(key="update").disabled
 
 
+@pytest.mark.slow
 def test_a_binary_campaign_has_one_level(
     opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
 ) -> None:

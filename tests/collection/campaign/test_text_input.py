@@ -78,6 +78,7 @@ def test_a_title_is_one_line(tmp_path: Path) -> None:
         assert campaign.title == "Wings and flows"
 
 
+@pytest.mark.slow
 def test_a_campaign_with_such_a_grade_from_before_opens_and_exports(campaign: Campaign, tmp_path: Path) -> None:
     """Nothing that was judged is out of reach because a sentence was let in once."""
     written = json.dumps({"0": "No", "1": "\ud800 Yes"})

@@ -25,6 +25,7 @@ def built(tmp_path: Path, files: Path) -> Path:
     return directory
 
 
+@pytest.mark.slow
 def test_the_main_job(built: Path, tmp_path: Path) -> None:
     for doc, grade in [("d1", 0), ("d2", 3), ("d6", 1)]:
         said = ok("judge", built, "--topic", 1, "--doc", doc, "--annotator", "ann", "--grade", grade)
@@ -36,6 +37,7 @@ def test_the_main_job(built: Path, tmp_path: Path) -> None:
     assert (tmp_path / "q.txt").read_text() == "1 0 d1 0\n1 0 d2 3\n1 0 d6 1\n"
 
 
+@pytest.mark.slow
 def test_pool_says_what_it_costs(built: Path) -> None:
     printed = ok("pool", built, "--depth", 3, "--dry-run")
     assert printed.startswith("Dry run: would add 1 pair to the pool; 6 more are already in the pool.\n")
@@ -65,6 +67,7 @@ def test_a_pair_outside_the_pool_is_judged_with_a_note(built: Path) -> None:
     assert "not in the pool" in result.stderr
 
 
+@pytest.mark.slow
 def test_judging_otherwise(built: Path) -> None:
     pair = ["--topic", "1", "--doc", "d1", "--annotator", "ann"]
     assert "cannot judge by ann" in ok("judge", built, *pair, "--cannot-judge", "unreadable")
@@ -256,6 +259,7 @@ def test_wrong_words(built: Path, tmp_path: Path) -> None:
     assert "cannot be written" in fails("export", built, "--pool", tmp_path / "no" / "folder.tsv")
 
 
+@pytest.mark.slow
 def test_the_next_step_has_its_command(built: Path, tmp_path: Path) -> None:
     lines = ok("status", built).splitlines()
     assert "topic  mode  pool  judged  judgements left  title" in lines  # without columns of zeros
@@ -263,6 +267,7 @@ def test_the_next_step_has_its_command(built: Path, tmp_path: Path) -> None:
     assert ok("new", tmp_path / "c").endswith(f"  cleverdon import {tmp_path / 'c'} {IMPORT}\n")
 
 
+@pytest.mark.slow
 def test_an_empty_export_has_a_reason(built: Path, tmp_path: Path) -> None:
     files = {name: tmp_path / name for name in ("qrels", "labels.csv", "judgements.csv", "passages.jsonl")}
     asked = [each for name, path in files.items() for each in (f"--{name.partition('.')[0]}", path)]
@@ -279,6 +284,7 @@ def test_serve_and_demo_check_the_directory_before_they_start(tmp_path: Path) ->
     assert "there is no campaign in" in fails("serve", tmp_path / "nowhere")
 
 
+@pytest.mark.slow
 def test_help_is_quick_and_light() -> None:
     """Well under a second: no pandas, no scikit-learn, no Streamlit before a command runs."""
     code = "import sys, collection.cli; print(sorted(m for m in sys.modules if m in %r))"
@@ -290,6 +296,7 @@ def test_help_is_quick_and_light() -> None:
     assert time.perf_counter() - start < 5
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(evaluated: tuple[Path, Path]) -> None:
     command = f"{sys.executable} -m collection.cli evaluate {evaluated[0]} {evaluated[1]} --format tsv | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)

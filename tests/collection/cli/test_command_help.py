@@ -149,6 +149,7 @@ def test_the_script_for_each_shell(shell: str) -> None:
     assert f"_CLEVERDON_COMPLETE={shell}_source cleverdon" in ok("--help")
 
 
+@pytest.mark.slow
 def test_bash_completes() -> None:
     script = (
         'eval "$(_CLEVERDON_COMPLETE=bash_source cleverdon)"\n'

@@ -41,6 +41,7 @@ def hostile(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_nothing_that_is_printed_for_people_commands_their_terminal(hostile: Path) -> None:
     runs = [*sorted(hostile.glob("*.run"))]
     for command in (
@@ -72,6 +73,7 @@ def test_a_title_stays_on_its_row(hostile: Path) -> None:
     assert rows[0].endswith(r"flow \x1b]0;owned\x07Wings \x9b31m")
 
 
+@pytest.mark.slow
 def test_columns_are_as_wide_as_what_is_printed(hostile: Path) -> None:
     lines = ok("evaluate", hostile / "qrels.txt", *hostile.glob("*.run"), "-m", "AP").splitlines()
     assert len({len(line) for line in lines}) == 1, lines
@@ -83,6 +85,7 @@ def test_an_error_that_quotes_a_file_is_clean_and_on_one_line(hostile: Path) -> 
     assert not COMMANDS.search(said)
 
 
+@pytest.mark.slow
 def test_data_for_programs_keep_every_byte(hostile: Path) -> None:
     runs = list(hostile.glob("*.run"))
     printed = ok("evaluate", hostile / "qrels.txt", *runs, "-m", "AP", "--format", "tsv")
@@ -135,6 +138,7 @@ def test_topics_are_printed_in_natural_order(tmp_path: Path) -> None:
     assert [line.split("\t")[1] for line in printed.splitlines()] == [*topics, "all"]
 
 
+@pytest.mark.slow
 def test_a_campaign_lists_topics_in_natural_order(tmp_path: Path) -> None:
     topics = ["1", "10", "2"]
     (tmp_path / "topics.tsv").write_text("".join(f"{t}\ttitle\n" for t in topics))

@@ -181,6 +181,7 @@ def test_an_interval_says_what_it_is_of(four: Evaluation) -> None:
     assert "; 99.9% CI " in compare(four, baseline="between", alpha=0.001).sentence("AP", "good")
 
 
+@pytest.mark.slow
 def test_all_pairs(four: Evaluation) -> None:
     compared = compare(four, all_pairs=True)
     disagree = "the randomised Tukey HSD test of all pairs; the tests against the baseline may disagree with it"
@@ -225,6 +226,7 @@ def test_a_run_that_is_there_twice_is_no_better() -> None:
     assert describe_power(compared.tests, "AP") == ""
 
 
+@pytest.mark.slow
 def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
     runs, qrels = made_up({"a": 0.5, "b": 1.0}, topics=1)
     single = compare(runs, qrels, measured("AP"), baseline="a", all_pairs=True)
@@ -255,6 +257,7 @@ def test_topics_without_a_value_are_left_out_and_counted(four: Evaluation) -> No
     assert "AP: 2 topics without a value for every system are left out of tests and intervals" in compared.notes
 
 
+@pytest.mark.slow
 def test_notes_and_sentences() -> None:
     runs, qrels = made_up({"good": 0.3, "bad": 4.0}, topics=20)
     runs.append(Run("short", runs[0].frame[runs[0].frame["query_id"] != "3"]))
@@ -322,6 +325,7 @@ def test_what_is_missing_is_asked_for(four: Evaluation) -> None:
 # Seeds ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_seeds_are_one_system_at_their_mean() -> None:
     runs, qrels = made_up({"dense#1": 0.5, "bm25": 1.0, "dense#2": 0.6, "dense#3": 0.9, "lone#1": 2.0}, topics=30)
     evaluation = evaluate(runs, qrels, measured("AP", "P@5"))
@@ -473,6 +477,7 @@ def test_topics_by_how_far_two_systems_differ(four: Evaluation) -> None:
 # For papers -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
     renamed = {"good": "bm25_k1=0.9 & 100%", "twin": r"a\b{c}~^$#", "between": "between", "bad": "bad"}
     values = four.values.assign(run=four.values["run"].map(renamed))
@@ -504,6 +509,7 @@ def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
     assert all(line.count("&") - line.count(r"\&") == 2 for line in lines[5:11] if line.endswith(r"\\"))
 
 
+@pytest.mark.slow
 def test_tables_for_papers_are_in_the_order_of_the_first_measure() -> None:
     runs, qrels = made_up({"bad": 4.0, "good": 0.3, "fair": 1.0}, topics=30)
     compared = compare(runs, qrels, measured("AP", "nDCG@10"))
@@ -551,6 +557,7 @@ def given_files(folder: Path) -> list[object]:
     return ["compare", folder / "qrels.txt", folder / "runs"]
 
 
+@pytest.mark.slow
 def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     printed = ok(*given_files(on_disk), "-m", "nDCG@10", "--baseline", "bm25")
     said, blank, *lines = printed.splitlines()
@@ -569,6 +576,7 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     assert re.search(r"AP: [01] of 1 pair significantly different \(randomised Tukey HSD\)", pairs)
 
 
+@pytest.mark.slow
 def test_the_command_writes_every_format(on_disk: Path) -> None:
     runs = list(formats.read_runs(sorted((on_disk / "runs").iterdir())))
     expected = compare(runs, formats.read_qrels(on_disk / "qrels.txt"), measured("AP", "P@5"), baseline="bm25")
@@ -592,6 +600,7 @@ def test_the_command_writes_every_format(on_disk: Path) -> None:
     assert len(rows) == 2
 
 
+@pytest.mark.slow
 def test_evaluate_shows_seeds_as_compare_does(on_disk: Path) -> None:
     files = (on_disk / "qrels.txt", on_disk / "runs")
 
@@ -618,6 +627,7 @@ def test_evaluate_shows_seeds_as_compare_does(on_disk: Path) -> None:
         assert shown == {system: pytest.approx(known[system, "all"]) for system in systems}
 
 
+@pytest.mark.slow
 def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path) -> None:
     files = (on_disk / "qrels.txt", on_disk / "runs", "-m", "AP")
     costs = tmp_path / "systems.csv"
@@ -639,6 +649,7 @@ def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path)
     )
 
 
+@pytest.mark.slow
 def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, tmp_path: Path) -> None:
     for n in (1, 2):
         (tmp_path / f"{n}.run").write_text(f"1 Q0 d{n} 1 1.0 dense#{n}\n")
@@ -655,6 +666,7 @@ def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, t
     assert compared.loc["dense", "latency_ms"] == 60.0
 
 
+@pytest.mark.slow
 def test_the_command_shows_topics_costs_and_power(on_disk: Path) -> None:
     files = given_files(on_disk)
     topics = ok(*files, "-m", "AP", "--systems", "bm25", "dense#1", "--format", "tsv").splitlines()
@@ -674,6 +686,7 @@ def test_the_command_shows_topics_costs_and_power(on_disk: Path) -> None:
     assert [line.split()[:2] for line in power[1:]] == [["AP", "median"], ["AP", "largest"]]
 
 
+@pytest.mark.slow
 def test_the_command_shows_one_topic_with_its_values(on_disk: Path) -> None:
     asked = [*given_files(on_disk), "-m", "AP", "-m", "P@5", "--systems", "bm25", "dense#1"]
     topics = json.loads(ok(*asked, "--format", "json"))
@@ -709,6 +722,7 @@ def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, t
     assert len(shown) == 15
 
 
+@pytest.mark.slow
 def test_of_many_that_dominate_a_system_the_table_names_two(tmp_path: Path) -> None:
     runs, qrels = made_up({"a": 0.1, "b": 0.5, "c": 1.0, "d": 1.5, "e": 6.0}, topics=40)
     for name, made in runs:
@@ -766,6 +780,7 @@ def test_a_run_in_place_of_the_qrels_is_noticed(on_disk: Path) -> None:
     assert "give the qrels first: cleverdon compare QRELS RUN..." in message
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_systems_of_a_track(shared: Path) -> None:
     """The systems of TREC's Deep Learning track 2019: BERT beats BM25, and the best six cannot be told apart."""

@@ -240,6 +240,7 @@ def test_systems_find_what_they_should(runs):
     assert "textwrap.wrap" in first("title-only", wrap)
 
 
+@pytest.mark.slow
 def test_operators_and_quotes_in_a_query_are_words(frame):
     nasty = ['NOT "merge" OR', "heap* AND (sorted", "NEAR(merge, 2) -sorted : ^x", "...", "the of"]
     topics = pd.DataFrame([[str(i), text, text, ""] for i, text in enumerate(nasty)], columns=frames.TOPICS.names)
@@ -279,6 +280,7 @@ def test_names_are_split_at_dots_underscores_and_capitals():
     assert _parts("html.parser.HTMLParser") == ["html", "parser", "html", "parser"]
 
 
+@pytest.mark.slow
 def test_the_fusion_runs_last(frame, topics):
     names = [run.name for run in run_all(frame, topics.head(2), 5)]
     assert len(names) == len(SYSTEMS)

@@ -182,6 +182,7 @@ def test_groups_are_those_of_all_pairs(threshold: float) -> None:
     assert [group.doc_ids[0] for group in found] == sorted((g.doc_ids[0] for g in found), key=int)
 
 
+@pytest.mark.slow
 def test_a_thousand_copies_are_one_group(monkeypatch: pytest.MonkeyPatch) -> None:
     """More copies than a text is compared with, and pairs by the million that nobody needs to look at."""
     monkeypatch.setattr(near_duplicates, "WINDOW", 20)

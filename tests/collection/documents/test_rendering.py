@@ -320,6 +320,7 @@ def test_markdown_is_drawn_in_time_that_grows_with_its_length(line: str) -> None
 # --------------------------------------------------------------------------------------- passages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["wing_", "wing-", "wing ", "wing\n", "wing's", "wings"])
 def test_passages_are_found_in_time_that_grows_with_the_length(piece: str) -> None:
     assert growth(lambda text: excerpts(text, ["wing"]), piece * (40_000 // len(piece))) < 10

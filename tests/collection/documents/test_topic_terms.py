@@ -115,6 +115,7 @@ def test_looking_for_beginnings_finds_what_looking_at_each_word_finds(topic: str
         assert find_terms(text, sought) == likely
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["wing_", "wing-", "wing ", "wing's", "wings", "w\u0301", "東京", "+", "\u0301"])
 def test_the_time_grows_with_the_length(piece: str) -> None:
     sought = terms("wing 東京")

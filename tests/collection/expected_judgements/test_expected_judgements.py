@@ -106,6 +106,7 @@ def test_scales_are_fitted_by_the_likelihood_of_the_judged() -> None:
             assert worth(replace(found, **{name: getattr(found, name) * factor})) < worth(found)
 
 
+@pytest.mark.slow
 @tries(8)
 @given(seed=st.integers(0, 1000), share=st.floats(0, 1))
 def test_chances_are_chances(seed: int, share: float) -> None:

@@ -344,6 +344,7 @@ def judged(campaign: Campaign) -> Campaign:
     return campaign
 
 
+@pytest.mark.slow
 def test_negatives_of_a_campaign(judged: Campaign) -> None:
     found = triples(judged.training_data.examples(count=9))
     assert sorted(found) == [("1", "d1", "d2"), ("1", "d1", "d6"), ("2", "d4", "d7")]
@@ -401,6 +402,7 @@ def test_near_duplicates_of_positives_are_left_out(judged: Campaign, files: Path
     assert negatives_of(judged.training_data.examples(count=9, apart=True)) == {"d2", "d7"}
 
 
+@pytest.mark.slow
 def test_texts_that_are_not_here_are_not_asked_for(judged: Campaign, files: Path, tmp_path: Path) -> None:
     (files / "c.run").write_text("1 Q0 gone 1 9.0 gamma\n1 Q0 d8 2 8.0 gamma\n")
     judged.importer.import_files(runs=[files / "c.run"])
@@ -473,6 +475,7 @@ def test_campaigns_that_are_not_ready(tmp_path: Path, campaign: Campaign) -> Non
             other.training_data.examples("hard")
 
 
+@pytest.mark.slow
 def test_in_the_command_line(judged: Campaign, tmp_path: Path) -> None:
     path, more = tmp_path / "t.tsv", tmp_path / "t.jsonl"
     options = ["--negatives", "unjudged-hard", "--ranks", "1-4", "--ranks-of", "any", "--negatives-each", 3]
@@ -492,6 +495,7 @@ def test_in_the_command_line(judged: Campaign, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_topics_with_fewer_negatives_than_asked_for_are_counted(judged: Campaign, tmp_path: Path) -> None:
     path, more = tmp_path / "t.tsv", tmp_path / "u.tsv"
     done = run("export", judged.directory, "--triples", path, "--tuples", more, "--negatives-each", 2)

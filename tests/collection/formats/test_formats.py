@@ -285,6 +285,7 @@ def test_truncated_gzip_gives_the_line_where_it_breaks_off(write):
         read_run(write(bytes(spoilt), "spoilt.run"))
 
 
+@pytest.mark.slow
 def test_an_error_after_many_blocks(write, monkeypatch):
     monkeypatch.setattr("collection.formats.source.CHUNK", 1000)
     lines = [f"q{i // 50} Q0 d{i} {i} {-i}.5 t\n" for i in range(3000)]

@@ -132,6 +132,7 @@ def outcome(path: Path, form: str, partners: dict[str, Any]) -> str:
     return "value" if np.isfinite(values).all() else f"values {list(values)}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_malformed_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)

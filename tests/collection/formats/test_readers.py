@@ -66,6 +66,7 @@ def test_a_line_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert "MiB" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_topics_in_markup_of_many_lines_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("collection.formats.source.LONGEST_LINE", 1 << 20)
     path = tmp_path / "topics.xml.gz"
@@ -76,6 +77,7 @@ def test_topics_in_markup_of_many_lines_are_bounded(tmp_path: Path, monkeypatch:
         formats.read_topics(path)
 
 
+@pytest.mark.slow
 def test_a_long_document_is_no_mistake(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text(json.dumps({"doc_id": "d", "text": "a" * (20 << 20)}) + "\n")

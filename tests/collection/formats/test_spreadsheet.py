@@ -52,6 +52,7 @@ names = texts.filter(lambda name: bool(name) and name == name.strip() and name.i
 ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["labels.csv", "labels.tsv", "labels.csv.gz"])
 @given(rows=st.lists(st.tuples(names, ids, ids), max_size=6, min_size=1, unique=True))
 @example(rows=[(text, "=1", "-d") for text in FORMULAS if text.isprintable()])
@@ -63,6 +64,7 @@ def test_labels_are_read_back(tmp_path_factory: pytest.TempPathFactory, name: st
     assert list(found.itertuples(index=False, name=None)) == list(frame.itertuples(index=False, name=None))
 
 
+@pytest.mark.slow
 @given(annotators=st.lists(names, min_size=1, max_size=4), places=st.tuples(ids, ids).filter(lambda p: p[0] != p[1]))
 def test_preferences_are_read_back(tmp_path_factory: pytest.TempPathFactory, annotators: Any, places: Any) -> None:
     path = tmp_path_factory.getbasetemp() / "preferences.csv"
@@ -83,6 +85,7 @@ def cells(text: str, separator: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
 
 
+@pytest.mark.slow
 def test_no_file_for_spreadsheets_has_a_formula(
     make_campaign: Callable[..., Campaign], files: Path, tmp_path: Path
 ) -> None:

@@ -358,6 +358,7 @@ def test_a_name_that_nobody_uses() -> None:
         read("nDGC@10")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [["nDCG@10"], "nDCG@10", ("nDCG@10",), [parse("nDCG@10")], parse("nDCG@10")])
 def test_every_function_takes_measures_as_text(campaign: Campaign, tmp_path: Path, asked: Any) -> None:
     one = asked if isinstance(asked, str | Measure) else asked[0]

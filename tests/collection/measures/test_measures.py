@@ -79,6 +79,7 @@ def test_mrr_of_a_textbook() -> None:
     assert round(measures.RR.summarise(values), 2) == 0.57
 
 
+@pytest.mark.slow
 def test_subtopic_measures_equal_ndeval() -> None:
     """At k=1 ndeval's ERR-IA is not normalised and exceeds 1; the file has no such rows."""
     ours = {

@@ -191,6 +191,7 @@ def test_an_explanation_ends_in_the_value(case: tuple[pd.DataFrame, pd.DataFrame
             assert str(measure) in str(explanation)
 
 
+@pytest.mark.slow
 def test_explanations_show_the_calculation() -> None:
     """Not only a value: every measure names at least one number on the way, but those that have none."""
     run = pd.DataFrame({"query_id": "1", "doc_id": list("abcd"), "score": [4.0, 3.0, 2.0, 1.0]})

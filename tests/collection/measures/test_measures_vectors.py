@@ -118,6 +118,7 @@ def excused(name: str, query_id: str, text: str, options: dict[str, object], ali
     return name == "Rndcg" and level > 1 and (query_id == "all" or (aligned.only(query_id).relevant(level) == 0).all())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [10, 9])
 def test_a_run_without_some_topics(shared: Path, version: Version) -> None:
     """Without -c version 9 averages over the topics of both; each of these has our value."""

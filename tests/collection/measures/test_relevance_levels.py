@@ -40,6 +40,7 @@ def test_qrels_with_only_negative_grades(tmp_path: Path, measures: list[str], co
     assert result.stderr.count("note: no grade is 0 or more, so nothing counts as judged; the highest is -1\n") == 1
 
 
+@pytest.mark.slow
 def test_a_level_that_no_label_reaches_is_told_once(clicked: tuple[Path, Path]) -> None:
     said = "no grade reaches relevance level 1 (AP, P@10); the highest is 0.62. Try --relevance-level 0.5"
     for command in ("evaluate", "compare"):
@@ -75,6 +76,7 @@ def test_simulations_keep_fractions(tmp_path: Path) -> None:
     assert "needs topics with relevant documents in the collection, found none" in fails("simulate", *files)
 
 
+@pytest.mark.slow
 def test_reusability_takes_fractions(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [(t, d, round(0.9 * float(rng.random()), 2)) for t in range(6) for d in range(30)]
@@ -133,6 +135,7 @@ def test_bounds_widen_with_a_grade_that_nobody_has_given() -> None:
             assert known.lowest[0] <= plain.lowest[0] <= measure(aligned)[0] <= plain.highest[0] <= known.highest[0]
 
 
+@pytest.mark.slow
 def test_which_grades_bounds_assume_is_said(clicked: tuple[Path, Path], campaign: Campaign, tmp_path: Path) -> None:
     unknown = run("evaluate", *clicked, "-m", "nDCG", "--bounds").stderr
     assert "grade of the qrels, since the scale is unknown (0, 0.2, 0.55, 0.62)" in unknown

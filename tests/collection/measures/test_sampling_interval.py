@@ -48,6 +48,7 @@ def test_nothing_is_uncertain_where_all_is_judged() -> None:
     assert (table["highest"] == table["value"]).all()
 
 
+@pytest.mark.slow
 def test_more_judgements_narrow_the_interval_and_more_confidence_widens_it() -> None:
     runs, full = pool_of(1)
     measure = parse("xinfAP")
@@ -63,6 +64,7 @@ def test_more_judgements_narrow_the_interval_and_more_confidence_widens_it() -> 
     assert usual["value"] == wide["value"]
 
 
+@pytest.mark.slow
 def test_a_biased_estimate_is_seen_to_be_biased() -> None:
     """infNDCG's ideal has whole ranks only, so that it is too low where each document stands for one and a quarter."""
     runs, full = pool_of(1)
@@ -77,6 +79,7 @@ def test_a_biased_estimate_is_seen_to_be_biased() -> None:
     assert np.mean([table["bias"] for table in tables]) == pytest.approx(missed, abs=0.03)
 
 
+@pytest.mark.slow
 def test_the_value_is_the_measures_own() -> None:
     runs, full = pool_of(2)
     qrels, measure = sampled(runs, full, "5:.6,40:.2", 3), parse("infNDCG")
@@ -85,6 +88,7 @@ def test_the_value_is_the_measures_own() -> None:
     assert table["value"].tolist() == values
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_interval() -> None:
     runs, full = pool_of(3)
     qrels = sampled(runs, full, "40:.3", 3)
@@ -104,6 +108,7 @@ def test_a_stratum_without_a_judgement_is_no_error() -> None:
     assert np.isfinite(table[["value", "lowest", "highest", "error", "bias"]]).all(axis=None)
 
 
+@pytest.mark.slow
 def test_a_completed_run_is_the_run_over_each_of_the_qrels() -> None:
     runs, full = pool_of(5, topics=4, runs=2)
     random = np.random.default_rng(0)

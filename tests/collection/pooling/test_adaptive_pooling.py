@@ -153,6 +153,7 @@ def test_hedge_comes_to_trust_the_run_that_is_right() -> None:
     assert relevant[replay(hedge(rankings, beta=0.5), ~relevant)[:12]].sum() <= 2
 
 
+@pytest.mark.slow
 def test_many_judgements_do_not_wear_the_weights_out() -> None:
     rng = np.random.default_rng(1)
     rankings = [rng.permutation(3000)[:1000] for _ in range(5)]

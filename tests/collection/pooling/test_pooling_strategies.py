@@ -302,6 +302,7 @@ def test_a_stratified_sample_is_the_depth_pool_with_exact_shares() -> None:
             assert half["rank"].is_monotonic_increasing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_rests_on_seed_topic_and_documents_alone(name: str) -> None:
     sample = STRATEGIES[name].function
@@ -321,6 +322,7 @@ def test_the_least_rate_draws_one_of_each_stratum() -> None:
     np.testing.assert_allclose(pool["probability"], 1 / pool.groupby("query_id")["doc_id"].transform("size"))
 
 
+@pytest.mark.slow
 def test_a_higher_rate_keeps_what_was_drawn() -> None:
     drawn = [set(map(tuple, p.loc[p["drawn"], ["query_id", "doc_id"]].to_numpy())) for p in (
         uniform(MANY, depth=50, rate=rate, seed=2) for rate in (0.05, 0.1, 0.4, 1.0)

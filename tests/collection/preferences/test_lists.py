@@ -355,6 +355,7 @@ LISTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @tries(25)
 @given(LISTS)
 def test_sparse_qrels_hold_what_somebody_chose_and_nothing_else(rows: list[Any]) -> None:

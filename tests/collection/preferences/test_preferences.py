@@ -312,6 +312,7 @@ def test_agreement_by_hand() -> None:
     assert (circle.triads, circle.circular) == (1, 1.0)
 
 
+@pytest.mark.slow
 @tries(60)
 @given(st.integers(3, 7), st.data())
 def test_circles_are_counted_as_kendall_and_babington_smith_do(count: int, data: st.DataObject) -> None:
@@ -353,6 +354,7 @@ def test_the_measure_by_hand() -> None:
     assert values.loc["all", ["pairs", "of"]].tolist() == [3, 5]
 
 
+@pytest.mark.slow
 def test_topics_without_a_pair_that_counts_are_said(tmp_path: Path) -> None:
     frame = table("ann 1 a>b\nann 2 x>y\nann 3 g=h")
     found = evaluate([ranking("r", q1="ab")], frame)
@@ -378,6 +380,7 @@ def test_topics_without_a_pair_that_counts_are_said(tmp_path: Path) -> None:
     assert written["undecided"] == ["3"]
 
 
+@pytest.mark.slow
 def test_the_measure_looks_only_at_the_first_ranks() -> None:
     frame = table("ann 1 a>b\nann 1 c>b\nann 1 c>d")
     runs = [ranking("r", q1="bacd")]
@@ -390,6 +393,7 @@ def test_the_measure_looks_only_at_the_first_ranks() -> None:
     assert [evaluate(runs, frame, depth).means()["pairs"].tolist() for depth in (1, 2, 3)] == [[2], [2], [3]]
 
 
+@pytest.mark.slow
 @tries(15)
 @given(st.permutations(names(6)), st.permutations(names(6)))
 def test_a_ranking_in_the_order_of_what_is_preferred_has_one_and_the_other_way_round_none(
@@ -484,6 +488,7 @@ def test_a_topic_is_compared_to_its_end_and_then_anothers(campaign: Campaign) ->
     assert set(campaign.topic_tasks.plan("ann", "1")[0].pair or ()) == {pair["left"], pair["right"]}
 
 
+@pytest.mark.slow
 def test_a_board_made_anew_says_the_same(campaign: Campaign) -> None:
     campaign.assignments.update(annotators=2)
     for name in ("ann", "ben"):
@@ -520,6 +525,7 @@ def test_what_the_log_says_is_read_once_for_all_connections(
             campaign.topic_tasks.progress("ann")
 
 
+@pytest.mark.slow
 def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -646,6 +652,7 @@ def test_what_was_not_handed_out_is_refused(campaign: Campaign) -> None:
     assert refused[0].reason == "document 'outside' is not in the pool of topic '2'"
 
 
+@pytest.mark.slow
 def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     where = campaign.directory
     assert "there are no preferences yet to evaluate with" in fails("preferences", where)
@@ -690,6 +697,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     assert "no such file" in run("preferences", tmp_path / "none").stderr
 
 
+@pytest.mark.slow
 def test_status_and_what_is_next(campaign: Campaign) -> None:
     assert campaign.overview.next_step() == ("judge", "Compare documents: 2 of 2 topics are left.")
     campaign.topic_tasks.next_topics("ann", 2)

@@ -256,6 +256,7 @@ def test_curves_are_the_measure_judged(table: tuple[list[Run], pd.DataFrame]) ->
         np.testing.assert_allclose(curves.loc[curves["run"] == run, "left_out"], left / topics)
 
 
+@pytest.mark.slow
 def test_topics_that_no_run_has_are_no_holes_of_the_pool(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
     usual = assess(runs, qrels, groups=None, resamples=20)
@@ -586,6 +587,7 @@ def test_little_sign_of_missing_documents_comes_with_its_interval() -> None:
     assert f"(lower bound 0, 95% CI {capture.low:.0f} to {capture.high:.0f}): 2 of 20 known ones" in capture.sentence
 
 
+@pytest.mark.slow
 def test_nine_topics_are_too_few_for_a_verdict(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
     nine = assess(runs, qrels[qrels["query_id"].isin([str(t) for t in range(9)])], groups=None)
@@ -605,6 +607,7 @@ def test_where_nothing_can_be_lost_there_is_no_verdict(made: tuple[list[Run], pd
     )
 
 
+@pytest.mark.slow
 def test_the_rules_are_of_measures_up_to_1_and_each_counts_once(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
     usual = assess(runs, qrels, [parse("nDCG@10")], groups=None, resamples=20)
@@ -759,6 +762,7 @@ def test_the_command_says_it_in_words_first(files_of: tuple[Path, list[Path]]) -
     assert answer["bounds"] is None
 
 
+@pytest.mark.slow
 def test_the_campaign_says_what_the_files_say(files_of: tuple[Path, list[Path]], tmp_path: Path) -> None:
     qrels, paths = files_of
     (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
@@ -789,6 +793,7 @@ def test_finished_topics_are_looked_at_alone_once_they_are_half(finished: int, u
     assert TopicsWithGrades(graded, graded[:finished]).usual == usual
 
 
+@pytest.mark.slow
 def test_groups_come_from_a_file(files_of: tuple[Path, list[Path]], tmp_path: Path) -> None:
     qrels, paths = files_of
     groups = tmp_path / "groups.tsv"

@@ -111,6 +111,7 @@ def test_expected_gains_do_no_worse_on_average() -> None:
     assert mean["expected gains"] > mean["judged only"]
 
 
+@pytest.mark.slow
 def test_texts_come_in_and_some_documents_have_none() -> None:
     runs, qrels = collection_of()
     documents, topics = texts_of(qrels)
@@ -160,6 +161,7 @@ def test_two_strata(share: float, depth: int, expected: str) -> None:
     assert two_strata(np.arange(1, 11), depth, share) == expected
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said() -> None:
     runs, qrels = collection_of()
     with pytest.raises(UnknownNameError, match="did you mean 'rrf'"):

@@ -153,6 +153,7 @@ def test_an_unknown_schedule_names_the_others() -> None:
         replay_loop(case_of(), Recipe(), 1, schedule="20")
 
 
+@pytest.mark.slow
 def test_random_draws_are_marked_and_come_when_the_ranking_runs_dry() -> None:
     documents = [Document(f"d{i}", "", "wing flow" if i < 3 else f"word{i}") for i in range(200)]
     qrels = frame("1 d0 1\n1 d1 1\n1 d2 1\n1 d150 1", "query_id", "doc_id", "relevance")
@@ -167,6 +168,7 @@ def test_random_draws_are_marked_and_come_when_the_ranking_runs_dry() -> None:
     assert (ledger.size, ledger.judged, ledger.found) == (200, 200, 4)
 
 
+@pytest.mark.slow
 def test_a_control_sample_is_found_again_at_no_cost() -> None:
     documents = [Document(f"d{i}", "", "wing flow" if i < 60 else f"word{i}") for i in range(200)]
     qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in range(60)], "relevance": 1})
@@ -228,6 +230,7 @@ def test_a_stopping_rule_is_asked_after_each_round() -> None:
     assert (late["judgements:fixed"], late["reached:fixed"], late["cost:fixed"]) == (7, 1, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [entry.name for entry in STOPPING_RULES if entry.at_each])
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.5])
 def test_a_rule_asked_at_once_says_what_it_says_one_by_one(rule: str, share: float) -> None:
@@ -263,6 +266,7 @@ def test_the_knee_is_the_one_of_its_definition() -> None:
         assert _find_knee(ledger) == pytest.approx(knee_by_definition(ledger))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["ranking", "draws", "control"])
 def test_rules_cannot_tell_a_filled_order_from_a_ranked_one(source: str) -> None:
     documents = [Document(f"d{i}", "", f"wing flow{i % 3}" if i < 40 else f"word{i % 90} slab") for i in range(400)]
@@ -299,6 +303,7 @@ def test_a_rule_trains_no_model_after_the_last_relevant_document(monkeypatch: py
 # All together
 
 
+@pytest.mark.slow
 def test_a_simulation_is_one_table() -> None:
     made = simulate(
         cases(DOCUMENTS, TOPICS, QRELS, RUNS, pools=["depth", "rrf", "mtf", "maxmean"]),

@@ -80,6 +80,7 @@ ADJUSTED = {
 NOT_OFFERED = ("unpaired_tukey_hsd_p_DO_NOT_USE", "anova2_tukey_hsd_p", "friedman_chi2", "friedman_p")
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_every_acceptance_value(shared: Path, dataset: str) -> None:
@@ -142,6 +143,7 @@ def test_permutation_by_halves_is_exact_too(d: np.ndarray) -> None:
     assert float(permutation(d / 7, resamples=10).p) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_permutation_by_chance_agrees_with_scipy() -> None:
     d = np.random.default_rng(5).normal(0.3, 1, 40)
     exact = stats.permutation_test(
@@ -257,6 +259,7 @@ def test_the_interval_of_the_median_is_of_order_statistics() -> None:
     assert (tested.of, float(tested.low), float(tested.high)) == ("median", 6, 15)
 
 
+@pytest.mark.slow
 def test_the_bootstrap_agrees_with_scipys() -> None:
     d = np.random.default_rng(3).exponential(1, 60) - 0.7
     expected = stats.bootstrap((d,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(0))
@@ -316,6 +319,7 @@ def test_the_sign_test_errs_no_more_often() -> None:
     assert (sign((values[:, :, 0] - values[:, :, 1]).T).p <= 0.05).sum() <= stats.binom.ppf(1 - 1e-4, 1000, 0.05)
 
 
+@pytest.mark.slow
 def test_randomised_tukey_holds_its_rate_for_all_pairs_together() -> None:
     """One false difference or more among the ten pairs of five equal systems: in 5% of 400 nulls."""
     found = [randomised_tukey(values, resamples=399, seed=n) for n, values in enumerate(lopsided_topics(400, 20, 5, 4))]

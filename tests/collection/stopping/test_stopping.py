@@ -587,6 +587,7 @@ def held_back(seed: int, tell: bool) -> tuple[bool, bool]:
     return False, False
 
 
+@pytest.mark.slow
 def test_no_promise_rests_on_documents_that_no_draw_could_reach() -> None:
     assert all(stopped and not met for stopped, met in (held_back(seed, tell=False) for seed in range(5)))
     assert not any(stopped for stopped, _ in (held_back(seed, tell=True) for seed in range(20)))

@@ -99,6 +99,7 @@ def test_current_is_the_last_word_and_the_log_keeps_all(store: Store) -> None:
     assert str(log["relevance"].dtype) == "Int64"
 
 
+@pytest.mark.slow
 def test_one_topic_s_judgements_do_not_read_the_whole_log(store: Store) -> None:
     """The work grows with the topic, not with the log: counted in steps of SQLite's virtual machine."""
     with store.transaction():
@@ -177,6 +178,7 @@ def test_leases_and_skips_as_the_assignment_sees_them(store: Store) -> None:
     assert [c.leased for c in store.queue.candidates("1", "bob", at=99.0)] == [0, 0]
 
 
+@pytest.mark.slow
 def test_a_writer_waits_for_another(tmp_path: Path) -> None:
     path = tmp_path / "campaign.db"
     Store(path, create=True).close()
@@ -222,6 +224,7 @@ def test_a_judged_pair_is_not_held_by_its_lease_too(store: Store) -> None:
 words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=20)
 
 
+@pytest.mark.slow
 @tries(40)
 @given(
     st.lists(
