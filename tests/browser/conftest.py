@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +23,14 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share a server run in one process."""
+    for item in items:
+        if {"serving", "with_provider"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="session")
@@ -48,11 +55,15 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
-@pytest.fixture
-def serving(built: tuple[Any, ...], tmp_path: Path) -> Iterator[Serving]:
-    """A server on a fresh copy of the campaign that the module's own `built` names first."""
-    shutil.copytree(built[0], tmp_path / "campaign")
-    running = Serving(tmp_path / "campaign")
+@pytest.fixture(scope="module")
+def serving(built: tuple[Any, ...], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A server on a copy of the campaign that the module's own `built` names first.
+
+    The tests of a module share it: each takes topics or annotators of its own, and starts again what it kills.
+    """
+    directory = tmp_path_factory.mktemp("served") / "campaign"
+    shutil.copytree(built[0], directory)
+    running = Serving(directory)
     yield running
     if running.process.poll() is None:
         running.stop()

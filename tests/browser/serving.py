@@ -11,8 +11,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from collection import Campaign
+from collection.records import Role
 from tests.helpers import SHARED
 
 CRANFIELD = SHARED / "data" / "cranfield"
@@ -32,6 +34,15 @@ WATCH_KEYS = """
     window.pressed.push({key: event.key, shown: deep(document)?.textContent});
   }, true);
 """
+
+STATE = """((find) => find(find, document))((find, root) => {
+  for (const node of root.querySelectorAll("*")) {
+    const found = node.cleverdon?.state ?? (node.shadowRoot && find(find, node.shadowRoot));
+    if (found) return found;
+  }
+  return null;
+})"""
+"""The state of the card on a page."""
 
 
 def free_port() -> int:
@@ -79,12 +90,28 @@ def use_link(page: Page, link: str) -> None:
     page.get_by_role("button", name=re.compile("^Sign in as ")).click()
 
 
+def sign_in(context: BrowserContext, serving: Serving, name: str = "ann", role: Role = "manager") -> Page:
+    """A page of somebody with this role, who is signed in without a page being drawn for it."""
+    with Campaign(serving.directory) as campaign:
+        if name not in campaign.accounts.table()["name"].tolist():
+            campaign.accounts.add(name, role)
+        token = campaign.accounts.make_signin_link(name)
+    answer = context.request.post(f"{serving.url}/signin", form={"token": token}, max_redirects=0)
+    assert answer.status == 303, answer.text()
+    return context.new_page()
+
+
 def shown(page: Page) -> str:
     return page.locator("[data-part=doc-id]").inner_text()
 
 
 def saved(page: Page) -> None:
     expect(page.locator("[data-part=status]")).to_have_text("Saved")
+
+
+def sent(page: Page) -> None:
+    """Nothing waits in the browser: this page has sent it, or the one before, which says nothing here."""
+    page.wait_for_function("!Object.keys(localStorage).some((key) => key.includes(':pending:'))")
 
 
 def press(page: Page, key: str, gone: Locator) -> None:

@@ -12,7 +12,7 @@ from collection import Campaign
 from collection.records import Document, Topic
 from tests.browser.card_harness import document
 from tests.browser.card_page import words
-from tests.browser.serving import use_link
+from tests.browser.serving import sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -109,8 +109,7 @@ def built(tmp_path_factory):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_on_the_real_page(serving, browser, scheme):
     context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
-    page = context.new_page()
-    use_link(page, serving.link)
+    page = sign_in(context, serving)
     page.goto(f"{serving.url}/judge")
     expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
     page.keyboard.press("2")
@@ -316,8 +315,8 @@ def test_right_to_left_titles_do_not_turn_the_lines_of_the_desk(harness, make_ca
 @pytest.mark.slow
 def test_a_toolbar_of_a_table_covers_no_heading_on_a_touch_screen(serving, browser):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    page = context.new_page()
-    use_link(page, serving.link)
+    page = sign_in(context, serving)
+    page.goto(serving.url)
     expect(page.get_by_test_id("stElementToolbar").first).to_have_css("opacity", "1")
     text = page.get_by_role("heading", name="Topics").evaluate(
         "(node) => { const range = document.createRange(); range.selectNodeContents(node);"

@@ -13,11 +13,13 @@ from playwright.sync_api import BrowserContext, Page, expect
 from collection import Campaign, Judgement
 from collection.records import Document, Topic
 from tests.browser.adjudicate_desk import PAYLOAD, ZALGO
-from tests.browser.serving import Serving, saved, use_link
+from tests.browser.serving import Serving, saved, sent, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-TOPICS, SIZE = ("1", "2", "3"), 20
+TOPICS, SIZE = ("1", "2", "3"), 30
+PAIRS = len(TOPICS) * SIZE
+SIZES = [(1280, 800), (390, 844)]
 SHOWN = "[data-part=document]:not([hidden]) [data-name=id]"
 NOTES = [PAYLOAD, ZALGO, "\u202egnp.exe", ":material/home: **x**", "\n".join(["line"] * 5000)]
 
@@ -34,7 +36,7 @@ window.addEventListener("keydown", (event) => {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
-    """Sixty pairs on which bob and cat differ, each document in one topic; d0 has twelve long opinions."""
+    """Ninety pairs on which bob and cat differ, each document in one topic; d0 has twelve long opinions."""
     directory = tmp_path_factory.mktemp("adjudicating") / "campaign"
     ids = {topic: [f"d{SIZE * t + n}" for n in range(SIZE)] for t, topic in enumerate(TOPICS)}
     with Campaign.create(directory, title="Wings") as campaign:
@@ -56,11 +58,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 
 
 def opened(context: BrowserContext, serving: Serving) -> Page:
-    page = context.new_page()
+    page = sign_in(context, serving)
     page.add_init_script(WATCH)
-    use_link(page, serving.link)
     page.goto(f"{serving.url}/adjudicate")
-    expect(page.locator(SHOWN)).to_have_text("d0")
+    expect(page.locator(SHOWN)).not_to_be_empty()
     return page
 
 
@@ -72,21 +73,72 @@ def adjudicated(serving: Serving) -> list[tuple[str, str]]:
         return [(str(grade), doc_id) for grade, doc_id in zip(rows["relevance"], rows["doc_id"], strict=True)]
 
 
+def test_every_button_is_in_the_window_whatever_annotators_wrote(serving: Serving, context: BrowserContext) -> None:
+    page = opened(context, serving)
+    expect(page.locator(SHOWN)).to_have_text("d0")
+    bar = page.locator(".cd-bar button:visible")
+    expect(page.locator(".cd-opinion")).to_have_count(12)
+    page.keyboard.press("w")
+    expect(page.locator("[data-part=names]")).to_have_attribute("aria-pressed", "true")
+    fits = """(nodes, [w, h]) => nodes.map((node) => node.getBoundingClientRect())
+      .filter((box) => box.left < 0 || box.top < 0 || box.right > w || box.bottom > h).length"""
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function("height => innerHeight === height", arg=height)
+        expect(bar.first).to_be_in_viewport(ratio=1)
+        assert bar.evaluate_all(fits, [width, height]) == 0
+    assert page.evaluate("window.broken") is None
+    page.keyboard.press("2")
+    expect(page.locator(SHOWN)).to_have_text("d1")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function("height => innerHeight === height", arg=height)
+        assert bar.evaluate_all(fits, [width, height]) == 0
+    saved(page)
+    assert adjudicated(serving) == [("2", "d0")]
+
+
+def test_filter_and_queue_choose_the_pair(serving: Serving, context: BrowserContext) -> None:
+    page = opened(context, serving)
+    before, first, picked = adjudicated(serving), f"d{2 * SIZE}", f"d{2 * SIZE + 2}"
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("combobox", name="Topic").click()
+    page.get_by_role("option", name="3: wing flow 3").click()
+    expect(page.locator(SHOWN)).to_have_text(first)
+    expect(page.locator("[data-part=all-count]")).to_have_text(f"0 of {SIZE}")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Queue").click()
+    table = page.get_by_test_id("stDataFrame")
+    expect(table).to_be_visible()
+    for _ in range(20):  # the table draws itself on a canvas and does not say when it takes a click
+        table.click(position={"x": 17, "y": 35 * 3 + 17})
+        with suppress(AssertionError):
+            expect(page.locator(SHOWN)).to_have_text(picked, timeout=3_000)
+            break
+    expect(page.locator(SHOWN)).to_have_text(picked)
+    page.keyboard.press("Escape")
+    page.locator("[data-part=card]").click(position={"x": 5, "y": 5})
+    page.keyboard.press("1")
+    expect(page.locator(SHOWN)).to_have_text(first)
+    saved(page)
+    assert adjudicated(serving) == [*before, ("1", picked)]
+
+
 @pytest.mark.parametrize("every", [30, 100, 250])
 def test_each_of_twenty_presses_counts(serving: Serving, context: BrowserContext, every: int) -> None:
-    page = opened(context, serving)
+    page, before = opened(context, serving), adjudicated(serving)
     for key in "01233210120313021203":
         page.keyboard.press(key)
         page.wait_for_timeout(every)
     saved(page)
     pressed = [tuple(each) for each in page.evaluate("window.pressed")]
     assert len(pressed) == len({doc_id for _, doc_id in pressed}) == 20
-    assert adjudicated(serving) == pressed
-    expect(page.locator("[data-part=all-count]")).to_have_text("20 of 60")
+    assert adjudicated(serving) == before + pressed
+    expect(page.locator("[data-part=all-count]")).to_have_text(f"{len(before) + 20} of {PAIRS}")
 
 
 def test_nothing_is_lost_or_doubled_when_the_server_is_killed(serving: Serving, context: BrowserContext) -> None:
-    page = opened(context, serving)
+    page, before = opened(context, serving), adjudicated(serving)
     for key in "0123":
         page.keyboard.press(key)
     saved(page)
@@ -98,59 +150,11 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(serving: Serving, 
     expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
     pressed = [tuple(each) for each in page.evaluate("window.pressed")]
     assert len(pressed) == 9
-    assert set(pressed[:4]) <= set(adjudicated(serving))
+    following = page.locator(SHOWN).inner_text()
+    assert set(pressed[:4]) <= set(adjudicated(serving)) - set(before)
     serving.start()
-    use_link(page, serving.link)
     page.goto(f"{serving.url}/adjudicate")
-    expect(page.locator("[data-part=all-count]")).to_have_text("9 of 60")
-    saved(page)
-    assert adjudicated(serving) == pressed
-    expect(page.locator(SHOWN)).to_have_text("d9")
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_every_button_is_in_the_window_whatever_annotators_wrote(
-    serving: Serving, context: BrowserContext, width: int, height: int
-) -> None:
-    page = opened(context, serving)
-    page.set_viewport_size({"width": width, "height": height})
-    bar = page.locator(".cd-bar button:visible")
-    expect(page.locator(".cd-opinion")).to_have_count(12)
-    page.keyboard.press("w")
-    page.wait_for_function("height => innerHeight === height", arg=height)
-    expect(page.locator("[data-part=names]")).to_have_attribute("aria-pressed", "true")
-    fits = """(nodes, [w, h]) => nodes.map((node) => node.getBoundingClientRect())
-      .filter((box) => box.left < 0 || box.top < 0 || box.right > w || box.bottom > h).length"""
-    expect(bar.first).to_be_in_viewport(ratio=1)
-    assert bar.evaluate_all(fits, [width, height]) == 0
-    assert page.evaluate("window.broken") is None
-    page.keyboard.press("2")
-    expect(page.locator(SHOWN)).to_have_text("d1")
-    assert bar.evaluate_all(fits, [width, height]) == 0
-    saved(page)
-    assert adjudicated(serving) == [("2", "d0")]
-
-
-def test_filter_and_queue_choose_the_pair(serving: Serving, context: BrowserContext) -> None:
-    page = opened(context, serving)
-    page.get_by_role("button", name="Filter").click()
-    page.get_by_role("combobox", name="Topic").click()
-    page.get_by_role("option", name="3: wing flow 3").click()
-    expect(page.locator(SHOWN)).to_have_text("d40")
-    expect(page.locator("[data-part=all-count]")).to_have_text("0 of 20")
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Queue").click()
-    table = page.get_by_test_id("stDataFrame")
-    expect(table).to_be_visible()
-    for _ in range(20):  # the table draws itself on a canvas and does not say when it takes a click
-        table.click(position={"x": 17, "y": 35 * 3 + 17})
-        with suppress(AssertionError):
-            expect(page.locator(SHOWN)).to_have_text("d42", timeout=3_000)
-            break
-    expect(page.locator(SHOWN)).to_have_text("d42")
-    page.keyboard.press("Escape")
-    page.locator("[data-part=card]").click(position={"x": 5, "y": 5})
-    page.keyboard.press("1")
-    expect(page.locator(SHOWN)).to_have_text("d40")
-    saved(page)
-    assert adjudicated(serving) == [("1", "d42")]
+    expect(page.locator("[data-part=all-count]")).to_have_text(f"{len(before) + 9} of {PAIRS}")
+    sent(page)
+    assert adjudicated(serving) == before + pressed
+    expect(page.locator(SHOWN)).to_have_text(following)

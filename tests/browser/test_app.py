@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, Judgement, formats
-from tests.browser.serving import CRANFIELD, WATCH_KEYS, Serving, press, saved, shown, use_link
+from tests.browser.serving import CRANFIELD, WATCH_KEYS, Serving, press, saved, shown, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -63,14 +63,19 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int
     return directory, dict(zip(known["doc_id"], known["relevance"], strict=True))
 
 
-def open_card(page: Page, serving: Serving) -> None:
-    """Sign in and open the Judge page. Keys are watched from before the card is there, so that what is noted is
-    what was on screen when the key went down, not what the card showed then."""
+def open_card(context: BrowserContext, serving: Serving, topic: str) -> Page:
+    """Sign in as the topic's own annotator and open it. Keys are watched from before the card is there, so that what
+    is noted is what was on screen when the key went down, not what the card showed then."""
+    page = sign_in(context, serving, f"annotator {topic}", "manager")
     page.add_init_script(WATCH_KEYS)
-    use_link(page, serving.link)
-    expect(page.get_by_text("pairs are left")).to_be_visible()
-    page.goto(f"{serving.url}/judge")
-    expect(page.locator("[data-part=doc-id]")).not_to_be_empty()
+    page.goto(f"{serving.url}/judge?topic={topic}")
+    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
+    return page
+
+
+def log_of(serving: Serving, topic: str) -> pd.DataFrame:
+    with Campaign(serving.directory) as campaign:
+        return campaign.judgement_log.judgements(current=False, query_id=topic)
 
 
 def judge_rest(page: Page, grade_of: Callable[[str], int], limit: int = 10_000) -> list[str]:
@@ -93,8 +98,7 @@ def test_judge_a_topic_by_keys_and_export(
     with Campaign(serving.directory) as campaign:
         pool = campaign.store.pool.pairs()
     pairs = pool.loc[pool["query_id"] == TOPIC, "doc_id"].tolist()
-    page = context.new_page()
-    open_card(page, serving)
+    page = open_card(context, serving, TOPIC)
 
     first = judge_rest(page, lambda d: known.get(d, 0), limit=len(pairs) // 3)
     saved(page)
@@ -119,32 +123,31 @@ def test_judge_a_topic_by_keys_and_export(
         page.get_by_role("button", name="Download qrels.txt", exact=True).click()
     download.value.save_as(tmp_path / "qrels.txt")
     exported = formats.read_qrels(tmp_path / "qrels.txt")
-    assert set(exported["query_id"]) == {TOPIC}
+    with Campaign(serving.directory) as campaign:
+        assert set(exported["query_id"]) == set(campaign.judgement_log.judgements()["query_id"])
+    exported = exported[exported["query_id"] == TOPIC]
     grades = dict(zip(exported["doc_id"], exported["relevance"], strict=True))
     assert grades == {d: known.get(d, 0) for d in pairs}
     assert {d: g for d, g in grades.items() if d in known} == {d: g for d, g in known.items() if d in grades}
 
-    with Campaign(serving.directory) as campaign:
-        log = campaign.judgement_log.judgements(current=False)
+    log = log_of(serving, TOPIC)
     assert log["uuid"].is_unique
     assert (log["kind"] == "undone").sum() == 2
     assert len(log) == len(pairs) + 4  # the two undone grades and the two undos are in the log as well
     assert log["seconds"].notna().all()
 
 
-@pytest.mark.parametrize("every", [30, 100, 250])
+@pytest.mark.parametrize(("every", "topic"), [(30, "2"), (100, "3"), (250, "4")])
 def test_twenty_keys_grade_the_twenty_documents_that_were_shown(
-    serving: Serving, context: BrowserContext, every: int
+    serving: Serving, context: BrowserContext, every: int, topic: str
 ) -> None:
-    page = context.new_page()
-    open_card(page, serving)
+    page = open_card(context, serving, topic)
     for key in "01233210012332100123":
         page.keyboard.press(key)
         page.wait_for_timeout(every)
     saved(page)
     pressed = page.evaluate("window.pressed")
-    with Campaign(serving.directory) as campaign:
-        log = campaign.judgement_log.judgements(current=False)
+    log = log_of(serving, topic)
     assert log["doc_id"].tolist() == [p["shown"] for p in pressed]
     assert log["relevance"].tolist() == [int(p["key"]) for p in pressed]
     assert log["doc_id"].nunique() == 20
@@ -152,8 +155,7 @@ def test_twenty_keys_grade_the_twenty_documents_that_were_shown(
 
 def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving, context: BrowserContext) -> None:
     """SIGKILL in the middle of judging, three times; what waits in the browser arrives when the server is back."""
-    page = context.new_page()
-    open_card(page, serving)
+    page = open_card(context, serving, "5")
     acknowledged: set[str] = set()
     page.on(
         "response",
@@ -163,6 +165,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving
     )
     graded = 0
     for _ in range(3):
+        assert sys.platform != "linux" or not _children(serving.process.pid), "a killed server would leave a process"
         # A key counts where a document is on screen: on a loaded machine the next ones may be on their way.
         graded += len(judge_rest(page, lambda _: 2, limit=3))
         saved(page)
@@ -173,18 +176,11 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving
         page.keyboard.press("1")
         graded += 2
         expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
-        serving.start()
+        serving.start()  # on the same port: it is free at once
         expect(page.locator("[data-part=status]")).to_have_text("Saved")
-    with Campaign(serving.directory) as campaign:
-        log = campaign.judgement_log.judgements(current=False)
+    log = log_of(serving, "5")
     assert acknowledged <= set(log["uuid"])
     assert len(log) == log["doc_id"].nunique() == graded
-
-
-def test_a_killed_server_leaves_no_process_behind(serving: Serving) -> None:
-    assert sys.platform != "linux" or not _children(serving.process.pid)
-    serving.stop(signal.SIGKILL)
-    serving.start()  # on the same port: it is free at once
 
 
 def _children(pid: int) -> list[str]:
@@ -192,8 +188,7 @@ def _children(pid: int) -> list[str]:
 
 
 def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext) -> None:
-    page = context.new_page()
-    open_card(page, serving)
+    page = open_card(context, serving, "6")
     (document,) = judge_rest(page, lambda _: 1, limit=1)
     saved(page)
     page.goto(f"{serving.url}/my-judgements")
@@ -208,22 +203,20 @@ def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext
             expect(perfect).to_be_visible(timeout=8_000)
             break
     with Campaign(serving.directory) as campaign:  # another judgement comes in: the rows of the table move
-        other = campaign.judging.next_pairs("ann", "2", 1).documents[0].doc_id
-        campaign.judging.judge_many([Judgement("other", "ann", "2", other, "graded", 0)])
+        other = campaign.judging.next_pairs("annotator 6", "7", 1).documents[0].doc_id
+        campaign.judging.judge_many([Judgement("other", "annotator 6", "7", other, "graded", 0)])
     perfect.click()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("History of this pair (2 entries)")).to_be_visible()
     with Campaign(serving.directory) as campaign:
-        assert campaign.judgement_log.judgements()[["doc_id", "relevance"]].values.tolist() == [
-            [other, 0],
-            [document, 3],
-        ]
+        log = campaign.judgement_log.judgements()
+        mine = log[log["annotator"] == "annotator 6"]
+        assert mine[["doc_id", "relevance"]].values.tolist() == [[other, 0], [document, 3]]
 
 
 def test_import_page_says_the_line(serving: Serving, context: BrowserContext, tmp_path: Path) -> None:
     (tmp_path / "bad.run").write_text("1 Q0 a 1 2.0 x\n1 Q0 b two\n")
-    page = context.new_page()
-    open_card(page, serving)
+    page = sign_in(context, serving)
     page.goto(f"{serving.url}/import")
     runs = page.get_by_test_id("stFileUploader").filter(has=page.get_by_text("Runs", exact=True))
     runs.locator("input[type=file]").set_input_files(tmp_path / "bad.run")

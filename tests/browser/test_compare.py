@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from collection import Campaign
 from tests.annotate.views.test_compare_page import SYSTEMS, TOPICS, write
-from tests.browser.serving import Serving, use_link
+from tests.browser.chromium import PATIENCE
+from tests.browser.serving import Serving, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -31,15 +33,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     return (folder / "campaign",)
 
 
-@pytest.fixture
-def page(serving: Serving, context: Any) -> Page:
+@pytest.fixture(scope="module")
+def page(serving: Serving, browser: Browser) -> Iterator[Page]:
     """The page, with its first chart drawn."""
-    page = context.new_page()
-    use_link(page, serving.link)
-    expect(page.get_by_role("heading", name="Four")).to_be_visible()
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    context.set_default_timeout(PATIENCE)
+    page = sign_in(context, serving)
     page.goto(f"{serving.url}/compare")
     expect(chart(page, "means")).to_be_visible()
-    return page
+    yield page
+    context.close()
 
 
 def chart(page: Page, name: str) -> Any:
@@ -62,6 +65,7 @@ def saved(page: Page, kind: str, folder: Path) -> Path:
 
 
 def test_a_chart_is_saved_as_svg_and_as_png(page: Page, tmp_path: Path) -> None:
+    look(page, "Leaderboard")
     svg = saved(page, "SVG", tmp_path)
     assert svg.name == "means.svg"
     root = ElementTree.parse(svg).getroot()

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from collection import Campaign, Judgement
-from tests.browser.serving import Serving, use_link
+from tests.browser.serving import Serving, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -79,8 +79,7 @@ def is_harmless(page: Page, where: str) -> None:
 
 
 def test_no_name_is_an_icon_or_reads_as_another(serving: Serving, context: Any) -> None:
-    page = context.new_page()
-    use_link(page, serving.link)
+    page = sign_in(context, serving)
     for path, heading in {
         "": ":\u2060material/home: & :\u2060streamlit: gnp.exe",
         "adjudicate": "Judgements",

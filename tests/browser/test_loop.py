@@ -14,17 +14,17 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from collection import Campaign, formats
-from tests.browser.serving import CRANFIELD, WATCH_KEYS, Serving, press, saved, shown, use_link
+from tests.browser.serving import CRANFIELD, STATE, WATCH_KEYS, Serving, press, saved, shown, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str, int]]:
-    """A campaign in the loop that nobody has judged yet, a topic, and the known grades of its documents."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], dict[str, int]]:
+    """A campaign in the loop, topics that nobody has judged yet, and the known grades of the documents of the first."""
     directory = tmp_path_factory.mktemp("loop") / "campaign"
     if CRANFIELD.is_dir():
-        topic, qrels = "1", formats.read_qrels(CRANFIELD / "qrels.txt")
+        topics, qrels = ["1", "2", "3", "4"], formats.read_qrels(CRANFIELD / "qrels.txt")
         with Campaign.create(directory, title="Cranfield") as campaign:
             campaign.importer.import_files(
                 documents=[CRANFIELD / "documents.jsonl.gz"],
@@ -39,27 +39,33 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str
         with Campaign(directory) as campaign:
             qrels = campaign.qrels.build()
             judged = set(qrels["query_id"])
-            topic = next(q for q in campaign.corpus.topics()["query_id"] if q not in judged)
+            topics = [q for q in campaign.corpus.topics()["query_id"] if q not in judged]
             qrels = qrels[:0]
             campaign.settings.set_loop(mode="loop")
-    known = qrels[qrels["query_id"] == topic]
-    return directory, topic, dict(zip(known["doc_id"], known["relevance"], strict=True))
+    known = qrels[qrels["query_id"] == topics[0]]
+    return directory, topics, dict(zip(known["doc_id"], known["relevance"], strict=True))
 
 
-def open_topic(page: Page, serving: Serving, topic: str) -> None:
-    use_link(page, serving.link)
-    expect(page.get_by_text("in the loop")).to_be_visible()
+CAUGHT_UP = "(({ outbox, sync, due, scope }) => !outbox.length && !sync.running && !due && !scope.looks)"
+"""Whether a state says that the model has learned from everything."""
+
+
+def open_topic(context: BrowserContext, serving: Serving, topic: str, name: str = "ann") -> Page:
+    page = sign_in(context, serving, name)
+    page.add_init_script(WATCH_KEYS)
     page.goto(f"{serving.url}/judge?topic={topic}")
     expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
+    return page
 
 
-def judge(page: Page, known: dict[str, int], count: int, pause: int) -> list[str]:
-    """Judge as many documents, each after a look of `pause` milliseconds; the ids in the order of judging."""
+def judge(page: Page, known: dict[str, int], count: int, look: int = 0) -> list[str]:
+    """Judge as many documents, before every `look`-th waiting for the model's newest order; the ids in their order."""
     done: list[str] = []
     here = page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")
-    for _ in range(count):
+    for number in range(count):
         document = here.inner_text()
-        page.wait_for_timeout(pause)
+        if look and number % look == 0:
+            page.wait_for_function(f"{CAUGHT_UP}({STATE})")
         assert shown(page) == document  # a new order of the model never moves what is on screen
         others = here.filter(has_not_text=re.compile(f"^{re.escape(document)}$"))
         press(page, str(known.get(document, 0)), others)
@@ -73,19 +79,18 @@ def log_of(serving: Serving, topic: str) -> pd.DataFrame:
 
 
 def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
-    serving: Serving, built: tuple[Path, str, dict[str, int]], context: BrowserContext
+    serving: Serving, built: tuple[Path, list[str], dict[str, int]], context: BrowserContext
 ) -> None:
-    _, topic, known = built
-    page = context.new_page()
-    open_topic(page, serving, topic)
+    _, (topic, *_), known = built
+    page = open_topic(context, serving, topic)
     expect(page.locator("[data-part=topic-count]")).to_have_text("0 judged")
-    done = judge(page, known, 50, 200)  # still faster than people are
+    done = judge(page, known, 50, look=5)
     # Killed in mid-judging: the loop goes on from the log.
     saved(page)
     serving.stop(signal.SIGKILL)
     serving.start()
-    done += judge(page, known, 44, 200)
-    done += judge(page, known, 6, 1500)  # at the pace of people a model on a busy machine catches up, too
+    done += judge(page, known, 44, look=5)
+    done += judge(page, known, 6, look=1)
     saved(page)
     log = log_of(serving, topic)
     assert log["doc_id"].tolist() == done
@@ -103,54 +108,46 @@ def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
 
 
 def test_two_annotators_on_one_topic_never_get_the_same_pair(
-    serving: Serving, built: tuple[Path, str, dict[str, int]], context: BrowserContext, browser: Browser
+    serving: Serving, built: tuple[Path, list[str], dict[str, int]], context: BrowserContext, browser: Browser
 ) -> None:
-    _, topic, known = built
-    with Campaign(serving.directory) as campaign:
-        campaign.accounts.add("bob", "annotator")
-        link = campaign.accounts.make_signin_link("bob")
+    topic = built[1][1 % len(built[1])]
     other = browser.new_context(viewport={"width": 1280, "height": 800})
     try:
-        ann, bob = context.new_page(), other.new_page()
-        open_topic(ann, serving, topic)
-        use_link(bob, f"{serving.url}/signin?token={link}")
-        bob.goto(f"{serving.url}/judge?topic={topic}")
-        expect(bob.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
+        ann, bob = open_topic(context, serving, topic, "amy"), open_topic(other, serving, topic, "bob")
         for _ in range(8):
-            judge(ann, known, 2, 0)
-            judge(bob, known, 2, 0)
+            judge(ann, {}, 2)
+            judge(bob, {}, 2)
         saved(ann)
         saved(bob)
     finally:
         other.close()
     log = log_of(serving, topic)
-    assert log["annotator"].value_counts().to_dict() == {"ann": 16, "bob": 16}
+    log = log[log["annotator"].isin(["amy", "bob"])]
+    assert log["annotator"].value_counts().to_dict() == {"amy": 16, "bob": 16}
     assert log["doc_id"].is_unique
 
 
 def test_fast_keys_in_the_loop_grade_what_was_shown(
-    serving: Serving, built: tuple[Path, str, dict[str, int]], context: BrowserContext
+    serving: Serving, built: tuple[Path, list[str], dict[str, int]], context: BrowserContext
 ) -> None:
-    page = context.new_page()
-    page.add_init_script(WATCH_KEYS)
-    open_topic(page, serving, built[1])
+    topic = built[1][2 % len(built[1])]
+    page, before = open_topic(context, serving, topic), len(log_of(serving, topic))
     for key in "012332100123":
         page.keyboard.press(key)
         page.wait_for_timeout(40)
     saved(page)
     pressed = page.evaluate("window.pressed")
-    log = log_of(serving, built[1])
+    log = log_of(serving, topic)[before:]
     assert log["doc_id"].tolist() == [p["shown"] for p in pressed]
     assert log["relevance"].tolist() == [int(p["key"]) for p in pressed]
 
 
 def test_a_topic_that_is_closed_hands_out_nothing_more(
-    serving: Serving, built: tuple[Path, str, dict[str, int]], context: BrowserContext
+    serving: Serving, built: tuple[Path, list[str], dict[str, int]], context: BrowserContext
 ) -> None:
-    _, topic, known = built
-    page = context.new_page()
-    open_topic(page, serving, topic)
-    judge(page, known, 2, 0)
+    topic = built[1][-1]
+    page = open_topic(context, serving, topic)
+    judge(page, {}, 2)
     saved(page)
     with Campaign(serving.directory) as campaign:
         campaign.settings.set_loop(topics=[topic], mode="closed")

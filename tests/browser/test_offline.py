@@ -12,45 +12,37 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
 from collection.records import Document, Topic
-from tests.browser.serving import WATCH_KEYS, Serving, saved, shown, use_link
+from tests.browser.serving import STATE, WATCH_KEYS, Serving, saved, sent, shown, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PAIRS = 60
-STATE = """((find) => find(find, document))((find, root) => {
-  for (const node of root.querySelectorAll("*")) {
-    const found = node.cleverdon?.state ?? (node.shadowRoot && find(find, node.shadowRoot));
-    if (found) return found;
-  }
-  return null;
-})"""
-"""The state of the card on a page."""
+TOPICS, LONG = "12345678", "9"
+ALL_PAIRS = len(TOPICS) * PAIRS + 1
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
-    """A campaign with two topics of sixty pairs that nobody has judged."""
+    """A campaign with topics of sixty pairs that nobody has judged, for each test its own; one has a long document."""
     directory = tmp_path_factory.mktemp("offline") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
         with campaign.store.transaction():
-            campaign.store.corpus.add_topics([Topic("1", "wing flow"), Topic("2", "heat transfer")])
+            campaign.store.corpus.add_topics([Topic(topic, f"topic {topic}") for topic in [*TOPICS, LONG]])
             texts = [" ".join(f"wing{n}flow{word}" for word in range(80)) for n in range(PAIRS)]
             texts[3] = texts[0] + " or near it"  # nearly the same as another
             documents = [Document(f"d{n:02d}", f"Wing {n}", text) for n, text in enumerate(texts)]
-            campaign.store.corpus.add_documents(documents)
-        lines = [f"{topic} Q0 d{n:02d} {n + 1} {100 - n} up\n" for topic in "12" for n in range(PAIRS)]
+            campaign.store.corpus.add_documents([*documents, Document("long", "Wings", "a long one\n" * 400)])
+        lines = [f"{topic} Q0 d{n:02d} {n + 1} {100 - n} up\n" for topic in TOPICS for n in range(PAIRS)]
+        lines.append(f"{LONG} Q0 long 1 1 up\n")
         (directory.parent / "up.run").write_text("".join(lines))
         campaign.importer.import_files(runs=[directory.parent / "up.run"])
-        assert campaign.pools.add("depth", depth=PAIRS).pairs == 2 * PAIRS
+        assert campaign.pools.add("depth", depth=PAIRS).pairs == ALL_PAIRS
     return (directory,)
 
 
-def open_card(context: BrowserContext, serving: Serving, *, sign_in: bool = True, topic: str = "1") -> Page:
-    page = context.new_page()
+def open_card(context: BrowserContext, serving: Serving, topic: str) -> Page:
+    page = sign_in(context, serving, f"annotator {topic}", "annotator") if not context.pages else context.new_page()
     page.add_init_script(WATCH_KEYS)
-    if sign_in:
-        use_link(page, serving.link)
-        expect(page.get_by_role("heading").first).to_be_visible()
     page.goto(f"{serving.url}/judge?topic={topic}")
     ready(page)
     return page
@@ -71,9 +63,9 @@ def judge(page: Page, grades: str) -> list[tuple[str, int]]:
     return done
 
 
-def log_of(serving: Serving) -> pd.DataFrame:
+def log_of(serving: Serving, topic: str) -> pd.DataFrame:
     with Campaign(serving.directory) as campaign:
-        return campaign.judgement_log.judgements(current=False)
+        return campaign.judgement_log.judgements(current=False, query_id=topic)
 
 
 def pairs(log: pd.DataFrame) -> list[tuple[str, int]]:
@@ -81,34 +73,34 @@ def pairs(log: pd.DataFrame) -> list[tuple[str, int]]:
 
 
 def test_fifteen_documents_without_a_connection(serving: Serving, context: BrowserContext) -> None:
-    page = open_card(context, serving)
+    page = open_card(context, serving, "1")
     done = judge(page, "01")
     saved(page)
     context.set_offline(True)
     done += judge(page, "012301230123012")
     status = page.locator("[data-part=status]")
     expect(status).to_contain_text("No connection: 15 judgements are kept in this browser and will be sent")
-    assert pairs(log_of(serving)) == done[:2]
+    assert pairs(log_of(serving, "1")) == done[:2]
     done += judge(page, "3")
     context.set_offline(False)
     saved(page)
     done += judge(page, "2")
     saved(page)
-    assert pairs(log_of(serving)) == done
+    assert pairs(log_of(serving, "1")) == done
     expect(page.locator("[data-part=topic-count]")).to_have_text(f"{len(done)} of {PAIRS}")
 
 
 def test_a_server_that_is_killed_in_mid_judging_and_a_reload(serving: Serving, context: BrowserContext) -> None:
-    page = open_card(context, serving)
+    page = open_card(context, serving, "2")
     page.on("dialog", lambda dialog: dialog.accept())  # "leave the page?"
     done = judge(page, "0123")
     serving.stop(signal.SIGKILL)
     done += judge(page, "012301230")
     expect(page.locator("[data-part=status]")).to_contain_text("kept in this browser")
     serving.start()
-    page.goto(f"{serving.url}/judge?topic=1")  # what waits is in the browser's storage
+    page.goto(f"{serving.url}/judge?topic=2")  # what waits is in the browser's storage
     ready(page)
-    saved(page)
+    sent(page)
     done += judge(page, "32")
     saved(page)
     # And once more, without a reload: the card goes on by itself.
@@ -116,14 +108,14 @@ def test_a_server_that_is_killed_in_mid_judging_and_a_reload(serving: Serving, c
     done += judge(page, "11")
     serving.start()
     expect(page.locator("[data-part=status]")).to_have_text("Saved")
-    log = log_of(serving)
+    log = log_of(serving, "2")
     assert pairs(log) == done
     assert log["uuid"].is_unique
     assert set(log["counts_as"]) == {"judgement"}
 
 
 def test_streamlits_dialog_about_the_connection_takes_no_key(serving: Serving, context: BrowserContext) -> None:
-    page = open_card(context, serving)
+    page = open_card(context, serving, "3")
     page.evaluate(
         """() => { window.dialogs = 0; new MutationObserver((changes) => changes.forEach(({addedNodes}) =>
              addedNodes.forEach((node) => { dialogs += node.matches?.(".stDialog") ? 1 : 0; })))
@@ -142,7 +134,7 @@ def test_streamlits_dialog_about_the_connection_takes_no_key(serving: Serving, c
     done += judge(page, "21")
     serving.start()
     expect(page.locator("[data-part=status]")).to_have_text("Saved")
-    log = log_of(serving)
+    log = log_of(serving, "3")
     assert pairs(log) == done
     assert log["note"].tolist()[0] == "before, after"
 
@@ -150,14 +142,10 @@ def test_streamlits_dialog_about_the_connection_takes_no_key(serving: Serving, c
 def test_keys_scroll_the_document_while_a_link_of_the_page_has_the_focus(
     serving: Serving, context: BrowserContext
 ) -> None:
-    with Campaign(serving.directory) as campaign, campaign.store.transaction():
-        campaign.store.corpus.add_documents([Document("d00", "Wing 0", "a long one\n" * 400)], replace=True)
-    page = context.new_page()
-    page.add_init_script(WATCH_KEYS)
-    use_link(page, serving.link)
+    page = open_card(context, serving, LONG)
     page.get_by_role("link", name="Judge", exact=True).first.click()
     ready(page)
-    assert shown(page) == "d00"
+    assert shown(page) == "long"
     assert page.evaluate("document.activeElement.tagName") == "A"
     scroller = page.locator("[data-part=scroller]")
     tops = [0.0]
@@ -172,45 +160,8 @@ def test_keys_scroll_the_document_while_a_link_of_the_page_has_the_focus(
     )
 
 
-@pytest.mark.parametrize("mode", ["pool", "loop"])
-def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: str) -> None:
-    if mode == "loop":
-        with Campaign(serving.directory) as campaign:
-            campaign.settings.set_loop(mode="loop")
-    tabs = [open_card(context, serving), open_card(context, serving, sign_in=False)]
-    for page in tabs:
-        page.wait_for_function(f"{STATE}.tabs.others.size === 1")
-    done: list[tuple[str, int]] = []
-    for turn in range(20):
-        page, other = tabs if turn % 3 else tabs[::-1]
-        done += judge(page, str(turn % 4))
-        # Nobody is in the other tab before it has heard of it.
-        other.wait_for_function(f"(id) => {STATE}.history.some(({{ doc }}) => doc.doc_id === id)", arg=done[-1][0])
-        assert shown(other) != done[-1][0]
-    count = "20 judged" if mode == "loop" else f"20 of {PAIRS}"
-    for page in tabs:
-        saved(page)
-        expect(page.locator("[data-part=topic-count]")).to_have_text(count)
-    log = log_of(serving)
-    assert set(Counter(log["doc_id"]).values()) == {1}
-    assert sorted(pairs(log)) == sorted(done)
-    # Another topic in the second one; the first keeps what it has.
-    tabs[1].locator("[data-part=topics]").select_option("2")
-    expect(tabs[1].locator("[data-part=topic-title]")).to_have_text("heat transfer")
-    ready(tabs[1])
-    before = shown(tabs[0])
-    judge(tabs[1], "01")
-    assert shown(tabs[0]) == before
-    judge(tabs[0], "2")
-    for page in tabs:
-        saved(page)
-    log = log_of(serving)
-    assert len(log) == 23
-    assert Counter(log["query_id"]) == {"1": 21, "2": 2}
-
-
 def test_settings_history_time_and_near_duplicates_of_the_real_page(serving: Serving, context: BrowserContext) -> None:
-    page = open_card(context, serving)
+    page = open_card(context, serving, "4")
     part = {name: page.locator(f"[data-part={name}]") for name in ("near", "past", "time-left", "past-says", "flagged")}
     page.keyboard.press("f")
     done = judge(page, "210")
@@ -222,7 +173,9 @@ def test_settings_history_time_and_near_duplicates_of_the_real_page(serving: Ser
         page.keyboard.press(key)
     saved(page)
     page.keyboard.press("t")
-    expect(part["time-left"]).to_contain_text(f"{2 * PAIRS - 3} documents left.")
+    with Campaign(serving.directory) as campaign:
+        left = ALL_PAIRS - len(campaign.judgement_log.judgements())
+    expect(part["time-left"]).to_contain_text(f"{left} documents left")
     page.keyboard.press(",")
     page.locator("[data-do=rekey][data-name=undo]").click()
     page.keyboard.press("z")
@@ -231,12 +184,49 @@ def test_settings_history_time_and_near_duplicates_of_the_real_page(serving: Ser
     with page.expect_response("**/api/judging/settings"):
         pass
     page.evaluate("localStorage.clear()")  # as on another device
-    page.goto(f"{serving.url}/judge")
+    page.goto(f"{serving.url}/judge?topic=4")
     ready(page)
     expect(page.locator(".cd-bar kbd[data-key=undo]")).to_have_text("z")
     page.keyboard.press("l")
     expect(part["past"].get_by_role("option").first).to_contain_text("was 2 Relevant")
     page.keyboard.press("Escape")
-    log = log_of(serving)
+    log = log_of(serving, "4")
     assert pairs(log) == [*done, (done[0][0], 3)]
     assert log["flagged"].tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize(("mode", "topic", "another"), [("pool", "5", "6"), ("loop", "7", "8")])
+def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: str, topic: str, another: str) -> None:
+    if mode == "loop":
+        with Campaign(serving.directory) as campaign:
+            campaign.settings.set_loop(topics=[topic], mode="loop")
+    tabs = [open_card(context, serving, topic) for _ in range(2)]
+    for page in tabs:
+        page.wait_for_function(f"Object.keys({STATE}.tabs).length === 1")
+    done: list[tuple[str, int]] = []
+    for turn in range(20):
+        page, other = tabs if turn % 3 else tabs[::-1]
+        done += judge(page, str(turn % 4))
+        # Nobody is in the other tab before it has heard of it.
+        other.wait_for_function(
+            f"(id) => {STATE}.history.some(({{ decision }}) => decision.doc_id === id)", arg=done[-1][0]
+        )
+        assert shown(other) != done[-1][0]
+    count = "20 judged" if mode == "loop" else f"20 of {PAIRS}"
+    for page in tabs:
+        saved(page)
+        expect(page.locator("[data-part=topic-count]")).to_have_text(count)
+    log = log_of(serving, topic)
+    assert set(Counter(log["doc_id"]).values()) == {1}
+    assert sorted(pairs(log)) == sorted(done)
+    # Another topic in the second one; the first keeps what it has.
+    tabs[1].locator("[data-part=topics]").select_option(another)
+    expect(tabs[1].locator("[data-part=topic-title]")).to_have_text(f"topic {another}")
+    ready(tabs[1])
+    before = shown(tabs[0])
+    judge(tabs[1], "01")
+    assert shown(tabs[0]) == before
+    judge(tabs[0], "2")
+    for page in tabs:
+        saved(page)
+    assert [len(log_of(serving, each)) for each in (topic, another)] == [21, 2]

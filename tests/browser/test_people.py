@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotate.auth.page_access import PAGES, role_names
 from collection import Campaign
 from collection.records import Role
 from tests.browser.chromium import PATIENCE
 from tests.browser.oidc import CLIENT_ID, CLIENT_SECRET, Provider
-from tests.browser.serving import Serving, free_port, saved, use_link
+from tests.browser.serving import Serving, free_port, saved, sign_in, use_link
 from tests.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -53,20 +54,11 @@ def window(browser: Browser) -> Iterator[list[Page]]:
         page.context.close()
 
 
-def enter(page: Page, serving: Serving, name: str, role: Role) -> None:
-    """Sign in as somebody with this role, by a one-time link."""
-    with Campaign(serving.directory) as campaign:
-        if name not in campaign.accounts.table()["name"].tolist():
-            campaign.accounts.add(name, role)
-        link = campaign.accounts.make_signin_link(name)
-    use_link(page, f"{serving.url}/signin?token={link}")
-    expect(page.get_by_text("signed in as")).to_be_visible()
-
-
 def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     """The manager invites bob, who chooses a password and judges; then he is locked, and his card says so."""
     manager, bob = window
-    enter(manager, serving, "ann", "manager")
+    use_link(manager, serving.link)
+    expect(manager.get_by_text("signed in as")).to_be_visible()
     manager.goto(f"{serving.url}/people")
     manager.get_by_label("Name", exact=True).first.fill("bob")
     manager.get_by_role("button", name="Invite", exact=True).click()
@@ -121,9 +113,9 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
 
 
 @pytest.mark.parametrize("role", ["annotator", "reader"])
-def test_pages_of_others_are_refused_by_their_address(serving: Serving, window: list[Page], role: Role) -> None:
-    page = window[0]
-    enter(page, serving, "somebody", role)
+def test_pages_of_others_are_refused_by_their_address(serving: Serving, context: BrowserContext, role: Role) -> None:
+    page = sign_in(context, serving, f"some {role}", role)
+    page.goto(serving.url)
     menu = page.get_by_test_id("stSidebarNav")
     expect(menu.get_by_role("link", name="Account")).to_be_visible()
     for entry in PAGES:
@@ -146,21 +138,22 @@ def test_pages_of_others_are_refused_by_their_address(serving: Serving, window: 
 # --- at a provider --------------------------------------------------------------------------------
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def provider() -> Iterator[Provider]:
     running = Provider()
     yield running
     running.close()
 
 
-@pytest.fixture
-def with_provider(built: tuple[Path], provider: Provider, tmp_path: Path) -> Iterator[Serving]:
+@pytest.fixture(scope="module")
+def with_provider(
+    built: tuple[Path], provider: Provider, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Serving]:
     """A server on a copy of the campaign with an ``sso.toml``."""
-    import shutil
-
-    shutil.copytree(built[0], tmp_path / "campaign")
+    directory = tmp_path_factory.mktemp("provided") / "campaign"
+    shutil.copytree(built[0], directory)
     port = free_port()
-    path = tmp_path / "campaign" / "sso.toml"
+    path = directory / "sso.toml"
     path.write_text(
         f'title = "Example"\naddress = "http://127.0.0.1:{port}"\n'
         f'metadata_url = "{provider.issuer}/.well-known/openid-configuration"\n'
@@ -168,7 +161,7 @@ def with_provider(built: tuple[Path], provider: Provider, tmp_path: Path) -> Ite
         '[roles]\nmanager = ["mia@example.org"]\nannotator = ["group:judges"]\nreader = ["*@example.org"]\n'
     )
     path.chmod(0o600)
-    running = Serving(tmp_path / "campaign", port)
+    running = Serving(directory, port)
     yield running
     running.stop()
 
@@ -237,8 +230,9 @@ def test_what_the_provider_said_long_ago_lets_nobody_in(
 ) -> None:
     """Streamlit's own cookie lives for 30 days; it opens no session by itself."""
     page = window[0]
-    provider.person, provider.issued_ago = {"email": "mia@example.org"}, 6 * 60
+    provider.person, provider.issued_ago = {"email": "late@example.org"}, 6 * 60
     go_through(page, with_provider)
     expect(page).to_have_url(f"{with_provider.url}/signin")
+    provider.issued_ago = 0
     with Campaign(with_provider.directory) as campaign:
-        assert "mia@example.org" not in campaign.accounts.table()["email"].tolist()
+        assert "late@example.org" not in campaign.accounts.table()["email"].tolist()

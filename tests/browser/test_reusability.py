@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from collection import Campaign
-from tests.browser.serving import Serving, use_link
+from tests.browser.serving import Serving, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -44,14 +44,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
     serving: Serving, context: BrowserContext, tmp_path: Path, width: int
 ) -> None:
-    page = context.new_page()
+    page = sign_in(context, serving, "rae", "reader")
     page.set_viewport_size({"width": width, "height": 900})
     with Campaign(serving.directory) as campaign:
-        campaign.accounts.add("rae", "reader")
-        link = campaign.accounts.make_signin_link("rae")
         verdict = campaign.evaluation.reusability().verdict
-    use_link(page, f"{serving.url}/signin?token={link}")
-    expect(page.get_by_text("Small").first).to_be_attached()
     page.goto(f"{serving.url}/reusability")
     main = page.get_by_test_id("stMain")
     expect(main.get_by_role("heading", name=verdict[0])).to_be_visible()  # computed first

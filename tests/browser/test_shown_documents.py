@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from collection import Campaign, Judgement
 from collection.documents.rendering import markup
-from tests.browser.serving import Serving, use_link
+from tests.browser.serving import Serving, sign_in
 from tests.collection.campaign.test_images import PNG
 from tests.collection.documents.test_rendering import EVIL, NASTY
 
@@ -80,9 +80,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 @pytest.fixture
 def page(context: BrowserContext, serving: Serving) -> Iterator[Page]:
     """Signed in as ann, who manages."""
-    page = context.new_page()
-    use_link(page, serving.link)
-    expect(page.get_by_role("heading").first).to_be_visible()
+    page = sign_in(context, serving)
     yield page
     assert page.evaluate("window.done") is None, "something of a document was executed"
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
 from collection.records import Document, Topic
 from tests.browser.card_page import was_undone
-from tests.browser.serving import CRANFIELD, Serving, saved, use_link
+from tests.browser.serving import CRANFIELD, Serving, saved, sent, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -48,34 +47,22 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     return (directory,)
 
 
-@pytest.fixture
-def serve(built: tuple[Path], tmp_path: Path) -> Iterator[object]:
-    """Starts a server on a copy of the campaign that asks for what the test names."""
-    servers: list[Serving] = []
-
-    def start(**settings: object) -> Serving:
-        shutil.copytree(built[0], tmp_path / "campaign")
-        with Campaign(tmp_path / "campaign") as campaign:
-            campaign.settings.set_judging_page(**settings)
-        servers.append(Serving(tmp_path / "campaign"))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        if server.process.poll() is None:
-            server.stop()
+def opened(context: BrowserContext, serving: Serving, **settings: Any) -> Page:
+    """The judging page of a campaign that asks for what the test names."""
+    with Campaign(serving.directory) as campaign:
+        campaign.settings.set_judging_page(**settings)
+    page = sign_in(context, serving)
+    page.goto(f"{serving.url}/judge")
+    count(page, "0 of 12")
+    return page
 
 
 def count(page: Page, words: str) -> None:
     expect(page.locator("[data-part=all-count]")).to_have_text(words)
 
 
-def test_lists_are_decided_and_survive_a_killed_server(serve, context):
-    serving = serve(task="list", most_chosen=2, list_size=SIZE)
-    page = context.new_page()
-    use_link(page, serving.link)
-    page.goto(f"{serving.url}/judge")
-    count(page, "0 of 12")
+def test_lists_are_decided_and_survive_a_killed_server(serving: Serving, context: BrowserContext) -> None:
+    page = opened(context, serving, task="list", most_chosen=2, list_size=SIZE)
     ticks = page.locator("[data-do=choose]")
     expect(ticks).to_have_count(SIZE)
     page.keyboard.press("2")
@@ -89,10 +76,9 @@ def test_lists_are_decided_and_survive_a_killed_server(serve, context):
     count(page, "4 of 12")
     expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
     serving.start()
-    use_link(page, serving.link)
     page.goto(f"{serving.url}/judge")
     count(page, "4 of 12")
-    saved(page)
+    sent(page)
     with Campaign(serving.directory) as campaign:
         rows = campaign.topic_tasks.choices(current=False).to_dict("records")
         said = [(r["kind"], [r["shown"].index(d) + 1 for d in r["chosen"]]) for r in rows]
@@ -109,12 +95,8 @@ def test_lists_are_decided_and_survive_a_killed_server(serve, context):
         assert campaign.topic_tasks.progress("ann").done == 4
 
 
-def test_preferences_lead_through_the_topics(serve, context):
-    serving = serve(task="preference", preference_size=3)
-    page = context.new_page()
-    use_link(page, serving.link)
-    page.goto(f"{serving.url}/judge")
-    count(page, "0 of 12")
+def test_preferences_lead_through_the_topics(serving: Serving, context: BrowserContext) -> None:
+    page = opened(context, serving, task="preference", preference_size=3)
     for key in ["ArrowLeft", "ArrowRight", "="] * 4:
         expect(page.locator("[data-side=right]")).to_be_visible()  # else the key says nothing
         page.keyboard.press(key)
