@@ -179,13 +179,15 @@ def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: st
             campaign.settings.set_loop(mode="loop")
     tabs = [open_card(context, serving), open_card(context, serving, sign_in=False)]
     for page in tabs:
-        page.wait_for_function(f"{STATE}.tabs.others.size === 1")
+        page.wait_for_function(f"Object.keys({STATE}.tabs).length === 1")
     done: list[tuple[str, int]] = []
     for turn in range(20):
         page, other = tabs if turn % 3 else tabs[::-1]
         done += judge(page, str(turn % 4))
         # Nobody is in the other tab before it has heard of it.
-        other.wait_for_function(f"(id) => {STATE}.history.some(({{ doc }}) => doc.doc_id === id)", arg=done[-1][0])
+        other.wait_for_function(
+            f"(id) => {STATE}.history.some(({{ unit }}) => unit?.documents[0].doc_id === id)", arg=done[-1][0]
+        )
         assert shown(other) != done[-1][0]
     count = "20 judged" if mode == "loop" else f"20 of {PAIRS}"
     for page in tabs:
