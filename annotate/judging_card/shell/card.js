@@ -172,7 +172,7 @@ export class Card {
       channel.close();
       this.channel = undefined;
     });
-    this.dispatch({ type: "call", new: true });
+    this.tell({ type: "there?", waiting: [] });
   }
 
   /** @param {Message} message */
