@@ -162,7 +162,7 @@ export function bar(view) {
         view.node("refused").replaceChildren(...refused.map((each) => drawRefused(view, each)));
       drawn = { notice, refused };
       if (!timer && (heard.notice !== notice || heard.drawn !== (item?.drawn ?? null)))
-        timer = setTimeout(speak, PAUSE_ALOUD);
+        timer = window.setTimeout(speak, PAUSE_ALOUD);
     },
   };
 }

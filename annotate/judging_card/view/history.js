@@ -162,7 +162,7 @@ export function history(view) {
     logged = logged.filter((row) => meets(row, filter()));
     [list.chosen, trouble, asked] = [null, "", {}]; // nothing older until then
     clearTimeout(timer);
-    timer = setTimeout(ask, pause);
+    timer = window.setTimeout(ask, pause);
     draw();
   }
 

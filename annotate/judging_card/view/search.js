@@ -189,7 +189,7 @@ export function search(view) {
     attach(on) {
       on(field, "input", () => {
         change();
-        timer = setTimeout(run, PAUSE);
+        timer = window.setTimeout(run, PAUSE);
         draw();
       });
     },

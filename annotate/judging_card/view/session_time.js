@@ -161,7 +161,7 @@ export function sessionTime(view) {
         node: "timePanel",
         beside: true,
         render() {
-          if (seen !== view.state.scope.all && !timer) timer = setTimeout(ask, RENEW);
+          if (seen !== view.state.scope.all && !timer) timer = window.setTimeout(ask, RENEW);
         },
         left: stop,
       },

@@ -31,7 +31,7 @@ export function why(view) {
     clearTimeout(timer);
     shown = unit?.id ?? null;
     draw(unit ? ONE_MOMENT : "There is no document on screen.");
-    if (unit) timer = setTimeout(() => ask(unit), former === undefined ? 0 : SETTLE);
+    if (unit) timer = window.setTimeout(() => ask(unit), former === undefined ? 0 : SETTLE);
   }
 
   /** @param {Unit} unit */
@@ -43,7 +43,7 @@ export function why(view) {
     // What the server says of a pool or a start is not why this one is here.
     const own = taken && !terms.length ? "" : sentence;
     draw(taken ? `You found it by searching. ${own}`.trim() : own, terms);
-    if (behind) timer = setTimeout(() => ask(unit), STILL_LEARNING);
+    if (behind) timer = window.setTimeout(() => ask(unit), STILL_LEARNING);
   }
 
   /** @param {string} sentence @param {Term[]} terms */
