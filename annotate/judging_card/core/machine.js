@@ -28,8 +28,8 @@ const STALE = 30_000;
 /** Ms until the next question where other annotators have the rest. */
 const ASK_AGAIN = 10_000;
 
-/** Events of keys and clicks: what comes next is drawn before anything is sent. */
-const BY_HAND = new Set(["decide", "undo", "skip", "mark"]);
+/** After keys and clicks what comes next is drawn before anything is sent; a page that goes away has sent its last. */
+const SENDS_LATER = new Set(["decide", "undo", "skip", "mark", "leave"]);
 
 /** @type {Record<string, (turn: Turn, event: any) => unknown>} */
 const HANDLERS = {
@@ -115,6 +115,7 @@ const HANDLERS = {
   },
   failure(turn, { request, status, detail, at }) {
     if (request.lane === "aside") {
+      if (turn.state.fetching !== turn.kind.subject(request.context.decision)) return; // another is loading now
       if (turn.state.notice?.code === "loading") reply(turn, "cannot-load", { status, detail });
       turn.state.fetching = null;
     } else if (request.lane === "sync") {
@@ -167,7 +168,7 @@ function settle(turn, before, event) {
     state.asking = blocked;
     effects.push({ type: "timer", name: "again", ms: blocked ? ASK_AGAIN : null });
   }
-  if (BY_HAND.has(event.type)) effects.push({ type: "timer", name: "pump", ms: AFTER_FRAMES });
+  if (SENDS_LATER.has(event.type)) effects.push({ type: "timer", name: "pump", ms: AFTER_FRAMES });
   else pump(turn);
 }
 

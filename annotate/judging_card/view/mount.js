@@ -84,7 +84,6 @@ function attach(view) {
     if (card.state.outbox.length && card.state.sync.failures) event.preventDefault();
   });
   on(document, "visibilitychange", () => {
-    card.runClock();
     card.dispatch({ type: "visible", visible: document.visibilityState === "visible", on: card.drawn });
   });
   closeLostDialogs(view.root, signal);
@@ -99,7 +98,6 @@ function attach(view) {
     view.isLeft = true;
     card.draw = undefined;
     card.dispatch({ type: "unmount" });
-    card.runClock();
   };
 }
 

@@ -111,7 +111,7 @@ export function unitKind(own) {
   /** Older decisions for undo and looking back; what this browser knows is newer and wins. @param {Turn<Scope>} turn @param {any[]} decisions */
   function takeRecent({ state }, decisions) {
     state.wantsRecent = false;
-    const known = new Set([...state.history, ...state.outbox].map(({ decision }) => own.subject(decision)));
+    const known = new Set([...state.history, ...outstanding(state)].map(({ decision }) => own.subject(decision)));
     const older = decisions.filter((decision) => !known.has(own.subject(decision))).reverse();
     state.history = [
       ...older.map(({ title, titles: _, ...decision }) => ({
