@@ -49,10 +49,7 @@ export class Highlights {
     this.on = [];
     /** @type {HTMLInputElement | undefined} */
     this.field = /** @type {any} */ (view.nodes.ownWords);
-    this.actions = {
-      highlight: { run: () => this.toggle() },
-      "own-words": { run: () => this.openField() },
-    };
+    this.actions = { highlight: { run: () => this.toggle() }, "own-words": { run: () => this.openField() } };
   }
 
   get wanted() {

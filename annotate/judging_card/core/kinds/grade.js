@@ -3,7 +3,7 @@
 /** @import { CalibrationFeedback, Doc, Entry, Kind, Pending, State, SyncRequest, Topic, Turn, Unit } from "../types.js" */
 
 import { contextOf } from "../outbox.js";
-import { changeHistory, keepUnits, lineUp, notice, onScreen, outstanding, reply, store } from "../state.js";
+import { changeHistory, keepUnits, lineUp, outstanding } from "../state.js";
 
 /** Ask for more when fewer unseen documents are held: so many can be judged without a connection. */
 const LOW = 24;
@@ -127,8 +127,8 @@ function openTopic(turn, queryId) {
     looks: 0,
   });
   Object.assign(state, { units: waiting, exhausted: false, look: null });
-  turn.effects.push({ type: "timer", name: "look", ms: null });
-  store(turn, "topic", queryId);
+  turn.timer("look", null);
+  turn.store("topic", queryId);
 }
 
 /** @param {Turn<Scope>} turn @param {string} queryId @param {boolean} chosen */
@@ -155,20 +155,17 @@ function bringTo(turn, queryId, code, details = {}) {
   openTopic(turn, queryId);
   state.scope.brought = true;
   state.wantsRecent = true;
-  notice(turn, code, details);
+  turn.notice(code, details);
 }
 
 /** The topic of the newest judgement that this browser knows of. @param {Turn<Scope>} turn @param {string} queryId */
 function keepLast(turn, queryId) {
   if (turn.state.scope.last === queryId) return;
   turn.state.scope.last = queryId;
-  store(turn, "last", queryId);
+  turn.store("last", queryId);
 }
 
-/**
- * @param {Turn<Scope>} turn
- * @param {{ topics: Topic[], last?: string | null, work?: string | null }} answer
- */
+/** @param {Turn<Scope>} turn @param {{ topics: Topic[], last?: string | null, work?: string | null }} answer */
 function takeTopics(turn, { topics, last: there = null, work = null }) {
   const { state } = turn;
   const { scope } = state;
@@ -249,7 +246,7 @@ function takeSurplus(turn, batch, uuids) {
   if (!surplus.size) return surplus;
   changeHistory(turn, (entry) => (surplus.has(entry.decision.uuid ?? "") ? { ...entry, surplus: true } : entry));
   const pending = batch.findLast(({ decision }) => surplus.has(decision.uuid));
-  if (pending && !turn.state.notice?.urgent) notice(turn, "surplus", { title: pending.title });
+  if (pending && !turn.state.notice?.urgent) turn.notice("surplus", { title: pending.title });
   return surplus;
 }
 
@@ -330,7 +327,7 @@ function takeMore(turn, want, answer, judged) {
   lineUp(state, fresh);
   if (want > 0) state.exhausted = fresh.length < want;
   // No other topic hands out documents before the calibration set is judged.
-  if (answer.first && answer.first !== state.scope.topic && !onScreen(turn.kind, state))
+  if (answer.first && answer.first !== state.scope.topic && !turn.item)
     bringTo(turn, answer.first, "calibration-first");
 }
 
@@ -367,7 +364,7 @@ function takeOrder(turn, answer, judged, sent) {
   const looks = sent ? 0 : scope.looks;
   scope.looks = answer.behind ? looks + 1 : 0;
   const ms = answer.behind && state.mounted ? Math.min(LAST_LOOK, FIRST_LOOK * 2 ** Math.min(looks, 6)) : null;
-  turn.effects.push({ type: "timer", name: "look", ms });
+  turn.timer("look", ms);
 }
 
 /**
@@ -377,10 +374,10 @@ function takeOrder(turn, answer, judged, sent) {
  * @param {Turn<Scope>} turn @param {any} answer
  */
 function goWhereWorkIs(turn, { documents, next = null, budget = "" }) {
-  const { kind, state } = turn;
+  const { state } = turn;
   const { scope } = state;
   if (documents.some((/** @type {Doc} */ doc) => !doc.calibration)) scope.brought = false;
-  const idle = onScreen(kind, state) === null;
+  const idle = turn.item === null;
   if (!idle || documents.length) Object.assign(scope, { tried: [], chosen: false });
   Object.assign(scope, { nextTopic: next, budget: budget ?? "" });
   const done = isDone(state, topicOf(scope, scope.topic));
@@ -506,21 +503,21 @@ export const grade = {
         return;
       }
       state.due = true; // tells the server what is in front, so that its reservation is prolonged
-      const shown = onScreen(kind, state);
+      const shown = turn.item;
       const open = shown && !shown.entry ? shown.unit : null;
       if (open?.id === unit.id) {
         // it has come up while it was being fetched
-        reply(turn, "on-screen-already");
+        turn.reply("on-screen-already");
         return;
       }
       const others = state.units.filter(({ id }) => id !== unit.id);
       if (atOnce || !open) {
         state.units = [unit, ...others];
         if (atOnce) state.look = null;
-        notice(turn, "found-now", { title: kind.title(unit) });
+        turn.notice("found-now", { title: kind.title(unit) });
       } else {
         state.units = [open, unit, ...others.filter((each) => each !== open)];
-        notice(turn, "found-next", { title: kind.title(unit) });
+        turn.notice("found-next", { title: kind.title(unit) });
       }
     },
     "close-feedback"({ state }) {

@@ -5,7 +5,7 @@
 
 /** @import { Decision, Entry, Item, PlannedComparison, State, SyncRequest, Turn, Unit } from "../types.js" */
 
-import { keepUnits, notice, outstanding } from "../state.js";
+import { keepUnits, outstanding } from "../state.js";
 import { topicTitle } from "./list.js";
 import { unitKind } from "./units.js";
 
@@ -62,12 +62,8 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
     const done = plan.done + later.reduce((sum, { decision }) => sum + (decision.kind === "undone" ? -1 : 1), 0);
     changeUnit(state, queryId, (unit) => ({ ...unit, done, expected: plan.expected, next: nextOf(state, unit, next) }));
   }
-  sayDone(
-    turn,
-    batch.map(({ decision }) => decision.uuid),
-    plans,
-    gone,
-  );
+  const uuids = batch.map(({ decision }) => decision.uuid);
+  sayDone(turn, uuids, plans, gone);
   const isLost = (/** @type {Unit} */ unit) => isWaiting(unit) && !plans[unit.queryId] && !gone.has(unit.queryId);
   return batch.length > 0 || outstanding(state).length > 0 || !state.units.some(isLost);
 }
@@ -91,24 +87,17 @@ function nextOf(state, unit, next) {
  * Where the card itself could not know that a topic is done with the last decision, the server says it.
  *
  * @param {Turn} turn
- * @param {string[]} batch uuids
+ * @param {(string | null)[]} batch uuids
  * @param {Record<string, { next: PlannedComparison }>} plans
  * @param {Set<string>} gone
  */
-function sayDone({ state, ...turn }, batch, plans, gone) {
-  const { decision, title } = state.history.at(-1) ?? {};
-  const said = state.notice;
-  if (
-    !decision ||
-    state.look !== null ||
-    !batch.includes(decision.uuid ?? "") ||
-    said?.decision !== decision ||
-    said.done
-  )
-    return;
+function sayDone(turn, batch, plans, gone) {
+  const { history, look, notice: said } = turn.state;
+  const { decision, title = "" } = history.at(-1) ?? {};
+  if (!decision || look !== null || !batch.includes(decision.uuid) || said?.decision !== decision || said.done) return;
   const plan = plans[decision.query_id];
-  const isDone = plan ? plan.next.pair === null : gone.has(decision.query_id);
-  if (isDone) notice({ state, ...turn }, "decided", { title: title ?? "", decision, done: true });
+  const done = plan ? plan.next.pair === null : gone.has(decision.query_id);
+  if (done) turn.notice("decided", { title, decision, done });
 }
 
 export const preference = unitKind({

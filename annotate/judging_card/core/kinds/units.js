@@ -44,10 +44,7 @@ export function countOf(state) {
   return { done: Math.max(0, Math.min(progress.goal, progress.done + mine)), goal: progress.goal };
 }
 
-/**
- * @param {UnitKind} own
- * @returns {Kind<Scope>}
- */
+/** @param {UnitKind} own @returns {Kind<Scope>} */
 export function unitKind(own) {
   const { name, route, low, full, isWaiting = () => false, heard = () => null } = own;
 
