@@ -3,7 +3,18 @@
 /** @import { Decision, Draft, Entry, Event, FetchContext, Pending, Sent, Turn, Unit } from "./types.js" */
 
 import { takeUnsent } from "./outbox.js";
-import { chosenOf, drawnKey, entryAt, HISTORY, keepMarks, marksIn, marksOf, same, setDraft } from "./state.js";
+import {
+  chosenOf,
+  drawnKey,
+  entryAt,
+  HISTORY,
+  keepMarks,
+  marksIn,
+  marksOf,
+  putBefore,
+  same,
+  setDraft,
+} from "./state.js";
 
 /**
  * The one place where decisions are made: kept in the browser first, then on the way.
@@ -203,8 +214,7 @@ export function fetched(turn, { decision: asked, goal, on, source }, answer, by)
   if (!entry) {
     if (goal !== "open") return undefined; // undone in the meantime
     entry = { decision, title: kind.title(unit), unit, was: null, order: 0 };
-    state.history = [entry, ...state.history];
-    if (state.look !== null) state.look += 1;
+    putBefore(state, [entry]);
   }
   if (goal === "undo") return undoEntry(turn, { ...entry, unit: entry.unit ?? unit }, { ...by, source });
   return lookAt(turn, entry);

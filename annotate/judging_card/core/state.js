@@ -1,6 +1,6 @@
 // The state of a card: how it begins, and what is read from it.
 
-/** @import { Decision, Draft, Effect, Item, Kept, Kind, Marks, Message, Notice } from "./types.js" */
+/** @import { Decision, Draft, Effect, Entry, Item, Kept, Kind, Marks, Message, Notice } from "./types.js" */
 /** @import { Pending, Request, State, TimerName, Unit } from "./types.js" */
 
 /** Decisions kept for looking back. */
@@ -202,10 +202,14 @@ export function keepUnits({ state }, keep) {
 
 /** New units go before the skipped ones. @param {State} state @param {Unit[]} units */
 export function lineUp(state, units) {
-  if (!units.length) return;
-  const at = state.units.findIndex(({ skipped }) => skipped);
-  const place = at < 0 ? state.units.length : at;
-  state.units = [...state.units.slice(0, place), ...units, ...state.units.slice(place)];
+  const isSkipped = (/** @type {Unit} */ { skipped = false }) => Number(skipped);
+  if (units.length) state.units = [...state.units, ...units].sort((a, b) => isSkipped(a) - isSkipped(b));
+}
+
+/** Older decisions, before those that are known. @param {State} state @param {Entry[]} older */
+export function putBefore(state, older) {
+  state.history = [...older, ...state.history];
+  if (state.look !== null) state.look += older.length;
 }
 
 /**

@@ -346,7 +346,7 @@ export interface Kind<Scope = any> {
   fetch(decision: Decision): { route: string; body: object };
   fetched(answer: any, decision: Decision): { unit: Unit; decision: Decision };
   mount(turn: Turn<Scope>, event: { fresh: boolean; asked: string | null; filter?: unknown }): void;
-  handlers?: Record<string, (turn: Turn<Scope>, event: any) => void>;
+  handlers?: Record<string, (turn: Turn<Scope>, event: any) => unknown>;
 }
 
 export type { CalibrationFeedback, Opinion, PlannedComparison, TopicWords, Turn };

@@ -178,6 +178,11 @@ export class Card {
     return this.network.post(route, body);
   }
 
+  /** Says why a key does nothing. @param {string} code */
+  reply(code) {
+    this.dispatch({ type: "notice", notice: { code, urgent: true } });
+  }
+
   /** Says something in the line above the buttons, until something else is on screen. @param {string} words */
   say(words) {
     this.dispatch({ type: "notice", notice: words ? { code: "words", words, urgent: true } : null });

@@ -113,9 +113,9 @@ export class DocumentPart {
   /** Shows the whole text, or only its passages again. */
   showWhole() {
     const { doc, view } = this;
-    if (!doc) return view.card.dispatch({ type: "notice", notice: { code: "nothing-here", urgent: true } });
-    const isFolded = this.isFolded(doc);
+    if (!doc) return view.card.reply("nothing-here");
     if (!doc.excerpts?.length) return this.fetchWhole();
+    const isFolded = this.isFolded(doc);
     return this.read({ whole: isFolded, opened: [] }, !isFolded);
   }
 
@@ -160,7 +160,7 @@ export class DocumentPart {
   /** Shows a picture of the document large; after the last one, the document again. @param {number} at */
   showPicture(at) {
     const { doc, view } = this;
-    if (!doc) return view.card.dispatch({ type: "notice", notice: { code: "nothing-here", urgent: true } });
+    if (!doc) return view.card.reply("nothing-here");
     if (!shownPictures(doc)[at]) return view.setPanel(null);
     this.at = at;
     return view.panel === "picture" ? view.render() : view.setPanel("picture");

@@ -11,8 +11,8 @@ import { paint } from "./highlights.js";
 import { cut } from "./nodes.js";
 import { count, figure } from "./phrases.js";
 import { sentencesOf, union, wholeSigns } from "./places.js";
-import { selectedRange } from "./selection.js";
-import { liveRange, rangesOf, stretchesOf } from "./text.js";
+import { liveRange, selectedRange } from "./selection.js";
+import { rangesOf, stretchesOf } from "./text.js";
 
 /** The sentences of the text as it is drawn, and the current one. */
 /** @typedef {{ segments: Segment[], sentences: { place: Place, words: string }[], at: number }} Steps */

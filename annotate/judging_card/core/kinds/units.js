@@ -3,7 +3,7 @@
 /** @import { Decision, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
 
 import { contextOf } from "../outbox.js";
-import { changeHistory, entryAt, keepUnits, lineUp, outstanding } from "../state.js";
+import { changeHistory, entryAt, keepUnits, lineUp, outstanding, putBefore } from "../state.js";
 
 /** Older decisions that a fresh card can look back at. */
 const RECENT = 40;
@@ -96,11 +96,7 @@ export function unitKind(own) {
       .map(own.take)
       .filter((/** @type {Unit} */ { id }) => !held.has(id) && !busy.has(id))
       .map((/** @type {Unit} */ unit) => ({ ...unit, skipped: state.skipped.includes(unit.id) }));
-    lineUp(
-      state,
-      fresh.filter((/** @type {Unit} */ { skipped }) => !skipped),
-    );
-    state.units = [...state.units, ...fresh.filter((/** @type {Unit} */ { skipped }) => skipped)];
+    lineUp(state, fresh);
     if (want > 0) state.exhausted = answer.exhausted;
     return isTaken;
   }
@@ -110,17 +106,15 @@ export function unitKind(own) {
     state.wantsRecent = false;
     const known = new Set([...state.history, ...outstanding(state)].map(({ decision }) => own.subject(decision)));
     const older = decisions.filter((decision) => !known.has(own.subject(decision))).reverse();
-    state.history = [
-      ...older.map(({ title, titles: _, ...decision }) => ({
-        decision,
-        title: title || decision.query_id,
-        unit: null,
-        was: null,
-        order: 0,
-      })),
-      ...state.history,
-    ];
-    if (state.look !== null) state.look += older.length;
+    /** @param {any} recent */
+    const entryOf = ({ title, titles: _, ...decision }) => ({
+      decision,
+      title: title || decision.query_id,
+      unit: null,
+      was: null,
+      order: 0,
+    });
+    putBefore(state, older.map(entryOf));
   }
 
   /** The unit that the page was opened for: the next one, or what was decided of it. @param {Turn<Scope>} turn @param {any} answer */
@@ -153,13 +147,8 @@ export function unitKind(own) {
     isBlocked(state) {
       const count = countOf(state);
       const isDone = !count?.goal || count.done >= count.goal;
-      return (
-        state.scope.task === name &&
-        !isDone &&
-        state.exhausted &&
-        state.asked === undefined &&
-        !state.units.some(isWaiting)
-      );
+      const isOpen = state.scope.task === name && !isDone && state.asked === undefined;
+      return isOpen && state.exhausted && !state.units.some(isWaiting);
     },
     again({ state }) {
       state.exhausted = false;
