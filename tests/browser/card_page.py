@@ -117,7 +117,7 @@ class Card:
               const { card } = window.part("card").cleverdon;
               card.state = { ...card.state, units: card.state.units.slice(1) };
               const shown = window.onScreen();
-              window.dispatchEvent(new KeyboardEvent("keydown", { key }));
+              document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
               return shown;
             }""",
             key,

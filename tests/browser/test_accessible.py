@@ -188,26 +188,26 @@ def test_all_buttons_are_reached_by_tab_and_show_it(full, make_card):
 
 def test_judging_is_heard_once_with_the_next_title(card, desk):
     card.press("2")
-    expect(card.part("aloud")).to_have_text("frame.method_100: 2 Relevant – u to undo. Now: frame.method_101")
+    expect(card.part("spoken")).to_have_text("frame.method_100: 2 Relevant – u to undo. Now: frame.method_101")
     card.press("u")
-    expect(card.part("aloud")).to_have_text("frame.method_100: 2 Relevant, undone. Now: frame.method_100")
+    expect(card.part("spoken")).to_have_text("frame.method_100: 2 Relevant, undone. Now: frame.method_100")
     # Fast keys are one announcement, not four.
     card.page.evaluate(
-        "window.heard = []; new MutationObserver(() => window.heard.push(window.part('aloud').textContent))"
-        ".observe(window.part('aloud'), { childList: true, characterData: true, subtree: true });"
+        "window.heard = []; new MutationObserver(() => window.heard.push(window.part('spoken').textContent))"
+        ".observe(window.part('spoken'), { childList: true, characterData: true, subtree: true });"
         "for (const key of '0123') document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))"
     )
     card.page.wait_for_function("window.heard.length > 0")
     card.saved()
     assert card.page.evaluate("window.heard") == ["frame.method_103: 3 Perfect – u to undo. Now: frame.method_104"]
     live = "[...window.part('card').querySelectorAll('[aria-live=polite],[role=status]')].filter((n) => n.offsetParent)"
-    assert card.page.evaluate(f"{live}.map((n) => n.dataset.part)") == ["aloud"]
+    assert card.page.evaluate(f"{live}.map((n) => n.dataset.part)") == ["spoken"]
 
 
 def test_trouble_and_messages_are_heard(card, desk):
-    expect(card.part("aloud")).to_have_text("Now: frame.method_100")
+    expect(card.part("spoken")).to_have_text("Now: frame.method_100")
     card.press("ArrowLeft")
-    expect(card.part("aloud")).to_have_text("No earlier judgements")
+    expect(card.part("spoken")).to_have_text("No earlier judgements")
     card.page.context.set_offline(True)
     card.press("1")
     card.says("status", "No connection")
@@ -277,7 +277,7 @@ def test_long_titles_and_words_stay_within_the_page(harness, make_card, size):
     card.press("f", "l")
     expect(card.part("past").get_by_role("option")).to_have_count(1)
     outside = (
-        "[...window.part('card').querySelectorAll('*')].filter((n) => n.offsetParent && !n.closest('.cd-aloud')"
+        "[...window.part('card').querySelectorAll('*')].filter((n) => n.offsetParent && !n.closest('.cd-spoken')"
         f" && n.getBoundingClientRect().right > {width}).map((n) => n.outerHTML.slice(0, 200))"
     )
     assert card.page.evaluate(outside) == []

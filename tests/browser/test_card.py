@@ -65,7 +65,7 @@ def test_a_grade_is_never_for_what_is_not_drawn_yet(card, desk):
 
 
 def test_numpad_clicks_and_keys_of_others(card, desk):
-    numpad = "window.dispatchEvent(new KeyboardEvent('keydown', { key: '2', code: 'Numpad2' }))"
+    numpad = "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '2', code: 'Numpad2', bubbles: true }))"
     card.page.evaluate(numpad)
     card.shows("d101")
     card.grade(3).click()

@@ -221,7 +221,7 @@ def test_panels_over_the_document_leave_the_buttons_where_they_are(show, size):
     card = show(document(1, text="One two. " * 50), viewport={"width": size[0], "height": size[1]})
     buttons = card.page.locator("[data-part=grades] button, .cd-actions button")
     before = [button.bounding_box() for button in buttons.all()]
-    for key, panel in (("d", "finder-panel"), ("p", "sentences-panel")):
+    for key, panel in (("g", "guidelines-panel"), ("p", "sentences-panel")):
         card.press(key)
         expect(card.part(panel)).to_be_visible()
         box = card.part(panel).bounding_box()

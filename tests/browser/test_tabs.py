@@ -115,7 +115,7 @@ def test_a_tab_that_is_closed_leaves_what_it_has_not_sent_to_the_other(tabs, des
     assert second.page.evaluate("window.part('status').textContent") == "", "these are not its own"
     first.page.close()
     knows(second, 0)
-    second.says("status", "3 not saved yet")
+    second.page.wait_for_function("window.part('card').cleverdon.state.outbox.length === 3")
     second.says("topic-count", "3 of 41")
     second.press("3")
     desk.fail = None

@@ -62,7 +62,7 @@ class Tab {
     this.inbox = [];
     /** @type {string | null} */
     this.drawn = null;
-    this.dispatch({ type: "call", new: true });
+    this.say({ type: "there?", waiting: [] });
     this.dispatch({ type: "mount", fresh: true, asked: null });
   }
 

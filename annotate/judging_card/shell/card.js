@@ -143,7 +143,7 @@ export class Card {
       channel.close();
       this.channel = undefined;
     });
-    this.dispatch({ type: "call", new: true });
+    this.carryOut({ type: "tell", message: { type: "there?", waiting: [] } });
   }
 
   // ------------------------------------------------------------------------------------- the page, and time
@@ -176,11 +176,6 @@ export class Card {
   /** An answer of a route, outside of the machine; throws a `Failure`. @param {string} route @param {object} body */
   post(route, body) {
     return this.network.post(route, body);
-  }
-
-  /** Says why a key does nothing. @param {string} code */
-  reply(code) {
-    this.dispatch({ type: "notice", notice: { code, urgent: true } });
   }
 
   /** Says something in the line above the buttons, until something else is on screen. @param {string} words */

@@ -98,7 +98,7 @@ export class Highlights {
 
   openField() {
     const { field, view } = this;
-    if (field?.dataset.query === undefined) return view.card.reply("nothing-here");
+    if (field?.dataset.query === undefined) return view.reply();
     if (field.offsetParent === null) view.node("fold").click(); // narrow, the topic is folded to its title
     field.focus();
     return field.select();

@@ -276,7 +276,7 @@ export class Keys {
       setHidden(cap, cap.textContent === "");
     }
     const { actions, fixed } = view.data.keys;
-    const kbd = (/** @type {string} */ cap) => make("kbd", { textContent: cap });
+    const kbd = (/** @type {string} */ cap) => make("kbd", {}, cap);
     const lines = [...view.actions.keys()].flatMap((name) => {
       const cap = this.cap(name);
       return keyLine([cap ? kbd(cap) : "no key"], actions[name]?.help ?? "");
@@ -291,8 +291,4 @@ export class Keys {
 }
 
 /** @param {(string | Node)[]} caps @param {string} help */
-function keyLine(caps, help) {
-  const key = make("dt");
-  key.append(...caps);
-  return [key, make("dd", { textContent: help })];
-}
+const keyLine = (caps, help) => [make("dt", {}, ...caps), make("dd", {}, help)];

@@ -12,44 +12,39 @@ export function setHidden(node, hidden) {
 export const cut = (text, length) => (text.length > length ? `${text.slice(0, length)} …` : text);
 
 /**
- * A new element with these properties.
+ * A new element with these properties and children.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Partial<HTMLElementTagNameMap[Tag]>} properties
+ * @param {Omit<Partial<HTMLElementTagNameMap[Tag]>, "dataset"> & { dataset?: Record<string, string> }} [properties]
+ * @param {(Node | string)[]} children
  * @returns {HTMLElementTagNameMap[Tag]}
  */
-export const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
-
-/**
- * A button with a key cap and words; the whole sentence as tooltip and for screen readers.
- *
- * @param {string} cap
- * @param {string} words
- * @param {string} sentence
- * @param {Record<string, string>} data
- */
-export function labelled(cap, words, sentence, data) {
-  const button = make("button", { type: "button", title: sentence });
-  button.setAttribute("aria-label", sentence);
-  Object.assign(button.dataset, data);
-  button.append(make("kbd", { textContent: cap }), make("span", { className: "cd-apart", textContent: words }));
-  return button;
-}
-
-/**
- * A small button with a `data-do`.
- *
- * @param {string} words
- * @param {string} action
- * @param {Record<string, string>} data
- */
-export function smallButton(words, action, data = {}) {
-  const button = make("button", { type: "button", className: "cd-small", textContent: words });
-  Object.assign(button.dataset, { do: action, ...data });
-  return button;
+export function make(tag, properties, ...children) {
+  const { dataset, ...others } = { dataset: {}, ...properties };
+  const node = Object.assign(document.createElement(tag), others);
+  Object.assign(node.dataset, dataset);
+  node.append(...children);
+  return node;
 }
 
 /** A text of a campaign, whose writing direction is kept apart. @param {"span" | "b" | "p" | "q" | "div" | "bdi" | "dd"} tag @param {string} text @param {string} className */
 export const apart = (tag, text, className = "") =>
   make(tag, { className: `cd-apart ${className}`.trim(), dir: "auto", textContent: forward(text) });
+
+/** A small button with a `data-do`. @param {string} words @param {string} action @param {Record<string, string>} data */
+export const smallButton = (words, action, data = {}) =>
+  make("button", { type: "button", className: "cd-small", dataset: { do: action, ...data } }, words);
+
+/**
+ * A button with a key cap and words; the whole sentence as tooltip and for screen readers.
+ *
+ * @param {string} cap @param {string} words @param {string} sentence @param {Record<string, string>} dataset
+ */
+export const labelled = (cap, words, sentence, dataset) =>
+  make(
+    "button",
+    { type: "button", title: sentence, ariaLabel: sentence, dataset },
+    make("kbd", {}, cap),
+    make("span", { className: "cd-apart" }, words),
+  );

@@ -140,11 +140,9 @@ export class Sheet {
     const segments = [];
     const nodes = piecesOf(doc, opened).map(({ start, end, text }) => {
       if (text === null) {
-        const words = make("span", { textContent: `Show ${count(end - start, "hidden character")}` });
-        const button = make("button", { type: "button", className: "cd-gap" });
-        Object.assign(button.dataset, { do: "open-gap", start, end });
-        button.append(words);
-        return button;
+        const dataset = { do: "open-gap", start: String(start), end: String(end) };
+        const words = make("span", {}, `Show ${count(end - start, "hidden character")}`);
+        return make("button", { type: "button", className: "cd-gap", dataset }, words);
       }
       const root = make("div", { className: "cd-piece", dir: "auto", textContent: forward(text) });
       segments.push(new Segment(start, text, root));

@@ -5,10 +5,12 @@
  * of the machine and each change of the view's own state.
  */
 
+/** @import { Answer } from "../core/types.js" */
 /** @import { Card } from "../shell/card.js" */
-/** @import { Action, CardData, Face, Nodes, Panel, Part } from "./types.js" */
+/** @import { Action, CardData, Face, Nodes, Panel, Part, Source } from "./types.js" */
 
 import { onScreen } from "../core/state.js";
+import { causeOf } from "../shell/network.js";
 import { Keys } from "./keys.js";
 import { forward, setHidden } from "./nodes.js";
 
@@ -129,6 +131,33 @@ export class View {
   /** @param {string} name @param {boolean} hidden */
   setHidden(name, hidden) {
     setHidden(this.node(name), hidden);
+  }
+
+  /** A text in a node, or in a block, that is there only with it. @param {string} name @param {string} text */
+  setLine(name, text, block = name) {
+    this.setText(name, text);
+    this.setHidden(block, !text);
+  }
+
+  // ------------------------------------------------------------------------------------- what parts ask for
+
+  /** @param {Answer} answer @param {Source} source */
+  decide(answer, source) {
+    this.card.dispatch({ type: "decide", answer, ...this.card.by(source) });
+  }
+
+  /** Answers a key that cannot do anything now. @param {string} code */
+  reply(code = "nothing-here") {
+    this.card.dispatch({ type: "notice", notice: { code, urgent: true } });
+  }
+
+  /** An answer of a route, or why there is none. @param {string} route @param {object} body @returns {Promise<{ answer?: any, cause?: string }>} */
+  async ask(route, body) {
+    try {
+      return { answer: await this.card.post(route, body) };
+    } catch (error) {
+      return { cause: causeOf(error) };
+    }
   }
 
   // ------------------------------------------------------------------------------------------------- panels
