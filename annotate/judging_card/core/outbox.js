@@ -1,6 +1,6 @@
 // Decisions on their way: what an answer says of them, and what happens without one.
 
-/** @import { Decision, Entry, Pending, State, SyncRequest, Told, Turn } from "./types.js" */
+/** @import { Entry, Pending, State, SyncRequest, Told, Turn } from "./types.js" */
 
 import { changeHistory, entryAt, keepMarks, marksIn } from "./state.js";
 
@@ -102,9 +102,7 @@ export function forget(state, uuids) {
  * @param {(told: Told) => boolean} which
  */
 export function takeUnsent({ state }, which) {
-  const taken = Object.values(state.told)
-    .filter((told) => !told.saved && which(told))
-    .map(({ pending }) => pending);
+  const taken = Object.values(state.told).flatMap((told) => (!told.saved && which(told) ? told.pending : []));
   if (!taken.length) return;
   forget(state, new Set(taken.map(({ decision }) => decision.uuid)));
   state.outbox = [...state.outbox, ...taken].sort((a, b) => a.order - b.order);
@@ -120,13 +118,9 @@ export function takeUnsent({ state }, which) {
  */
 export function countTold(turn, { context: { counted, batch } }, answer) {
   const { kind, state } = turn;
-  const replaced = Object.values(state.told).filter(
-    ({ saved, pending }) =>
-      saved &&
-      batch.some(
-        (each) => each.order > pending.order && kind.subject(each.decision) === kind.subject(pending.decision),
-      ),
-  );
+  const newest = new Map(batch.map(({ decision, order }) => [kind.subject(decision), order]));
+  const isReplaced = (/** @type {Pending} */ { decision, order }) => (newest.get(kind.subject(decision)) ?? 0) > order;
+  const replaced = Object.values(state.told).filter(({ saved, pending }) => saved && isReplaced(pending));
   const uuids = new Set([...counted, ...replaced.map(({ pending }) => pending.decision.uuid)]);
   for (const uuid of uuids) {
     const told = state.told[uuid];
@@ -164,6 +158,3 @@ export function isOutgoing({ kind, state }) {
   const ids = new Set(state.outbox.map(({ decision }) => kind.unitId(decision)));
   return (decision) => ids.has(kind.unitId(decision));
 }
-
-/** @param {Decision} decision */
-export const isUndone = ({ kind }) => kind === "undone";

@@ -2,7 +2,7 @@
 
 /** @import { Message, Turn } from "./types.js" */
 
-import { dropRefused, forget, isUndone, takeUnsent } from "./outbox.js";
+import { dropRefused, forget, takeUnsent } from "./outbox.js";
 import { changeHistory, entryAt, HISTORY, same } from "./state.js";
 
 /** Calls without an answer after which a tab counts as gone. */
@@ -93,19 +93,14 @@ function takeSaid(turn, tab, { pending, unit: theirs }) {
   const held = state.units.find((unit) => unit.id === id) ?? null;
   state.units = state.units.flatMap((unit) => (unit === held ? (kind.heard(unit, decision) ?? []) : unit));
   const known = state.history[entryAt(kind, state, subject)] ?? null;
-  if (isUndone(decision)) {
-    changeHistory(turn, (entry) => (kind.subject(entry.decision) === subject ? null : entry));
-  } else {
-    const { order, title } = pending;
-    const entry = { decision, title, unit: known?.unit ?? held ?? theirs, was: known, order };
-    if (known && here && shown.entry) changeHistory(turn, (each) => (each === known ? entry : each));
-    else {
-      changeHistory(turn, (each) => (each === known ? null : each));
-      state.history = [...state.history, entry];
-      if (state.history.length > HISTORY) changeHistory(turn, (each) => (each === state.history[0] ? null : each));
-    }
-  }
-  if (here) turn.notice("decided-in-another-tab", { title: pending.title, decision });
+  const { order, title } = pending;
+  const unit = known?.unit ?? held ?? theirs;
+  const entry = decision.kind === "undone" ? null : { decision, title, unit, was: known, order };
+  const isSeen = known !== null && here && shown.entry !== null; // it stays in its place
+  changeHistory(turn, (each) => (each !== known ? each : isSeen ? entry : null));
+  if (entry && !isSeen) state.history = [...state.history, entry];
+  if (state.history.length > HISTORY) changeHistory(turn, (each) => (each === state.history[0] ? null : each));
+  if (here) turn.notice("decided-in-another-tab", { title, decision });
 }
 
 /**
@@ -120,8 +115,7 @@ function takeAnswered(turn, tab, { saved, refused }) {
   state.hasSaved ||= saved.length > 0;
   for (const uuid of saved) {
     const pending = state.outbox.find(({ decision }) => decision.uuid === uuid) ?? state.told[uuid]?.pending;
-    if (!pending) continue;
-    state.told = { ...state.told, [uuid]: { pending, tab, saved: true } };
+    if (pending) state.told = { ...state.told, [uuid]: { pending, tab, saved: true } };
   }
   const gone = new Set([...saved, ...refused]);
   state.outbox = state.outbox.filter(({ decision }) => !gone.has(decision.uuid));
@@ -152,7 +146,8 @@ function takeSkipped(turn, { id }) {
 export function takeStored({ state }, { name, value }) {
   if (name === "refused") state.refused = value ?? [];
   if (!name.startsWith("draft:")) return;
-  const { [name.slice("draft:".length)]: former, ...others } = state.drafts;
+  const subject = name.slice("draft:".length);
+  const { [subject]: former, ...others } = state.drafts;
   if (former && value && same(former, value)) return;
-  state.drafts = value ? { ...others, [name.slice("draft:".length)]: value } : others;
+  state.drafts = value ? { ...others, [subject]: value } : others;
 }

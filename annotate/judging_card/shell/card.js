@@ -30,8 +30,7 @@ export class Card {
     this.kind = kind;
     this.data = data;
     this.storage = new Storage(place);
-    this.network = new Network(data.routes, data.annotator);
-    this.network.token = data.token;
+    this.network = new Network(data.routes, data.annotator, data.token);
     /** @type {State<Scope>} */
     this.state = initial(kind, this.storage.kept(newUuid()));
     this.arrangement = new Arrangement(this.storage, this.network, data.own);
@@ -87,7 +86,7 @@ export class Card {
       const answer = await this.network.post(route, body);
       this.dispatch({ type: "answer", request, answer });
     } catch (error) {
-      if (!(error instanceof Failure)) reportError(error);
+      if (!(error instanceof Failure)) reportError(error); // an answer that the machine cannot read
       const { status, detail } = error instanceof Failure ? error : new Failure(-1);
       this.dispatch({ type: "failure", request, status, detail });
     }

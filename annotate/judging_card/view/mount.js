@@ -18,10 +18,7 @@ const SLOT = Symbol.for("cleverdon.judging.card");
 /** @type {Map<string, Card>} */
 const cards = new Map();
 
-/**
- * @param {Face} face
- * @returns {(component: { data: CardData, parentElement: Element | ShadowRoot }) => () => void}
- */
+/** @param {Face} face @returns {(component: { data: CardData, parentElement: Element | ShadowRoot }) => () => void} */
 export function mountable(face) {
   return ({ data, parentElement }) => {
     const slots = /** @type {Record<symbol, (() => void) | undefined>} */ (/** @type {unknown} */ (window));

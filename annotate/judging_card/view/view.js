@@ -15,11 +15,7 @@ import { Keys } from "./keys.js";
 import { forward, setHidden } from "./nodes.js";
 
 export class View {
-  /**
-   * @param {Face} face
-   * @param {Card} card
-   * @param {HTMLElement} root the node with `data-part="card"`
-   */
+  /** @param {Face} face @param {Card} card @param {HTMLElement} root the node with `data-part="card"` */
   constructor(face, card, root) {
     this.face = face;
     this.card = card;
