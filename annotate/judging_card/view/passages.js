@@ -163,12 +163,13 @@ export class Passages {
     const { document, segments, steps } = this;
     if (steps?.segments === segments) return steps;
     const keepsLines = document.sheet.form !== "text";
-    const sentences = segments.flatMap((segment) =>
-      sentencesOf(segment.text, keepsLines).map((part) => ({
+    const sentences = segments.flatMap((segment) => {
+      const sentence = (/** @type {Place} */ part) => ({
         place: segment.placed(part),
         words: segment.text.slice(...part),
-      })),
-    );
+      });
+      return sentencesOf(segment.text, keepsLines).map(sentence);
+    });
     const from = steps ? steps.sentences[steps.at]?.place[0] : document.inSight()?.place;
     const at = sentences.findIndex(({ place }) => place[1] > (from ?? 0));
     this.steps = { segments, sentences, at: Math.max(0, at) };

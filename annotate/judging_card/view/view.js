@@ -80,9 +80,8 @@ export class View {
 
   /** The element that has the focus within the card's root. */
   get active() {
-    return /** @type {HTMLElement | null} */ (
-      /** @type {Document | ShadowRoot} */ (this.root.getRootNode()).activeElement
-    );
+    const page = /** @type {Document | ShadowRoot} */ (this.root.getRootNode());
+    return /** @type {HTMLElement | null} */ (page.activeElement);
   }
 
   /** Brings the screen up to date. Everything is compared first, so calling it often costs nothing. */

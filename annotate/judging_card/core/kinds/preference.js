@@ -34,6 +34,12 @@ function follow(plan, { kind, left = "", right = "" }) {
   return then?.[plan.pair[0] === left ? kind : (OTHER_WAY[kind] ?? kind)];
 }
 
+/** @param {Unit} unit @param {Decision} decision */
+function after(unit, decision) {
+  const next = follow(unit.next, decision);
+  return next?.pair === null ? null : { ...unit, next, done: (unit.done ?? 0) + 1 };
+}
+
 /** @param {State} state @param {string} queryId */
 const unitOf = (state, queryId) => state.units.find((unit) => unit.queryId === queryId);
 
@@ -122,10 +128,7 @@ export const preference = unitKind({
     if (decision) return { left: decision.left ?? "", right: decision.right ?? "" };
     return next?.pair ? { left: next.pair[0], right: next.pair[1] } : null;
   },
-  after(unit, decision) {
-    const next = follow(unit.next, decision);
-    return next?.pair === null ? null : { ...unit, next, done: (unit.done ?? 0) + 1 };
-  },
+  after,
   delta: (_state, _unit, after) => (after === null ? 1 : 0),
   /** What comes after the changed decision may be another way now. @param {Turn} turn @param {Item} item */
   revised({ state }, { unit: { queryId } }) {
@@ -133,7 +136,7 @@ export const preference = unitKind({
     changeUnit(state, queryId, (unit) => (unit.next?.pair ? { ...unit, next: { pair: unit.next.pair } } : unit));
     state.due = true;
   },
-  back({ kind, state }, { unit, decision }) {
+  back({ state }, { unit, decision }) {
     const { query_id: queryId, left = "", right = "" } = decision;
     const open = unitOf(state, queryId);
     const others = state.history.filter((entry) => entry.decision.query_id === queryId);
@@ -142,18 +145,13 @@ export const preference = unitKind({
     // A unit of the history is as it was before its own decision.
     const decided = Math.max(before, ...others.map((entry) => entry.unit?.done ?? 0)) + 1;
     const done = Math.max(0, (open ? (open.done ?? 0) : decided) - 1);
-    const next =
-      isLast &&
-      unit.next?.pair &&
-      kind.subject({ query_id: queryId, left: unit.next.pair[0], right: unit.next.pair[1] }) === kind.subject(decision)
-        ? unit.next
-        : { pair: /** @type {[string, string]} */ ([left, right]) };
+    const isPlanned = isLast && unit.next?.pair && samePair(unit.next.pair, [left, right]);
+    const next = isPlanned ? unit.next : { pair: pairOf(decision) };
     return { unit: { ...(open ?? unit), next, done }, delta: open ? 0 : -1 };
   },
   heard(unit, decision) {
-    if (!unit.next?.pair || !samePair(unit.next.pair, pairOf(decision)) || decision.kind === "undone") return unit;
-    const next = follow(unit.next, decision);
-    return next?.pair === null ? null : { ...unit, next, done: (unit.done ?? 0) + 1 };
+    const isNext = unit.next?.pair && samePair(unit.next.pair, pairOf(decision));
+    return isNext && decision.kind !== "undone" ? after(unit, decision) : unit;
   },
   /** While the server cannot be reached, topics with a plan come before those without. */
   arrange(turn) {

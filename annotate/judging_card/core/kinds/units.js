@@ -50,9 +50,8 @@ export function unitKind(own) {
 
   /** @param {State<Scope>} state */
   function wanted(state) {
-    if (!state.mounted || state.exhausted) return 0;
     const held = state.units.filter(({ skipped }) => !skipped).length;
-    return held < low ? full - held : 0;
+    return held < low && !state.exhausted ? full - held : 0;
   }
 
   /** Whether the server has to say how a unit goes on, and has what another tab decided of it. @param {State<Scope>} state */
