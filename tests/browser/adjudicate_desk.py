@@ -82,7 +82,7 @@ class AdjudicationDesk(Desk):
             if row["uuid"] not in known:
                 self.log.append(row)
             saved.append(row["uuid"])
-        reply: dict[str, Any] = {"task": self.asks_for, "saved": saved, "refused": refused, "units": [], "closed": []}
+        reply: dict[str, Any] = {"task": self.task, "saved": saved, "refused": refused, "units": [], "closed": []}
         if ask["want"] <= 0 and ask["decisions"] and not ask["due"]:
             return reply | {"exhausted": False}
         wanted = [pair for pair in self.pairs() if ask["filter"].get("query_id") in (None, pair[0])]

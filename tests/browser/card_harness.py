@@ -197,15 +197,13 @@ def picture(width: int = 480, height: int = 320) -> bytes:
 class Desk:
     """The stand-in of the server: topics, documents, the log of judgements, and its moods.
 
-    Set `fail` to a status to answer with it, or to ``"after"`` to save and then lose the answer; `delay` to
-    wait before each answer; `token` to outdate the page's one; `signed_in` to refuse a new one; `refuse` to
-    reasons by document; `held` to documents that others hold. Set `order` to put it into the loop: ids, best first;
-    `behind` is then how many answers still say that a newer order is on its way. `why` is what a document's panel
-    is answered, `slow` how long one route waits for which document or words. `guidelines` and `notes` are what the
-    manager has written, None for a route that fails; `settled` and `surplus` say of which documents a judgement is
-    answered with feedback, or kept without counting. `first` is the topic that alone is handed out. `said` is the
-    sentence with which 401 and 403 are answered. `long_ago` are documents whose judgements the first answer leaves out.
-    `without_text` says of topics how many documents are held back, as their text is missing.
+    Set `fail` to a status to answer with it; `delay` to wait before each answer; `token` to outdate the page's one;
+    `signed_in` to refuse a new one; `refuse` to reasons by document; `held` to documents that others hold; `order` to
+    put it into the loop: ids, best first. `why` is what a document's panel is answered, `slow` how long one route waits
+    for which document or words. `guidelines` and `notes` are what the manager has written, None for a route that fails;
+    `settled` and `surplus` say of which documents a judgement is answered with feedback, or kept without counting.
+    `first` is the topic that alone is handed out. `said` is the sentence with which 401 and 403 are answered.
+    `long_ago` are documents whose judgements the first answer leaves out.
     """
 
     def __init__(self, topics: dict[str, list[dict[str, Any]]] | None = None) -> None:
@@ -216,16 +214,14 @@ class Desk:
         self.uuids: set[str] = set()
         self.skipped: list[tuple[str, str]] = []
         self.requests: list[tuple[str, dict[str, Any]]] = []
-        self.fail: int | str | None = None
+        self.fail: int | None = None
         self.delay = 0.0
         self.token = "first"
         self.signed_in = True
         self.refuse: dict[str, str] = {}
         self.held: set[str] = set()
         self.moves_on = False  # whether a topic is named that has something, where one has nothing
-        self.budget = ""
         self.order: list[str] | None = None
-        self.behind = 0
         self.why: dict[str, dict[str, Any]] = {}
         self.slow: dict[str, float] = {}
         self.guidelines: str | None = ""
@@ -238,9 +234,7 @@ class Desk:
         self.own: dict[str, Any] | None = None
         self.alike: dict[str, list[tuple[str, float]]] = {}
         self.time: dict[str, Any] = TIME
-        self.elsewhere: str | None = None
         self.long_ago: set[str] = set()
-        self.without_text: dict[str, int] = {}
 
     def current(self) -> dict[tuple[str, str], dict[str, Any]]:
         """The last word on each pair, oldest first; pairs taken back are not in it."""
@@ -272,11 +266,11 @@ class Desk:
                     "description": NEED,
                     "narrative": "A relevant document says how. One that only names it is related.",
                     **self.progress(query_id),
-                    "without_text": self.without_text.get(query_id, 0),
+                    "without_text": 0,
                 }
                 for query_id in self.pool
             ],
-            "last": self.elsewhere or (self.log[-1]["query_id"] if self.log else None),
+            "last": self.log[-1]["query_id"] if self.log else None,
         }
 
     def past(self, ask: dict[str, Any]) -> dict[str, Any]:
@@ -378,7 +372,7 @@ class Desk:
             "feedback": feedback,
             "first": self.first,
             "next": self.next_topic(query_id, ask["tried"]) if not free and not ask["holding"] else None,
-            "budget": self.budget if not free and not ask["holding"] else "",
+            "budget": "",
             "query_id": query_id,
             "documents": [self.shown(query_id, doc_id) for doc_id in free[: ask["want"]]],
             "closed": [d for d in ask["holding"] if (query_id, d) in current],
@@ -391,10 +385,9 @@ class Desk:
             },
         }
         if self.order is not None:
-            reply |= {"order": chosen, "model_round": len(self.log), "behind": self.behind > 0}
+            reply |= {"order": chosen, "model_round": len(self.log), "behind": False}
             learned = f"The model has learned from {len(self.log)} judged documents."
             reply["chooser"] = ["A model chooses the next document.", learned]
-            self.behind = max(0, self.behind - 1)
         if ask["recent"]:
             reply["recent"] = [
                 self.shown(*pair) | {name: row[name] for name in ("query_id", *SAID)}
@@ -462,7 +455,7 @@ class Desk:
             return JSONResponse({"token": self.token}) if self.signed_in else self.refusal(401)
         if token != self.token:
             return self.refusal(401)
-        if isinstance(self.fail, int):
+        if self.fail is not None:
             return self.refusal(self.fail)
         if name == "guidelines" and self.guidelines is None:
             return Response(status_code=500)
@@ -475,7 +468,7 @@ class Desk:
         routes |= {"history": self.past, "near": self.near, "time": lambda ask: self.time}
         routes["take"] = lambda ask: self.shown(ask["query_id"], ask["doc_id"])
         reply = routes[name](ask)
-        return Response(status_code=502) if self.fail == "after" else JSONResponse(reply)
+        return JSONResponse(reply)
 
 
 class Harness:

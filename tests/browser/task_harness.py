@@ -75,17 +75,16 @@ def topics(count: int = 30, size: int = 5) -> dict[str, list[dict[str, Any]]]:
 class Desk:
     """The stand-in of the server: topics with their documents, the log of decisions, and its moods.
 
-    Set `fail` to a status to answer with it, or to ``"after"`` to save and then lose the answer; `delay` to wait before
-    each answer; `token` to outdate the page's one; `refuse` to reasons by topic; `held` to topics that others hold;
-    `asks_for` to another task.
+    Set `fail` to a status to answer with it; `delay` to wait before each answer; `token` to outdate the page's one;
+    `refuse` to reasons by topic; `held` to units that others hold, which lists and preferences disregard.
     """
 
     def __init__(self, task: str, pool: dict[str, list[dict[str, Any]]] | None = None, most_chosen: int = 3) -> None:
-        self.task = self.asks_for = task
+        self.task = task
         self.pool = pool or topics()
         self.log: list[dict[str, Any]] = []
         self.requests: list[tuple[str, dict[str, Any]]] = []
-        self.fail: int | str | None = None
+        self.fail: int | None = None
         self.delay = 0.0
         self.token = "first"
         self.signed_in = True
@@ -155,14 +154,14 @@ class Desk:
             if row["uuid"] not in known:
                 self.log.append(row)
             saved.append(row["uuid"])
-        open_now = [q for q in self.pool if q not in self.held and not self.is_done(q)]
+        open_now = [q for q in self.pool if not self.is_done(q)]
         fresh = [q for q in open_now if q not in ask["holding"]]
         done = sum(self.is_done(q) for q in self.pool)
         reply: dict[str, Any] = {
-            "task": self.asks_for,
+            "task": self.task,
             "saved": saved,
             "refused": refused,
-            "units": [self.unit(q) for q in fresh[: ask["want"]]] if self.asks_for == self.task else [],
+            "units": [self.unit(q) for q in fresh[: ask["want"]]],
             "plans": {},
             "closed": [q for q in ask["holding"] if q not in open_now],
             "exhausted": len(fresh) < ask["want"],
@@ -202,10 +201,10 @@ class Desk:
             return JSONResponse({"token": self.token}) if self.signed_in else Response(status_code=401)
         if token != self.token:
             return Response(status_code=401)
-        if isinstance(self.fail, int):
+        if self.fail is not None:
             return Response(status_code=self.fail)
         reply = self.routes()[name](ask)
-        return Response(status_code=502) if self.fail == "after" else JSONResponse(reply)
+        return JSONResponse(reply)
 
     def routes(self) -> dict[str, Any]:
         """What answers each route."""
@@ -260,10 +259,6 @@ class TaskCard(Card):
 
     def shows(self, topic: str) -> None:
         self.page.wait_for_function("start => window.onScreen()?.startsWith(start)", arg=topic)
-
-    def remembers(self) -> None:
-        """Until it has what was decided before."""
-        self.page.wait_for_function("window.answered['task/recent'] > 0")
 
 
 def faults(card: TaskCard) -> list[tuple[str, str]]:

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.adjudicate_desk import PAYLOAD, AdjudicationDesk, hostile, opinion, said
-from tests.browser.card_page import was_undone
 from tests.browser.task_harness import TaskCard, TaskHarness, document, faults, make_cards
 
 pytestmark = pytest.mark.browser
@@ -57,15 +56,6 @@ def test_every_key_is_recorded_on_the_pair_that_was_on_screen(card, desk, every)
     card.says("all-count", "24 of 60")
 
 
-def test_a_key_before_the_next_pair_is_here_decides_nothing_and_says_so(card, desk):
-    desk.delay = 3.0
-    card.press(*"1" * 40, every=5)
-    card.says("notice", "What comes next is loading.")
-    desk.delay = 0.0
-    card.saved()
-    assert said(desk) == answers(card)
-
-
 def test_a_slow_server_delays_no_key(card, desk):
     desk.delay = 0.4
     card.press(*"0123" * 5, every=60)
@@ -76,33 +66,6 @@ def test_a_slow_server_delays_no_key(card, desk):
     assert statistics.median(latencies[-20:]) < 50
 
 
-def test_lost_answers_are_asked_for_again_and_nothing_counts_twice(card, desk):
-    desk.fail = "after"
-    card.press(*"012")
-    card.until(lambda: len(desk.log) >= 1)
-    desk.fail = 503
-    card.press(*"301")
-    card.says("status", "not saved yet")
-    assert card.stored() == 6
-    desk.fail = None
-    card.saved()
-    assert said(desk) == answers(card)
-    assert len(desk.log) == 6
-
-
-def test_a_reload_sends_what_was_not_saved(card, desk):
-    desk.fail = 503
-    card.press(*"0123")
-    expected = answers(card)
-    assert card.stored() == 4
-    desk.fail = None
-    card.open("Topic t0 d004")
-    card.saved()
-    assert said(desk) == expected
-    assert card.stored() == 0
-    card.says("all-count", "4 of 60")
-
-
 def test_the_buttons_do_the_same(card, desk):
     card.grade(2).click()
     card.grade(0).click()
@@ -111,60 +74,6 @@ def test_the_buttons_do_the_same(card, desk):
     assert [(row["doc_id"], row["relevance"], row["source"]) for row in desk.log] == [
         ("d000", 2, "click"), ("d001", 0, "click"),
     ]  # fmt: skip
-
-
-def test_undo_brings_the_pair_back_and_looking_back_revises(card, desk):
-    card.press("1", "2", "u")
-    card.shows("Topic t0 d001")
-    was_undone(card.grade(2))
-    card.press("3", "ArrowLeft")
-    card.shows("Topic t0 d001")
-    card.says("notice", "River 1: 3 Perfect – answer again to change it")
-    card.press("0")
-    card.shows("Topic t0 d002")
-    card.saved()
-    assert [(row["doc_id"], row["kind"], row.get("relevance")) for row in desk.log] == [
-        ("d000", "graded", 1), ("d001", "graded", 2), ("d001", "undone", None), ("d001", "graded", 3),
-        ("d001", "graded", 0),
-    ]  # fmt: skip
-    card.says("all-count", "2 of 60")
-
-
-def test_what_was_adjudicated_before_a_reload_can_be_taken_back(card, desk):
-    card.press("1", "2")
-    card.saved()
-    card.open("Topic t0 d002").page.wait_for_function("window.answered['adjudicate/recent'] > 0")
-    card.press("u")
-    card.shows("Topic t0 d001")
-    card.press("u")
-    card.shows("Topic t0 d000")
-    card.saved()
-    assert desk.current() == {}
-
-
-def test_skipping_cannot_judge_and_notes(card, desk):
-    card.press("s", "x", "2", "m")
-    card.page.keyboard.type("the 2nd sentence")
-    card.press("Enter", "3")
-    card.saved()
-    assert [(row["doc_id"], row["kind"], row["reason"], row["note"]) for row in desk.log] == [
-        ("d001", "cannot judge", "The text is broken or empty", None),
-        ("d002", "graded", None, "the 2nd sentence"),
-    ]  # fmt: skip
-    card.shows("Topic t0 d003")
-
-
-def test_skipped_pairs_come_again_after_the_others(running, make_card):
-    desk = running.desk = AdjudicationDesk({"t0": [document(0), document(1), document(2)]})
-    card = make_card().open()
-    card.press("s", "1", "1")
-    card.shows("Topic t0 d000")
-    card.press("s")
-    card.says("notice", "This is the only pair left.")
-    card.press("2")
-    card.says("rest-title", "Nothing left to adjudicate")
-    card.saved()
-    assert [row["doc_id"] for row in desk.log] == ["d001", "d002", "d000"]
 
 
 def test_no_judgements_are_shown_where_no_pair_is(running, make_card):
@@ -202,43 +111,7 @@ def test_a_card_with_nothing_left_asks_again_only_where_others_hold_pairs(runnin
     card.shows("Topic t0 d002")
 
 
-def test_a_pair_that_somebody_adjudicated_meanwhile_is_told(card, desk):
-    desk.refuse["d000"] = "eve has already adjudicated this pair, with grade 1"
-    desk.ended.add("d000")
-    card.press("3")
-    card.says("refused", "Not saved: River 0, 3 Perfect: eve has already adjudicated this pair, with grade 1")
-    card.press("2")
-    card.saved()
-    assert said(desk) == [("Topic t0 d001", "2")]
-    card.says("all-count", "2 of 60")
-    card.button("dismiss").click()
-    expect(card.part("refused")).to_be_empty()
-
-
-def test_what_others_adjudicated_leaves_the_queue(card, desk):
-    desk.ended |= {"d002", "d003"}
-    card.page.evaluate("(({ card }) => { card.state = { ...card.state, due: true }; })(part('card').cleverdon)")
-    card.press("0")
-    card.saved()
-    card.press("1")
-    card.shows("Topic t0 d004")
-    card.saved()
-    assert [row["doc_id"] for row in desk.log] == ["d000", "d001"]
-
-
 # ------------------------------------------------------------------------------------ filter and names
-
-
-def test_another_filter_asks_for_other_pairs(card, desk):
-    card.press("1")
-    card.page.evaluate("window.run({ filter: { query_id: 't2' } })")
-    card.shows("Topic t2 d200")
-    card.says("all-count", "0 of 20")
-    card.press("2")
-    card.saved()
-    card.page.evaluate("window.run({ filter: {} })")
-    card.shows("Topic t0 d001")
-    assert said(desk) == answers(card)
 
 
 def test_a_picked_pair_comes_next_once(card, desk):

@@ -142,17 +142,6 @@ def test_a_key_shows_the_next_list_at_once(lists, make_card):
     assert median < 50
 
 
-def test_an_empty_queue_never_leads_to_a_blind_choice(card, desk):
-    desk.delay = 3.0
-    card.press(*"n" * 40, every=5)
-    card.says("notice", "What comes next is loading")
-    desk.delay = 0.0
-    card.saved()
-    judged = [key["shown"] for key in card.pressed() if key["shown"]]
-    assert [f"Topic {q}" for q, _ in chosen(desk)] == judged
-    assert len(judged) < 30
-
-
 def test_held_keys_count_once_and_move_the_cursor(card, desk):
     for key in ("n", "ArrowDown"):
         for _ in range(4):
@@ -234,20 +223,6 @@ def test_looking_back_and_revising(card, desk):
     card.says("all-count", "2 of 30")
 
 
-def test_what_was_decided_before_a_reload_can_be_looked_at_and_taken_back(card, desk):
-    card.press("2", "Enter", "1", "3", "Enter")
-    card.saved()
-    card.open("Topic t2").remembers()
-    card.press("ArrowLeft")
-    card.shows("Topic t1")
-    expect(card.tick(3)).to_have_attribute("aria-checked", "true")
-    card.press("ArrowRight", "u")
-    card.shows("Topic t1")
-    card.says("all-count", "1 of 30")
-    card.saved()
-    assert chosen(desk)[-1] == ("t1", "undone")
-
-
 def test_skipping_cannot_judge_and_notes(card, desk):
     card.press("s")
     card.shows("Topic t1")
@@ -274,19 +249,6 @@ def test_skipping_cannot_judge_and_notes(card, desk):
     card.open("Topic t3")  # the skipped one waits behind the others after a reload as well
 
 
-def test_skipped_ones_come_at_the_end(lists, make_card):
-    desk = lists.desk = Desk("list", topics(4))
-    card = make_card().open()
-    card.press("s", "n", "n", "n")
-    card.shows("Topic t0")
-    card.press("s")
-    card.says("notice", "the only topic left")
-    card.press("n")
-    card.says("rest-title", "All topics are done")
-    card.saved()
-    assert [q for q, _ in chosen(desk)] == ["t1", "t2", "t3", "t0"]
-
-
 # ------------------------------------------------------------------------------------ network, tabs, pages
 
 
@@ -301,16 +263,6 @@ def test_offline_it_goes_on_keeps_and_sends_later(card, desk):
     card.saved()
     assert chosen(desk) == [("t0", [1]), ("t1", []), ("t2", [2])]
     assert card.stored() == 0
-
-
-def test_an_answer_that_is_lost_doubles_nothing(card, desk):
-    desk.fail = "after"
-    card.press("1", "Enter")
-    card.page.wait_for_function("part('status').dataset.kind !== 'saved'")
-    card.until(lambda: sum(name == "task/sync" for name, _ in desk.requests) >= 3)
-    desk.fail = None
-    card.saved()
-    assert chosen(desk) == [("t0", [1])]
 
 
 def test_what_is_refused_is_said_and_a_new_token_is_fetched(card, desk):
@@ -337,35 +289,6 @@ def test_two_tabs_of_one_annotator_do_not_fight(card, desk):
     for tab in (card, other):
         tab.says("all-count", "8 of 30")
     assert other.errors == []
-
-
-def test_others_hold_the_rest_and_the_campaign_asks_for_something_else(lists, make_card):
-    desk = lists.desk = Desk("list", topics(2))
-    desk.held = {"t1"}
-    card = make_card().open()
-    card.press("n")
-    card.says("rest-title", "No free topic right now")
-    desk.asks_for = "preference"
-    card.page.evaluate("window.dispatchEvent(new Event('online'))")
-    card.press("u")
-    card.shows("Topic t0")
-    card.press("1", "Enter")
-    card.says("rest-title", "The task of this campaign has changed")
-    card.saved()
-    assert chosen(desk) == [("t0", []), ("t0", "undone"), ("t0", [1])]
-
-
-def test_the_page_may_ask_for_a_topic(lists, make_card):
-    desk = lists.desk = Desk("list")
-    card = make_card().open("Topic t20", query_id="t20")
-    card.press("3", "Enter")
-    card.shows("Topic t0")
-    card.saved()
-    card.open("Topic t20", query_id="t20")  # it is decided: to be looked at
-    expect(card.tick(3)).to_have_attribute("aria-checked", "true")
-    card.press("Escape")
-    card.shows("Topic t0")
-    assert chosen(desk) == [("t20", [3])]
 
 
 @pytest.mark.parametrize("root", ["shadow", "div"])
@@ -502,71 +425,6 @@ def test_a_topic_that_cannot_be_shown_says_so_beside_the_next(lists, make_card):
     card.shows("Topic t1")
     card.saved()
     assert chosen(desk) == [("t0", [])]
-
-
-def test_a_choice_is_never_for_what_is_not_drawn_yet(card, desk):
-    assert card.press_before_next_is_drawn("n") == "Topic t0"
-    card.shows("Topic t1")
-    card.says("notice", "Not recorded")
-    assert card.stored() == 0
-    card.press("n")
-    card.saved()
-    assert chosen(desk) == [("t1", [])]
-
-
-def test_a_late_undo_takes_nothing_back(lists, make_card):
-    desk = lists.desk = Desk("list", most_chosen=1)
-    card = make_card().open()
-    card.press("1", "1")
-    card.shows("Topic t2")
-    card.saved()
-    card.open("Topic t2").remembers()
-    desk.delay = 0.3
-    with card.page.expect_response("**/task/unit"):
-        card.press("u", "2")
-        card.shows("Topic t3")
-    card.page.wait_for_function("window.answered['task/unit'] > 0")
-    assert card.on_screen() == "Topic t3"
-    card.says("notice", "Topic t2: selected 2")
-    card.saved()
-    assert chosen(desk) == [("t0", [1]), ("t1", [1]), ("t2", [2])]
-
-
-def test_a_refusal_leaves_what_is_looked_back_at_and_what_was_before(lists, make_card):
-    desk = lists.desk = Desk("list", most_chosen=1)
-    card = make_card().open()
-    card.press("1", "2")
-    card.shows("Topic t2")
-    card.saved()
-    desk.refuse, desk.delay = {"t2": "no", "t0": "not any more"}, 0.2
-    card.press("1", "ArrowLeft", "ArrowLeft")
-    card.shows("Topic t1")
-    card.says("refused", "Topic t2, selected 1: no")
-    assert card.on_screen() == "Topic t1"
-    card.press("ArrowLeft", "3", "ArrowLeft")  # a revision
-    card.shows("Topic t0")
-    card.says("refused", "Topic t0, selected 3: not any more")
-    card.saved()
-    assert card.on_screen() == "Topic t0"
-    expect(card.tick(1)).to_have_attribute("aria-checked", "true")
-    expect(card.tick(3)).to_have_attribute("aria-checked", "false")
-    assert chosen(desk) == [("t0", [1]), ("t1", [2])]
-
-
-def test_a_note_at_a_list_that_is_looked_back_at_keeps_its_ticks(card, desk):
-    card.press("1", "Enter")
-    card.shows("Topic t1")
-    card.press("ArrowLeft", "2", "m")
-    card.part("note-text").fill("why")
-    card.press("Enter")
-    card.says("notice", "Topic t0: note saved")
-    expect(card.tick(2)).to_have_attribute("aria-checked", "true")
-    card.press("Enter")
-    card.shows("Topic t1")
-    card.saved()
-    assert [(row["note"], each) for row, (_, each) in zip(desk.log, chosen(desk), strict=True)] == [
-        (None, [1]), ("why", [1]), ("why", [1, 2]),
-    ]  # fmt: skip
 
 
 def test_highlights_outlive_a_rerun_and_go_with_the_card(card, desk):

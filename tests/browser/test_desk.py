@@ -409,12 +409,6 @@ def test_markup_in_the_list_is_text(harness, make_card):
     assert card.page.evaluate("window.hacked") is None
 
 
-def test_what_was_taken_back_is_not_in_the_list(card):
-    card.press("1", "2", "u", "l")
-    expect(card.part("past").get_by_role("option")).to_have_count(1)
-    assert rows(card) == [("1", "frame.method_100")]
-
-
 # -------------------------------------------------------------------------------------- near-duplicates
 
 

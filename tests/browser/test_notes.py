@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from collection.documents.rendering.markup import to_html
+from tests.browser.card_harness import Desk, document
 from tests.browser.card_page import words
 
 pytestmark = pytest.mark.browser
@@ -98,46 +99,6 @@ def test_a_new_mount_brings_what_was_rewritten_and_a_rerun_asks_nothing(card, de
 # ------------------------------------------------------------------------------------------- notes
 
 
-def test_a_note_goes_with_the_next_grade_of_its_document(card, desk):
-    keep(card, "  half of it  ")
-    expect(card.part("note-line")).to_have_text("Note: half of it")
-    card.press("s")
-    card.shows("d101")
-    expect(card.part("note-line")).to_be_hidden()
-    card.press("2")
-    keep(card, "no text")
-    card.press("x", "1")
-    card.saved()
-    assert notes(desk) == [("d101", 2, None), ("d102", None, "no text")]
-    assert card.stored("draft") == 1
-    card.open(first="d103")  # the note waits for d100, which comes last
-    for _ in range(200):
-        if card.on_screen() == "d100":
-            break
-        card.press("0", every=20)
-    card.shows("d100")
-    expect(card.part("note-line")).to_have_text("Note: half of it")
-    card.press("3")
-    card.saved()
-    assert notes(desk)[-1] == ("d100", 3, "half of it")
-    assert card.stored("draft") == 0
-
-
-def test_a_note_survives_a_reload_before_and_after_its_grade(card, desk):
-    keep(card, "first")
-    card.open()
-    expect(card.part("note-line")).to_have_text("Note: first")
-    desk.fail = 500
-    card.press("1")
-    card.page.wait_for_timeout(100)
-    keep(card, "second")
-    card.press("2")
-    card.open(first=None)
-    desk.fail = None
-    card.saved()
-    assert notes(desk) == [("d100", 1, "first"), ("d101", 2, "second")]
-
-
 def test_escape_drops_and_keys_in_the_field_write(card, desk):
     card.press("m")
     card.page.keyboard.type("12 u g/ m")
@@ -171,67 +132,6 @@ def test_a_clicked_grade_takes_along_what_is_written(card, desk):
     assert notes(desk) == [("d100", 3, "on the way"), ("d101", None, "odd")]
 
 
-def test_the_note_of_a_judged_document_is_shown_and_changed_with_the_same_grade(card, desk):
-    keep(card, "was so")
-    card.press("2", "1", "ArrowLeft", "ArrowLeft")
-    card.shows("d100")
-    expect(card.part("note-line")).to_have_text("Note: was so")
-    keep(card, "is so")
-    card.shows("d100")
-    expect(card.part("note-line")).to_have_text("Note: is so")
-    keep(card, "is so")  # nothing to say
-    card.saved()
-    assert notes(desk) == [("d100", 2, "was so"), ("d101", 1, None), ("d100", 2, "is so")]
-    card.press("3")  # another grade keeps the note
-    card.press("ArrowLeft")
-    keep(card, "")
-    expect(card.part("note-line")).to_be_hidden()
-    card.saved()
-    assert notes(desk)[3:] == [("d100", 3, "is so"), ("d100", 3, None)]
-    card.press("ArrowRight")
-    card.shows("d102")
-
-
-def test_undo_keeps_the_note_for_the_next_grade(card, desk):
-    keep(card, "why")
-    card.press("1", "u")
-    card.shows("d100")
-    expect(card.part("note-line")).to_have_text("Note: why")
-    card.press("2")
-    card.saved()
-    assert notes(desk) == [("d100", 1, "why"), ("d100", None, None), ("d100", 2, "why")]
-
-
-def test_notes_of_before_come_with_what_was_judged(card, desk):
-    keep(card, "of yesterday")
-    card.press("x", "2")
-    card.saved()
-    card.open(first="d101")
-    card.press("ArrowLeft")
-    card.shows("d100")
-    expect(card.part("note-line")).to_have_text("Note: of yesterday")
-    card.press("ArrowRight", "/")
-    card.page.keyboard.type("method")
-    card.press("Enter")
-    expect(card.found().first).to_contain_text("cannot judge")
-    card.press("Escape")
-    # Found by searching where the card does not know it: the note comes along, and so does the reason.
-    card.page.evaluate("localStorage.clear()")
-    desk.log[0]["doc_id"] = "d130"
-    card.open(first="d100")
-    card.page.wait_for_timeout(200)
-    card.press("/")
-    card.page.keyboard.type("Document 130")
-    card.press("Enter")
-    expect(card.found()).to_have_count(1)
-    card.press("Enter", "Enter")
-    card.shows("d130")
-    keep(card, "of today")
-    card.saved()
-    assert (desk.log[-1]["kind"], desk.log[-1]["note"]) == ("cannot judge", "of today")
-    assert desk.log[-1]["reason"] == desk.log[0]["reason"]
-
-
 def test_a_note_stays_with_its_document_when_the_topic_is_changed(card, desk):
     card.press("m")
     card.page.keyboard.type("begun")
@@ -242,66 +142,6 @@ def test_a_note_stays_with_its_document_when_the_topic_is_changed(card, desk):
     card.part("topics").select_option("t1")
     card.shows("d100")
     expect(card.part("note-line")).to_have_text("Note: begun")
-
-
-def test_the_note_of_a_refused_judgement_is_not_lost(card, desk):
-    desk.refuse = {"d100": "it was not handed out"}
-    keep(card, "kept")
-    card.press("1")
-    card.says("refused", "it was not handed out")
-    assert card.stored("draft") == 1
-    desk.refuse = {}
-    card.open()
-    expect(card.part("note-line")).to_have_text("Note: kept")
-    card.press("2")
-    card.saved()
-    assert notes(desk) == [("d100", 2, "kept")]
-
-
-def test_a_refusal_never_overwrites_newer_words(card, desk):
-    desk.refuse, desk.delay = {"d100": "it was not handed out"}, 0.4
-    keep(card, "old")
-    card.press("f", "1", "u")
-    card.shows("d100")
-    keep(card, "new")
-    card.says("refused", "it was not handed out")
-    expect(card.part("note-line")).to_have_text("Note: new")
-    expect(card.part("flagged")).to_be_visible()
-    card.saved()
-    card.open()
-    expect(card.part("note-line")).to_have_text("Note: new")
-
-
-def test_a_late_refusal_leaves_what_was_judged_since_alone(card, desk):
-    class Once(dict[str, str]):
-        def __getitem__(self, doc_id: str) -> str:
-            return self.pop(doc_id)
-
-    desk.refuse, desk.delay = Once(d100="it was not handed out"), 0.6
-    keep(card, "old")
-    card.press("1", "u")
-    keep(card, "new")
-    card.press("2")
-    card.says("refused", "frame.method_100, 1 Related")
-    card.saved()
-    card.press("ArrowLeft")
-    card.shows("d100")
-    expect(card.part("note-line")).to_have_text("Note: new")
-    assert notes(desk)[-1] == ("d100", 2, "new")
-    assert card.stored("draft") == 0
-
-
-def test_undo_keeps_flags_beside_a_note_that_was_begun(card, desk):
-    card.press("f", "2")
-    card.saved()
-    card.press("ArrowLeft", "m")
-    card.page.keyboard.type("half a note")
-    card.part("topics").select_option("t2")
-    card.shows("d200")
-    card.press("ArrowLeft", "u")
-    card.shows("d100")
-    expect(card.part("note-line")).to_have_text("Note: half a note")
-    expect(card.part("flagged")).to_be_visible()
 
 
 def test_a_clicked_flag_takes_along_what_is_written(card, desk):
@@ -344,49 +184,17 @@ def test_feedback_says_what_is_settled_and_keys_go_on(desk, make_card):
     assert words(desk) == [("d100", 2), ("d101", 2), ("d102", 3)]
 
 
-def test_feedback_of_fast_keys_comes_together(desk, make_card):
-    desk.settled = {"d100": (1, ""), "d101": (0, "")}
-    card = make_card().open()
-    desk.delay = 0.5
-    with card.page.expect_request("**/sync"):  # the first goes alone, the two others together
-        card.press("1")
-    card.press("x", "1", "2")
-    card.saved()
-    said = card.part("feedback-list").locator("li")
-    expect(said).to_have_count(1)
-    said_and_reference = "Your grade: cannot judge (Not in a language I read). Reference grade: 0 Not relevant."
-    expect(said).to_contain_text(said_and_reference)
-
-
-def test_calibration_comes_first_and_never_under_the_keys(card, desk):
-    desk.first = "t2"
-    card.press("1")
-    card.saved()
-    on_screen = card.on_screen()
-    assert on_screen.startswith("d1")  # what is there stays until it is judged
-    for _ in range(40):
-        if not card.on_screen() or card.on_screen().startswith("d2"):
-            break
-        card.press("0", every=30)
-    card.shows("d200")
-    card.says("notice", "Calibration first")
-    card.part("topics").select_option("t3")
-    card.shows("d200")
-    desk.first = None
-    card.part("topics").select_option("t3")
-    card.shows("d300")
-    card.saved()
-    assert all(row["doc_id"].startswith("d1") for row in desk.log)
-
-
-def test_a_surplus_judgement_is_said_and_not_counted(card, desk):
+def test_calibration_and_surplus_judgements_are_said(harness, make_card):
+    desk = harness.desk = Desk({"t1": [document(100), document(101)], "t2": [document(200)]})
     desk.surplus = {"d100"}
+    card = make_card().open()
     card.press("2")
     card.says("notice", "frame.method_100: not counted; others judged it first")
+    desk.first = "t2"
     card.press("1")
+    card.shows("d200")
+    card.says("notice", "Calibration first")
     card.saved()
-    expect(card.part("notice")).not_to_contain_text("meanwhile")
-    assert words(desk) == [("d100", 2), ("d101", 1)]
 
 
 # -------------------------------------------------------------------------------------- shut out

@@ -6,6 +6,7 @@ import { chosenOf, onScreen } from "../../annotate/judging_card/core/state.js";
 import { commit, doc, standing, World } from "./world.js";
 
 /** @import { Answer, Kind, Marks, Sent } from "../../annotate/judging_card/core/types.js" */
+/** @import { Server } from "./world.js" */
 
 /** The plan after each answer; no promise. */
 const THEN = "then";
@@ -117,9 +118,15 @@ export class Desk {
 /** The id of a pair to adjudicate. @param {string} docId */
 export const pairId = (docId) => JSON.stringify(["t0", docId]);
 
-/** An annotator at one tab. Names of keys are verbs; what is read from the card is a noun. */
+/** What an annotator needs of a desk. @typedef {Server & { kind: Kind, status: number | null, isAfter: boolean }} AnyDesk */
+
+/**
+ * An annotator at one tab. Names of keys are verbs; what is read from the card is a noun.
+ *
+ * @template {AnyDesk} [D=Desk]
+ */
 export class Annotator {
-  /** @param {Desk} desk @param {{ asked?: string | null, world?: World }} options */
+  /** @param {D} desk @param {{ asked?: string | null, world?: World }} options */
   constructor(desk, { asked = null, world } = {}) {
     this.desk = desk;
     this.world = world ?? new World(desk.kind, desk, 0);
@@ -199,6 +206,19 @@ export class Annotator {
   /** @param {number} step */
   look(step) {
     this.tab.dispatch({ type: "look", step });
+  }
+
+  /** @param {string} queryId */
+  turnTo(queryId) {
+    this.tab.dispatch({ type: "topic", queryId, chosen: true });
+  }
+
+  /** Away from the page for so long that what is open may have been decided elsewhere. */
+  leave() {
+    this.tab.dispatch({ type: "visible", visible: false, on: this.tab.drawn });
+    this.world.now += 40_000;
+    this.tab.dispatch({ type: "visible", visible: true, on: this.tab.drawn });
+    this.sync();
   }
 
   // --------------------------------------------------------------------------------------------- the screen
