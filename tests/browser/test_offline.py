@@ -179,7 +179,7 @@ def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: st
             campaign.settings.set_loop(mode="loop")
     tabs = [open_card(context, serving), open_card(context, serving, sign_in=False)]
     for page in tabs:
-        page.wait_for_function(f"{STATE}.tabs.others.size === 1")
+        page.wait_for_function(f"Object.keys({STATE}.tabs).length === 1")
     done: list[tuple[str, int]] = []
     for turn in range(20):
         page, other = tabs if turn % 3 else tabs[::-1]
