@@ -4,9 +4,9 @@
 
 import { adjudication } from "./core/kinds/adjudication.js";
 import { topicTitle } from "./core/kinds/list.js";
-import { Grades, wordsOf } from "./view/grades.js";
+import { grades, wordsOf } from "./view/grades.js";
 import { mountable } from "./view/mount.js";
-import { Opinions } from "./view/opinions.js";
+import { opinions } from "./view/opinions.js";
 import { count } from "./view/phrases.js";
 import { PAIR_TEXTS } from "./view/unit_rest.js";
 import { unitParts } from "./view/units.js";
@@ -21,8 +21,8 @@ export default mountable({
   asking: "The requested pair",
   notices: { "only-one": () => "This is the only pair left." },
   parts: (view) => [
-    ...unitParts(view, new Opinions(view), PAIR_TEXTS),
-    new Grades(view, ". Record this as the adjudicated grade."),
+    ...unitParts(view, opinions(view), PAIR_TEXTS),
+    grades(view, ". Record this as the adjudicated grade."),
   ],
   scroller: (view) => view.node("scroller"),
   asked({ card }, { pair, picked }) {

@@ -2,7 +2,7 @@
 
 import { list, topicTitle } from "./core/kinds/list.js";
 import { wordsOf } from "./view/grades.js";
-import { Lists } from "./view/lists.js";
+import { lists } from "./view/lists.js";
 import { mountable } from "./view/mount.js";
 import { count, join } from "./view/phrases.js";
 import { TOPIC_TEXTS } from "./view/unit_rest.js";
@@ -13,7 +13,7 @@ export default mountable({
   kind: list,
   place: "list:",
   noun: "choice",
-  parts: (view) => unitParts(view, new Lists(view), TOPIC_TEXTS),
+  parts: (view) => unitParts(view, lists(view), TOPIC_TEXTS),
   scroller: (view) => view.node("documents"),
   words(view, decision) {
     const { kind, shown = [], chosen = [] } = decision;

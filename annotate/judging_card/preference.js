@@ -4,7 +4,7 @@ import { topicTitle } from "./core/kinds/list.js";
 import { preference } from "./core/kinds/preference.js";
 import { wordsOf } from "./view/grades.js";
 import { mountable } from "./view/mount.js";
-import { documentOf, Preferences, scrollerOf } from "./view/preferences.js";
+import { documentOf, preferences, scrollerOf } from "./view/preferences.js";
 import { TOPIC_TEXTS } from "./view/unit_rest.js";
 import { TOPIC_FACE, unitParts } from "./view/units.js";
 
@@ -17,7 +17,7 @@ export default mountable({
   place: "preference:",
   noun: "preference",
   several: true,
-  parts: (view) => unitParts(view, new Preferences(view), TOPIC_TEXTS, false),
+  parts: (view) => unitParts(view, preferences(view), TOPIC_TEXTS, false),
   scroller: scrollerOf,
   words(view, decision) {
     const { kind } = decision;

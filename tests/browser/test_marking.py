@@ -12,7 +12,6 @@ from tests.browser.card_harness import TEXT_CAP, Desk, document
 from tests.browser.card_page import words
 
 pytestmark = pytest.mark.browser
-NO_HIGHLIGHTS = "delete CSS.highlights; Object.defineProperty(CSS, 'highlights', { value: undefined });"
 TERM, OWN, PASSAGE = "cd-topic-term", "cd-own-word", "cd-passage"
 
 
@@ -142,18 +141,6 @@ def test_letters_stand_out_from_their_ground(show, theme):
         "underline",
         "underline",
     ]
-
-
-def test_without_the_browsers_highlights_all_else_works(show, harness):
-    card = show(document(1, text="a mean wing"), document(2), script=NO_HIGHLIGHTS)
-    expect(card.part("highlight")).to_be_disabled()
-    card.press("h")
-    card.says("notice", "This browser cannot highlight words.")
-    card.select(2, 6)
-    card.press("p", "1")
-    card.shows("d002")
-    card.saved()
-    assert harness.desk.log[0]["passages"] == [[2, 6]]
 
 
 def test_a_long_document_is_shown_before_it_is_looked_through(show):

@@ -290,6 +290,39 @@ test("two tabs of one annotator do not decide the same list", () => {
   assert.deepEqual(ada.log.sort(), ["t0: 1", "t0: 2", "t0: undone", "t2: none"]);
 });
 
+test("what another tab undoes while older decisions are on their way is not decided here", () => {
+  const ada = new Annotator(desk());
+  ada.choose(1);
+  ada.sync();
+  const { world } = ada;
+  const other = world.open();
+  while (world.requests[0]?.request.route !== "task/recent") {
+    world.serve(0);
+    world.answer(0);
+  }
+  while (other.inbox.length) world.hear(other);
+  while (ada.tab.inbox.length) world.hear(ada.tab);
+  world.serve(0);
+  ada.undo();
+  while (other.inbox.length) world.hear(other);
+  world.answer(0);
+  assert.deepEqual(other.state.history, []);
+});
+
+test("of two that are fetched the one that comes is shown, whatever becomes of the other", () => {
+  let ada = new Annotator(desk());
+  ada.choose(1);
+  ada.choose(2);
+  ada = ada.reload();
+  const [first, second] = ada.state.history;
+  assert(first && second);
+  ada.tab.dispatch({ type: "open", decision: first.decision, title: "" });
+  ada.tab.dispatch({ type: "open", decision: second.decision, title: "" });
+  ada.world.lose("requests", 0, 0);
+  ada.sync();
+  assert.equal(ada.shown, "t1");
+});
+
 test("a unit that others hold is asked for until it is free", () => {
   const one = desk(2);
   one.held = ["t1"];

@@ -1,6 +1,6 @@
 // What an annotator does: decide, undo, skip, look back, mark.
 
-/** @import { Decision, Draft, Entry, Event, FetchContext, Marks, Pending, Sent, Turn, Unit } from "./types.js" */
+/** @import { Decision, Draft, Entry, Event, FetchContext, Pending, Sent, Turn, Unit } from "./types.js" */
 
 import { takeUnsent } from "./outbox.js";
 import {
@@ -11,12 +11,9 @@ import {
   keepMarks,
   marksIn,
   marksOf,
-  notice,
-  onScreen,
-  reply,
+  putBefore,
   same,
   setDraft,
-  store,
 } from "./state.js";
 
 /**
@@ -35,18 +32,10 @@ function record(turn, decision, { title, delta, at, unit }) {
   state.order = Math.max(state.order + 1, at * 1000);
   const pending = { decision, order: state.order, delta, title, tab: state.tab };
   state.outbox = [...state.outbox, pending];
-  store(turn, `pending:${pending.order}:${decision.uuid}`, pending);
+  turn.store(`pending:${pending.order}:${decision.uuid}`, pending);
   kind.recorded?.(turn, decision);
-  if (Object.keys(state.tabs).length) turn.effects.push({ type: "tell", message: { type: "said", pending, unit } });
+  turn.tell({ type: "said", pending, unit });
   return pending;
-}
-
-/**
- * @param {Turn} turn
- * @param {Entry} entry
- */
-function remember(turn, entry) {
-  turn.state.history = [...turn.state.history, entry].slice(-HISTORY);
 }
 
 /**
@@ -56,26 +45,15 @@ function remember(turn, entry) {
  * @param {Event & { type: "decide" }} event
  */
 export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, seconds, away, source }) {
-  const { kind, state } = turn;
-  const item = onScreen(kind, state);
-  if (!item) return reply(turn, "nothing-here");
+  const { item, kind, state } = turn;
+  if (!item) return turn.reply("nothing-here");
   // The key was meant for what was on screen before.
-  if (item.drawn !== on) return reply(turn, "just-changed");
+  if (item.drawn !== on) return turn.reply("just-changed");
   const { unit, entry, about, subject } = item;
+  const viewing = { shown_at, seconds, away, source };
+  const what = { reason: null, ...kind.blank, ...answer, ...marksOf(kind, state, item) };
   /** @type {Sent} */
-  const decision = {
-    uuid,
-    query_id: unit.queryId,
-    ...about,
-    reason: null,
-    ...kind.blank,
-    ...answer,
-    ...marksOf(kind, state, item),
-    shown_at,
-    seconds,
-    away,
-    source,
-  };
+  const decision = { uuid, query_id: unit.queryId, ...about, ...what, ...viewing };
   const after = entry ? unit : kind.after(unit, decision);
   const delta = entry ? 0 : kind.delta(state, unit, after);
   const title = kind.title(unit);
@@ -87,17 +65,12 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
   else state.units = after ? [after, ...state.units.slice(1)] : state.units.slice(1);
   state.look = null;
   const { before: _, skipped: __, ...plain } = unit;
-  const former = entryAt(kind, state, subject);
-  const was = state.history[former] ?? null;
-  if (was) state.history = state.history.filter((each) => each !== was);
-  remember(turn, { decision, title, unit: plain, was, order });
+  const was = state.history[entryAt(kind, state, subject)] ?? null;
+  const others = state.history.filter((each) => each !== was);
+  state.history = [...others, { decision, title, unit: plain, was, order }].slice(-HISTORY);
   if (stay) state.look = state.history.length - 1;
-  if (state.skipped.includes(unit.id))
-    setSkipped(
-      turn,
-      state.skipped.filter((id) => id !== unit.id),
-    );
-  return notice(turn, "decided", { title, decision, revised: entry !== null, done: after === null && delta > 0 });
+  unskip(turn, unit);
+  return turn.notice("decided", { title, decision, revised: entry !== null, done: after === null && delta > 0 });
 }
 
 /**
@@ -109,7 +82,7 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
 export function undo(turn, event) {
   const { state } = turn;
   const entry = state.history[state.look ?? state.history.length - 1];
-  if (!entry) return reply(turn, "nothing-to-undo");
+  if (!entry) return turn.reply("nothing-to-undo");
   if (!entry.unit) return fetchUnit(turn, entry, "undo", event.source);
   return undoEntry(turn, { ...entry, unit: entry.unit }, event);
 }
@@ -126,56 +99,37 @@ function undoEntry(turn, entry, { uuid, at, source }) {
   state.history = state.history.filter((each) => kind.subject(each.decision) !== subject);
   state.look = null;
   const { unit, delta } = kind.back(turn, entry);
-  const about = kind.about(entry.unit, decision) ?? {};
-  record(
-    turn,
-    {
-      uuid,
-      query_id: decision.query_id,
-      ...about,
-      ...kind.undone,
-      ...kind.blank,
-      kind: "undone",
-      reason: null,
-      ...kind.marks,
-      shown_at: new Date(at).toISOString(),
-      seconds: 0,
-      away: 0,
-      source,
-    },
-    { title, delta: entry.surplus ? 0 : delta, at, unit },
-  );
+  const about = { query_id: decision.query_id, ...kind.about(entry.unit, decision), ...kind.undone };
+  const what = { ...kind.blank, kind: "undone", reason: null, ...kind.marks };
+  const viewing = { shown_at: new Date(at).toISOString(), seconds: 0, away: 0, source };
+  const details = { title, delta: entry.surplus ? 0 : delta, at, unit };
+  record(turn, { uuid, ...about, ...what, ...viewing }, details);
   state.units = [{ ...unit, before: decision, skipped: false }, ...state.units.filter(({ id }) => id !== unit.id)];
   keepMarks(turn, decision);
-  notice(turn, "undone", { title, decision });
+  turn.notice("undone", { title, decision });
 }
 
-/**
- * Puts the open unit behind the others.
- *
- * @param {Turn} turn
- */
+/** Puts the open unit behind the others. @param {Turn} turn */
 export function skip(turn) {
-  const { kind, state } = turn;
-  const item = onScreen(kind, state);
-  if (!item) return reply(turn, "nothing-here");
-  if (item.entry) return reply(turn, "already-decided");
-  if (kind.isOnly(state)) return reply(turn, "only-one");
+  const { item, kind, state } = turn;
+  if (!item) return turn.reply("nothing-here");
+  if (item.entry) return turn.reply("already-decided");
+  if (kind.isOnly(state)) return turn.reply("only-one");
   const { unit } = item;
   state.units = [...state.units.slice(1), { ...unit, skipped: true, kept: false }];
-  setSkipped(turn, [...state.skipped, unit.id]);
+  state.skipped = [...state.skipped, unit.id];
+  turn.store("skipped", state.skipped);
   kind.skip?.(turn, unit);
-  if (Object.keys(state.tabs).length) turn.effects.push({ type: "tell", message: { type: "skipped", id: unit.id } });
-  return notice(turn, "skipped", { title: kind.title(unit) });
+  turn.tell({ type: "skipped", id: unit.id });
+  return turn.notice("skipped", { title: kind.title(unit) });
 }
 
-/**
- * @param {Turn} turn
- * @param {string[]} ids
- */
-export function setSkipped(turn, ids) {
-  turn.state.skipped = ids;
-  store(turn, "skipped", ids.length ? ids : null);
+/** @param {Turn} turn @param {Unit} unit */
+export function unskip(turn, { id }) {
+  const { state } = turn;
+  if (!state.skipped.includes(id)) return;
+  state.skipped = state.skipped.filter((each) => each !== id);
+  turn.store("skipped", state.skipped.length ? state.skipped : null);
 }
 
 // ------------------------------------------------------------------------------------------- looking back
@@ -189,33 +143,26 @@ export function setSkipped(turn, ids) {
 export function look(turn, { step }) {
   const { state } = turn;
   const at = Math.min((state.look ?? state.history.length) + step, state.history.length);
-  if (at < 0) return reply(turn, "no-earlier");
+  if (at < 0) return turn.reply("no-earlier");
   const entry = state.history[at];
   if (entry) return lookAt(turn, entry);
   if (state.look === null) return undefined;
   leaveEntry(turn);
   state.look = null;
-  return notice(turn, "forward-to-open");
+  return turn.notice("forward-to-open");
 }
 
-/**
- * @param {Turn} turn
- * @param {Entry} entry one of the history
- */
+/** @param {Turn} turn @param {Entry} entry one of the history */
 export function lookAt(turn, entry) {
   if (!entry.unit) return fetchUnit(turn, entry, "look");
   leaveEntry(turn);
   turn.state.look = turn.state.history.indexOf(entry);
-  return notice(turn, "looking-back", { title: entry.title, decision: entry.decision });
+  return turn.notice("looking-back", { title: entry.title, decision: entry.decision });
 }
 
-/**
- * Selections that were changed in an earlier decision and not submitted do not wait there.
- *
- * @param {Turn} turn
- */
+/** Selections that were changed in an earlier decision and not submitted do not wait there. @param {Turn} turn */
 function leaveEntry(turn) {
-  const item = onScreen(turn.kind, turn.state);
+  const item = turn.item;
   if (!item?.entry || !turn.state.drafts[item.subject]?.chosen) return;
   const { chosen: _, ...draft } = turn.state.drafts[item.subject] ?? {};
   setDraft(turn, item.subject, null);
@@ -235,24 +182,13 @@ export function open(turn, { decision, title }) {
   return fetchUnit(turn, { decision, title, unit: null, was: null, order: 0 }, "open");
 }
 
-/**
- * @param {Turn} turn
- * @param {Entry} entry
- * @param {"look" | "undo" | "open"} goal
- * @param {"key" | "click"} source
- */
+/** @param {Turn} turn @param {Entry} entry @param {"look" | "undo" | "open"} goal @param {"key" | "click"} source */
 function fetchUnit(turn, { decision, title }, goal, source = "key") {
   const { kind, state } = turn;
   state.fetching = kind.subject(decision);
-  notice(turn, "loading", { urgent: true });
-  turn.effects.push({
-    type: "send",
-    request: {
-      lane: "aside",
-      ...kind.fetch(decision),
-      context: { goal, decision, title, source, on: drawnKey(kind, state) },
-    },
-  });
+  turn.notice("loading", { urgent: true });
+  const context = { goal, decision, title, source, on: drawnKey(kind, state) };
+  turn.send({ lane: "aside", ...kind.fetch(decision), context });
 }
 
 /**
@@ -278,8 +214,7 @@ export function fetched(turn, { decision: asked, goal, on, source }, answer, by)
   if (!entry) {
     if (goal !== "open") return undefined; // undone in the meantime
     entry = { decision, title: kind.title(unit), unit, was: null, order: 0 };
-    state.history = [entry, ...state.history];
-    if (state.look !== null) state.look += 1;
+    putBefore(state, [entry]);
   }
   if (goal === "undo") return undoEntry(turn, { ...entry, unit: entry.unit ?? unit }, { ...by, source });
   return lookAt(turn, entry);
@@ -295,10 +230,9 @@ export function fetched(turn, { decision: asked, goal, on, source }, answer, by)
  * @param {Event & { type: "mark" }} event
  */
 export function mark(turn, { changes, notice: code, type: _, ...by }) {
-  const { kind, state } = turn;
-  const item = onScreen(kind, state);
-  if (!item) return reply(turn, "nothing-here");
-  if (item.drawn !== by.on) return reply(turn, "just-changed");
+  const { item, kind, state } = turn;
+  if (!item) return turn.reply("nothing-here");
+  if (item.drawn !== by.on) return turn.reply("just-changed");
   draft(turn, { subject: item.subject, changes });
   const { entry, unit } = item;
   const saved = entry !== null && item.subject in state.drafts;
@@ -307,7 +241,7 @@ export function mark(turn, { changes, notice: code, type: _, ...by }) {
     const answer = { kind: what, reason, ...(relevance !== undefined && { relevance }), ...(chosen && { chosen }) };
     decide(turn, { ...by, type: "decide", answer, stay: true });
   }
-  if (code) notice(turn, code, { title: kind.title(unit), saved, on: Boolean(changes.flagged ?? changes.note) });
+  if (code) turn.notice(code, { title: kind.title(unit), saved, on: Boolean(changes.flagged ?? changes.note) });
   return undefined;
 }
 
@@ -326,16 +260,10 @@ export function draft(turn, { subject, changes }) {
   if (same(marksIn(kind, { ...stands, ...kept }), marksIn(kind, stands))) setDraft(turn, subject, null);
 }
 
-/**
- * Selects a document of the list on screen, or deselects it.
- *
- * @param {Turn} turn
- * @param {{ id: string }} event
- */
+/** Selects a document of the list on screen, or deselects it. @param {Turn} turn @param {{ id: string }} event */
 export function tick(turn, { id }) {
-  const { kind, state } = turn;
-  const item = onScreen(kind, state);
-  if (!item) return reply(turn, "nothing-here");
+  const { item, state } = turn;
+  if (!item) return turn.reply("nothing-here");
   const chosen = chosenOf(state, item);
   const next = chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id];
   setDraft(turn, item.subject, { chosen: next });

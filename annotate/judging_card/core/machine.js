@@ -12,11 +12,11 @@
  * What differs between grades, lists, preferences and adjudication is in `kinds/`.
  */
 
-/** @import { Event, Kind, State, Effect, Turn } from "./types.js" */
+/** @import { Event, Kind, State, Effect } from "./types.js" */
 
-import { decide, draft, fetched, look, mark, open, skip, tick, undo } from "./decisions.js";
+import { decide, draft, fetched, look, mark, open, skip, tick, undo, unskip } from "./decisions.js";
 import { countTold, isOutgoing, retryLater, takeAnswers } from "./outbox.js";
-import { drawnKey, keepUnits, marksIn, notice, onScreen, reply, same, store } from "./state.js";
+import { drawnKey, keepUnits, marksIn, same, Turn } from "./state.js";
 import { call, hear, takeStored } from "./tabs.js";
 
 /** Ms before sending after a key: two frames, so that the next unit is drawn first. */
@@ -28,8 +28,8 @@ const STALE = 30_000;
 /** Ms until the next question where other annotators have the rest. */
 const ASK_AGAIN = 10_000;
 
-/** Events of keys and clicks: what comes next is drawn before anything is sent. */
-const BY_HAND = new Set(["decide", "undo", "skip", "mark"]);
+/** After keys and clicks what comes next is drawn before anything is sent; a page that goes away has sent its last. */
+const SENDS_LATER = new Set(["decide", "undo", "skip", "mark", "leave"]);
 
 /** @type {Record<string, (turn: Turn, event: any) => unknown>} */
 const HANDLERS = {
@@ -44,9 +44,10 @@ const HANDLERS = {
   call,
   message: hear,
   stored: takeStored,
-  dismiss({ state, effects }, { refused }) {
+  dismiss(turn, { refused }) {
+    const { state } = turn;
     state.refused = state.refused.filter(({ uuid }) => uuid !== refused);
-    effects.push({ type: "store", key: "refused", value: state.refused });
+    turn.store("refused", state.refused);
   },
   notice({ state }, event) {
     state.notice = event.notice;
@@ -62,7 +63,7 @@ const HANDLERS = {
   },
   mount(turn, event) {
     turn.state.mounted = true;
-    if (event.fresh) turn.state.due = true;
+    turn.state.due ||= event.fresh;
     turn.kind.mount(turn, event);
   },
   unmount({ state }) {
@@ -72,10 +73,11 @@ const HANDLERS = {
   beat({ state }) {
     state.due ||= state.mounted;
   },
-  leave({ kind, state, effects }) {
+  leave(turn) {
+    const { kind, state } = turn;
     // One last request, beside the one that may be under way: saving is idempotent.
-    if (state.outbox.length) effects.push({ type: "send", request: { ...kind.last(state), lane: "last" } });
-    effects.push({ type: "tell", message: { type: "bye" } });
+    if (state.outbox.length) turn.send({ ...kind.last(state), lane: "last" });
+    turn.effects.push({ type: "tell", message: { type: "bye" } });
   },
   visible(turn, { visible, at, on }) {
     const { state } = turn;
@@ -115,7 +117,8 @@ const HANDLERS = {
   },
   failure(turn, { request, status, detail, at }) {
     if (request.lane === "aside") {
-      if (turn.state.notice?.code === "loading") reply(turn, "cannot-load", { status, detail });
+      if (turn.state.fetching !== turn.kind.subject(request.context.decision)) return; // another is loading now
+      if (turn.state.notice?.code === "loading") turn.reply("cannot-load", { status, detail });
       turn.state.fetching = null;
     } else if (request.lane === "sync") {
       if (turn.kind.refused?.(turn, request, { status, detail }))
@@ -133,8 +136,7 @@ const HANDLERS = {
  * @returns {{ state: State<Scope>, effects: Effect[] }}
  */
 export function step(kind, before, event) {
-  /** @type {Turn<Scope>} */
-  const turn = { kind, state: { ...before, scope: { ...before.scope } }, effects: [] };
+  const turn = new Turn(kind, before);
   const handler = HANDLERS[event.type] ?? kind.handlers?.[event.type];
   handler?.(turn, event);
   settle(turn, before, event);
@@ -149,52 +151,43 @@ export function step(kind, before, event) {
  * @param {Event} event
  */
 function settle(turn, before, event) {
-  const { kind, state, effects } = turn;
+  const { kind, state } = turn;
   kind.arrange?.(turn);
-  const item = onScreen(kind, state);
+  const { item } = turn;
   if (item && !item.entry && (item.unit.skipped || !item.unit.kept)) {
     // it has come round again
     state.units = [{ ...item.unit, skipped: false, kept: true }, ...state.units.slice(1)];
-    if (state.skipped.includes(item.unit.id)) {
-      state.skipped = state.skipped.filter((id) => id !== item.unit.id);
-      store(turn, "skipped", state.skipped.length ? state.skipped : null);
-    }
+    unskip(turn, item.unit);
   }
   const turned = drawnKey(kind, before) !== (item?.drawn ?? null);
   if (turned && state.notice?.urgent && state.notice === before.notice) state.notice = null;
   const blocked = state.mounted && !item && kind.isBlocked(state);
   if (blocked !== state.asking) {
     state.asking = blocked;
-    effects.push({ type: "timer", name: "again", ms: blocked ? ASK_AGAIN : null });
+    turn.timer("again", blocked ? ASK_AGAIN : null);
   }
-  if (BY_HAND.has(event.type)) effects.push({ type: "timer", name: "pump", ms: AFTER_FRAMES });
+  if (SENDS_LATER.has(event.type)) turn.timer("pump", AFTER_FRAMES);
   else pump(turn);
 }
 
-/**
- * Sends unsent decisions and asks for units, one request at a time to keep the order.
- *
- * @param {Turn} turn
- */
-function pump({ kind, state, effects }) {
+/** Sends unsent decisions and asks for units, one request at a time to keep the order. @param {Turn} turn */
+function pump(turn) {
+  const { kind, state } = turn;
   if (state.sync.running || state.sync.retrying) return;
   const request = kind.next(state);
   if (!request) return;
   state.sync = { ...state.sync, running: true };
   state.due = false; // what becomes due from here on is not answered by this
   state.returned = null;
-  effects.push({ type: "send", request });
+  turn.send(request);
 }
 
-/**
- * Tries at once what waits for its next attempt.
- *
- * @param {Turn} turn
- */
-function wake({ state, effects }) {
+/** Tries at once what waits for its next attempt. @param {Turn} turn */
+function wake(turn) {
+  const { state } = turn;
   if (!state.sync.retrying) return;
   state.sync = { ...state.sync, retrying: false };
-  effects.push({ type: "timer", name: "retry", ms: null });
+  turn.timer("retry", null);
 }
 
 /**
@@ -205,13 +198,12 @@ function wake({ state, effects }) {
  * @param {string[]} closed
  */
 function leaveClosed(turn, returned, closed) {
-  const { kind, state } = turn;
-  const item = onScreen(kind, state);
+  const { item, kind, state } = turn;
   if (!returned || !item || item.entry || item.drawn !== returned || item.unit.taken) return;
   if (!closed.includes(kind.closedId?.(item.unit) ?? item.unit.id)) return;
   const draft_ = state.drafts[item.subject];
   if (draft_?.chosen?.length || !same(marksIn(kind, draft_), kind.marks)) return;
   if (isOutgoing(turn)({ query_id: item.unit.queryId, ...item.about })) return;
   keepUnits(turn, (unit) => unit !== item.unit);
-  notice(turn, "closed-elsewhere", { title: kind.title(item.unit) });
+  turn.notice("closed-elsewhere", { title: kind.title(item.unit) });
 }

@@ -1,17 +1,13 @@
 // Decisions on their way: what an answer says of them, and what happens without one.
 
-/** @import { Decision, Entry, Pending, State, SyncRequest, Told, Turn } from "./types.js" */
+/** @import { Entry, Pending, State, SyncRequest, Told, Turn } from "./types.js" */
 
-import { changeHistory, entryAt, keepMarks, marksIn, store } from "./state.js";
+import { changeHistory, entryAt, keepMarks, marksIn } from "./state.js";
 
 const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
 
-/**
- * The fields of a request that carry decisions, and what is needed to read its answer.
- *
- * @param {State} state
- */
+/** The fields of a request that carry decisions, and what is needed to read its answer. @param {State} state */
 export const contextOf = (state) => ({
   batch: state.outbox,
   counted: Object.values(state.told)
@@ -38,36 +34,25 @@ export function takeAnswers(turn, { context: { batch } }, answer) {
   const answered = new Set([...answer.saved, ...reasons.keys()]);
   state.hasSaved ||= answer.saved.length > 0;
   const done = batch.filter(({ decision }) => answered.has(decision.uuid));
-  for (const { order, decision } of done) store(turn, `pending:${order}:${decision.uuid}`, null);
+  for (const { order, decision } of done) turn.store(`pending:${order}:${decision.uuid}`, null);
   const refused = done.filter(({ decision }) => reasons.has(decision.uuid));
   state.outbox = state.outbox.filter(({ decision }) => !answered.has(decision.uuid));
   forget(state, answered);
   if (refused.length) takeRefusals(turn, refused, reasons);
-  if (answered.size && Object.keys(state.tabs).length) {
-    turn.effects.push({
-      type: "tell",
-      message: { type: "answered", saved: answer.saved, refused: [...reasons.keys()] },
-    });
-  }
+  if (answered.size) turn.tell({ type: "answered", saved: answer.saved, refused: [...reasons.keys()] });
   return done.length === batch.length;
 }
 
-/**
- * @param {Turn} turn
- * @param {Pending[]} refused
- * @param {Map<string, string>} reasons
- */
+/** @param {Turn} turn @param {Pending[]} refused @param {Map<string, string>} reasons */
 function takeRefusals(turn, refused, reasons) {
   const { state } = turn;
   dropRefused(turn, new Set(reasons.keys()));
-  const news = refused.map(({ decision, title }) => ({
-    uuid: decision.uuid,
-    title,
-    decision,
-    reason: reasons.get(decision.uuid) ?? "",
-  }));
-  state.refused = [...state.refused, ...news];
-  store(turn, "refused", state.refused);
+  for (const { decision, title } of refused)
+    state.refused = [
+      ...state.refused,
+      { uuid: decision.uuid, title, decision, reason: reasons.get(decision.uuid) ?? "" },
+    ];
+  turn.store("refused", state.refused);
   for (const pending of refused) keepRefusedMarks(turn, pending);
   state.exhausted = false; // their units may be handed out again
   state.due = true;
@@ -103,10 +88,7 @@ export function dropRefused(turn, refused) {
   changeHistory(turn, standing);
 }
 
-/**
- * @param {State} state
- * @param {Set<string>} uuids
- */
+/** @param {State} state @param {Set<string>} uuids */
 export function forget(state, uuids) {
   if (Object.keys(state.told).some((uuid) => uuids.has(uuid))) {
     state.told = Object.fromEntries(Object.entries(state.told).filter(([uuid]) => !uuids.has(uuid)));
@@ -120,9 +102,7 @@ export function forget(state, uuids) {
  * @param {(told: Told) => boolean} which
  */
 export function takeUnsent({ state }, which) {
-  const taken = Object.values(state.told)
-    .filter((told) => !told.saved && which(told))
-    .map(({ pending }) => pending);
+  const taken = Object.values(state.told).flatMap((told) => (!told.saved && which(told) ? told.pending : []));
   if (!taken.length) return;
   forget(state, new Set(taken.map(({ decision }) => decision.uuid)));
   state.outbox = [...state.outbox, ...taken].sort((a, b) => a.order - b.order);
@@ -138,13 +118,9 @@ export function takeUnsent({ state }, which) {
  */
 export function countTold(turn, { context: { counted, batch } }, answer) {
   const { kind, state } = turn;
-  const replaced = Object.values(state.told).filter(
-    ({ saved, pending }) =>
-      saved &&
-      batch.some(
-        (each) => each.order > pending.order && kind.subject(each.decision) === kind.subject(pending.decision),
-      ),
-  );
+  const newest = new Map(batch.map(({ decision, order }) => [kind.subject(decision), order]));
+  const isReplaced = (/** @type {Pending} */ { decision, order }) => (newest.get(kind.subject(decision)) ?? 0) > order;
+  const replaced = Object.values(state.told).filter(({ saved, pending }) => saved && isReplaced(pending));
   const uuids = new Set([...counted, ...replaced.map(({ pending }) => pending.decision.uuid)]);
   for (const uuid of uuids) {
     const told = state.told[uuid];
@@ -169,7 +145,7 @@ export function retryLater(turn, { context }, { status, detail, at }) {
   state.sync = { running: false, retrying: true, failures, failingSince, trouble: status, detail };
   state.due ||= context.due;
   state.returned ??= context.returned;
-  turn.effects.push({ type: "timer", name: "retry", ms });
+  turn.timer("retry", ms);
 }
 
 /**
@@ -182,6 +158,3 @@ export function isOutgoing({ kind, state }) {
   const ids = new Set(state.outbox.map(({ decision }) => kind.unitId(decision)));
   return (decision) => ids.has(kind.unitId(decision));
 }
-
-/** @param {Decision} decision */
-export const isUndone = ({ kind }) => kind === "undone";

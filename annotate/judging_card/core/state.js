@@ -1,15 +1,12 @@
 // The state of a card: how it begins, and what is read from it.
 
-/** @import { Decision, Draft, Item, Kept, Kind, Marks, Notice, Pending, State, Turn, Unit } from "./types.js" */
+/** @import { Decision, Draft, Effect, Entry, Item, Kept, Kind, Marks, Message, Notice } from "./types.js" */
+/** @import { Pending, Request, State, TimerName, Unit } from "./types.js" */
 
 /** Decisions kept for looking back. */
 export const HISTORY = 300;
 
-/**
- * @param {Kind} kind
- * @param {Kept} kept
- * @returns {State}
- */
+/** @param {Kind} kind @param {Kept} kept @returns {State} */
 export function initial(kind, kept) {
   return {
     tab: kept.tab,
@@ -39,11 +36,7 @@ export function initial(kind, kept) {
   };
 }
 
-/**
- * The open unit: none until the one that the page was opened for is here.
- *
- * @param {State} state
- */
+/** The open unit: none until the one that the page was opened for is here. @param {State} state */
 export const openUnit = (state) => (state.asked === undefined ? state.units[0] : undefined);
 
 /**
@@ -64,10 +57,7 @@ export function onScreen(kind, state) {
   return { unit, entry, about, subject, drawn: subject + (entry ? "\u0000back" : "") };
 }
 
-/**
- * @param {Kind} kind
- * @param {State} state
- */
+/** @param {Kind} kind @param {State} state */
 export const drawnKey = (kind, state) => onScreen(kind, state)?.drawn ?? null;
 
 /**
@@ -98,13 +88,7 @@ export function marksOf(kind, state, item) {
   return draft ? marksIn(kind, { ...item.entry?.decision, ...draft }) : marksIn(kind, item.entry?.decision);
 }
 
-/**
- * The documents of a list that are selected now.
- *
- * @param {State} state
- * @param {Item} item
- * @returns {string[]}
- */
+/** The documents of a list that are selected now. @param {State} state @param {Item} item @returns {string[]} */
 export const chosenOf = (state, item) =>
   state.drafts[item.subject]?.chosen ?? (item.entry?.decision ?? item.unit.before)?.chosen ?? [];
 
@@ -129,33 +113,50 @@ export const entryAt = (kind, state, subject) =>
 
 // --------------------------------------------------------------------------------------- changes of a turn
 
-/**
- * @param {Turn} turn
- * @param {string} key
- * @param {unknown} value null removes it
- */
-export function store(turn, key, value) {
-  turn.effects.push({ type: "store", key, value });
-}
+/** A step under way: handlers replace fields of `state`, which is this step's own copy, and add effects. @template [Scope=any] */
+export class Turn {
+  /** @param {Kind<Scope>} kind @param {State<Scope>} before */
+  constructor(kind, before) {
+    this.kind = kind;
+    /** @type {State<Scope>} */
+    this.state = { ...before, scope: { ...before.scope } };
+    /** @type {Effect[]} */
+    this.effects = [];
+  }
 
-/**
- * @param {Turn} turn
- * @param {string} code
- * @param {Omit<Notice, "code">} details
- */
-export function notice(turn, code, details = {}) {
-  turn.state.notice = { code, ...details };
-}
+  get item() {
+    return onScreen(this.kind, this.state);
+  }
 
-/**
- * A message that answers a key, and goes with what is on screen.
- *
- * @param {Turn} turn
- * @param {string} code
- * @param {Omit<Notice, "code">} details
- */
-export function reply(turn, code, details = {}) {
-  notice(turn, code, { urgent: true, ...details });
+  /** @param {string} key @param {unknown} value null removes it */
+  store(key, value) {
+    this.effects.push({ type: "store", key, value });
+  }
+
+  /** @param {TimerName} name @param {number | null} ms null stops it */
+  timer(name, ms) {
+    this.effects.push({ type: "timer", name, ms });
+  }
+
+  /** @param {Request} request */
+  send(request) {
+    this.effects.push({ type: "send", request });
+  }
+
+  /** To the other tabs, if there are any. @param {Message} message */
+  tell(message) {
+    if (Object.keys(this.state.tabs).length) this.effects.push({ type: "tell", message });
+  }
+
+  /** @param {string} code @param {Omit<Notice, "code">} details */
+  notice(code, details = {}) {
+    this.state.notice = { code, ...details };
+  }
+
+  /** Answers a key; the message goes with what is on screen. @param {string} code @param {Omit<Notice, "code">} details */
+  reply(code, details = {}) {
+    this.notice(code, { urgent: true, ...details });
+  }
 }
 
 /**
@@ -191,30 +192,24 @@ export function setDraft(turn, subject, changes) {
   const draft = changes && { ...former, ...changes };
   if (draft && former && same(draft, former)) return;
   turn.state.drafts = draft ? { ...others, [subject]: draft } : others;
-  store(turn, `draft:${subject}`, draft);
+  turn.store(`draft:${subject}`, draft);
 }
 
-/**
- * Removes units from those that are held.
- *
- * @param {Turn} turn
- * @param {(unit: Unit) => boolean} keep
- */
+/** Removes units from those that are held. @param {Turn} turn @param {(unit: Unit) => boolean} keep */
 export function keepUnits({ state }, keep) {
   if (!state.units.every(keep)) state.units = state.units.filter(keep);
 }
 
-/**
- * New units go before the skipped ones.
- *
- * @param {State} state
- * @param {Unit[]} units
- */
+/** New units go before the skipped ones. @param {State} state @param {Unit[]} units */
 export function lineUp(state, units) {
-  if (!units.length) return;
-  const at = state.units.findIndex(({ skipped }) => skipped);
-  const place = at < 0 ? state.units.length : at;
-  state.units = [...state.units.slice(0, place), ...units, ...state.units.slice(place)];
+  const isSkipped = (/** @type {Unit} */ { skipped = false }) => Number(skipped);
+  if (units.length) state.units = [...state.units, ...units].sort((a, b) => isSkipped(a) - isSkipped(b));
+}
+
+/** Older decisions, before those that are known. @param {State} state @param {Entry[]} older */
+export function putBefore(state, older) {
+  state.history = [...older, ...state.history];
+  if (state.look !== null) state.look += older.length;
 }
 
 /**

@@ -1,9 +1,9 @@
 // Several tabs of one annotator: each tells the others what it did, so that nothing is decided twice.
 
-/** @import { Entry, Message, Turn } from "./types.js" */
+/** @import { Message, Turn } from "./types.js" */
 
-import { dropRefused, forget, isUndone, takeUnsent } from "./outbox.js";
-import { changeHistory, entryAt, HISTORY, notice, onScreen, same } from "./state.js";
+import { dropRefused, forget, takeUnsent } from "./outbox.js";
+import { changeHistory, entryAt, HISTORY, same } from "./state.js";
 
 /** Calls without an answer after which a tab counts as gone. */
 const DEAF = 2;
@@ -17,12 +17,7 @@ function tellPresence({ state, effects }, type) {
   effects.push({ type: "tell", message: { type, waiting } });
 }
 
-/**
- * Asks the other tabs whether they are there.
- *
- * @param {Turn} turn
- * @param {{ new?: boolean }} event
- */
+/** Asks the other tabs whether they are there. @param {Turn} turn @param {{ new?: boolean }} event */
 export function call(turn, event) {
   const { state } = turn;
   for (const [tab, unanswered] of Object.entries(state.tabs)) {
@@ -32,10 +27,7 @@ export function call(turn, event) {
   if (event.new || Object.keys(state.tabs).length) tellPresence(turn, "there?");
 }
 
-/**
- * @param {Turn} turn
- * @param {{ tab: string, message: Message }} event
- */
+/** @param {Turn} turn @param {{ tab: string, message: Message }} event */
 export function hear(turn, { tab, message }) {
   const { state } = turn;
   if (message.type === "bye") return takeOver(turn, tab);
@@ -71,12 +63,7 @@ function leaveTo(turn, tab, waiting) {
   if (saved.length) takeAnswered(turn, tab, { saved, refused: [] });
 }
 
-/**
- * A tab is gone: what it has not sent is sent from here.
- *
- * @param {Turn} turn
- * @param {string} tab
- */
+/** A tab is gone: what it has not sent is sent from here. @param {Turn} turn @param {string} tab */
 function takeOver(turn, tab) {
   const { [tab]: _, ...others } = turn.state.tabs;
   turn.state.tabs = others;
@@ -96,7 +83,7 @@ function takeSaid(turn, tab, { pending, unit: theirs }) {
   const { kind, state } = turn;
   const { decision } = pending;
   const uuid = decision.uuid;
-  const shown = onScreen(kind, state);
+  const shown = turn.item;
   const subject = kind.subject(decision);
   const here = shown?.subject === subject;
   state.outbox = state.outbox.filter((each) => each.decision.uuid !== uuid); // read from the storage already
@@ -106,25 +93,14 @@ function takeSaid(turn, tab, { pending, unit: theirs }) {
   const held = state.units.find((unit) => unit.id === id) ?? null;
   state.units = state.units.flatMap((unit) => (unit === held ? (kind.heard(unit, decision) ?? []) : unit));
   const known = state.history[entryAt(kind, state, subject)] ?? null;
-  if (isUndone(decision)) {
-    changeHistory(turn, (entry) => (kind.subject(entry.decision) === subject ? null : entry));
-  } else {
-    /** @type {Entry} */
-    const entry = {
-      decision,
-      title: pending.title,
-      unit: known?.unit ?? held ?? theirs,
-      was: known,
-      order: pending.order,
-    };
-    if (known && here && shown.entry) changeHistory(turn, (each) => (each === known ? entry : each));
-    else {
-      changeHistory(turn, (each) => (each === known ? null : each));
-      state.history = [...state.history, entry];
-      if (state.history.length > HISTORY) changeHistory(turn, (each) => (each === state.history[0] ? null : each));
-    }
-  }
-  if (here) notice(turn, "decided-in-another-tab", { title: pending.title, decision });
+  const { order, title } = pending;
+  const unit = known?.unit ?? held ?? theirs;
+  const entry = decision.kind === "undone" ? null : { decision, title, unit, was: known, order };
+  const isSeen = known !== null && here && shown.entry !== null; // it stays in its place
+  changeHistory(turn, (each) => (each !== known ? each : isSeen ? entry : null));
+  if (entry && !isSeen) state.history = [...state.history, entry];
+  if (state.history.length > HISTORY) changeHistory(turn, (each) => (each === state.history[0] ? null : each));
+  if (here) turn.notice("decided-in-another-tab", { title, decision });
 }
 
 /**
@@ -139,8 +115,7 @@ function takeAnswered(turn, tab, { saved, refused }) {
   state.hasSaved ||= saved.length > 0;
   for (const uuid of saved) {
     const pending = state.outbox.find(({ decision }) => decision.uuid === uuid) ?? state.told[uuid]?.pending;
-    if (!pending) continue;
-    state.told = { ...state.told, [uuid]: { pending, tab, saved: true } };
+    if (pending) state.told = { ...state.told, [uuid]: { pending, tab, saved: true } };
   }
   const gone = new Set([...saved, ...refused]);
   state.outbox = state.outbox.filter(({ decision }) => !gone.has(decision.uuid));
@@ -149,20 +124,17 @@ function takeAnswered(turn, tab, { saved, refused }) {
     dropRefused(turn, new Set(refused));
   }
   state.exhausted = false; // what was held back here, or was refused, may be handed out now
-  turn.effects.push({ type: "timer", name: "catch-up", ms: CATCH_UP });
+  turn.timer("catch-up", CATCH_UP);
 }
 
-/**
- * @param {Turn} turn
- * @param {{ id: string }} message
- */
+/** @param {Turn} turn @param {{ id: string }} message */
 function takeSkipped(turn, { id }) {
   const { kind, state } = turn;
   const unit = state.units.find((each) => each.id === id && !each.skipped);
   if (!unit) return;
-  const here = onScreen(kind, state)?.unit === unit;
+  const here = turn.item?.unit === unit;
   state.units = [...state.units.filter((each) => each !== unit), { ...unit, skipped: true, kept: false }];
-  if (here) notice(turn, "skipped-in-another-tab", { title: kind.title(unit) });
+  if (here) turn.notice("skipped-in-another-tab", { title: kind.title(unit) });
 }
 
 /**
@@ -174,7 +146,8 @@ function takeSkipped(turn, { id }) {
 export function takeStored({ state }, { name, value }) {
   if (name === "refused") state.refused = value ?? [];
   if (!name.startsWith("draft:")) return;
-  const { [name.slice("draft:".length)]: former, ...others } = state.drafts;
+  const subject = name.slice("draft:".length);
+  const { [subject]: former, ...others } = state.drafts;
   if (former && value && same(former, value)) return;
-  state.drafts = value ? { ...others, [name.slice("draft:".length)]: value } : others;
+  state.drafts = value ? { ...others, [subject]: value } : others;
 }

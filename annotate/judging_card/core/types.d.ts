@@ -9,6 +9,7 @@ import type {
   TopicPayload,
   TopicWords,
 } from "../wire.d.ts";
+import type { Turn } from "./state.js";
 
 export type Doc = DocumentPayload;
 export type Topic = TopicPayload;
@@ -295,13 +296,6 @@ export interface Kept {
   last?: string | null;
 }
 
-/** A step under way: handlers replace fields of `state`, which is this step's own copy, and add effects. */
-export interface Turn<Scope = any> {
-  kind: Kind<Scope>;
-  state: State<Scope>;
-  effects: Effect[];
-}
-
 /** What differs between kinds of unit. */
 export interface Kind<Scope = any> {
   name: string;
@@ -352,7 +346,7 @@ export interface Kind<Scope = any> {
   fetch(decision: Decision): { route: string; body: object };
   fetched(answer: any, decision: Decision): { unit: Unit; decision: Decision };
   mount(turn: Turn<Scope>, event: { fresh: boolean; asked: string | null; filter?: unknown }): void;
-  handlers?: Record<string, (turn: Turn<Scope>, event: any) => void>;
+  handlers?: Record<string, (turn: Turn<Scope>, event: any) => unknown>;
 }
 
-export type { CalibrationFeedback, Opinion, PlannedComparison, TopicWords };
+export type { CalibrationFeedback, Opinion, PlannedComparison, TopicWords, Turn };

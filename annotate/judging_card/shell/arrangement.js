@@ -18,11 +18,7 @@ const TELL_SERVER = 1_000;
 const USUAL = { keys: {}, words: {} };
 
 export class Arrangement {
-  /**
-   * @param {Storage} storage
-   * @param {Network} network
-   * @param {Partial<Own> | null} own what the server knows
-   */
+  /** @param {Storage} storage @param {Network} network @param {Partial<Own> | null} own what the server knows */
   constructor(storage, network, own) {
     this.storage = storage;
     this.network = network;

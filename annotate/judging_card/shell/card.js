@@ -5,7 +5,7 @@
  * happens goes through `dispatch`: one step of the machine, its effects, and then the screen is brought up to date.
  */
 
-/** @import { Effect, Event, Kind, Message, Request, State, TimerName, Viewing } from "../core/types.js" */
+/** @import { By, Effect, Event, Kind, Request, State, TimerName } from "../core/types.js" */
 /** @import { Clock } from "./viewing_time.js" */
 /** @import { CardData } from "../view/types.js" */
 
@@ -25,20 +25,14 @@ const HEARTBEAT = 120_000;
 
 /** @template [Scope=any] */
 export class Card {
-  /**
-   * @param {Kind<Scope>} kind
-   * @param {CardData} data
-   * @param {string} place the prefix of the browser's storage for this campaign, annotator and task
-   */
+  /** @param {Kind<Scope>} kind @param {CardData} data @param {string} place the prefix of what the browser stores for it */
   constructor(kind, data, place) {
-    const tab = newUuid();
     this.kind = kind;
     this.data = data;
     this.storage = new Storage(place);
-    this.network = new Network(data.routes, data.annotator);
-    this.network.token = data.token;
+    this.network = new Network(data.routes, data.annotator, data.token);
     /** @type {State<Scope>} */
-    this.state = initial(kind, this.storage.kept(tab));
+    this.state = initial(kind, this.storage.kept(newUuid()));
     this.arrangement = new Arrangement(this.storage, this.network, data.own);
     /** Draws the state; set by the view while there is one. @type {(() => void) | undefined} */
     this.draw = undefined;
@@ -48,7 +42,7 @@ export class Card {
     this.clock = null;
     /** @type {Map<TimerName, ReturnType<typeof setTimeout>>} */
     this.timers = new Map();
-    this.openTabs(place, tab);
+    this.openTabs(place);
     setInterval(() => this.dispatch({ type: "beat" }), HEARTBEAT);
   }
 
@@ -61,29 +55,23 @@ export class Card {
     // The time so far is in the decision: where its unit stays on screen, the clock restarts.
     if (effects.some((effect) => effect.type === "store" && effect.key.startsWith("pending:") && effect.value))
       this.clock = null;
-    this.refresh();
-  }
-
-  /** Brings the screen up to date, and the clock with it. */
-  refresh() {
-    this.draw?.();
+    try {
+      this.draw?.();
+    } catch (error) {
+      return reportError(error); // the step is taken all the same; keys do nothing until it is drawn
+    }
     const drawn = drawnKey(this.kind, this.state);
-    if (drawn === this.drawn && (this.clock || drawn === null)) return;
+    if (drawn === this.drawn && this.clock) return this.runClock();
     this.drawn = drawn;
-    this.restartClock();
-  }
-
-  restartClock() {
     this.clock =
-      this.drawn === null ? null : viewingTime.start(performance.now(), new Date().toISOString(), this.isInFront());
+      drawn === null ? null : viewingTime.start(performance.now(), new Date().toISOString(), this.isInFront());
   }
 
   /** @param {Effect} effect */
   carryOut(effect) {
     if (effect.type === "send") void this.send(effect.request);
     if (effect.type === "store") this.storage.write(effect.key, effect.value);
-    // After the paint, so that it does not delay this tab.
-    if (effect.type === "tell") setTimeout(() => this.tell(effect.message));
+    if (effect.type === "tell") this.channel?.postMessage({ ...effect.message, tab: this.state.tab });
     if (effect.type === "timer") this.time(effect.name, effect.ms);
   }
 
@@ -98,86 +86,63 @@ export class Card {
       const answer = await this.network.post(route, body);
       this.dispatch({ type: "answer", request, answer });
     } catch (error) {
-      if (!(error instanceof Failure)) reportError(error);
+      if (!(error instanceof Failure)) reportError(error); // an answer that the machine cannot read
       const { status, detail } = error instanceof Failure ? error : new Failure(-1);
       this.dispatch({ type: "failure", request, status, detail });
     }
   }
 
-  /**
-   * @param {TimerName} name
-   * @param {number | null} ms null stops it
-   */
+  /** @param {TimerName} name @param {number | null} ms null stops it */
   time(name, ms) {
     clearTimeout(this.timers.get(name));
-    this.timers.delete(name);
-    if (ms === null) return;
-    this.timers.set(
-      name,
-      setTimeout(() => {
-        this.timers.delete(name);
-        this.dispatch({ type: "timer", name });
-      }, ms),
-    );
+    if (ms !== null)
+      this.timers.set(
+        name,
+        setTimeout(() => this.dispatch({ type: "timer", name }), ms),
+      );
   }
 
   // --------------------------------------------------------------------------------------------- other tabs
 
-  /**
-   * Hears of the annotator's other tabs, in place of another copy of this module in this one.
-   *
-   * @param {string} place
-   * @param {string} tab
-   */
-  openTabs(place, tab) {
+  /** Hears of the annotator's other tabs, in place of another copy of this module in this one. @param {string} place */
+  openTabs(place) {
     const slot = Symbol.for(`cleverdon.judging.tabs ${place}`);
-    const others = /** @type {Record<symbol, () => void>} */ (/** @type {unknown} */ (window));
-    others[slot]?.();
-    const { signal, abort } = controller();
-    others[slot] = abort;
-    if (typeof BroadcastChannel !== "function") return;
+    const others = /** @type {Record<symbol, AbortController>} */ (/** @type {unknown} */ (window));
+    others[slot]?.abort();
+    others[slot] = new AbortController();
+    const { signal } = others[slot];
     const channel = new BroadcastChannel(place);
     this.channel = channel;
-    this.tab = tab;
-    channel.addEventListener(
-      "message",
-      ({ data }) => {
-        // Another edition of this card may be open in another tab.
-        const isKnown =
-          data.type === "said"
-            ? data.pending?.decision?.uuid
-            : !["here", "there?"].includes(data.type) || Array.isArray(data.waiting);
-        if (typeof data?.tab !== "string" || data.tab === tab || !isKnown) return;
-        this.dispatch({ type: "message", tab: data.tab, message: data });
-      },
-      { signal },
-    );
-    window.addEventListener("pageshow", ({ persisted }) => persisted && this.dispatch({ type: "call", new: true }), {
-      signal,
-    });
-    window.addEventListener(
-      "storage",
-      ({ key, newValue }) => {
-        if (!key?.startsWith(place)) return;
-        const name = key.slice(place.length);
-        const value = parsed(newValue);
-        if (name === "own") this.arrangement.take(value);
-        this.dispatch({ type: "stored", name, value });
-      },
-      { signal },
-    );
+    /** @param {MessageEvent} event */
+    const hear = ({ data }) => {
+      // Another edition of this card may be open in another tab.
+      const isKnown =
+        data.type === "said"
+          ? data.pending?.decision?.uuid
+          : !["here", "there?"].includes(data.type) || Array.isArray(data.waiting);
+      if (typeof data?.tab !== "string" || !isKnown) return;
+      this.dispatch({ type: "message", tab: data.tab, message: data });
+    };
+    channel.addEventListener("message", hear, { signal });
+    /** @param {PageTransitionEvent} event */
+    const show = ({ persisted }) => persisted && this.dispatch({ type: "call", new: true });
+    window.addEventListener("pageshow", show, { signal });
+    /** @param {StorageEvent} event */
+    const take = ({ key, newValue }) => {
+      if (!key?.startsWith(place)) return;
+      const name = key.slice(place.length);
+      const value = parsed(newValue);
+      if (name === "own") this.arrangement.take(value);
+      this.dispatch({ type: "stored", name, value });
+    };
+    window.addEventListener("storage", take, { signal });
     const calling = setInterval(() => this.dispatch({ type: "call" }), CALL);
     signal.addEventListener("abort", () => {
       clearInterval(calling);
       channel.close();
       this.channel = undefined;
     });
-    this.tell({ type: "there?", waiting: [] });
-  }
-
-  /** @param {Message} message */
-  tell(message) {
-    this.channel?.postMessage({ ...message, tab: this.tab });
+    this.carryOut({ type: "tell", message: { type: "there?", waiting: [] } });
   }
 
   // ------------------------------------------------------------------------------------- the page, and time
@@ -199,12 +164,7 @@ export class Card {
     if (this.clock) this.clock = viewingTime.run(this.clock, performance.now(), this.isInFront());
   }
 
-  /**
-   * What a decision says of how it was made, and of what was on screen.
-   *
-   * @param {"key" | "click"} source
-   * @returns {Viewing & { on: string | null }}
-   */
+  /** What a decision says of how it was made, and of what was on screen. @param {"key" | "click"} source @returns {By} */
   by(source) {
     this.runClock();
     const now = performance.now();
@@ -212,30 +172,15 @@ export class Card {
     return { ...viewingTime.read(clock, now), source, on: this.drawn };
   }
 
-  /**
-   * An answer of a route, outside of the machine; throws a `Failure`.
-   *
-   * @param {string} route
-   * @param {object} body
-   * @returns {Promise<any>}
-   */
+  /** An answer of a route, outside of the machine; throws a `Failure`. @param {string} route @param {object} body */
   post(route, body) {
     return this.network.post(route, body);
   }
 
-  /**
-   * Says something in the line above the buttons, until something else is on screen.
-   *
-   * @param {string} words
-   */
+  /** Says something in the line above the buttons, until something else is on screen. @param {string} words */
   say(words) {
     this.dispatch({ type: "notice", notice: words ? { code: "words", words, urgent: true } : null });
   }
-}
-
-function controller() {
-  const made = new AbortController();
-  return { signal: made.signal, abort: () => made.abort() };
 }
 
 /** @param {string | null} text */

@@ -8,10 +8,7 @@ const KEEPALIVE_LIMIT = 20_000;
 
 /** A failed request; `status` 0 means no answer, -1 an unexpected one. */
 export class Failure extends Error {
-  /**
-   * @param {number} status
-   * @param {string} detail
-   */
+  /** @param {number} status @param {string} detail */
   constructor(status, detail = "") {
     super(detail || `status ${status}`);
     this.status = status;
@@ -19,10 +16,11 @@ export class Failure extends Error {
   }
 }
 
-/** @param {Response} response */
-async function failureOf(response) {
-  const body = await response.json().catch(() => null);
-  return new Failure(response.status, typeof body?.error === "string" ? body.error : "");
+/** What a route answers; throws a `Failure`. @param {Response} response @returns {Promise<any>} */
+async function answerOf(response) {
+  const answer = await response.json().catch(() => undefined);
+  if (response.ok && answer !== undefined) return answer;
+  throw new Failure(response.ok ? -1 : response.status, typeof answer?.error === "string" ? answer.error : "");
 }
 
 /**
@@ -31,80 +29,50 @@ async function failureOf(response) {
  * A 401 is answered by asking for a new token and one more attempt; several that come meanwhile ask once.
  */
 export class Network {
-  /**
-   * @param {string} address
-   * @param {string} annotator
-   */
-  constructor(address, annotator) {
+  /** @param {string} address @param {string} annotator @param {string} token */
+  constructor(address, annotator, token) {
     this.address = address;
     this.annotator = annotator;
-    this.token = "";
+    this.token = token;
     /** @type {Promise<void> | null} */
     this.renewing = null;
   }
 
-  /**
-   * @param {string} route
-   * @param {object} body
-   */
-  async send(route, body) {
-    const text = JSON.stringify(body);
+  /** @param {string} route @param {object} content */
+  async send(route, content) {
+    const headers = { "Content-Type": "application/json", "X-Cleverdon-Token": this.token };
+    const body = JSON.stringify(content);
+    const signal = AbortSignal.timeout(TIMEOUT);
+    const keepalive = body.length < KEEPALIVE_LIMIT; // a tab that is closed now still delivers
     try {
-      return await fetch(`${this.address}/${route}`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json", "X-Cleverdon-Token": this.token },
-        body: text,
-        signal: AbortSignal.timeout(TIMEOUT),
-        keepalive: text.length < KEEPALIVE_LIMIT, // a tab that is closed now still delivers
-      });
+      return await fetch(`${this.address}/${route}`, { method: "POST", headers, body, signal, keepalive });
     } catch {
       throw new Failure(0);
     }
   }
 
-  /**
-   * The answer of a route; throws a `Failure`.
-   *
-   * @param {string} route
-   * @param {object} body
-   * @returns {Promise<any>}
-   */
-  async post(route, body) {
+  /** The answer of a route; throws a `Failure`. @param {string} route @param {object} content */
+  async post(route, content) {
     const { token } = this;
-    let response = await this.send(route, body);
+    let response = await this.send(route, content);
     if (response.status === 401) {
-      if (this.token === token) await this.renewOnce();
-      response = await this.send(route, body);
+      if (this.token === token) {
+        this.renewing ??= this.renew().finally(() => {
+          this.renewing = null;
+        });
+        await this.renewing;
+      }
+      response = await this.send(route, content);
     }
-    if (!response.ok) throw await failureOf(response);
-    try {
-      return await response.json();
-    } catch {
-      throw new Failure(-1);
-    }
-  }
-
-  async renewOnce() {
-    this.renewing ??= this.renew();
-    try {
-      await this.renewing;
-    } finally {
-      this.renewing = null;
-    }
+    return answerOf(response);
   }
 
   async renew() {
-    const response = await this.send("token", { annotator: this.annotator });
-    if (!response.ok) throw await failureOf(response);
-    this.token = (await response.json()).token;
+    this.token = (await answerOf(await this.send("token", { annotator: this.annotator }))).token;
   }
 }
 
-/**
- * The cause of a failure as the end of a sentence.
- *
- * @param {unknown} error
- */
+/** The cause of a failure as the end of a sentence. @param {unknown} error */
 export function causeOf(error) {
   const { status, detail } = error instanceof Failure ? error : new Failure(-1);
   if (status === 0) return "there is no connection to the server";

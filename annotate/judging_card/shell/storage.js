@@ -12,10 +12,7 @@ export class Storage {
     this.write("probe", null);
   }
 
-  /**
-   * @param {string} key
-   * @param {unknown} value null removes it
-   */
+  /** @param {string} key @param {unknown} value null removes it */
   write(key, value) {
     try {
       if (value === null) localStorage.removeItem(this.prefix + key);
@@ -25,10 +22,7 @@ export class Storage {
     }
   }
 
-  /**
-   * @param {string} key
-   * @returns {any} null for what is not there, or was not written by a card
-   */
+  /** Null for what is not there, or was not written by a card. @param {string} key @returns {any} */
   read(key) {
     try {
       return JSON.parse(localStorage.getItem(this.prefix + key) ?? "null");
@@ -37,12 +31,7 @@ export class Storage {
     }
   }
 
-  /**
-   * The values whose keys begin with a word, by the rest of the key.
-   *
-   * @param {string} start
-   * @returns {[string, any][]}
-   */
+  /** The values whose keys begin with a word, by the rest of the key. @param {string} start @returns {[string, any][]} */
   all(start) {
     try {
       return Object.keys(localStorage)
@@ -63,26 +52,21 @@ export class Storage {
     /** @type {Pending[]} */
     const outbox = this.all("pending:")
       .map(([, value]) => (value?.judgement ? { ...value, decision: value.judgement } : value))
-      .filter((value) => value?.decision?.uuid);
-    const drafts = this.all("draft:").filter(([, value]) => typeof value === "object" && value !== null);
-    return {
-      tab,
-      outbox: outbox.sort((a, b) => a.order - b.order),
-      drafts: /** @type {Record<string, Draft>} */ (Object.fromEntries(drafts)),
-      refused: (this.read("refused") ?? []).filter((/** @type {any} */ each) => each?.decision),
-      skipped: this.read("skipped") ?? [],
-      topic: this.read("topic"),
-      last: this.read("last"),
-    };
+      .filter((value) => value?.decision?.uuid)
+      .sort((a, b) => a.order - b.order);
+    const isDraft = (/** @type {[string, any]} */ [, value]) => typeof value === "object" && value !== null;
+    /** @type {Record<string, Draft>} */
+    const drafts = Object.fromEntries(this.all("draft:").filter(isDraft));
+    const refused = (this.read("refused") ?? []).filter((/** @type {any} */ each) => each?.decision);
+    const skipped = this.read("skipped") ?? [];
+    return { tab, outbox, drafts, refused, skipped, topic: this.read("topic"), last: this.read("last") };
   }
 }
 
 /** crypto.randomUUID exists on https and localhost only; a campaign on a LAN address needs one as well. */
 export function newUuid() {
   if (crypto.randomUUID) return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  const random = () => crypto.getRandomValues(new Uint8Array(1))[0] ?? 0;
+  const digit = (/** @type {string} */ sign) => (sign === "y" ? 8 + (random() & 3) : random() & 15).toString(16);
+  return "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replace(/[xy]/g, digit);
 }

@@ -9,12 +9,7 @@ export const IDLE = 120_000;
  * @typedef {{ shownAt: string, began: number, active: number, since: number | null, moved: number }} Clock
  */
 
-/**
- * @param {number} now
- * @param {string} shownAt ISO 8601
- * @param {boolean} visible
- * @returns {Clock}
- */
+/** @param {number} now @param {string} shownAt ISO 8601 @param {boolean} visible @returns {Clock} */
 export const start = (now, shownAt, visible) => ({
   shownAt,
   began: now,
@@ -47,12 +42,7 @@ export function run(clock, now, visible) {
  */
 export const move = (clock, now, visible) => ({ ...run(clock, now, visible), moved: now });
 
-/**
- * Seconds so far.
- *
- * @param {Clock} clock
- * @param {number} now
- */
+/** Seconds so far. @param {Clock} clock @param {number} now */
 export function read({ shownAt, began, active }, now) {
   const seconds = Math.round(active) / 1000;
   return { shown_at: shownAt, seconds, away: Math.max(0, Math.round(now - began - active) / 1000) };

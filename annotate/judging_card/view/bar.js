@@ -1,12 +1,12 @@
 // The lines above and below the buttons: what was just done, what is not saved yet, what the server refused.
 
-/** @import { Item, Notice } from "../core/types.js" */
+/** @import { Notice, Refusal } from "../core/types.js" */
 /** @import { Part } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 import { causeOf, Failure } from "../shell/network.js";
 import { apart, cut, make, smallButton } from "./nodes.js";
-import { count, plural } from "./phrases.js";
+import { asSentence, count, plural } from "./phrases.js";
 
 /** Ms without a connection after which the card says so. */
 const OFFLINE_AFTER = 3_000;
@@ -22,23 +22,26 @@ export const CUT_OFF = [
   "Everything that was loaded is done and kept in this browser. Judging continues when the server can be reached again.",
 ];
 
+/** Says why nothing is on screen. @param {View} view @param {readonly string[] | null} words null while something is */
+export function drawRest(view, words) {
+  view.setHidden("rest", !words);
+  for (const [i, name] of ["restTitle", "restWords"].entries()) if (words) view.setText(name, words[i] ?? "");
+}
+
 /** @param {View} view */
 const isFailing = ({ state: { sync } }) => sync.failures > 0 && Date.now() - sync.failingSince >= OFFLINE_AFTER;
 
 /** Whether there has been no connection for a while. @param {View} view */
 export const isCutOff = (view) => view.state.sync.trouble === 0 && isFailing(view);
 
-/** How the last decision is undone, as the end of a sentence. @param {View} view */
-function undoHint(view) {
-  const key = view.keys.hint("undo");
-  return key && ` – ${key} to undo`;
+/** What a key does, within a sentence; "" where there is none. @param {View} view @param {"undo" | "forward"} name @param {string} before */
+export function keyHint(view, name, before) {
+  const key = view.keys.hint(name);
+  return key && `${before}${key} to ${name === "undo" ? "undo" : "go forward"}`;
 }
 
-/** @param {View} view @param {string} before */
-export function forwardHint(view, before) {
-  const key = view.keys.hint("forward");
-  return key && `${before}${key} to go forward`;
-}
+/** @param {View} view @param {Notice["decision"]} decision */
+const said = (view, decision) => (decision ? view.face.words(view, decision) : "");
 
 /** @param {Notice} notice */
 const cause = ({ status = -1, detail = "" }) => causeOf(new Failure(status, detail));
@@ -51,163 +54,115 @@ const cause = ({ status = -1, detail = "" }) => causeOf(new Failure(status, deta
 const SENTENCES = {
   words: (_, { words = "" }) => words,
   decided: (view, { decision, revised }) =>
-    `: ${decision ? view.face.words(view, decision) : ""}${revised ? ", revised" : ""}${undoHint(view)}`,
-  undone: (view, { decision }) => `: ${decision ? view.face.words(view, decision) : ""}, undone`,
+    `: ${said(view, decision)}${revised ? ", revised" : ""}${keyHint(view, "undo", " – ")}`,
+  undone: (view, { decision }) => `: ${said(view, decision)}, undone`,
   "looking-back": (view, { decision }) =>
-    `: ${decision ? view.face.words(view, decision) : ""} – answer again to change it${forwardHint(view, ", ")}`,
+    `: ${said(view, decision)} – answer again to change it${keyHint(view, "forward", ", ")}`,
   "forward-to-open": () => "Back to the first undecided one.",
   "nothing-here": (view) =>
     view.texts.restTitle === ONE_MOMENT ? "What comes next is loading." : "There is nothing on screen to decide.",
   "nothing-to-undo": () => "Nothing to undo.",
   "no-earlier": () => "No earlier decisions.",
-  "already-decided": (view) => `This is already decided${forwardHint(view, ": press ")}.`,
+  "already-decided": (view) => `This is already decided${keyHint(view, "forward", ": press ")}.`,
   "just-changed": () => "Not recorded: the screen had just changed. Try again.",
   skipped: () => ": skipped; it comes back after the others",
   "skipped-in-another-tab": () => ": skipped in another tab",
   "decided-in-another-tab": () => ": decided in another tab",
   "closed-elsewhere": () => ": no longer needs a decision",
   loading: () => ONE_MOMENT,
-  "cannot-load": (_, notice) => `The documents could not be loaded: ${cause(notice)}.`,
+  "cannot-load": (_, notice) => `It could not be loaded: ${cause(notice)}.`,
   "cannot-show-asked": (view, notice) => `${view.face.asking ?? "It"} cannot be shown: ${cause(notice)}.`,
   note: (_, { on }) => (on ? ": note saved" : ": note removed"),
 };
 
-/**
- * How unsent decisions stand: the kind of line, and its words.
- *
- * @param {View} view
- * @returns {["saved" | "waiting" | "problem", string]}
- */
+/** Why nothing is sent. @param {View} view */
+function troubleOf({ state: { sync } }) {
+  const { trouble, detail } = sync;
+  if (trouble === 0) return "No connection";
+  if (trouble === -1) return "The server sent an unexpected answer";
+  if (trouble === 403 && detail) return asSentence(detail);
+  return `Server error (${trouble}${detail && `, ${detail}`})`;
+}
+
+/** How unsent decisions stand. @param {View} view @returns {["saved" | "waiting" | "problem", string]} */
 function statusOf(view) {
   const { outbox, hasSaved, sync } = view.state;
   const { trouble, detail, failures } = sync;
+  const { fails } = view.card.storage;
   const n = outbox.length;
-  const what = count(n, view.face.noun);
-  const place = view.card.storage.fails ? "in this tab" : "in this browser";
+  const kept = n && `${count(n, view.face.noun)} ${plural(n, "is", "are")} kept in this ${fails ? "tab" : "browser"}`;
   if (trouble === 401) {
-    const kept = n ? ` ${what} ${plural(n, "is", "are")} kept ${place}.` : "";
     const why = !detail || detail === "not signed in" ? "reload this page to sign in again" : detail.replace(/\.$/, "");
-    return ["problem", `You are signed out: ${why}.${kept}`];
+    return ["problem", `You are signed out: ${why}.${kept ? ` ${kept}.` : ""}`];
   }
-  if (isFailing(view) || (trouble !== null && trouble >= 400 && trouble < 500)) {
-    const why =
-      trouble === 0
-        ? "No connection"
-        : trouble === -1
-          ? "The server sent an unexpected answer"
-          : trouble === 403 && detail
-            ? detail.charAt(0).toUpperCase() + detail.slice(1).replace(/\.$/, "")
-            : `Server error (${trouble}${detail ? `, ${detail}` : ""})`;
-    return [
-      "problem",
-      `${why}: ${n ? `${what} ${plural(n, "is", "are")} kept ${place} and will be sent` : "trying again"}`,
-    ];
-  }
+  if (isFailing(view) || (trouble !== null && trouble >= 400 && trouble < 500))
+    return ["problem", `${troubleOf(view)}: ${kept ? `${kept} and will be sent` : "trying again"}`];
   const words = n ? `${n} not saved yet` : hasSaved ? "Saved" : "";
-  if (view.card.storage.fails) {
-    const warning = "This browser cannot store unsent answers: keep this tab open until everything is saved.";
-    return ["problem", `${words && `${words}. `}${warning}`];
-  }
+  const warning = "This browser cannot store unsent answers: keep this tab open until everything is saved.";
+  if (fails) return ["problem", `${words && `${words}. `}${warning}`];
   return [n || failures ? "waiting" : "saved", words];
 }
 
-/** @implements {Part} */
-export class Bar {
-  /** @param {View} view */
-  constructor(view) {
-    this.view = view;
-    /** @type {Notice | null | undefined} */
-    this.notice = undefined;
-    /** @type {unknown} */
-    this.refused = null;
-    this.status = "";
-    /** What a screen reader has heard. @type {{ notice: Notice | null, drawn: string | null }} */
-    this.heard = { notice: null, drawn: null };
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.timer = undefined;
-    this.clicks = {
-      dismiss: (/** @type {HTMLElement} */ { dataset }) =>
-        view.card.dispatch({ type: "dismiss", refused: dataset.uuid ?? "" }),
-    };
-  }
+/** The words of a notice: what leads to its title, the title, and what is said of it. @param {View} view @param {Notice | null} notice @returns {[lead: string, title: string, words: string]} */
+function sentence(view, notice) {
+  if (!notice) return ["", "", ""];
+  const words = (view.face.notices?.[notice.code] ?? SENTENCES[notice.code])?.(view, notice) ?? "";
+  const lead = notice.code === "decided" && notice.done && view.face.several ? "Topic done: " : "";
+  return [lead, notice.title ?? "", words];
+}
 
-  /** @param {Item | null} item */
-  render(item) {
-    this.renderNotice();
-    this.renderStatus();
-    this.renderRefused();
-    if (
-      this.timer === undefined &&
-      (this.heard.notice !== this.view.state.notice || this.heard.drawn !== (item?.drawn ?? null))
-    ) {
-      this.timer = setTimeout(() => this.speak(), PAUSE_ALOUD);
-    }
-  }
+/** @param {View} view @param {Refusal} refused */
+function drawRefused(view, { uuid, title, decision, reason }) {
+  const words = decision.kind === "undone" ? "undo" : view.face.words(view, decision);
+  const line = make("span", {}, "Not saved: ", apart("bdi", title), `, ${words}: `, apart("bdi", reason));
+  return make("div", { className: "cd-refusal" }, line, smallButton("Dismiss", "dismiss", { uuid }));
+}
 
-  /** The words of a notice, with the lead before its title. @param {Notice | null} notice */
-  sentence(notice) {
-    if (!notice) return ["", "", ""];
-    const sentence = this.view.face.notices?.[notice.code] ?? SENTENCES[notice.code];
-    const lead = notice.code === "decided" && notice.done && this.view.face.several ? "Topic done: " : "";
-    return [lead, notice.title ?? "", sentence?.(this.view, notice) ?? ""];
-  }
+/** @param {View} view @returns {Part} */
+export function bar(view) {
+  /** What is drawn. @type {{ notice?: Notice | null, refused?: Refusal[] }} */
+  let drawn = {};
+  /** What a screen reader has heard. @type {{ notice: Notice | null, drawn: string | null }} */
+  let heard = { notice: null, drawn: null };
+  let timer = 0;
 
-  renderNotice() {
-    const { view } = this;
-    const { notice } = view.state;
-    if (this.notice === notice) return;
-    this.notice = notice;
-    const [lead = "", title = "", words = ""] = this.sentence(notice);
-    view.setText("noticeLead", lead);
-    view.setText("noticeTitle", cut(title, 200));
-    view.setText("noticeWords", words);
-    view.node("notice").classList.toggle("cd-urgent", notice?.urgent === true);
-  }
-
-  renderStatus() {
-    const { view } = this;
+  function drawStatus() {
     const [kind, words] = statusOf(view);
     view.setText("status", words);
-    if (this.status === kind) return;
-    this.status = kind;
     const node = view.node("status");
+    if (node.dataset.kind === kind && node.ariaLive) return;
     node.dataset.kind = kind;
-    node.setAttribute("aria-live", kind === "problem" ? "polite" : "off"); // each "Saved" aloud would be noise
-  }
-
-  renderRefused() {
-    const { view } = this;
-    const { refused } = view.state;
-    if (this.refused === refused) return;
-    this.refused = refused;
-    view.node("refused").replaceChildren(
-      ...refused.map(({ uuid, title, decision, reason }) => {
-        const words = decision.kind === "undone" ? "undo" : view.face.words(view, decision);
-        const row = make("div", { className: "cd-refusal" });
-        const line = make("span");
-        line.append("Not saved: ", apart("bdi", title), `, ${words}: `, apart("bdi", reason));
-        row.append(line, smallButton("Dismiss", "dismiss", { uuid }));
-        return row;
-      }),
-    );
+    node.ariaLive = kind === "problem" ? "polite" : "off"; // each "Saved" aloud would be noise
   }
 
   /** Tells a screen reader, after the paint, what was done and what is on screen now. */
-  speak() {
-    this.timer = undefined;
-    const { view } = this;
-    const { item } = view;
-    const { notice } = view.state;
-    const drawn = item?.drawn ?? null;
-    const said = this.heard.notice === notice ? "" : this.sentence(notice).join("");
-    const parts = [said, item && this.heard.drawn !== drawn ? view.face.heard(view, item) : ""];
-    this.heard = { notice, drawn };
-    view.setText(
-      "spoken",
-      parts
-        .filter(Boolean)
-        .map((part) => cut(part.replace(/\.$/, ""), 300))
-        .join(". "),
-    );
+  function speak() {
+    timer = 0;
+    const { item, state } = view;
+    const now = { notice: state.notice, drawn: item?.drawn ?? null };
+    const said = heard.notice === now.notice ? "" : sentence(view, now.notice).join("");
+    const parts = [said, item && heard.drawn !== now.drawn ? view.face.heard(view, item) : ""].filter(Boolean);
+    heard = now;
+    view.setText("spoken", parts.map((part) => cut(part.replace(/\.$/, ""), 300)).join(". "));
   }
+
+  return {
+    clicks: { dismiss: ({ dataset }) => view.card.dispatch({ type: "dismiss", refused: dataset.uuid ?? "" }) },
+    render(item) {
+      const { notice, refused } = view.state;
+      if (drawn.notice !== notice) {
+        const [lead, title, words] = sentence(view, notice);
+        view.setText("noticeLead", lead);
+        view.setText("noticeTitle", cut(title, 200));
+        view.setText("noticeWords", words);
+        view.node("notice").classList.toggle("cd-urgent", notice?.urgent === true);
+      }
+      drawStatus();
+      if (drawn.refused !== refused)
+        view.node("refused").replaceChildren(...refused.map((each) => drawRefused(view, each)));
+      drawn = { notice, refused };
+      if (!timer && (heard.notice !== notice || heard.drawn !== (item?.drawn ?? null)))
+        timer = window.setTimeout(speak, PAUSE_ALOUD);
+    },
+  };
 }

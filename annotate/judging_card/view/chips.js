@@ -33,9 +33,8 @@ export function drawChips(node, metadata, most) {
   const fields = Object.entries(metadata).filter(([, value]) => value !== null && value !== "");
   node.replaceChildren(...fields.slice(0, most).map(chip));
   if (fields.length <= most) return;
-  const more = make("button", { type: "button", className: "cd-more-chips" });
-  more.textContent = `${fields.length - most} more`;
-  more.dataset.do = "more-chips";
+  const words = `${fields.length - most} more`;
+  const more = make("button", { type: "button", className: "cd-more-chips", dataset: { do: "more-chips" } }, words);
   more.addEventListener("click", () => drawChips(node, metadata, fields.length));
   node.append(more);
 }

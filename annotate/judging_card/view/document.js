@@ -113,9 +113,9 @@ export class DocumentPart {
   /** Shows the whole text, or only its passages again. */
   showWhole() {
     const { doc, view } = this;
-    if (!doc) return view.card.dispatch({ type: "notice", notice: { code: "nothing-here", urgent: true } });
-    const isFolded = this.isFolded(doc);
+    if (!doc) return view.reply();
     if (!doc.excerpts?.length) return this.fetchWhole();
+    const isFolded = this.isFolded(doc);
     return this.read({ whole: isFolded, opened: [] }, !isFolded);
   }
 
@@ -160,7 +160,7 @@ export class DocumentPart {
   /** Shows a picture of the document large; after the last one, the document again. @param {number} at */
   showPicture(at) {
     const { doc, view } = this;
-    if (!doc) return view.card.dispatch({ type: "notice", notice: { code: "nothing-here", urgent: true } });
+    if (!doc) return view.reply();
     if (!shownPictures(doc)[at]) return view.setPanel(null);
     this.at = at;
     return view.panel === "picture" ? view.render() : view.setPanel("picture");
@@ -174,10 +174,10 @@ export class DocumentPart {
     this.large = image;
     view.setText("pictureAlt", image.alt);
     view.setText("pictureCount", all.length > 1 ? `${at + 1} of ${all.length}` : "");
-    const button = make("button", { type: "button", title: "Switch between full size and fit" });
-    button.dataset.do = "picture-size";
-    button.setAttribute("aria-label", `${image.alt || "Picture"}: switch between full size and fit`);
-    button.append(pictureNode(image));
+    const title = "Switch between full size and fit";
+    const ariaLabel = `${image.alt || "Picture"}: switch between full size and fit`;
+    const dataset = { do: "picture-size" };
+    const button = make("button", { type: "button", title, ariaLabel, dataset }, pictureNode(image));
     view.node("large").replaceChildren(button);
     view.node("large").classList.remove("cd-own-size");
     view.setHidden("pictureNext", all.length < 2);

@@ -1,36 +1,28 @@
 // The flag for review: it waits for the grade like a note, or is saved at once with an earlier one.
 
 /** @import { Item } from "../core/types.js" */
-/** @import { Action, Part } from "./types.js" */
+/** @import { Part } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 import { marksOf } from "../core/state.js";
 
-/** @implements {Part} */
-export class Flag {
-  /** @param {View} view */
-  constructor(view) {
-    this.view = view;
-    /** @type {Record<string, Action>} */
-    this.actions = {
+/** @param {View} view @returns {Part} */
+export function flag(view) {
+  const { card } = view;
+  /** @param {Item | null} item */
+  const isSet = (item) => item !== null && marksOf(card.kind, view.state, item).flagged === true;
+  return {
+    actions: {
       flag: {
-        run: (source) => {
-          const changes = { flagged: !this.isSet(view.item) };
-          view.card.dispatch({ type: "mark", changes, notice: "flagged", ...view.card.by(source) });
+        run(source) {
+          const changes = { flagged: !isSet(view.item) };
+          card.dispatch({ type: "mark", changes, notice: "flagged", ...card.by(source) });
         },
       },
-    };
-  }
-
-  /** @param {Item | null} item */
-  isSet(item) {
-    return item !== null && marksOf(this.view.card.kind, this.view.state, item).flagged === true;
-  }
-
-  /** @param {Item | null} item */
-  render(item) {
-    const flagged = this.isSet(item);
-    this.view.node("flag").setAttribute("aria-pressed", String(flagged));
-    this.view.setHidden("flagged", !flagged);
-  }
+    },
+    render(item) {
+      view.node("flag").ariaPressed = String(isSet(item));
+      view.setHidden("flagged", !isSet(item));
+    },
+  };
 }

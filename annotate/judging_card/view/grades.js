@@ -17,11 +17,10 @@ export function wordsOf({ data: { scale } }, { kind, relevance, reason }) {
 /** The grade in a box that is the fuller the higher the grade is. @param {View} view @param {Answer} answer */
 export function gradeBadge({ data: { scale } }, { kind, relevance }) {
   const grade = kind === "graded" ? (relevance ?? 0) : null;
-  const badge = make("span", { className: "cd-grade", textContent: grade === null ? "\u00d7" : String(grade) });
+  const className = grade === null ? "cd-grade cd-grade-none" : "cd-grade";
+  const badge = make("span", { className, ariaHidden: "true" }, grade === null ? "\u00d7" : `${grade}`); // the words say it
   const most = Math.max(1, ...scale.map((each) => each.grade));
-  badge.classList.toggle("cd-grade-none", grade === null);
   badge.style.setProperty("--cd-share", String(Math.min(1, (grade ?? 0) / most)));
-  badge.setAttribute("aria-hidden", "true"); // the words say it
   return badge;
 }
 
@@ -50,102 +49,96 @@ export function lookBack(view, { query_id, doc_id, title, kind, relevance = null
   if (view.panel && view.state.fetching === null) view.setPanel(null);
 }
 
-/** The annotator's own key for a grade, beside its digit. @param {number} grade */
-function ownCap(grade) {
-  const cap = make("kbd", { hidden: true });
-  cap.dataset.key = `digit:${grade}`;
-  return cap;
+/**
+ * Marks the answer of the decision on screen, or of one that was undone; "cannot judge" has its own button.
+ *
+ * @param {View} view @param {Item | null} item @param {Iterable<[answer: string, button: HTMLElement]>} buttons @param {string | undefined} given
+ */
+export function markAnswers(view, item, buttons, given) {
+  const stands = Boolean(item?.entry);
+  for (const [answer, button] of [...buttons, /** @type {const} */ (["cannot judge", view.node("cannotJudge")])]) {
+    button.ariaPressed = String(answer === given && stands);
+    button.classList.toggle("cd-former", answer === given && !stands);
+  }
 }
 
-/** @param {HTMLElement} button @param {boolean} marked @param {boolean} stands */
-export function setMark(button, marked, stands) {
-  button.setAttribute("aria-pressed", String(marked && stands));
-  button.classList.toggle("cd-former", marked && !stands);
+/** Answers beside one another, in two lines where it is narrow. @param {HTMLElement} node @param {number} columns */
+export function setColumns(node, columns, narrow = columns) {
+  node.style.setProperty("--cd-grades", String(columns));
+  node.style.setProperty("--cd-grades-narrow", String(narrow));
 }
 
 /** Panels that cover the document, and what must not be clicked behind them. */
 const COVERS = new Set(["search", "history"]);
 const JUDGES = new Set(["grade", "undo", "skip", "cannot-judge", "back", "forward"]);
 
-/** @implements {Part} */
-export class Grades {
-  /** @param {View} view @param {string} hint what a grade does, after its words */
-  constructor(view, hint = "") {
-    this.view = view;
-    this.hint = hint;
-    this.scale = "";
-    this.mark = "";
-    this.clicks = { grade: (/** @type {HTMLElement} */ { dataset }) => this.give(Number(dataset.grade), "click") };
-  }
-
+/** @param {View} view @param {string} hint what a grade does, after its words @returns {Part} */
+export function grades(view, hint = "") {
+  const node = view.node("grades");
+  let drawn = "";
+  /** @type {unknown[]} */
+  let marked = [];
   /** @param {number} relevance @param {Source} source */
-  give(relevance, source) {
-    const { card } = this.view;
-    card.dispatch({ type: "decide", answer: { kind: "graded", relevance }, ...card.by(source) });
-  }
+  const give = (relevance, source) => view.decide({ kind: "graded", relevance }, source);
+  /** The annotator's own key for a grade, beside its digit. @param {number} grade */
+  const ownCap = (grade) => make("kbd", { hidden: true, dataset: { key: `digit:${grade}` } });
 
-  /** @param {number} digit @returns {((source: Source) => unknown) | null} */
-  digit(digit) {
-    const isGrade = this.view.data.scale.some(({ grade }) => grade === digit);
-    return isGrade ? (source) => this.give(digit, source) : null;
-  }
+  return {
+    clicks: { grade: ({ dataset }) => give(Number(dataset.grade), "click") },
 
-  /** @param {string} name */
-  mayClick(name) {
-    const { panel, card } = this.view;
-    if (!COVERS.has(panel ?? "") || !JUDGES.has(name)) return true;
-    card.say(`Close the ${panel} first: it covers the document.`);
-    return false;
-  }
+    digit(digit) {
+      const isGrade = view.data.scale.some(({ grade }) => grade === digit);
+      return isGrade ? (source) => give(digit, source) : null;
+    },
 
-  /** A button for each grade, and its key in the list of keys. */
-  attach() {
-    const { view } = this;
-    const { scale } = view.data;
-    if (this.scale === JSON.stringify(scale)) return undefined;
-    this.scale = JSON.stringify(scale);
-    this.mark = "";
-    const node = view.node("grades");
-    node.style.setProperty("--cd-grades", String(scale.length));
-    node.style.setProperty(
-      "--cd-grades-narrow",
-      String(scale.length <= 4 ? scale.length : Math.ceil(scale.length / 2)),
-    );
-    node.replaceChildren(
-      ...scale.map(({ grade, label, sentence }) => {
+    mayClick(name) {
+      if (!COVERS.has(view.panel ?? "") || !JUDGES.has(name)) return true;
+      view.card.say(`Close the ${view.panel} first: it covers the document.`);
+      return false;
+    },
+
+    /** A button for each grade, and its key in the list of keys. */
+    attach() {
+      const { scale } = view.data;
+      if (drawn === JSON.stringify(scale)) return undefined;
+      drawn = JSON.stringify(scale);
+      marked = [];
+      setColumns(node, scale.length, scale.length <= 4 ? scale.length : Math.ceil(scale.length / 2));
+      const buttons = scale.map(({ grade, label, sentence }) => {
         const button = labelled(`${grade}`, label, `${grade} ${sentence}`, { do: "grade", grade: `${grade}` });
-        button.title += this.hint;
+        button.title += hint;
         button.append(ownCap(grade));
         return button;
-      }),
-    );
-    view.node("gradeKeys").replaceChildren(
-      ...scale.flatMap(({ grade, sentence }) => {
-        const key = make("dt");
-        key.append(make("kbd", { textContent: `${grade}` }), " ", ownCap(grade));
-        return [key, apart("dd", sentence)];
-      }),
-    );
-    view.keys.map(); // prints the keys of the new buttons
-    return undefined;
-  }
+      });
+      node.replaceChildren(...buttons);
+      const lines = scale.flatMap(({ grade, sentence }) => [
+        make("dt", {}, make("kbd", {}, `${grade}`), " ", ownCap(grade)),
+        apart("dd", sentence),
+      ]);
+      view.node("gradeKeys").replaceChildren(...lines);
+      view.keys.map(); // prints the keys of the new buttons
+    },
 
-  /** What was to be fetched from a panel is on screen now. @param {Item | null} item @param {boolean} turned */
-  rendered(item, turned) {
-    if (turned && item?.entry && COVERS.has(this.view.panel ?? "")) this.view.setPanel(null);
-  }
+    /** Marks the grade that is on screen, or was before undo; without anything to grade, the buttons say so. */
+    render(item) {
+      node.classList.toggle("cd-idle", item === null || view.panel === "search");
+      const decision = item?.entry?.decision ?? item?.unit.before;
+      const stands = item?.entry !== null;
+      if (marked[0] === decision && marked[1] === stands) return;
+      marked = [decision, stands];
+      const buttons = /** @type {HTMLElement[]} */ ([...node.children]);
+      const given = decision?.kind === "graded" ? String(decision.relevance) : decision?.kind;
+      markAnswers(
+        view,
+        item,
+        buttons.map((button) => [button.dataset.grade ?? "", button]),
+        given,
+      );
+    },
 
-  /** Marks the grade that is on screen, or was before undo; without anything to grade, the buttons say so. @param {Item | null} item */
-  render(item) {
-    const { view } = this;
-    view.node("grades").classList.toggle("cd-idle", item === null || view.panel === "search");
-    const decision = item?.entry?.decision ?? item?.unit.before;
-    const mark = !decision ? "" : decision.kind === "graded" ? String(decision.relevance) : "cannot judge";
-    const stands = Boolean(item?.entry);
-    if (this.mark === `${mark} ${stands}`) return;
-    this.mark = `${mark} ${stands}`;
-    for (const button of /** @type {HTMLCollectionOf<HTMLElement>} */ (view.node("grades").children))
-      setMark(button, button.dataset.grade === mark, stands);
-    setMark(view.node("cannotJudge"), mark === "cannot judge", stands);
-  }
+    /** What was to be fetched from a panel is on screen now. */
+    rendered(item, turned) {
+      if (turned && item?.entry && COVERS.has(view.panel ?? "")) view.setPanel(null);
+    },
+  };
 }

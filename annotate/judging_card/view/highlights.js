@@ -10,8 +10,6 @@ import { rangesOf } from "./text.js";
 
 /** A text and the places of the topic's words in it. @typedef {{ terms: Place[], segments: Segment[] }} Marked */
 
-const CAN_PAINT = Boolean(globalThis.CSS?.highlights);
-
 /** Every highlight of the card, the later one over the former: their looks are in the style sheets. */
 const PAINTS = ["cd-passage", "cd-topic-term", "cd-own-word", "cd-sentence"];
 
@@ -32,7 +30,7 @@ const isSame = (some, others) => some.length === others?.length && some.every((e
 
 /** Puts a highlight on these ranges and off all others, where what it depends on has changed. @param {string} name @param {unknown[]} on @param {() => AbstractRange[]} ranges */
 export function paint(name, on, ranges) {
-  if (!CAN_PAINT || isSame(on, painted.get(name))) return;
+  if (isSame(on, painted.get(name))) return;
   painted.set(name, on);
   const highlight = new Highlight(...ranges().slice(0, MOST_RANGES));
   highlight.priority = PAINTS.indexOf(name);
@@ -49,10 +47,7 @@ export class Highlights {
     this.on = [];
     /** @type {HTMLInputElement | undefined} */
     this.field = /** @type {any} */ (view.nodes.ownWords);
-    this.actions = {
-      highlight: { run: () => this.toggle() },
-      "own-words": { run: () => this.openField() },
-    };
+    this.actions = { highlight: { run: () => this.toggle() }, "own-words": { run: () => this.openField() } };
   }
 
   get wanted() {
@@ -69,7 +64,7 @@ export class Highlights {
     const words = (own && this.view.own.words[queryId]) || "";
     const marked = this.marked();
     const on = [topic, words, ...marked.map(({ segments }) => segments)];
-    if (!CAN_PAINT || isSame(on, this.on)) return;
+    if (isSame(on, this.on)) return;
     this.on = on;
     const run = () => {
       if (this.on !== on) return; // something else is on screen
@@ -83,7 +78,6 @@ export class Highlights {
 
   toggle() {
     const { card, own } = this.view;
-    if (!CAN_PAINT) return card.say("This browser cannot highlight words.");
     const on = !this.wanted.topic && !this.wanted.own;
     card.arrangement.change({ marks: { ...own.marks, topic: on, ...(this.field && { own: on }) } });
     return card.say(on ? "Highlights are on." : "Highlights are off.");
@@ -95,10 +89,7 @@ export class Highlights {
   renderField(queryId) {
     const { field, view } = this;
     if (!field) return;
-    const button = /** @type {HTMLButtonElement} */ (view.node("highlight"));
-    button.setAttribute("aria-pressed", String(CAN_PAINT && (this.wanted.topic || this.wanted.own)));
-    button.disabled = !CAN_PAINT;
-    if (!CAN_PAINT) button.title = "This browser cannot highlight words";
+    view.node("highlight").setAttribute("aria-pressed", String(this.wanted.topic || this.wanted.own));
     const words = view.own.words[queryId] ?? "";
     const isWriting = view.active === field && field.dataset.query === queryId;
     if (!isWriting && field.value !== words) field.value = words;
@@ -107,8 +98,7 @@ export class Highlights {
 
   openField() {
     const { field, view } = this;
-    if (field?.dataset.query === undefined)
-      return view.card.dispatch({ type: "notice", notice: { code: "nothing-here", urgent: true } });
+    if (field?.dataset.query === undefined) return view.reply();
     if (field.offsetParent === null) view.node("fold").click(); // narrow, the topic is folded to its title
     field.focus();
     return field.select();
@@ -130,7 +120,7 @@ export class Highlights {
     const { field } = this;
     if (field) on(field, "input", () => this.take(field));
     return () => {
-      for (const name of PAINTS) if (CAN_PAINT) CSS.highlights.delete(name);
+      for (const name of PAINTS) CSS.highlights.delete(name);
       painted.clear();
       this.on = [];
     };

@@ -4,7 +4,7 @@
 /** @import { View } from "./view.js" */
 
 import { make, setHidden } from "./nodes.js";
-import { selectedRange, wordsIn } from "./selection.js";
+import { liveRange, selectedRange } from "./selection.js";
 
 /** Keys that scroll: by two lines, a screen, or to an end. @type {Record<string, number>} */
 export const SCROLL = { ArrowUp: -1, ArrowDown: 1, PageUp: -2, PageDown: 2, " ": 2, Home: -3, End: 3 };
@@ -14,17 +14,8 @@ const FOREIGN =
   "[role=dialog],[role=menu],[role=listbox],[role=combobox],[role=slider],[role=radiogroup],[role=grid],[data-testid=stPopoverBody]";
 
 /** Keys that no action can have: panels and fields need them, and the page itself takes `r` and `c`. */
-export const TAKEN = new Set([
-  "r",
-  "c",
-  "Escape",
-  "Enter",
-  "Tab",
-  "Shift",
-  "Backspace",
-  "Delete",
-  ...Object.keys(SCROLL),
-]);
+const OF_FIELDS = ["Escape", "Enter", "Tab", "Shift", "Backspace", "Delete"];
+export const TAKEN = new Set(["r", "c", ...OF_FIELDS, ...Object.keys(SCROLL)]);
 
 /** Phones and tablets without a keyboard: no key is named there, here or in the style sheets. */
 const hasNoKeyboard = () => matchMedia("(hover: none) and (pointer: coarse)").matches;
@@ -32,18 +23,17 @@ const hasNoKeyboard = () => matchMedia("(hover: none) and (pointer: coarse)").ma
 /** What to do, by keyboard or by touch. @param {string} keyed @param {string} touched */
 export const byInput = (keyed, touched) => (hasNoKeyboard() ? touched : keyed);
 
-/** A digit by its sign or, on layouts that need Shift for it, by its place on the keyboard. @param {KeyboardEvent} event */
-function digitOf(event) {
-  if (/^[0-9]$/.test(event.key)) return Number(event.key);
-  const place = event.shiftKey ? null : /^Digit([0-9])$/.exec(event.code ?? "");
-  return place ? Number(place[1]) : null;
-}
-
-/** A letter by its sign or, on a keyboard that is not Latin, by its place. @param {KeyboardEvent} event */
-function letterOf(event) {
-  if (event.key.length !== 1) return event.key;
-  const place = event.key > "\u007f" ? /^Key([A-Z])$/.exec(event.code ?? "") : null;
-  return (place?.[1] ?? event.key).toLowerCase();
+/**
+ * A digit by its sign or, on layouts that need Shift for it, by its place on the keyboard; a letter by its sign or, on a
+ * keyboard that is not Latin, by its place.
+ *
+ * @param {KeyboardEvent} event @returns {Pressed}
+ */
+function pressedOf({ code = "", key, shiftKey }) {
+  const digit = /^[0-9]$/.exec(key)?.[0] ?? (shiftKey ? undefined : /^Digit([0-9])$/.exec(code)?.[1]);
+  if (digit !== undefined) return { key: digit, digit: Number(digit) };
+  const letter = (key > "\u007f" && /^Key([A-Z])$/.exec(code)?.[1]) || key;
+  return { key: key.length === 1 ? letter.toLowerCase() : key, digit: null };
 }
 
 /** @param {HTMLElement} node */
@@ -173,10 +163,8 @@ export class Keys {
   /** What a key does now; null if it is none of the card's. @param {KeyboardEvent} event @returns {Reaction} */
   reaction(event) {
     const { view } = this;
-    const digit = digitOf(event);
-    /** @type {Pressed} */
-    const pressed = { key: digit === null ? letterOf(event) : String(digit), digit };
-    const { key } = pressed;
+    const pressed = pressedOf(event);
+    const { digit, key } = pressed;
     const { openPanel } = view;
     const before = openPanel?.first?.(event, pressed);
     if (before !== undefined) return before;
@@ -246,7 +234,7 @@ export class Keys {
    */
   sideways(step) {
     const range = selectedRange(this.view.root.getRootNode());
-    if (range && wordsIn(range).trim()) return null; // one round a field that was left has no words
+    if (range && liveRange(range).toString().trim()) return null; // one round a field that was left has no words
     const all = this.view.root.querySelectorAll("[data-form=preformatted], [data-form=markup] :is(pre, table)");
     const wide = [...all].filter((node) => node.scrollWidth > node.clientWidth);
     if (!wide.length) return null;
@@ -288,31 +276,19 @@ export class Keys {
       setHidden(cap, cap.textContent === "");
     }
     const { actions, fixed } = view.data.keys;
-    view.node("actionKeys").replaceChildren(
-      ...[...view.actions.keys()].flatMap((name) => {
-        const cap = this.cap(name);
-        return keyLine([cap ? make("kbd", { textContent: cap }) : "no key"], actions[name]?.help ?? "");
-      }),
-    );
-    view.node("fixedKeys").replaceChildren(
-      ...fixed
-        .filter(({ scale }) => !scale)
-        .flatMap(
-          (
-            { keys, help }, // grades are listed one by one
-          ) =>
-            keyLine(
-              keys.flatMap((key) => [key === "\u2026" ? key : make("kbd", { textContent: this.print(key) }), " "]),
-              help,
-            ),
-        ),
-    );
+    const kbd = (/** @type {string} */ cap) => make("kbd", {}, cap);
+    const lines = [...view.actions.keys()].flatMap((name) => {
+      const cap = this.cap(name);
+      return keyLine([cap ? kbd(cap) : "no key"], actions[name]?.help ?? "");
+    });
+    view.node("actionKeys").replaceChildren(...lines);
+    const fixedLines = fixed.flatMap(({ keys, help, scale }) => {
+      const caps = keys.flatMap((key) => [key === "\u2026" ? key : kbd(this.print(key)), " "]);
+      return scale ? [] : keyLine(caps, help); // grades are listed one by one
+    });
+    view.node("fixedKeys").replaceChildren(...fixedLines);
   }
 }
 
 /** @param {(string | Node)[]} caps @param {string} help */
-function keyLine(caps, help) {
-  const key = make("dt");
-  key.append(...caps);
-  return [key, make("dd", { textContent: help })];
-}
+const keyLine = (caps, help) => [make("dt", {}, ...caps), make("dd", {}, help)];

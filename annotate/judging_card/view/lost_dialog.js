@@ -21,10 +21,8 @@ export function closeLostDialogs(card, signal) {
   };
   /** @param {Node} node */
   const close = (node, times = 60) => {
-    const dialog =
-      node instanceof Element && node.isConnected && node.matches(".stDialog")
-        ? node.querySelector("[role=dialog]")
-        : null;
+    const isDialog = node instanceof Element && node.isConnected && node.matches(".stDialog");
+    const dialog = isDialog ? node.querySelector("[role=dialog]") : null;
     if (!dialog || !LOST.test(dialog.textContent ?? "")) return;
     /** @type {HTMLElement | null} */ (dialog.querySelector("button[aria-label=Close]"))?.click();
     if (times > 0 && !signal.aborted) setTimeout(() => close(node, times - 1), 20); // it does not listen yet while it comes in
@@ -43,14 +41,11 @@ export function closeLostDialogs(card, signal) {
   });
   observer.observe(document.body, { childList: true });
   for (const node of document.body.childNodes) close(node);
-  card.addEventListener(
-    "focusout",
-    (event) => {
-      const to = event.relatedTarget;
-      if (to instanceof Element && to.closest(".stDialog"))
-        taken = /** @type {HTMLElement} */ (event.composedPath()[0]);
-    },
-    { signal },
-  );
+  /** @param {FocusEvent} event */
+  const leave = (event) => {
+    const { relatedTarget: to } = event;
+    if (to instanceof Element && to.closest(".stDialog")) taken = /** @type {HTMLElement} */ (event.composedPath()[0]);
+  };
+  card.addEventListener("focusout", leave, { signal });
   signal.addEventListener("abort", () => observer.disconnect());
 }

@@ -18,10 +18,7 @@ const SLOT = Symbol.for("cleverdon.judging.card");
 /** @type {Map<string, Card>} */
 const cards = new Map();
 
-/**
- * @param {Face} face
- * @returns {(component: { data: CardData, parentElement: Element | ShadowRoot }) => () => void}
- */
+/** @param {Face} face @returns {(component: { data: CardData, parentElement: Element | ShadowRoot }) => () => void} */
 export function mountable(face) {
   return ({ data, parentElement }) => {
     const slots = /** @type {Record<symbol, (() => void) | undefined>} */ (/** @type {unknown} */ (window));
@@ -84,7 +81,6 @@ function attach(view) {
     if (card.state.outbox.length && card.state.sync.failures) event.preventDefault();
   });
   on(document, "visibilitychange", () => {
-    card.runClock();
     card.dispatch({ type: "visible", visible: document.visibilityState === "visible", on: card.drawn });
   });
   closeLostDialogs(view.root, signal);
@@ -99,7 +95,6 @@ function attach(view) {
     view.isLeft = true;
     card.draw = undefined;
     card.dispatch({ type: "unmount" });
-    card.runClock();
   };
 }
 

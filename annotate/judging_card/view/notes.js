@@ -1,11 +1,11 @@
 // A note with a decision: it waits for it as a draft, and goes with it.
 
 /** @import { Item } from "../core/types.js" */
-/** @import { Part, Reaction, Source } from "./types.js" */
+/** @import { Part, Source } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 import { marksOf } from "../core/state.js";
-import { cut, setHidden } from "./nodes.js";
+import { cut } from "./nodes.js";
 
 /** Buttons that neither leave the item nor decide it. */
 const BESIDE = new Set(["note", "close", "keep-note", "help", "fold"]);
@@ -13,98 +13,80 @@ const BESIDE = new Set(["note", "close", "keep-note", "help", "fold"]);
 /** Buttons that wait until the note is closed. */
 const LEAVE = new Set(["undo", "skip", "back", "forward"]);
 
-/** @implements {Part} */
-export class Notes {
-  /** @param {View} view @param {{ open: string, decided: string }} hints where the note is saved */
-  constructor(view, hints) {
-    this.view = view;
-    this.hints = hints;
-    /** What the panel was opened for. @type {Item | null} */
-    this.item = null;
-    this.actions = { note: { run: () => this.open(), panel: "note" } };
-    this.clicks = { "keep-note": () => this.keep("click") };
-    this.panels = {
+/** @param {View} view @param {{ open: string, decided: string }} hints where the note is saved @returns {Part} */
+export function notes(view, hints) {
+  const { card } = view;
+  const field = view.field("noteText");
+  /** What the panel was opened for. @type {Item | null} */
+  let about = null;
+
+  /** @param {Item} item */
+  const noteOf = (item) => marksOf(card.kind, view.state, item).note ?? "";
+
+  function open() {
+    const { item } = view;
+    if (view.panel === "note") return field.focus();
+    if (!item) return view.reply();
+    about = item;
+    field.value = noteOf(item);
+    view.setText("noteHint", item.entry ? hints.decided : hints.open);
+    return view.setPanel("note");
+  }
+
+  /** What was written, if that is new, and what the panel was opened for; it is about nothing then. */
+  function takeWritten() {
+    const item = about;
+    const note = field.value.trim();
+    about = null;
+    return item && note !== noteOf(item) ? { item, note } : null;
+  }
+
+  /** Keeps the text for the item that the panel was opened for. */
+  function keepDraft() {
+    const written = takeWritten();
+    if (written) card.dispatch({ type: "draft", subject: written.item.subject, changes: { note: written.note } });
+  }
+
+  /** At an open item the note waits for its decision; an earlier decision is made again with it. @param {Source} source */
+  function keep(source) {
+    const written = takeWritten();
+    view.setPanel(null);
+    if (!written) return;
+    const notice = written.item.entry ? { notice: "note" } : {};
+    card.dispatch({ type: "mark", changes: { note: written.note }, ...notice, ...card.by(source) });
+  }
+
+  return {
+    actions: { note: { run: open, panel: "note" } },
+    clicks: { "keep-note": () => keep("click") },
+    panels: {
       note: {
         node: "notePanel",
         focus: "noteText",
         field: "noteText",
-        inField: (/** @type {KeyboardEvent} */ event) => this.react(event),
+        inField({ key, shiftKey }) {
+          if (key === "Escape") return () => view.setPanel(null);
+          return key === "Enter" && !shiftKey ? () => keep("key") : null;
+        },
       },
-    };
-  }
-
-  open() {
-    const { view } = this;
-    const { item } = view;
-    if (view.panel === "note") return view.node("noteText").focus();
-    if (!item) return view.card.dispatch({ type: "notice", notice: { code: "nothing-here", urgent: true } });
-    this.item = item;
-    view.field("noteText").value = this.noteOf(item);
-    view.setText("noteHint", item.entry ? this.hints.decided : this.hints.open);
-    return view.setPanel("note");
-  }
-
-  /** @param {Item} item */
-  noteOf(item) {
-    return marksOf(this.view.card.kind, this.view.state, item).note ?? "";
-  }
-
-  /** The text of the open panel; null if it has not been changed. */
-  written() {
-    const { item } = this;
-    if (!item) return null;
-    const note = this.view.field("noteText").value.trim();
-    return note === this.noteOf(item) ? null : note;
-  }
-
-  /** Keeps the text for the item that the panel was opened for. */
-  keepDraft() {
-    const note = this.written();
-    const { item } = this;
-    this.item = null;
-    if (item && note !== null) this.view.card.dispatch({ type: "draft", subject: item.subject, changes: { note } });
-  }
-
-  /** At an open item the note waits for its decision; an earlier decision is made again with it. @param {Source} source */
-  keep(source) {
-    const { view } = this;
-    const note = this.written();
-    const { item } = this;
-    this.item = null;
-    view.setPanel(null);
-    if (!item || note === null) return;
-    const notice = item.entry ? { notice: "note" } : {};
-    view.card.dispatch({ type: "mark", changes: { note }, ...notice, ...view.card.by(source) });
-  }
-
-  /** @param {KeyboardEvent} event @returns {Reaction} */
-  react(event) {
-    if (event.key === "Escape") return () => this.view.setPanel(null);
-    return event.key === "Enter" && !event.shiftKey ? () => this.keep("key") : null;
-  }
-
-  /** A clicked decision takes the text of the open note along; other buttons wait. @param {string} name */
-  mayClick(name) {
-    const { view } = this;
-    if (view.panel !== "note" || BESIDE.has(name)) return true;
-    if (LEAVE.has(name)) {
-      view.card.say("Save or discard the note first.");
-      return false;
-    }
-    this.keepDraft();
-    view.setPanel(null);
-    return true;
-  }
-
-  /** @param {Item | null} item @param {boolean} turned */
-  render(item, turned) {
-    const { view } = this;
-    if (turned && view.panel === "note") {
-      view.panel = null;
-      queueMicrotask(() => this.keepDraft()); // not while it is drawn
-    }
-    const note = item ? this.noteOf(item) : "";
-    setHidden(view.node("noteLine"), !note);
-    if (note) view.setText("noteWords", cut(note, 300));
-  }
+    },
+    /** A clicked decision takes the text of the open note along; other buttons wait. */
+    mayClick(name) {
+      if (view.panel !== "note" || BESIDE.has(name)) return true;
+      if (LEAVE.has(name)) {
+        card.say("Save or discard the note first.");
+        return false;
+      }
+      keepDraft();
+      view.setPanel(null);
+      return true;
+    },
+    render(item, turned) {
+      if (turned && view.panel === "note") {
+        view.panel = null;
+        queueMicrotask(keepDraft); // not while it is drawn
+      }
+      view.setLine("noteWords", cut(item ? noteOf(item) : "", 300), "noteLine");
+    },
+  };
 }

@@ -35,12 +35,7 @@ const soughtIn = (written) =>
     return { words: wordsOf(signs), isPrefix: signs.endsWith("*"), signs: signs.replaceAll("*", "") };
   });
 
-/**
- * The places of an annotator's own words in a text, in UTF-16 units.
- *
- * @param {string} written
- * @param {string} text
- */
+/** The places of an annotator's own words in a text, in UTF-16 units. @param {string} written @param {string} text */
 export function findOwnWords(written, text) {
   const sought = soughtIn(written);
   const row = sought.some(({ words }) => words.length) ? wordsOf(text) : [];

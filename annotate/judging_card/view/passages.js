@@ -11,8 +11,8 @@ import { paint } from "./highlights.js";
 import { cut } from "./nodes.js";
 import { count, figure } from "./phrases.js";
 import { sentencesOf, union, wholeSigns } from "./places.js";
-import { selectedRange } from "./selection.js";
-import { liveRange, rangesOf, stretchesOf } from "./text.js";
+import { liveRange, selectedRange } from "./selection.js";
+import { rangesOf, stretchesOf } from "./text.js";
 
 /** The sentences of the text as it is drawn, and the current one. */
 /** @typedef {{ segments: Segment[], sentences: { place: Place, words: string }[], at: number }} Steps */
@@ -163,12 +163,13 @@ export class Passages {
     const { document, segments, steps } = this;
     if (steps?.segments === segments) return steps;
     const keepsLines = document.sheet.form !== "text";
-    const sentences = segments.flatMap((segment) =>
-      sentencesOf(segment.text, keepsLines).map((part) => ({
+    const sentences = segments.flatMap((segment) => {
+      const sentence = (/** @type {Place} */ part) => ({
         place: segment.placed(part),
         words: segment.text.slice(...part),
-      })),
-    );
+      });
+      return sentencesOf(segment.text, keepsLines).map(sentence);
+    });
     const from = steps ? steps.sentences[steps.at]?.place[0] : document.inSight()?.place;
     const at = sentences.findIndex(({ place }) => place[1] > (from ?? 0));
     this.steps = { segments, sentences, at: Math.max(0, at) };

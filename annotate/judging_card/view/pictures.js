@@ -20,11 +20,8 @@ export function fetchPictures(doc) {
 /** @param {Picture} picture */
 export function pictureNode({ src, alt }) {
   const image = make("img", { alt, referrerPolicy: "no-referrer", decoding: "async", draggable: false });
-  const broken = make("span", { className: "cd-broken" });
-  broken.append(
-    make("span", { textContent: "The picture could not be loaded." }),
-    ...(alt ? [apart("span", alt)] : []),
-  );
+  const words = make("span", {}, "The picture could not be loaded.");
+  const broken = make("span", { className: "cd-broken" }, words, ...(alt ? [apart("span", alt)] : []));
   image.addEventListener("error", () => image.replaceWith(broken), { once: true });
   image.src = src;
   return image;
@@ -40,20 +37,18 @@ export function drawPictures(node, doc) {
 
 /** @param {Picture} picture @param {number} i */
 function button(picture, i) {
-  const node = make("button", { type: "button", className: "cd-picture", title: picture.alt || "Show large" });
-  node.setAttribute("aria-label", `Show large: ${picture.alt || `picture ${i + 1}`}`);
-  Object.assign(node.dataset, { do: "enlarge", picture: i });
-  node.append(pictureNode(picture));
-  return node;
+  const ariaLabel = `Show large: ${picture.alt || `picture ${i + 1}`}`;
+  const dataset = { do: "enlarge", picture: String(i) };
+  const title = picture.alt || "Show large";
+  return make("button", { type: "button", className: "cd-picture", title, ariaLabel, dataset }, pictureNode(picture));
 }
 
 /** A link instead of a picture: the annotator decides whether to open it. @param {Picture} picture */
 function link(picture) {
   const url = addressOf(picture);
   if (!url) return [];
-  const line = make("p", { className: "cd-picture-link" });
   const node = linkTo(url, url.host);
   node.title = picture.src.slice(0, 1000);
-  line.append("Picture at ", node, ...(picture.alt ? [": ", apart("span", cut(picture.alt, 200))] : []));
-  return line;
+  const alt = picture.alt ? [": ", apart("span", cut(picture.alt, 200))] : [];
+  return make("p", { className: "cd-picture-link" }, "Picture at ", node, ...alt);
 }

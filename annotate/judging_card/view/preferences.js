@@ -1,13 +1,16 @@
 // Two documents side by side, and the answers: which one is better, or neither.
 
-/** @import { Doc, Item, Unit } from "../core/types.js" */
-/** @import { Action, On, Part, Scroller } from "./types.js" */
+/** @import { Doc, Unit } from "../core/types.js" */
+/** @import { Action, Scroller } from "./types.js" */
+/** @import { Main } from "./units.js" */
 /** @import { View } from "./view.js" */
 
 import { OTHER_WAY } from "../core/kinds/preference.js";
+import { markAnswers, setColumns } from "./grades.js";
 import { figure } from "./phrases.js";
 import { Tile } from "./tile.js";
-import { drawShare, markAnswers, unitOf } from "./units.js";
+import { drawCount } from "./topics.js";
+import { givenIn, unitOf } from "./units.js";
 
 const SIDES = /** @type {const} */ (["left", "right"]);
 
@@ -42,68 +45,60 @@ export function scrollerOf({ root }) {
   };
 }
 
-/** @implements {Part} */
-export class Preferences {
-  /** @param {View} view */
-  constructor(view) {
-    this.view = view;
-    this.sides = SIDES.map((name) => {
-      const place = /** @type {HTMLElement} */ (view.root.querySelector(`[data-side=${name}]`));
-      return { name, place, tile: new Tile(/** @type {HTMLElement} */ (place.querySelector("article"))) };
-    });
-    this.places = this.sides.map(({ place }) => place);
-    /** The side that has most of the room where they are stacked, until the next pair. */
-    this.larger = "";
-    /** @type {Record<string, Action>} */
-    this.actions = { room: { run: () => this.giveRoom({ "": "left", left: "right" }[this.larger] ?? "") } };
-    for (const [i, kind] of ANSWERS.entries()) this.actions[kind] = { run: (source) => this.digit(i)?.(source) };
-    this.clicks = {
-      room: (/** @type {HTMLElement} */ { dataset: { side = "" } }) => this.giveRoom(this.larger === side ? "" : side),
-    };
-    for (const name of ["--cd-grades", "--cd-grades-narrow"]) view.node("answers").style.setProperty(name, "3");
-  }
-
-  get marked() {
-    return this.sides.flatMap(({ tile }) => tile.marked);
-  }
-
-  /** 1 is the left one, 2 the right one, 0 neither. @param {number} digit @returns {Action["run"] | null} */
-  digit(digit) {
-    const { card } = this.view;
-    const kind = ANSWERS[digit];
-    if (!kind) return null;
-    return (source) => card.dispatch({ type: "decide", answer: { kind }, ...card.by(source) });
-  }
+/** @param {View} view @returns {Main} */
+export function preferences(view) {
+  const sides = SIDES.map((name) => {
+    const place = /** @type {HTMLElement} */ (view.root.querySelector(`[data-side=${name}]`));
+    return { name, place, tile: new Tile(/** @type {HTMLElement} */ (place.querySelector("article"))) };
+  });
+  /** The side that has most of the room where they are stacked, until the next pair. */
+  let larger = "";
+  setColumns(view.node("answers"), ANSWERS.length);
 
   /** @param {string} side */
-  giveRoom(side) {
-    this.larger = side;
-    for (const { name, place } of this.sides) place.classList.toggle("cd-larger", name === side);
+  function giveRoom(side) {
+    larger = side;
+    for (const { name, place } of sides) place.classList.toggle("cd-larger", name === side);
   }
 
-  /** @param {On} on */
-  attach(on) {
-    for (const { place } of this.sides) {
-      // Whoever has come to it with Tab moves that one alone.
-      on(place, "focusin", () => place.toggleAttribute("data-scrolls", place.matches(":focus-visible")));
-      on(place, "focusout", () => place.removeAttribute("data-scrolls"));
-    }
-    return undefined;
-  }
+  /** @param {string} kind @returns {Action} */
+  const answer = (kind) => ({ run: (source) => view.decide({ kind }, source) });
 
-  /** @param {Item | null} item @param {boolean} turned */
-  render(item, turned) {
-    if (turned && this.larger) this.giveRoom("");
-    for (const { name, place, tile } of this.sides) {
-      place.hidden = !item;
-      if (item) tile.draw(documentOf(item.unit, item.about[name] ?? ""));
-    }
-    markAnswers(this.view, item, ANSWERS, ({ kind, left }) =>
-      item?.about.left === left ? kind : (OTHER_WAY[kind] ?? kind),
-    );
-    const unit = unitOf(this.view);
-    const { done = 0, expected = 0 } = unit ?? {}; // how many pairs there can be at most is known, and falls
-    const words = !unit ? "–" : done >= expected ? figure(done) : `${figure(done)} of up to ${figure(expected)}`;
-    drawShare(this.view, "topic", words, done, expected);
-  }
+  return {
+    places: sides.map(({ place }) => place),
+    marked: () => sides.flatMap(({ tile }) => tile.marked),
+    actions: {
+      ...Object.fromEntries(ANSWERS.map((kind) => [kind, answer(kind)])),
+      room: { run: () => giveRoom({ "": "left", left: "right" }[larger] ?? "") },
+    },
+    clicks: { room: ({ dataset: { side = "" } }) => giveRoom(larger === side ? "" : side) },
+    /** 1 is the left one, 2 the right one, 0 neither. */
+    digit: (digit) => (ANSWERS[digit] ? answer(ANSWERS[digit]).run : null),
+    attach(on) {
+      for (const { place } of sides) {
+        // Whoever has come to it with Tab moves that one alone.
+        on(place, "focusin", () => place.toggleAttribute("data-scrolls", place.matches(":focus-visible")));
+        on(place, "focusout", () => place.removeAttribute("data-scrolls"));
+      }
+    },
+    render(item, turned) {
+      if (turned && larger) giveRoom("");
+      for (const { name, place, tile } of sides) {
+        place.hidden = !item;
+        if (item) tile.draw(documentOf(item.unit, item.about[name] ?? ""));
+      }
+      const { kind = "", left } = givenIn(view, item) ?? {};
+      const given = item?.about.left === left ? kind : (OTHER_WAY[kind] ?? kind);
+      markAnswers(
+        view,
+        item,
+        ANSWERS.map((name) => [name, view.node(name)]),
+        given,
+      );
+      const unit = unitOf(view);
+      const { done = 0, expected = 0 } = unit ?? {}; // how many pairs there can be at most is known, and falls
+      const words = !unit ? "–" : done >= expected ? figure(done) : `${figure(done)} of up to ${figure(expected)}`;
+      drawCount(view, "topic", words, done, expected);
+    },
+  };
 }

@@ -1,12 +1,12 @@
 // What the card for grades shows while nothing is on screen.
 
 /** @import { Scope } from "../core/kinds/grade.js" */
-/** @import { Item, State } from "../core/types.js" */
+/** @import { State } from "../core/types.js" */
 /** @import { Part } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 import { countOf, isDone, nextUnfinished, topicOf } from "../core/kinds/grade.js";
-import { CUT_OFF, isCutOff, ONE_MOMENT } from "./bar.js";
+import { CUT_OFF, drawRest, isCutOff, ONE_MOMENT } from "./bar.js";
 import { count, figure } from "./phrases.js";
 
 /** A title, a sentence, and whether to offer the next topic. @typedef {readonly [title: string, words: string, next?: boolean]} Words */
@@ -58,21 +58,12 @@ export function restOf(state, cutOff) {
   return ["No free document right now", `${others} Checking again every 10 seconds.`, true];
 }
 
-/** @implements {Part} */
-export class Rest {
-  /** @param {View} view */
-  constructor(view) {
-    this.view = view;
-  }
-
-  /** @param {Item | null} item */
+/** @param {View} view @returns {Part} */
+export const rest = (view) => ({
   render(item) {
-    const { view } = this;
-    view.setHidden("rest", item !== null);
-    if (item) return;
+    if (item) return drawRest(view, null);
     const [title, words, next] = restOf(view.state, isCutOff(view));
-    view.setText("restTitle", title);
-    view.setText("restWords", words);
+    drawRest(view, [title, words]);
     view.setHidden("restNext", !next || nextUnfinished(view.state) === null);
-  }
-}
+  },
+});

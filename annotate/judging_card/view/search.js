@@ -1,13 +1,13 @@
 // Search: finds documents of the whole collection, to be judged next or to be looked back at.
 
-/** @import { On, Part, Pressed, Reaction } from "./types.js" */
+/** @import { Part, Reaction } from "./types.js" */
 /** @import { View } from "./view.js" */
 /** @import { FoundDocument } from "../wire.d.ts" */
 
 import { pairId } from "../core/kinds/grade.js";
-import { causeOf } from "../shell/network.js";
 import { lookBack, standingOf, wordsOf } from "./grades.js";
 import { byInput } from "./keys.js";
+import { headLine, ListBox } from "./list_box.js";
 import { apart, cut, forward, make } from "./nodes.js";
 import { count } from "./phrases.js";
 import { shownTopic } from "./topics.js";
@@ -15,267 +15,197 @@ import { shownTopic } from "./topics.js";
 /** Ms in typing after which it is searched. */
 export const PAUSE = 350;
 
-/** @implements {Part} */
-export class Search {
-  /** @param {View} view */
-  constructor(view) {
-    this.view = view;
-    this.words = "";
-    /** The topic that is searched for. @type {string} */
-    this.queryId = "";
-    /** The words that the results are for; null before the first search. @type {string | null} */
-    this.searched = null;
-    /** The words that are being searched. @type {string | null} */
-    this.asked = null;
-    /** @type {FoundDocument[]} */
-    this.documents = [];
-    this.isMore = false;
-    this.chosen = -1;
-    this.trouble = "";
-    /** The document that is being taken. @type {string | null} */
-    this.taking = null;
-    /** What is drawn: documents with their marks. */
-    this.drawn = "";
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.timer = undefined;
-    this.actions = { search: { run: () => this.open(), panel: "search" } };
-    this.clicks = { take: (/** @type {HTMLElement} */ { dataset }) => this.take(dataset.doc ?? "") };
-    this.panels = {
-      search: {
-        node: "searchPanel",
-        focus: "searchWords",
-        field: "searchWords",
-        inField: (/** @type {KeyboardEvent} */ event) => this.react(event.key),
-        keys: (/** @type {KeyboardEvent} */ _, /** @type {Pressed} */ { key }) =>
-          key === "ArrowUp" || key === "ArrowDown" ? this.react(key) : undefined,
-        render: () => this.draw(),
-        left: () => this.leave(),
-      },
-    };
-  }
+/** @typedef {FoundDocument & { mark: string }} Row a document, and what is known of it */
 
-  get field() {
-    return this.view.field("searchWords");
-  }
+/** @param {View} view @returns {Part} */
+export function search(view) {
+  const { card } = view;
+  const field = view.field("searchWords");
+  /** @type {ListBox<Row>} */
+  const list = new ListBox(view.node("found"), [field], "take", ({ doc_id }) => doc_id, drawFound);
+  /** The topic that is searched for. */
+  let queryId = "";
+  /** The words that are being searched. @type {string | null} */
+  let asked = null;
+  /** The words that the documents were found with; null before the first search. @type {string | null} */
+  let searched = null;
+  /** @type {FoundDocument[]} */
+  let documents = [];
+  let isMore = false;
+  let trouble = "";
+  /** The document that is being taken. @type {string | null} */
+  let taking = null;
+  let timer = 0;
 
-  /** @param {On} on */
-  attach(on) {
-    on(this.field, "input", () => this.change());
-    return undefined;
-  }
+  const isCurrent = () => searched === field.value.trim();
 
-  open() {
-    const { view } = this;
+  function open() {
     const { scope, look, history } = view.state;
-    if (view.panel === "search") return this.field.focus();
-    if (scope.topic === null)
-      return view.card.dispatch({ type: "notice", notice: { code: "nothing-here", urgent: true } });
+    if (view.panel === "search") return field.focus();
+    if (scope.topic === null) return view.reply();
     // An earlier judgement of another topic is left.
     if (look !== null && shownTopic(view)?.query_id !== scope.topic)
-      view.card.dispatch({ type: "look", step: history.length - look });
-    if (this.queryId !== scope.topic)
-      Object.assign(this, { queryId: scope.topic, asked: null, searched: null, documents: [] });
-    Object.assign(this, { chosen: -1, trouble: "" });
-    this.field.value = this.words;
+      card.dispatch({ type: "look", step: history.length - look });
+    if (queryId !== scope.topic) {
+      [queryId, asked, searched] = [scope.topic, null, null];
+      documents = [];
+    }
+    change();
     view.setPanel("search");
-    this.field.select();
-    return this.search();
-  }
-
-  leave() {
-    clearTimeout(this.timer);
-    this.taking = null;
-  }
-
-  /** Keys in the field: choosing, taking, leaving; all others write. @param {string} key @returns {Reaction} */
-  react(key) {
-    if (key === "Escape") return () => this.view.setPanel(null);
-    if (key === "Enter") return () => this.enter();
-    if (key === "ArrowDown") return () => this.choose(1);
-    return key === "ArrowUp" ? () => this.choose(-1) : null;
-  }
-
-  /** Whether the results are those of the words in the field. */
-  get isCurrent() {
-    return this.searched === this.words.trim();
+    field.select();
+    return run();
   }
 
   /** After a change of the words, an early Enter must not take a result of the old ones. */
-  change() {
-    Object.assign(this, { words: this.field.value, chosen: -1, trouble: "" });
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.search(), PAUSE);
-    this.draw();
+  function change() {
+    list.chosen = null;
+    trouble = "";
+    clearTimeout(timer);
+  }
+
+  async function run() {
+    clearTimeout(timer);
+    const words = field.value.trim();
+    if (asked === words || (isCurrent() && !trouble)) return;
+    [asked, trouble] = [words || null, ""];
+    if (!words) [searched, documents] = ["", []];
+    draw();
+    if (!words) return;
+    const topic = queryId;
+    const { answer, cause } = await view.ask("search", { query_id: topic, words });
+    if (asked !== words || queryId !== topic) return; // other words are asked for by now
+    [asked, searched, list.chosen] = [null, words, null];
+    documents = answer?.documents ?? [];
+    isMore = answer?.more ?? false;
+    trouble = cause ? `The search failed: ${cause}.` : "";
+    list.node.scrollTop = 0;
+    draw();
   }
 
   /** Takes the selected result; without one it searches, then selects the first result. */
-  enter() {
-    const found = this.documents[this.chosen];
-    if (found) return this.take(found.doc_id);
-    return this.isCurrent && !this.trouble ? this.choose(1) : this.search();
+  function enter() {
+    const found = list.row();
+    if (found) return take(found);
+    return isCurrent() && !trouble ? choose(1) : run();
   }
 
   /** @param {number} step */
-  choose(step) {
-    const last = this.documents.length - 1;
-    if (this.taking !== null || last < 0 || !this.isCurrent) return;
-    this.chosen = this.chosen < 0 && step < 0 ? last : Math.max(0, Math.min(last, this.chosen + step));
-    this.draw();
+  function choose(step) {
+    if (taking !== null || !isCurrent()) return;
+    list.step(step);
+    draw();
   }
 
-  async search() {
-    clearTimeout(this.timer);
-    const { queryId } = this;
-    const words = this.words.trim();
-    if (this.asked === words || (this.isCurrent && !this.trouble)) return;
-    Object.assign(this, { asked: words || null, trouble: "" });
-    if (!words) Object.assign(this, { searched: "", documents: [], chosen: -1 });
-    this.draw();
-    if (!words) return;
-    /** @type {{ documents: FoundDocument[], more: boolean }} */
-    let answer = { documents: [], more: false };
-    let trouble = "";
-    try {
-      answer = await this.view.card.post("search", { query_id: queryId, words });
-    } catch (error) {
-      trouble = `The search failed: ${causeOf(error)}.`;
-    }
-    if (this.asked !== words || this.queryId !== queryId) return; // other words are asked for by now
-    const { documents, more } = answer;
-    Object.assign(this, { asked: null, searched: words, documents, isMore: more, chosen: -1, trouble });
-    this.draw();
+  /** Keys in the field: choosing, taking, leaving; all others write. @param {string} key @returns {Reaction} */
+  function react(key) {
+    if (key === "Escape") return () => view.setPanel(null);
+    if (key === "Enter") return enter;
+    if (key === "ArrowDown") return () => choose(1);
+    return key === "ArrowUp" ? () => choose(-1) : null;
   }
 
   /** The annotator's judgement of a result. @param {FoundDocument} found */
-  standing({ doc_id, judged, relevance }) {
+  function standing({ doc_id, judged, relevance }) {
     const said = judged ? { kind: relevance === null ? "cannot judge" : "graded", relevance } : null;
-    return standingOf(this.view, pairId(this.queryId, doc_id), said);
+    return standingOf(view, pairId(queryId, doc_id), said);
   }
 
   /** @param {FoundDocument} found */
-  isOnScreen({ doc_id }) {
-    const { item } = this.view;
-    return item !== null && !item.entry && item.subject === pairId(this.queryId, doc_id);
-  }
+  const isOnScreen = ({ doc_id }) => !view.item?.entry && view.item?.subject === pairId(queryId, doc_id);
 
-  /** Puts a result on screen: to be judged, or to be looked back at if it is judged. @param {string} docId */
-  async take(docId) {
-    const { view, queryId } = this;
-    const { card } = view;
-    const found = this.documents.find(({ doc_id }) => doc_id === docId);
-    if (!found || this.taking !== null) return undefined;
-    const said = this.standing(found);
-    if (said) return lookBack(view, { query_id: queryId, ...found, ...said });
-    if (this.isOnScreen(found)) {
+  /** Puts a result on screen: to be judged, or to be looked back at if it is judged. @param {FoundDocument | undefined} found */
+  async function take(found) {
+    if (!found || taking !== null) return;
+    const topic = queryId;
+    const { doc_id } = found;
+    const said = standing(found);
+    if (said) {
+      lookBack(view, { query_id: topic, ...found, ...said });
+    } else if (isOnScreen(found)) {
       view.setPanel(null);
-      return card.dispatch({ type: "notice", notice: { code: "on-screen-already", urgent: true } });
-    }
-    Object.assign(this, { taking: docId, trouble: "" });
-    this.draw();
-    try {
-      const doc = await card.post("take", { query_id: queryId, doc_id: docId });
+      view.reply("on-screen-already");
+    } else {
+      [taking, trouble] = [doc_id, ""];
+      draw();
+      const { answer: doc, cause } = await view.ask("take", { query_id: topic, doc_id });
       // Where the panel was left meanwhile, nothing is changed under the keys.
-      const atOnce = this.taking === docId;
+      const atOnce = taking === doc_id;
+      if (atOnce) taking = null;
+      if (cause) {
+        trouble = `The document could not be taken: ${cause}.`;
+        return draw();
+      }
       if (atOnce) view.setPanel(null);
-      card.dispatch({ type: "take", queryId, doc, atOnce });
-    } catch (error) {
-      this.trouble = `The document could not be taken: ${causeOf(error)}.`;
-      if (this.taking === docId) this.taking = null;
-      this.draw();
+      card.dispatch({ type: "take", queryId: topic, doc, atOnce });
     }
-    return undefined;
   }
 
-  draw() {
-    const { view, documents } = this;
-    if (view.panel !== "search") return;
-    const list = view.node("found");
-    const marks = documents.map((found) => this.markOf(found));
-    const drawn = JSON.stringify([this.queryId, documents, marks]);
-    if (this.drawn !== drawn) {
-      this.drawn = drawn;
-      list.replaceChildren(...documents.map((found, i) => foundRow(found, i, marks[i] ?? "")));
-      list.scrollTop = 0;
-    }
-    list.classList.toggle("cd-stale", !this.isCurrent);
-    view.setHidden("found", !documents.length);
-    select(list, list.children[this.chosen], [this.field]);
-    this.field.setAttribute("aria-expanded", String(documents.length > 0));
-    this.field.readOnly = this.taking !== null;
-    view.setText("searchTrouble", this.trouble);
-    view.setHidden("searchTrouble", !this.trouble);
-    view.setText("searchSays", this.says());
-  }
-
-  says() {
-    const n = this.documents.length;
-    if (this.taking !== null) return "Loading the document …";
-    if (this.trouble && !n) return "";
-    if (this.asked) return "Searching …";
-    if (!this.words.trim())
+  function says() {
+    const n = documents.length;
+    if (taking !== null) return "Loading the document …";
+    if (trouble && !n) return "";
+    if (asked) return "Searching …";
+    if (!field.value.trim())
       return "Finds documents with all words. Use \u201cexact phrase\u201d, prefix* or NOT word to refine.";
-    if (!this.isCurrent) return byInput("Press Enter to search.", "");
+    if (!isCurrent()) return byInput("Press Enter to search.", "");
     if (!n) return "No document matches.";
-    const found = this.isMore ? `Best ${count(n, "document")}` : count(n, "document");
+    const found = isMore ? `Best ${count(n, "document")}` : count(n, "document");
     return `${found}. ${byInput("Select one with \u2193, judge it next with Enter.", "Tap one to judge it next.")}`;
   }
 
   /** @param {FoundDocument} found */
-  markOf(found) {
-    const standing = this.standing(found);
-    if (standing) return `Judged: ${wordsOf(this.view, standing)}`;
-    return this.isOnScreen(found) ? "On screen" : "";
+  function markOf(found) {
+    const said = standing(found);
+    return said ? `Judged: ${wordsOf(view, said)}` : isOnScreen(found) ? "On screen" : "";
   }
-}
 
-/**
- * Selects a row of a list; the fields that have the focus meanwhile name it.
- *
- * @param {Element} list @param {Element | undefined} row @param {Element[]} fields
- */
-export function select(list, row, fields) {
-  const former = list.querySelector("[aria-selected=true]");
-  if (former === (row ?? null)) return;
-  former?.setAttribute("aria-selected", "false");
-  row?.setAttribute("aria-selected", "true");
-  row?.scrollIntoView({ block: "nearest" });
-  for (const field of fields) {
-    if (row) field.setAttribute("aria-activedescendant", row.id);
-    else field.removeAttribute("aria-activedescendant");
+  function draw() {
+    if (view.panel !== "search") return;
+    list.draw(documents.map((found) => ({ ...found, mark: markOf(found) })));
+    list.node.classList.toggle("cd-stale", !isCurrent());
+    field.ariaExpanded = String(documents.length > 0);
+    field.readOnly = taking !== null;
+    view.setLine("searchTrouble", trouble);
+    view.setText("searchSays", says());
   }
+
+  return {
+    actions: { search: { run: open, panel: "search" } },
+    clicks: { take: (row) => take(list.row(row)) },
+    panels: {
+      search: {
+        node: "searchPanel",
+        focus: "searchWords",
+        field: "searchWords",
+        inField: ({ key }) => react(key),
+        keys: (_, { key }) => (key === "ArrowUp" || key === "ArrowDown" ? react(key) : undefined),
+        render: draw,
+        left() {
+          clearTimeout(timer);
+          taking = null;
+        },
+      },
+    },
+    attach(on) {
+      on(field, "input", () => {
+        change();
+        timer = window.setTimeout(run, PAUSE);
+        draw();
+      });
+    },
+  };
 }
 
-/**
- * A row of a list of documents, with its title.
- *
- * @param {string} id @param {Record<string, string>} data @param {string} title
- */
-export function option(id, data, title) {
-  const row = make("li", { id, role: "option", ariaSelected: "false" });
-  Object.assign(row.dataset, data);
-  const head = make("div", { className: "cd-found-head" });
-  head.append(apart("b", cut(title, 200)));
-  return { row, head };
+/** @param {Row} found */
+function drawFound({ doc_id, title, snippet, mark }) {
+  const head = headLine(title || doc_id, ...(mark ? [apart("span", mark, "cd-badge")] : []));
+  return [head, ...(title ? [apart("div", cut(doc_id, 200), "cd-id")] : []), snippetOf(snippet)];
 }
 
-/** @param {FoundDocument} found @param {number} i @param {string} mark */
-function foundRow({ doc_id, title, snippet }, i, mark) {
-  const { row, head } = option(`cd-found-${i}`, { do: "take", doc: doc_id }, title || doc_id);
-  if (mark) head.append(apart("span", mark, "cd-badge"));
-  row.append(head);
-  if (title) row.append(apart("div", cut(doc_id, 200), "cd-id"));
-  row.append(snippetOf(snippet));
-  return row;
-}
-
-/** U+0002 and U+0003 stand around the words that were found; everything is a text node. @param {string} snippet */
+/** Words that were found stand between U+0002 and U+0003; everything is a text node. @param {string} snippet */
 function snippetOf(snippet) {
   const line = apart("div", "", "cd-snippet");
-  const [first = "", ...parts] = cut(snippet, 2000).split("\u0002");
-  line.append(forward(first));
-  for (const part of parts) {
-    const [marked = "", ...rest] = part.split("\u0003");
-    line.append(make("mark", { textContent: forward(marked) }), forward(rest.join("")));
-  }
+  const parts = forward(cut(snippet, 2000)).replaceAll("\u0003", "\u0002").split("\u0002");
+  for (const [i, part] of parts.entries()) line.append(i % 2 ? make("mark", {}, part) : part);
   return line;
 }

@@ -1,32 +1,23 @@
-// What is selected on the page.
+// What is selected on the page, and ranges that can be measured.
 
-/**
- * A selection in a shadow root is told in three ways, by the browser.
- *
- * @param {Node} root
- * @returns {AbstractRange | null}
- */
+/** What is selected; in a shadow root browsers tell it in different ways. @param {Node} root @returns {AbstractRange | null} */
 export function selectedRange(root) {
   const selection = document.getSelection();
-  if (!(root instanceof ShadowRoot)) return selection?.rangeCount ? selection.getRangeAt(0) : null;
-  if (selection && "getComposedRanges" in selection) {
+  if (selection && root instanceof ShadowRoot && "getComposedRanges" in selection) {
     try {
       return selection.getComposedRanges({ shadowRoots: [root] })[0] ?? null;
     } catch {
-      const composed = /** @type {(root: ShadowRoot) => StaticRange[]} */ (
-        /** @type {unknown} */ (selection.getComposedRanges)
-      );
-      return composed.call(selection, root)[0] ?? null; // Safari's first form of it
+      const composed = /** @type {any} */ (selection).getComposedRanges(root); // Safari 18
+      return composed[0] ?? null;
     }
   }
-  const own = /** @type {{ getSelection?: () => Selection | null }} */ (root).getSelection?.() ?? selection;
-  return own?.rangeCount ? own.getRangeAt(0) : null;
+  return selection?.rangeCount ? selection.getRangeAt(0) : null; // Firefox 140
 }
 
-/** @param {AbstractRange} range */
-export function wordsIn({ startContainer, startOffset, endContainer, endOffset }) {
+/** A range that can be measured and read. @param {AbstractRange} range */
+export function liveRange({ startContainer, startOffset, endContainer, endOffset }) {
   const live = document.createRange();
   live.setStart(startContainer, startOffset);
   live.setEnd(endContainer, endOffset);
-  return live.toString();
+  return live;
 }

@@ -1,11 +1,9 @@
 // Time at work: this session, today, what is left, and a word after a long stretch.
 
-/** @import { On, Part, Reaction } from "./types.js" */
+/** @import { Part } from "./types.js" */
 /** @import { View } from "./view.js" */
 /** @import { TimeAnswer, TopicTime } from "../wire.d.ts" */
 
-import { causeOf } from "../shell/network.js";
-import * as viewingTime from "../shell/viewing_time.js";
 import { ONE_MOMENT } from "./bar.js";
 import { whenOf } from "./history.js";
 import { apart, cut, make } from "./nodes.js";
@@ -46,143 +44,93 @@ export function inOrder(topics) {
   return topics.toSorted((a, b) => place(a) - place(b));
 }
 
-/** @implements {Part} */
-export class SessionTime {
-  /** @param {View} view */
-  constructor(view) {
-    this.view = view;
-    /** Ms at work since the last break: before this page was opened, and on it. */
-    this.before = 0;
-    this.clock = viewingTime.start(performance.now(), "", view.card.isInFront());
-    /** At how many the next word is said. */
-    this.due = this.restAfter;
-    this.isBegun = false;
-    this.resting = "";
-    /** @type {TimeAnswer | null} */
-    this.answer = null;
-    this.trouble = "";
-    /** The counts that the answer was asked for with. @type {unknown} */
-    this.seen = null;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.timer = undefined;
-    this.actions = { time: { run: () => this.open(), panel: "time" } };
-    this.clicks = { "close-rest": () => this.closeRest() };
-    this.panels = {
-      time: { node: "timePanel", beside: true, render: () => this.renewSoon(), left: () => this.stop() },
-    };
-  }
+/** The word after a long stretch of work. @param {View} view @returns {Part} */
+export function breaks(view) {
+  /** Ms when the stretch of work began, and of the last sign of life. */
+  let began = performance.now();
+  let moved = began;
+  let isBegun = false;
+  /** Ms at work after which the next word is said. */
+  let due = restAfter();
+  let words = "";
 
   /** The manager's setting in ms; 0 for never. */
-  get restAfter() {
-    return Number(this.view.data.card.rest_after ?? 0) * 60_000;
+  function restAfter() {
+    return Number(view.data.card.rest_after ?? 0) * 60_000;
   }
 
-  // ------------------------------------------------------------------------------------- a long stretch
-
-  /** @param {On} on */
-  attach(on) {
-    for (const type of ["pointermove", "pointerdown", "wheel", "keydown", "click", "scroll"])
-      on(window, type, () => this.move(), { passive: true, capture: true });
-    const watching = setInterval(() => this.watch(), WATCH);
-    return () => clearInterval(watching);
+  /** @param {string} said */
+  function say(said) {
+    words = said;
+    view.render();
   }
 
   /** A sign of life, which may end a break. */
-  move() {
+  function move() {
     const now = performance.now();
-    const inFront = this.view.card.isInFront();
-    if (now - this.clock.moved < BREAK) {
-      this.clock = viewingTime.move(this.clock, now, inFront);
-      return;
-    }
-    this.clock = viewingTime.start(now, "", inFront);
-    this.before = 0;
-    this.due = this.restAfter;
-    if (this.resting) this.closeRest();
+    const isBreak = now - moved >= BREAK;
+    moved = now;
+    if (!isBreak) return;
+    [began, due] = [now, restAfter()];
+    if (words) say("");
   }
 
-  watch() {
+  function watch() {
     const now = performance.now();
-    if (!this.isBegun || now - this.clock.moved >= BREAK) return; // that is a break already
-    this.clock = viewingTime.run(this.clock, now, this.view.card.isInFront());
-    const worked = this.before + this.clock.active;
-    if (worked < this.due) return;
-    this.due = worked + REMIND;
+    const worked = now - began;
+    if (!isBegun || now - moved >= BREAK || worked < due) return;
+    due = worked + REMIND;
     const minutes = count(Math.round(worked / 60_000), "minute");
-    this.resting = `You have been judging for ${minutes} without a break. A five-minute break helps to keep grades consistent.`;
-    this.view.render();
+    say(`You have been judging for ${minutes} without a break. A five-minute break helps to keep grades consistent.`);
   }
 
-  closeRest() {
-    this.resting = "";
-    this.view.render();
-  }
+  return {
+    clicks: { "close-rest": () => say("") },
+    stepBack: () => (words ? () => say("") : null),
+    attach(on) {
+      for (const type of ["pointermove", "pointerdown", "wheel", "keydown", "click", "scroll"])
+        on(window, type, move, { passive: true, capture: true });
+      const watching = setInterval(watch, WATCH);
+      return () => clearInterval(watching);
+    },
+    render() {
+      view.setLine("restingWords", words, "resting");
+      if (isBegun || !restAfter() || !view.state.units.length) return;
+      isBegun = true;
+      // What was worked before this page was opened, on this device or another, counts as well.
+      void view.ask("time", {}).then(({ answer }) => (began -= (answer?.since_break ?? 0) * 1000));
+    },
+  };
+}
 
-  /** What was worked before this page was opened, on this device or another, counts as well. */
-  async begin() {
-    this.isBegun = true;
-    try {
-      this.before = (await this.view.card.post("time", {})).since_break * 1000;
-    } catch {
-      this.before = 0; // then it is counted from here on
-    }
-  }
+/** The panel with times and counts. @param {View} view @returns {Part} */
+export function sessionTime(view) {
+  /** The counts that were asked for, and when they are asked for again. @type {unknown} */
+  let seen = null;
+  let timer = 0;
 
-  /** @returns {Reaction} */
-  stepBack() {
-    return this.resting ? () => this.closeRest() : null;
-  }
-
-  render() {
-    const { view } = this;
-    if (!this.isBegun && this.restAfter && view.state.units.length) void this.begin();
-    view.setText("restingWords", this.resting);
-    view.setHidden("resting", !this.resting);
-  }
-
-  // ----------------------------------------------------------------------------------------- the panel
-
-  open() {
-    this.view.togglePanel("time");
-    return this.view.panel === "time" && this.ask();
-  }
-
-  stop() {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-  }
-
-  renewSoon() {
-    if (this.seen === this.view.state.scope.all || this.timer !== undefined) return;
-    this.timer = setTimeout(() => this.ask(), RENEW);
-  }
-
-  async ask() {
-    const { view } = this;
+  async function ask() {
     const { all } = view.state.scope;
-    this.stop();
-    this.seen = all;
+    stop();
+    seen = all;
+    if (view.node("timeBody").hidden) view.setLine("timeSays", ONE_MOMENT);
     const day = new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
-    try {
-      /** @type {TimeAnswer} */
-      const answer = await view.card.post("time", { day });
-      if (this.seen === all) Object.assign(this, { answer, trouble: "" });
-    } catch (error) {
-      this.trouble = `Times could not be loaded: ${causeOf(error)}.`;
-    }
-    this.draw();
+    const { answer, cause } = await view.ask("time", { day });
+    if (answer && seen === all) draw(answer);
+    view.setLine("timeSays", cause ? `Times could not be loaded: ${cause}.` : "");
   }
 
-  draw() {
-    const { view, answer } = this;
-    const says = this.trouble || (answer ? "" : ONE_MOMENT);
-    view.setText("timeSays", says);
-    view.setHidden("timeSays", !says);
-    view.setHidden("timeBody", !answer);
-    if (!answer) return;
+  function stop() {
+    clearTimeout(timer);
+    timer = 0;
+  }
+
+  /** @param {TimeAnswer} answer */
+  function draw(answer) {
     const { today, session, per_topic: topics } = answer;
-    const none = { judgements: 0, seconds: 0, away: 0 };
-    for (const [name, { judgements, seconds, away }] of Object.entries({ session: session ?? none, today })) {
+    view.setHidden("timeBody", false);
+    for (const [name, work] of Object.entries({ session, today })) {
+      const { judgements, seconds, away } = work ?? { judgements: 0, seconds: 0, away: 0 };
       view.setText(`${name}Count`, figure(judgements));
       view.setText(`${name}Active`, briefly(seconds));
       view.setText(`${name}Away`, briefly(away));
@@ -194,20 +142,42 @@ export class SessionTime {
     view.setHidden("perTopicBlock", !topics.length);
     const rows = inOrder(topics).slice(0, MOST_TOPICS).map(topicRow);
     const others = topics.length - rows.length;
-    if (others) rows.push(make("li", { className: "cd-says", textContent: `and ${figure(others)} more` }));
+    if (others) rows.push(make("li", { className: "cd-says" }, `and ${figure(others)} more`));
     view.node("perTopic").replaceChildren(...rows);
   }
+
+  return {
+    actions: {
+      time: {
+        run() {
+          view.togglePanel("time");
+          if (view.panel === "time") void ask();
+        },
+        panel: "time",
+      },
+    },
+    panels: {
+      time: {
+        node: "timePanel",
+        beside: true,
+        render() {
+          if (seen !== view.state.scope.all && !timer) timer = window.setTimeout(ask, RENEW);
+        },
+        left: stop,
+      },
+    },
+  };
 }
 
 /** @param {TopicTime} topic */
 function topicRow({ query_id, title, judged, left, seconds }) {
-  const button = make("button", { type: "button", className: "cd-small cd-topic-row" });
-  Object.assign(button.dataset, { do: "go-topic", query: query_id });
   const rest = left === null ? "" : `, ${figure(left)} left`;
   const each = seconds !== null && seconds >= 1 ? `, ${duration(seconds)} each` : "";
-  const share = make("span", { className: "cd-share", textContent: `${figure(judged)} judged${rest}${each}` });
-  button.append(apart("span", cut(title || query_id, 120)), share);
-  const row = make("li");
-  row.append(button);
-  return row;
+  const button = make(
+    "button",
+    { type: "button", className: "cd-small cd-topic-row", dataset: { do: "go-topic", query: query_id } },
+    apart("span", cut(title || query_id, 120)),
+    make("span", { className: "cd-share" }, `${figure(judged)} judged${rest}${each}`),
+  );
+  return make("li", {}, button);
 }

@@ -10,6 +10,7 @@
 import { forward, make } from "./nodes.js";
 import { count } from "./phrases.js";
 import { countFirst, piecesOf, Ruler } from "./places.js";
+import { liveRange } from "./selection.js";
 
 /** A stretch of a text as it is drawn: `start` is its place in the whole text, in code points. */
 export class Segment {
@@ -57,21 +58,12 @@ export class Segment {
   /** The box of one letter; that of a letter after it where the one has none, as at the end of a line. @param {number} units */
   box(units) {
     for (let at = units; at < Math.min(units + 40, this.text.length); at += 1) {
-      const box = this.range(at, at + 1)
-        .map(liveRange)[0]
-        ?.getClientRects()[0];
+      const [range] = this.range(at, at + 1).map(liveRange);
+      const box = range?.getClientRects()[0];
       if (box?.height) return box;
     }
     return null;
   }
-}
-
-/** A range that can be measured. @param {AbstractRange} range */
-export function liveRange(range) {
-  const live = document.createRange();
-  live.setStart(range.startContainer, range.startOffset);
-  live.setEnd(range.endContainer, range.endOffset);
-  return live;
 }
 
 /** @param {Node} root */
@@ -148,11 +140,9 @@ export class Sheet {
     const segments = [];
     const nodes = piecesOf(doc, opened).map(({ start, end, text }) => {
       if (text === null) {
-        const words = make("span", { textContent: `Show ${count(end - start, "hidden character")}` });
-        const button = make("button", { type: "button", className: "cd-gap" });
-        Object.assign(button.dataset, { do: "open-gap", start, end });
-        button.append(words);
-        return button;
+        const dataset = { do: "open-gap", start: String(start), end: String(end) };
+        const words = make("span", {}, `Show ${count(end - start, "hidden character")}`);
+        return make("button", { type: "button", className: "cd-gap", dataset }, words);
       }
       const root = make("div", { className: "cd-piece", dir: "auto", textContent: forward(text) });
       segments.push(new Segment(start, text, root));

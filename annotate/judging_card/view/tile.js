@@ -13,7 +13,7 @@ export class Tile extends DrawnDocument {
   constructor(place, { title = true } = {}) {
     const heading = title && {
       title: make("h2", { className: "cd-apart", dir: "auto" }),
-      docId: make("div", { className: "cd-id cd-apart" }),
+      docId: make("div", { className: "cd-id cd-apart", dataset: { name: "id" } }),
     };
     const nodes = {
       ...heading,
@@ -24,7 +24,6 @@ export class Tile extends DrawnDocument {
     };
     super(nodes, 4);
     this.all = make("button", { type: "button", className: "cd-small cd-all" });
-    if (heading) heading.docId.dataset.name = "id";
     place.append(...Object.values(nodes), this.all);
   }
 

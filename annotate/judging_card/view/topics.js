@@ -1,7 +1,7 @@
 // Topics: the words of the one on screen, choosing another one, and how far one has come.
 
-/** @import { Item, Topic, TopicWords } from "../core/types.js" */
-/** @import { Action, On, Part } from "./types.js" */
+/** @import { Topic, TopicWords } from "../core/types.js" */
+/** @import { Part } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 import { countOf, topicOf } from "../core/kinds/grade.js";
@@ -18,150 +18,126 @@ export const nameOfTopic = ({ title, query_id }) => title || query_id;
 /** The topic on screen, among those of the annotator. @param {View} view */
 export const shownTopic = ({ item, state: { scope } }) => topicOf(scope, item?.unit.queryId ?? scope.topic);
 
-/** The title, description and narrative of a topic, which fold on a narrow screen. @implements {Part} */
-export class TopicText {
-  /** @param {View} view @param {(view: View) => Topic | TopicWords | null | undefined} topicOn the topic on screen */
-  constructor(view, topicOn) {
-    this.view = view;
-    this.topicOn = topicOn;
-    /** @type {Topic | TopicWords | null} */
-    this.drawn = null;
-    this.isScrolled = false;
-    this.clicks = {
-      fold: () => view.node("fold").setAttribute("aria-expanded", `${view.node("topic").classList.toggle("cd-open")}`),
-    };
-  }
-
-  /** @param {On} on */
-  attach(on) {
-    on(this.view.node("need"), "scroll", () => (this.isScrolled = true), { passive: true });
-    return undefined;
-  }
-
-  render() {
-    const { view, drawn } = this;
-    const topic = this.topicOn(view);
-    if (!topic || topic === drawn) return;
-    this.drawn = topic;
-    const name = nameOfTopic(topic);
-    view.setText("foldTitle", name);
-    view.setText("topicTitle", name);
-    view.setText("description", topic.description === name ? "" : topic.description);
-    view.setText("narrative", topic.narrative);
-    view.setHidden("narrativeBlock", !topic.narrative);
-    if (this.isScrolled && topic.query_id !== drawn?.query_id) view.node("need").scrollTop = 0;
-    this.isScrolled &&= topic.query_id === drawn?.query_id;
-  }
+/** The title, description and narrative of a topic, which fold on a narrow screen. @param {View} view @param {(view: View) => Topic | TopicWords | null | undefined} topicOn the topic on screen @returns {Part} */
+export function topicText(view, topicOn) {
+  const need = view.node("need");
+  /** @type {Topic | TopicWords | null} */
+  let drawn = null;
+  let isScrolled = false;
+  return {
+    clicks: {
+      fold: () => (view.node("fold").ariaExpanded = String(view.node("topic").classList.toggle("cd-open"))),
+    },
+    attach: (on) => void on(need, "scroll", () => (isScrolled = true), { passive: true }),
+    render() {
+      const topic = topicOn(view);
+      if (!topic || topic === drawn) return;
+      const name = nameOfTopic(topic);
+      view.setText("foldTitle", name);
+      view.setText("topicTitle", name);
+      view.setText("description", topic.description === name ? "" : topic.description);
+      view.setLine("narrative", topic.narrative, "narrativeBlock");
+      if (isScrolled && topic.query_id !== drawn?.query_id) {
+        need.scrollTop = 0;
+        isScrolled = false;
+      }
+      drawn = topic;
+    },
+  };
 }
 
-/** @implements {Part} */
-export class Topics {
-  /** @param {View} view */
-  constructor(view) {
-    this.view = view;
-    /** The topics as they are listed. @type {Topic[]} */
-    this.listed = [];
-    /** Topics with judgements that were not counted when they were listed. */
-    this.touched = new Set();
-    this.visit = 0;
-    /** @type {Record<string, Action>} */
-    this.actions = {
-      "next-unfinished": { run: () => view.card.dispatch({ type: "next-topic" }), when: () => view.item === null },
-    };
-    this.clicks = {
-      "previous-topic": () => this.step(-1),
-      "next-topic": () => this.step(1),
-      "go-topic": (/** @type {HTMLElement} */ { dataset }) => this.choose(dataset.query),
-    };
-  }
+/** Draws a count with its bar, which is not there without a goal. @param {View} view @param {"topic" | "all"} name @param {string} words @param {number} done @param {number | null} goal */
+export function drawCount(view, name, words, done, goal) {
+  if (view.texts[`${name}Count`] === words) return;
+  view.setText(`${name}Count`, words);
+  const bar = view.node(`${name}Bar`);
+  if (bar.parentElement) bar.parentElement.hidden = goal === null;
+  bar.style.transform = `scaleX(${goal ? Math.min(1, done / goal) : 0})`;
+}
 
-  get select() {
-    return /** @type {HTMLSelectElement} */ (this.view.node("topics"));
-  }
-
-  /** @param {On} on */
-  attach(on) {
-    on(this.select, "change", () => {
-      this.choose(this.select.value);
-      this.view.letGo();
-    });
-    return undefined;
-  }
+/** @param {View} view @returns {Part} */
+export function topics(view) {
+  const select = /** @type {HTMLSelectElement} */ (view.node("topics"));
+  /** The topics as they are listed. @type {Topic[]} */
+  let listed = [];
+  /** Topics with judgements that were not counted when they were listed. */
+  let touched = new Set();
+  let visit = 0;
 
   /** @param {string | undefined} queryId */
-  choose(queryId) {
-    if (queryId !== undefined) this.view.card.dispatch({ type: "topic", queryId, chosen: true });
+  function choose(queryId) {
+    if (queryId !== undefined) view.card.dispatch({ type: "topic", queryId, chosen: true });
   }
 
-  /** @param {number} by */
-  step(by) {
-    this.choose(this.listed[this.select.selectedIndex + by]?.query_id);
+  /** @param {"topic" | "all"} name @param {Topic | null} topic */
+  function drawJudged(name, topic) {
+    const { judged, pool } = countOf(view.state, topic);
+    drawCount(view, name, figure(judged) + (pool === null ? " judged" : ` of ${figure(pool)}`), judged, pool);
   }
 
-  /** @param {Item | null} item @param {boolean} turned */
-  render(item, turned) {
-    const { view } = this;
-    const { scope } = view.state;
+  function drawProgress() {
     const topic = shownTopic(view);
-    const [rule = "", words = ""] = scope.inLoop && topic?.query_id === scope.topic ? scope.chooser : [];
-    view.setHidden("chooser", !rule);
-    view.setText("chooserRule", rule);
-    view.setText("chooserState", words);
-    if (!topic) return;
-    if (turned && item && this.listed.length === scope.topics.length)
-      setTimeout(() => view.isLeft || this.drawProgress(), AFTER_FRAMES);
-    else this.drawProgress();
-    view.setText("topicId", `Topic ${cut(topic.query_id, 60)}`);
-    view.setHidden("topicId", !topic.title); // without a title the id stands in its place
-    const at = scope.topics.indexOf(topic);
-    if (this.select.selectedIndex !== at) this.select.selectedIndex = at;
-    view.field("previousTopic").disabled = at === 0;
-    view.field("nextTopic").disabled = at === scope.topics.length - 1;
-  }
-
-  /** A panel goes with the topic that it was opened in. */
-  rendered() {
-    const { view } = this;
-    const { visit } = view.state.scope;
-    if (this.visit === visit) return;
-    this.visit = visit;
-    if (view.panel) view.setPanel(null);
-  }
-
-  drawProgress() {
-    const { view } = this;
-    const topic = shownTopic(view);
-    if (!topic) return;
-    this.drawCount("topic", countOf(view.state, topic));
-    this.drawCount("all", countOf(view.state, null));
-    this.drawOptions();
-  }
-
-  /** @param {"topic" | "all"} name @param {{ judged: number, pool: number | null }} count */
-  drawCount(name, { judged, pool }) {
-    const { view } = this;
-    view.setText(`${name}Count`, pool === null ? `${figure(judged)} judged` : `${figure(judged)} of ${figure(pool)}`);
-    const bar = view.node(`${name}Bar`);
-    if (bar.parentElement) bar.parentElement.hidden = pool === null;
-    bar.style.transform = `scaleX(${pool ? judged / pool : 0})`;
+    if (view.isLeft || !topic) return;
+    drawJudged("topic", topic);
+    drawJudged("all", null);
+    drawOptions();
   }
 
   /** Only topics whose counts may have changed are drawn again: there may be hundreds. */
-  drawOptions() {
-    const { select, listed, touched } = this;
-    const { state } = this.view;
-    this.touched = new Set(outstanding(state).map(({ decision }) => decision.query_id));
-    this.listed = state.scope.topics;
-    for (const [i, topic] of this.listed.entries()) {
+  function drawOptions() {
+    const { state } = view;
+    const [former, changed] = [listed, touched];
+    touched = new Set(outstanding(state).map(({ decision }) => decision.query_id));
+    listed = state.scope.topics;
+    for (const [i, topic] of listed.entries()) {
       const { query_id } = topic;
-      if (listed[i] === topic && !touched.has(query_id) && !this.touched.has(query_id)) continue;
+      if (former[i] === topic && !changed.has(query_id) && !touched.has(query_id)) continue;
       const option = select.options[i] ?? select.appendChild(make("option"));
       option.value = query_id;
       const text = optionText(topic, countOf(state, topic));
       if (option.textContent !== text) option.textContent = text;
     }
-    select.length = this.listed.length;
+    select.length = listed.length;
   }
+
+  return {
+    actions: {
+      "next-unfinished": { run: () => view.card.dispatch({ type: "next-topic" }), when: () => view.item === null },
+    },
+    clicks: {
+      "previous-topic": () => choose(listed[select.selectedIndex - 1]?.query_id),
+      "next-topic": () => choose(listed[select.selectedIndex + 1]?.query_id),
+      "go-topic": ({ dataset }) => choose(dataset.query),
+    },
+    attach(on) {
+      on(select, "change", () => {
+        choose(select.value);
+        view.letGo();
+      });
+    },
+    render(item, turned) {
+      const { scope } = view.state;
+      const topic = shownTopic(view);
+      const [rule = "", words = ""] = scope.inLoop && topic?.query_id === scope.topic ? scope.chooser : [];
+      view.setLine("chooserRule", rule, "chooser");
+      view.setText("chooserState", words);
+      if (!topic) return;
+      if (turned && item && listed.length === scope.topics.length) setTimeout(drawProgress, AFTER_FRAMES);
+      else drawProgress();
+      view.setText("topicId", `Topic ${cut(topic.query_id, 60)}`);
+      view.setHidden("topicId", !topic.title); // without a title the id stands in its place
+      const at = scope.topics.indexOf(topic);
+      if (select.selectedIndex !== at) select.selectedIndex = at;
+      view.field("previousTopic").disabled = at === 0;
+      view.field("nextTopic").disabled = at === scope.topics.length - 1;
+    },
+    /** A panel goes with the topic that it was opened in. */
+    rendered() {
+      const isOther = visit !== view.state.scope.visit;
+      visit = view.state.scope.visit;
+      if (isOther && view.panel) view.setPanel(null);
+    },
+  };
 }
 
 /**

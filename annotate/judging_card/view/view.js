@@ -15,11 +15,7 @@ import { Keys } from "./keys.js";
 import { forward, setHidden } from "./nodes.js";
 
 export class View {
-  /**
-   * @param {Face} face
-   * @param {Card} card
-   * @param {HTMLElement} root the node with `data-part="card"`
-   */
+  /** @param {Face} face @param {Card} card @param {HTMLElement} root the node with `data-part="card"` */
   constructor(face, card, root) {
     this.face = face;
     this.card = card;
@@ -84,9 +80,8 @@ export class View {
 
   /** The element that has the focus within the card's root. */
   get active() {
-    return /** @type {HTMLElement | null} */ (
-      /** @type {Document | ShadowRoot} */ (this.root.getRootNode()).activeElement
-    );
+    const page = /** @type {Document | ShadowRoot} */ (this.root.getRootNode());
+    return /** @type {HTMLElement | null} */ (page.activeElement);
   }
 
   /** Brings the screen up to date. Everything is compared first, so calling it often costs nothing. */

@@ -13,15 +13,8 @@ export const adjudication = unitKind({
   full: 36,
   ask: (id) => ({ pair: id }),
   take({ topic, documents, opinions }) {
-    const { query_id } = topic;
-    return {
-      id: pairId({ query_id, doc_id: documents[0].doc_id }),
-      queryId: query_id,
-      topic,
-      documents,
-      opinions,
-      before: null,
-    };
+    const id = pairId({ query_id: topic.query_id, doc_id: documents[0].doc_id });
+    return { id, queryId: topic.query_id, topic, documents, opinions, before: null };
   },
   decided: ({ former }) => former,
   title: ({ documents: [doc] }) => doc?.title || doc?.doc_id || "",

@@ -3,7 +3,7 @@
 /** @import { CalibrationFeedback, Doc, Entry, Kind, Pending, State, SyncRequest, Topic, Turn, Unit } from "../types.js" */
 
 import { contextOf } from "../outbox.js";
-import { changeHistory, keepUnits, lineUp, notice, onScreen, outstanding, reply, store } from "../state.js";
+import { changeHistory, keepUnits, lineUp, outstanding, putBefore } from "../state.js";
 
 /** Ask for more when fewer unseen documents are held: so many can be judged without a connection. */
 const LOW = 24;
@@ -45,6 +45,9 @@ const MOST_FEEDBACK = 5;
  * @property {string | null} problem why the model cannot choose
  * @property {CalibrationFeedback[] | null} feedback
  */
+
+/** What is not known yet of a topic that was just opened. */
+const UNKNOWN = { problem: null, nextTopic: null, budget: "", chosen: false, inLoop: false, chooser: [], looks: 0 };
 
 /** @param {string} queryId @param {string} docId */
 export const pairId = (queryId, docId) => JSON.stringify([queryId, docId]);
@@ -114,21 +117,10 @@ function openTopic(turn, queryId) {
   const { [queryId]: waiting = [], ...others } = scope.apart;
   const taken = state.units.filter((unit) => unit.taken); // what was searched for is there when the topic is again
   const apart = scope.topic === null || !taken.length ? others : { ...others, [scope.topic]: taken };
-  Object.assign(scope, {
-    apart,
-    topic: queryId,
-    visit: scope.visit + 1,
-    problem: null,
-    nextTopic: null,
-    budget: "",
-    chosen: false,
-    inLoop: false,
-    chooser: [],
-    looks: 0,
-  });
+  Object.assign(scope, { ...UNKNOWN, apart, topic: queryId, visit: scope.visit + 1 });
   Object.assign(state, { units: waiting, exhausted: false, look: null });
-  turn.effects.push({ type: "timer", name: "look", ms: null });
-  store(turn, "topic", queryId);
+  turn.timer("look", null);
+  turn.store("topic", queryId);
 }
 
 /** @param {Turn<Scope>} turn @param {string} queryId @param {boolean} chosen */
@@ -147,28 +139,24 @@ function changeTopic(turn, queryId, chosen) {
 function bringTo(turn, queryId, code, details = {}) {
   const { state } = turn;
   if (!topicOf(state.scope, queryId)) {
-    // new since the topics were fetched
-    state.scope.topicsDue = true;
+    state.scope.topicsDue = true; // it is new since they were fetched
     state.due = true;
     return;
   }
   openTopic(turn, queryId);
   state.scope.brought = true;
   state.wantsRecent = true;
-  notice(turn, code, details);
+  turn.notice(code, details);
 }
 
 /** The topic of the newest judgement that this browser knows of. @param {Turn<Scope>} turn @param {string} queryId */
 function keepLast(turn, queryId) {
   if (turn.state.scope.last === queryId) return;
   turn.state.scope.last = queryId;
-  store(turn, "last", queryId);
+  turn.store("last", queryId);
 }
 
-/**
- * @param {Turn<Scope>} turn
- * @param {{ topics: Topic[], last?: string | null, work?: string | null }} answer
- */
+/** @param {Turn<Scope>} turn @param {{ topics: Topic[], last?: string | null, work?: string | null }} answer */
 function takeTopics(turn, { topics, last: there = null, work = null }) {
   const { state } = turn;
   const { scope } = state;
@@ -202,16 +190,11 @@ function wanted(state) {
 /** @param {State<Scope>} state @param {number} want @returns {SyncRequest} */
 function syncRequest(state, want) {
   const { scope } = state;
-  const body = {
-    decisions: state.outbox.map(({ decision }) => decision),
-    skips: scope.skips,
-    query_id: scope.topic,
-    holding: state.units.map((unit) => docOf(unit).doc_id),
-    alone: !Object.keys(state.tabs).length, // else the other tab's reservations are left to it
-    want,
-    recent: state.wantsRecent,
-    tried: scope.tried,
-  };
+  const { skips, topic: query_id, tried } = scope;
+  const decisions = state.outbox.map(({ decision }) => decision);
+  const holding = state.units.map((unit) => docOf(unit).doc_id);
+  const alone = !Object.keys(state.tabs).length; // else the other tab's reservations are left to it
+  const body = { decisions, skips, query_id, holding, alone, want, recent: state.wantsRecent, tried };
   const context = { ...contextOf(state), want, visit: scope.visit, skips: scope.skips.length };
   return { lane: "sync", route: "sync", body, context };
 }
@@ -249,7 +232,7 @@ function takeSurplus(turn, batch, uuids) {
   if (!surplus.size) return surplus;
   changeHistory(turn, (entry) => (surplus.has(entry.decision.uuid ?? "") ? { ...entry, surplus: true } : entry));
   const pending = batch.findLast(({ decision }) => surplus.has(decision.uuid));
-  if (pending && !turn.state.notice?.urgent) notice(turn, "surplus", { title: pending.title });
+  if (pending && !turn.state.notice?.urgent) turn.notice("surplus", { title: pending.title });
   return surplus;
 }
 
@@ -286,8 +269,7 @@ function takeRecent(turn, recent, judged) {
   const older = recent.filter(
     (each) => each.kind !== "undone" && !known.has(idOf(each)) && judged.get(idOf(each)) !== false,
   );
-  state.history = [...older.reverse().map(recentEntry), ...state.history];
-  if (state.look !== null) state.look += older.length;
+  putBefore(state, older.reverse().map(recentEntry));
 }
 
 /** @param {any} recent a document with this annotator's judgement @returns {Entry} */
@@ -330,7 +312,7 @@ function takeMore(turn, want, answer, judged) {
   lineUp(state, fresh);
   if (want > 0) state.exhausted = fresh.length < want;
   // No other topic hands out documents before the calibration set is judged.
-  if (answer.first && answer.first !== state.scope.topic && !onScreen(turn.kind, state))
+  if (answer.first && answer.first !== state.scope.topic && !turn.item)
     bringTo(turn, answer.first, "calibration-first");
 }
 
@@ -367,7 +349,7 @@ function takeOrder(turn, answer, judged, sent) {
   const looks = sent ? 0 : scope.looks;
   scope.looks = answer.behind ? looks + 1 : 0;
   const ms = answer.behind && state.mounted ? Math.min(LAST_LOOK, FIRST_LOOK * 2 ** Math.min(looks, 6)) : null;
-  turn.effects.push({ type: "timer", name: "look", ms });
+  turn.timer("look", ms);
 }
 
 /**
@@ -377,16 +359,15 @@ function takeOrder(turn, answer, judged, sent) {
  * @param {Turn<Scope>} turn @param {any} answer
  */
 function goWhereWorkIs(turn, { documents, next = null, budget = "" }) {
-  const { kind, state } = turn;
+  const { state } = turn;
   const { scope } = state;
   if (documents.some((/** @type {Doc} */ doc) => !doc.calibration)) scope.brought = false;
-  const idle = onScreen(kind, state) === null;
+  const idle = turn.item === null;
   if (!idle || documents.length) Object.assign(scope, { tried: [], chosen: false });
   Object.assign(scope, { nextTopic: next, budget: budget ?? "" });
   const done = isDone(state, topicOf(scope, scope.topic));
   if (next === null || !idle || scope.chosen || (done && !scope.brought)) return;
-  const { tried, topic } = scope;
-  const { brought } = scope;
+  const { brought, topic, tried } = scope;
   bringTo(turn, next, "next-topic", { words: budget || "", ...(done && { done }) });
   if (scope.topic === topic) return;
   scope.brought = brought;
@@ -399,27 +380,8 @@ export const grade = {
   marks: { note: null, flagged: false, passages: [] },
   blank: { relevance: null },
   scope: ({ topic = null, last = null }) => ({
-    topics: null,
-    topic: null,
-    visit: 0,
-    wanted: undefined,
-    here: topic,
-    last,
-    skips: [],
-    tried: [],
-    nextTopic: null,
-    budget: "",
-    chosen: false,
-    brought: false,
-    topicsDue: false,
-    arriving: false,
-    all: null,
-    apart: {},
-    inLoop: false,
-    chooser: [],
-    looks: 0,
-    problem: null,
-    feedback: null,
+    ...{ ...UNKNOWN, topics: null, topic: null, wanted: undefined, here: topic, last, all: null, feedback: null },
+    ...{ visit: 0, skips: [], tried: [], apart: {}, brought: false, topicsDue: false, arriving: false },
   }),
   title: (unit) => docOf(unit).title || docOf(unit).doc_id,
   subject: idOf,
@@ -492,8 +454,7 @@ export const grade = {
       changeTopic(turn, queryId, chosen);
     },
     "next-topic"(turn) {
-      const next = nextUnfinished(turn.state);
-      if (next) changeTopic(turn, next.query_id, false);
+      changeTopic(turn, nextUnfinished(turn.state)?.query_id ?? "", false);
     },
     /** A document that was found by searching comes next, or at once; the one on screen stays behind it. */
     take(turn, { queryId, doc, atOnce }) {
@@ -503,25 +464,17 @@ export const grade = {
       if (queryId !== scope.topic) {
         // the topic was changed: it waits there
         scope.apart = { ...scope.apart, [queryId]: [unit, ...(scope.apart[queryId] ?? [])] };
-        return;
+        return undefined;
       }
       state.due = true; // tells the server what is in front, so that its reservation is prolonged
-      const shown = onScreen(kind, state);
+      const shown = turn.item;
       const open = shown && !shown.entry ? shown.unit : null;
-      if (open?.id === unit.id) {
-        // it has come up while it was being fetched
-        reply(turn, "on-screen-already");
-        return;
-      }
+      if (open?.id === unit.id) return turn.reply("on-screen-already"); // it has come up while it was being fetched
       const others = state.units.filter(({ id }) => id !== unit.id);
-      if (atOnce || !open) {
-        state.units = [unit, ...others];
-        if (atOnce) state.look = null;
-        notice(turn, "found-now", { title: kind.title(unit) });
-      } else {
-        state.units = [open, unit, ...others.filter((each) => each !== open)];
-        notice(turn, "found-next", { title: kind.title(unit) });
-      }
+      const isNow = atOnce || !open;
+      state.units = isNow ? [unit, ...others] : [open, unit, ...others.filter((each) => each !== open)];
+      if (atOnce) state.look = null;
+      return turn.notice(isNow ? "found-now" : "found-next", { title: kind.title(unit) });
     },
     "close-feedback"({ state }) {
       state.scope.feedback = null;

@@ -5,7 +5,7 @@
 
 /** @import { Decision, Entry, Item, PlannedComparison, State, SyncRequest, Turn, Unit } from "../types.js" */
 
-import { keepUnits, notice, outstanding } from "../state.js";
+import { keepUnits, outstanding } from "../state.js";
 import { topicTitle } from "./list.js";
 import { unitKind } from "./units.js";
 
@@ -32,6 +32,12 @@ function follow(plan, { kind, left = "", right = "" }) {
   if (!plan?.pair || !samePair(plan.pair, [left, right])) return undefined;
   const then = /** @type {Record<string, PlannedComparison> | undefined} */ (plan.then);
   return then?.[plan.pair[0] === left ? kind : (OTHER_WAY[kind] ?? kind)];
+}
+
+/** @param {Unit} unit @param {Decision} decision */
+function after(unit, decision) {
+  const next = follow(unit.next, decision);
+  return next?.pair === null ? null : { ...unit, next, done: (unit.done ?? 0) + 1 };
 }
 
 /** @param {State} state @param {string} queryId */
@@ -62,12 +68,8 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
     const done = plan.done + later.reduce((sum, { decision }) => sum + (decision.kind === "undone" ? -1 : 1), 0);
     changeUnit(state, queryId, (unit) => ({ ...unit, done, expected: plan.expected, next: nextOf(state, unit, next) }));
   }
-  sayDone(
-    turn,
-    batch.map(({ decision }) => decision.uuid),
-    plans,
-    gone,
-  );
+  const uuids = batch.map(({ decision }) => decision.uuid);
+  sayDone(turn, uuids, plans, gone);
   const isLost = (/** @type {Unit} */ unit) => isWaiting(unit) && !plans[unit.queryId] && !gone.has(unit.queryId);
   return batch.length > 0 || outstanding(state).length > 0 || !state.units.some(isLost);
 }
@@ -91,24 +93,17 @@ function nextOf(state, unit, next) {
  * Where the card itself could not know that a topic is done with the last decision, the server says it.
  *
  * @param {Turn} turn
- * @param {string[]} batch uuids
+ * @param {(string | null)[]} batch uuids
  * @param {Record<string, { next: PlannedComparison }>} plans
  * @param {Set<string>} gone
  */
-function sayDone({ state, ...turn }, batch, plans, gone) {
-  const { decision, title } = state.history.at(-1) ?? {};
-  const said = state.notice;
-  if (
-    !decision ||
-    state.look !== null ||
-    !batch.includes(decision.uuid ?? "") ||
-    said?.decision !== decision ||
-    said.done
-  )
-    return;
+function sayDone(turn, batch, plans, gone) {
+  const { history, look, notice: said } = turn.state;
+  const { decision, title = "" } = history.at(-1) ?? {};
+  if (!decision || look !== null || !batch.includes(decision.uuid) || said?.decision !== decision || said.done) return;
   const plan = plans[decision.query_id];
-  const isDone = plan ? plan.next.pair === null : gone.has(decision.query_id);
-  if (isDone) notice({ state, ...turn }, "decided", { title: title ?? "", decision, done: true });
+  const done = plan ? plan.next.pair === null : gone.has(decision.query_id);
+  if (done) turn.notice("decided", { title, decision, done });
 }
 
 export const preference = unitKind({
@@ -133,10 +128,7 @@ export const preference = unitKind({
     if (decision) return { left: decision.left ?? "", right: decision.right ?? "" };
     return next?.pair ? { left: next.pair[0], right: next.pair[1] } : null;
   },
-  after(unit, decision) {
-    const next = follow(unit.next, decision);
-    return next?.pair === null ? null : { ...unit, next, done: (unit.done ?? 0) + 1 };
-  },
+  after,
   delta: (_state, _unit, after) => (after === null ? 1 : 0),
   /** What comes after the changed decision may be another way now. @param {Turn} turn @param {Item} item */
   revised({ state }, { unit: { queryId } }) {
@@ -144,7 +136,7 @@ export const preference = unitKind({
     changeUnit(state, queryId, (unit) => (unit.next?.pair ? { ...unit, next: { pair: unit.next.pair } } : unit));
     state.due = true;
   },
-  back({ kind, state }, { unit, decision }) {
+  back({ state }, { unit, decision }) {
     const { query_id: queryId, left = "", right = "" } = decision;
     const open = unitOf(state, queryId);
     const others = state.history.filter((entry) => entry.decision.query_id === queryId);
@@ -153,18 +145,13 @@ export const preference = unitKind({
     // A unit of the history is as it was before its own decision.
     const decided = Math.max(before, ...others.map((entry) => entry.unit?.done ?? 0)) + 1;
     const done = Math.max(0, (open ? (open.done ?? 0) : decided) - 1);
-    const next =
-      isLast &&
-      unit.next?.pair &&
-      kind.subject({ query_id: queryId, left: unit.next.pair[0], right: unit.next.pair[1] }) === kind.subject(decision)
-        ? unit.next
-        : { pair: /** @type {[string, string]} */ ([left, right]) };
+    const isPlanned = isLast && unit.next?.pair && samePair(unit.next.pair, [left, right]);
+    const next = isPlanned ? unit.next : { pair: pairOf(decision) };
     return { unit: { ...(open ?? unit), next, done }, delta: open ? 0 : -1 };
   },
   heard(unit, decision) {
-    if (!unit.next?.pair || !samePair(unit.next.pair, pairOf(decision)) || decision.kind === "undone") return unit;
-    const next = follow(unit.next, decision);
-    return next?.pair === null ? null : { ...unit, next, done: (unit.done ?? 0) + 1 };
+    const isNext = unit.next?.pair && samePair(unit.next.pair, pairOf(decision));
+    return isNext && decision.kind !== "undone" ? after(unit, decision) : unit;
   },
   /** While the server cannot be reached, topics with a plan come before those without. */
   arrange(turn) {

@@ -3,7 +3,7 @@
 /** @import { Decision, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
 
 import { contextOf } from "../outbox.js";
-import { changeHistory, entryAt, keepUnits, lineUp, outstanding } from "../state.js";
+import { changeHistory, entryAt, keepUnits, lineUp, outstanding, putBefore } from "../state.js";
 
 /** Older decisions that a fresh card can look back at. */
 const RECENT = 40;
@@ -44,18 +44,14 @@ export function countOf(state) {
   return { done: Math.max(0, Math.min(progress.goal, progress.done + mine)), goal: progress.goal };
 }
 
-/**
- * @param {UnitKind} own
- * @returns {Kind<Scope>}
- */
+/** @param {UnitKind} own @returns {Kind<Scope>} */
 export function unitKind(own) {
   const { name, route, low, full, isWaiting = () => false, heard = () => null } = own;
 
   /** @param {State<Scope>} state */
   function wanted(state) {
-    if (!state.mounted || state.exhausted) return 0;
     const held = state.units.filter(({ skipped }) => !skipped).length;
-    return held < low ? full - held : 0;
+    return held < low && !state.exhausted ? full - held : 0;
   }
 
   /** Whether the server has to say how a unit goes on, and has what another tab decided of it. @param {State<Scope>} state */
@@ -99,11 +95,7 @@ export function unitKind(own) {
       .map(own.take)
       .filter((/** @type {Unit} */ { id }) => !held.has(id) && !busy.has(id))
       .map((/** @type {Unit} */ unit) => ({ ...unit, skipped: state.skipped.includes(unit.id) }));
-    lineUp(
-      state,
-      fresh.filter((/** @type {Unit} */ { skipped }) => !skipped),
-    );
-    state.units = [...state.units, ...fresh.filter((/** @type {Unit} */ { skipped }) => skipped)];
+    lineUp(state, fresh);
     if (want > 0) state.exhausted = answer.exhausted;
     return isTaken;
   }
@@ -111,19 +103,17 @@ export function unitKind(own) {
   /** Older decisions for undo and looking back; what this browser knows is newer and wins. @param {Turn<Scope>} turn @param {any[]} decisions */
   function takeRecent({ state }, decisions) {
     state.wantsRecent = false;
-    const known = new Set([...state.history, ...state.outbox].map(({ decision }) => own.subject(decision)));
+    const known = new Set([...state.history, ...outstanding(state)].map(({ decision }) => own.subject(decision)));
     const older = decisions.filter((decision) => !known.has(own.subject(decision))).reverse();
-    state.history = [
-      ...older.map(({ title, titles: _, ...decision }) => ({
-        decision,
-        title: title || decision.query_id,
-        unit: null,
-        was: null,
-        order: 0,
-      })),
-      ...state.history,
-    ];
-    if (state.look !== null) state.look += older.length;
+    /** @param {any} recent */
+    const entryOf = ({ title, titles: _, ...decision }) => ({
+      decision,
+      title: title || decision.query_id,
+      unit: null,
+      was: null,
+      order: 0,
+    });
+    putBefore(state, older.map(entryOf));
   }
 
   /** The unit that the page was opened for: the next one, or what was decided of it. @param {Turn<Scope>} turn @param {any} answer */
@@ -156,13 +146,8 @@ export function unitKind(own) {
     isBlocked(state) {
       const count = countOf(state);
       const isDone = !count?.goal || count.done >= count.goal;
-      return (
-        state.scope.task === name &&
-        !isDone &&
-        state.exhausted &&
-        state.asked === undefined &&
-        !state.units.some(isWaiting)
-      );
+      const isOpen = state.scope.task === name && !isDone && state.asked === undefined;
+      return isOpen && state.exhausted && !state.units.some(isWaiting);
     },
     again({ state }) {
       state.exhausted = false;
