@@ -43,7 +43,7 @@ export class Card {
     /** @type {Map<TimerName, ReturnType<typeof setTimeout>>} */
     this.timers = new Map();
     this.openTabs(place);
-    setInterval(() => this.dispatch({ type: "beat" }), HEARTBEAT);
+    setInterval(() => this.isInFront() && this.dispatch({ type: "beat" }), HEARTBEAT);
   }
 
   /** @param {Happening} happening */
