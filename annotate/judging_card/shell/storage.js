@@ -57,14 +57,14 @@ export class Storage {
     const isDraft = (/** @type {[string, any]} */ [, value]) => typeof value === "object" && value !== null;
     /** @type {Record<string, Draft>} */
     const drafts = Object.fromEntries(this.all("draft:").filter(isDraft));
-    const refused = listIn(this.read("refused")).filter((each) => each?.decision);
-    const skipped = listIn(this.read("skipped"));
+    const refused = arrayOf(this.read("refused")).filter((each) => each?.decision);
+    const skipped = arrayOf(this.read("skipped"));
     return { tab, outbox, drafts, refused, skipped, topic: this.read("topic"), last: this.read("last") };
   }
 }
 
 /** @param {any} value @returns {any[]} */
-const listIn = (value) => (Array.isArray(value) ? value : []);
+const arrayOf = (value) => (Array.isArray(value) ? value : []);
 
 /** crypto.randomUUID exists on https and localhost only; a campaign on a LAN address needs one as well. */
 export function newUuid() {
