@@ -30,11 +30,11 @@ demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the 
 
 test: lint chromium ## everything the project checks
 	@$(NODE_TESTS)
-	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadgroup tests
+	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadfile tests
 
 quick: lint ## what fits into little more than a minute: no browser, nothing slow
 	@$(NODE_TESTS)
-	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow and not browser" tests
+	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadfile -m "not slow and not browser" tests
 
 fuzz: $(VENV)/.dev ## random cases by the thousand, of which `make test` tries a few
 	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest -q -n 2 -m "fuzz or hypothesis" tests
