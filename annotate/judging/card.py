@@ -8,6 +8,7 @@ judging routes and never sets a component value, so judging starts no script run
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
@@ -92,9 +93,10 @@ CARDS = {"grades": GRADE, "list": LIST, "preference": PREFERENCE}  # the card fo
 # The script finds nodes by `data-part`, and the action of a click by `data-do`; `data-key` names the command of a key
 # cap. Text that comes from a campaign is in nodes of the class `cd-apart`, which isolates its writing direction.
 def nodes(card: Card) -> str:
-    """Assemble the card's HTML from its frame, the shared buttons, and its panels."""
-    frame = _read(f"html/{card.name}.html").replace("<!-- actions -->", _read("html/actions.html"))
-    return frame.replace("<!-- panels -->", "".join(_read(f"html/panels/{name}.html") for name in card.panels))
+    """Assemble the card's HTML: ``<!-- NAME -->`` stands for a file that several cards share, or for the panels."""
+    panels = "".join(_read(f"html/panels/{name}.html") for name in card.panels)
+    frame = _read(f"html/{card.name}.html").replace("<!-- panels -->", panels)
+    return re.sub(r"<!-- (\w+) -->", lambda shared: _read(f"html/{shared[1]}.html"), frame)
 
 
 def style_sheet(card: Card) -> str:

@@ -29,8 +29,8 @@ def document_payloads(
 ) -> list[wire.DocumentPayload]:
     """Make the payloads of documents, without a word on how they came into the pool: annotators judge blind.
 
-    The topic's terms are found in each, and choose the excerpts; without a topic there are none of both. Texts are cut
-    after `cap` characters.
+    Each has the places of the topic's terms, which also choose the excerpts; without a topic there are no places and no
+    excerpts. Texts are cut after `cap` characters.
     """
     settings = campaign.settings.judging_page()
     terms = [] if query_id is None else campaign.document_view.terms_of(query_id)

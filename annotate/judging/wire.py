@@ -51,25 +51,26 @@ class DocumentPayload(TypedDict):
     calibration: NotRequired[bool]  # Everybody judges this document for the topic.
 
 
-class TopicPayload(TypedDict):
-    """A topic of the annotator with its progress."""
+class Topic(TypedDict):
+    """A topic."""
 
     query_id: str
     title: str
     description: str
     narrative: str
+
+
+class TopicPayload(Topic):
+    """A topic of the annotator with its progress."""
+
     pool: int | None  # Documents to judge; null in a loop over the whole collection.
     judged: int
     without_text: int  # Pooled documents that are held back until their text is imported.
 
 
-class TopicWords(TypedDict):
+class TopicWords(Topic):
     """The topic of a unit."""
 
-    query_id: str
-    title: str
-    description: str
-    narrative: str
     note: str  # The manager's, for annotators; "" if there is none.
 
 
@@ -183,16 +184,26 @@ class SyncProgress(TypedDict):
     topic: NotRequired[Progress]
 
 
-class RecentJudgement(DocumentPayload):
-    """A judged document with the annotator's judgement."""
+class SaidGrade(TypedDict):
+    """The annotator's grade of a document."""
 
-    query_id: str
     kind: Kind
     relevance: int | None
     reason: str | None
+
+
+class SaidJudgement(SaidGrade):
+    """The annotator's judgement of a document."""
+
     note: str | None
     flagged: bool
     passages: list[tuple[int, int]]
+
+
+class RecentJudgement(DocumentPayload, SaidJudgement):
+    """A judged document with the annotator's judgement."""
+
+    query_id: str
 
 
 class CalibrationFeedback(TypedDict):
@@ -238,17 +249,6 @@ class DocumentRequest(TypedDict):
     doc_id: str
     query_id: NotRequired[str | None]
     said: NotRequired[bool]  # Also answer the annotator's judgement for the topic, which is required then.
-
-
-class SaidJudgement(TypedDict):
-    """The annotator's judgement of a document."""
-
-    kind: Kind
-    relevance: int | None
-    reason: str | None
-    note: str | None
-    flagged: bool
-    passages: list[tuple[int, int]]
 
 
 class DocumentAnswer(DocumentPayload):
@@ -329,7 +329,7 @@ class EarlierJudgement(TypedDict):
     judged_at: str
 
 
-class PastJudgement(TypedDict):
+class PastJudgement(SaidJudgement):
     """A current judgement of the annotator."""
 
     id: int
@@ -337,12 +337,6 @@ class PastJudgement(TypedDict):
     topic: str  # Its title.
     doc_id: str
     title: str
-    kind: Kind
-    relevance: int | None
-    reason: str | None
-    note: str | None
-    flagged: bool
-    passages: list[tuple[int, int]]
     judged_at: str
     former: list[EarlierJudgement]  # Of the same pair, newest first.
 
@@ -359,14 +353,6 @@ class NearRequest(TypedDict):
 
     query_id: str
     doc_ids: list[str]  # At most 50.
-
-
-class SaidGrade(TypedDict):
-    """The annotator's grade of a document."""
-
-    kind: Kind
-    relevance: int | None
-    reason: str | None
 
 
 class NearDuplicate(TypedDict):
@@ -486,30 +472,30 @@ class UnitProgress(TypedDict):
     left_for_me: int
 
 
-class PastListDecision(TypedDict):
-    """The annotator's decision on a list."""
+class PastDecision(TypedDict):
+    """The fields of the annotator's earlier decisions."""
 
     uuid: str | None
     query_id: str
+    reason: str | None
+    note: str | None
+    judged_at: str | None
+
+
+class PastListDecision(PastDecision):
+    """The annotator's decision on a list."""
+
     kind: ChoiceKind
     shown: list[str]
     chosen: list[str]
-    reason: str | None
-    note: str | None
-    judged_at: str | None
 
 
-class PastPreferenceDecision(TypedDict):
+class PastPreferenceDecision(PastDecision):
     """The annotator's decision on two documents."""
 
-    uuid: str | None
-    query_id: str
     kind: PreferenceKind
     left: str
     right: str
-    reason: str | None
-    note: str | None
-    judged_at: str | None
 
 
 class PlannedComparison(TypedDict):
@@ -619,30 +605,21 @@ class AdjudicationSyncRequest(TypedDict):
     filter: NotRequired[PairFilter | None]
 
 
-class Opinion(TypedDict):
+class Opinion(SaidJudgement):
     """One annotator's judgement of the pair."""
 
     annotator: str
-    kind: Kind
-    relevance: int | None
-    reason: str | None
-    note: str | None
-    flagged: bool
-    passages: list[tuple[int, int]]
     quotes: list[str]  # The texts of `passages`.
     seconds: float | None
     judged_at: str | None
 
 
-class PastAdjudication(TypedDict):
+class PastAdjudication(SaidGrade):
     """The manager's current adjudication of a pair."""
 
     uuid: str
     query_id: str
     doc_id: str
-    kind: Kind
-    relevance: int | None
-    reason: str | None
     note: str | None
     judged_at: str | None
 

@@ -291,13 +291,13 @@ export interface NearRequest {
 
 /** One annotator's judgement of the pair. */
 export interface Opinion {
-  annotator: string;
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
   reason: string | null;
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
+  annotator: string;
   /** The texts of `passages`. */
   quotes: string[];
   seconds: number | null;
@@ -320,30 +320,30 @@ export interface PairFilter {
 
 /** The manager's current adjudication of a pair. */
 export interface PastAdjudication {
-  uuid: string;
-  query_id: string;
-  doc_id: string;
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
   reason: string | null;
+  uuid: string;
+  query_id: string;
+  doc_id: string;
   note: string | null;
   judged_at: string | null;
 }
 
 /** A current judgement of the annotator. */
 export interface PastJudgement {
-  id: number;
-  query_id: string;
-  /** Its title. */
-  topic: string;
-  doc_id: string;
-  title: string;
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
   reason: string | null;
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
+  id: number;
+  query_id: string;
+  /** Its title. */
+  topic: string;
+  doc_id: string;
+  title: string;
   judged_at: string;
   /** Of the same pair, newest first. */
   former: EarlierJudgement[];
@@ -353,24 +353,24 @@ export interface PastJudgement {
 export interface PastListDecision {
   uuid: string | null;
   query_id: string;
-  kind: "chosen" | "cannot judge" | "undone";
-  shown: string[];
-  chosen: string[];
   reason: string | null;
   note: string | null;
   judged_at: string | null;
+  kind: "chosen" | "cannot judge" | "undone";
+  shown: string[];
+  chosen: string[];
 }
 
 /** The annotator's decision on two documents. */
 export interface PastPreferenceDecision {
   uuid: string | null;
   query_id: string;
-  kind: "left" | "right" | "equal" | "cannot judge" | "undone";
-  left: string;
-  right: string;
   reason: string | null;
   note: string | null;
   judged_at: string | null;
+  kind: "left" | "right" | "equal" | "cannot judge" | "undone";
+  left: string;
+  right: string;
 }
 
 /**
@@ -432,12 +432,12 @@ export interface Progress {
 
 /** An adjudication with the title of its document. */
 export interface RecentAdjudication {
-  uuid: string;
-  query_id: string;
-  doc_id: string;
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
   reason: string | null;
+  uuid: string;
+  query_id: string;
+  doc_id: string;
   note: string | null;
   judged_at: string | null;
   title: string;
@@ -466,25 +466,25 @@ export interface RecentJudgement {
   title_terms: [number, number][];
   /** Everybody judges this document for the topic. */
   calibration?: boolean;
-  query_id: string;
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
   reason: string | null;
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
+  query_id: string;
 }
 
 /** A decision with the titles of its topic and, by id, of its documents. */
 export interface RecentListDecision {
   uuid: string | null;
   query_id: string;
-  kind: "chosen" | "cannot judge" | "undone";
-  shown: string[];
-  chosen: string[];
   reason: string | null;
   note: string | null;
   judged_at: string | null;
+  kind: "chosen" | "cannot judge" | "undone";
+  shown: string[];
+  chosen: string[];
   title: string;
   titles: Record<string, string>;
 }
@@ -493,12 +493,12 @@ export interface RecentListDecision {
 export interface RecentPreferenceDecision {
   uuid: string | null;
   query_id: string;
-  kind: "left" | "right" | "equal" | "cannot judge" | "undone";
-  left: string;
-  right: string;
   reason: string | null;
   note: string | null;
   judged_at: string | null;
+  kind: "left" | "right" | "equal" | "cannot judge" | "undone";
+  left: string;
+  right: string;
   title: string;
   titles: Record<string, string>;
 }

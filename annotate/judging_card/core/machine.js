@@ -201,8 +201,8 @@ function leaveClosed(turn, returned, closed) {
   const { item, kind, state } = turn;
   if (!returned || !item || item.entry || item.drawn !== returned || item.unit.taken) return;
   if (!closed.includes(kind.closedId?.(item.unit) ?? item.unit.id)) return;
-  const draft_ = state.drafts[item.subject];
-  if (draft_?.chosen?.length || !same(marksIn(kind, draft_), kind.marks)) return;
+  const waiting = state.drafts[item.subject];
+  if (waiting?.chosen?.length || !same(marksIn(kind, waiting), kind.marks)) return;
   if (isOutgoing(turn)({ query_id: item.unit.queryId, ...item.about })) return;
   keepUnits(turn, (unit) => unit !== item.unit);
   turn.notice("closed-elsewhere", { title: kind.title(item.unit) });

@@ -144,7 +144,7 @@ function takeSkipped(turn, { id }) {
  * @param {{ name: string, value: any }} event
  */
 export function takeStored({ state }, { name, value }) {
-  if (name === "refused") state.refused = value ?? [];
+  if (name === "refused") state.refused = Array.isArray(value) ? value : [];
   if (!name.startsWith("draft:")) return;
   const subject = name.slice("draft:".length);
   const { [subject]: former, ...others } = state.drafts;
