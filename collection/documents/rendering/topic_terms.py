@@ -17,9 +17,9 @@ MOST_PLACES = 5_000
 # Hangul has blanks, but particles are attached to its words.
 _HANGUL = "\uac00-\ud7af"
 _KATAKANA = "\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f"
-_LONG_WORDS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer: several signs to a syllable
+_LONG_WORDS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer: several characters to a syllable
 _UNSPACED = UNSPACED + _HANGUL + "\uff66-\uff9f"
-# Signs within words, which \w does not have: combining marks, all of the Indic blocks, joiners, soft hyphens.
+# Characters within words that \w does not match: combining marks, all of the Indic blocks, joiners, soft hyphens.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u0900-\u0963\u0966-\u0dff\u00ad\u200c\u200d"
@@ -65,7 +65,7 @@ por pour quels quelles que qui se sind son sono su sur sus te um uma un una und 
 y zu zum zur auch auf aus als bei che est het os ne
 """
 STOP_WORDS = frozenset(_SMALL.split())
-"""Words that every text has: English, of other languages the most frequent, and what topics say of themselves."""
+"""English function words, the most frequent of other languages, and words with which topics describe themselves."""
 
 
 Hit = tuple[int, int, int]
@@ -133,7 +133,7 @@ _MOST_VERDICTS = 50_000
 
 
 class _Matcher(dict[str, int]):
-    """The terms of a topic, made ready; the number of the term that a word of a text matches, by word, else -1."""
+    """The terms of a topic, prepared for matching: maps a word to the number of the term that it matches, or -1."""
 
     def __init__(self, terms: tuple[str, ...]) -> None:
         super().__init__()
@@ -170,7 +170,7 @@ class _Matcher(dict[str, int]):
         return -1
 
     def words(self, text: str) -> list[Hit]:
-        """Words that match a term; none that is part of a_name."""
+        """Places of the words that match a term, except parts of names with underscores."""
         if not self.stems:
             return []
         words = _ASCII_WORDS if text.isascii() else _WORDS
@@ -183,7 +183,7 @@ class _Matcher(dict[str, int]):
         ]
 
     def _likely(self, text: str, plain: str, words: re.Pattern[str]) -> Iterator[re.Match[str]]:
-        """The words that begin as a term does: to look for these is faster than to look at each word."""
+        """The words that begin as a term does, which is faster than looking up each word."""
         places: set[int] = set()
         for start in self.starts:
             at = plain.find(start)
@@ -194,7 +194,7 @@ class _Matcher(dict[str, int]):
         return filter(None, (words.match(text, at) for at in sorted(places)))
 
     def pieces_in(self, text: str) -> list[Hit]:
-        """The terms in scripts without blanks."""
+        """Places of the terms in scripts without blanks."""
         found: list[Hit] = []
         for piece, number in self.pieces:
             at = text.find(piece)
@@ -204,7 +204,7 @@ class _Matcher(dict[str, int]):
         return found
 
     def places_of_pieces(self, text: str) -> list[tuple[int, int]]:
-        """The same, merged, without particles around (Japanese) and with those behind (Korean)."""
+        """These places, merged; without hiragana at their ends (Japanese) and with particles that follow (Korean)."""
         merged: list[tuple[int, int]] = []
         for start, end, _ in sorted(self.pieces_in(text)):
             if merged and start < merged[-1][1]:
@@ -230,14 +230,14 @@ def _matcher(terms: tuple[str, ...]) -> _Matcher:
 
 
 def _fold(word: str) -> str:
-    """A word without case, accents, points, ligatures and signs of no width."""
+    """A word without case, accents, vowel points, ligatures and zero-width characters."""
     if word.isascii():
         return word.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", word).translate(_UNSEEN).lower())
 
 
 def _plain(text: str) -> str | None:
-    """A text without case and accents, of the same length; None if there is none: folded words have fewer signs."""
+    """A text without case and accents, of the same length; None if folding would change its length."""
     lower = text.lower()
     if text.isascii():
         return lower
@@ -260,7 +260,7 @@ def _without_s(word: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """A folded word without its commonest English endings, or without the Arabic article."""
+    """A folded word without the commonest English endings, or without the Arabic article (our own light stemmer)."""
     if word.startswith(_ARTICLE) and len(word) > 4:
         return word[2:]
     if _UNSTRIPPED.search(word):
