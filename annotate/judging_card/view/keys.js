@@ -129,7 +129,9 @@ export class Keys {
     if (path.some(isField)) {
       if (inside) event.stopPropagation(); // seen from outside it is no field: the page's own keys would act on it
       const { openPanel } = view;
-      if (openPanel?.field && view.nodes[openPanel.field] === target) return openPanel.inField?.(event) ?? null;
+      const isPanels = openPanel?.field !== undefined && view.nodes[openPanel.field] === target;
+      const react = isPanels ? openPanel.inField?.(event) : undefined;
+      if (react !== undefined) return react;
       return inside && leavesField(event, target) ? () => this.leaveField(target) : null;
     }
     if (!inside && path.some((node) => node.matches(FOREIGN))) return null;
@@ -166,24 +168,20 @@ export class Keys {
     const pressed = pressedOf(event);
     const { digit, key } = pressed;
     const { openPanel } = view;
-    const before = openPanel?.first?.(event, pressed);
-    if (before !== undefined) return before;
+    const own = openPanel?.keys?.(event, pressed);
+    if (own !== undefined) return own;
     if (key === "Escape") return openPanel ? () => view.setPanel(null) : this.escape();
     if (event.shiftKey && (key === "ArrowLeft" || key === "ArrowRight"))
       return this.sideways(key === "ArrowLeft" ? -1 : 1);
     const known = this.actionOf(this.names.get(key));
     if (known?.anywhere) return () => known.run("key");
-    const own = openPanel?.keys?.(event, pressed);
-    if (own !== undefined) return own;
     if (openPanel && known?.panel === view.panel) return () => known?.run("key");
     // A panel covers the document: nothing is judged or moved behind it. Some are beside it.
     if (openPanel && !openPanel.beside) return known || digit !== null || key in SCROLL ? () => undefined : null;
     if (known?.when && !known.when()) return known.refusal ? () => view.card.say(known.refusal ?? "") : null;
     if (known) return () => known.run("key");
-    if (digit !== null) {
-      const run = this.digitMeaning(digit);
-      return run && (() => run("key"));
-    }
+    const answer = digit === null ? null : this.digitMeaning(digit);
+    if (answer) return () => answer("key");
     if (key in SCROLL) return () => this.scroll((SCROLL[key] ?? 0) * (key === " " && event.shiftKey ? -1 : 1));
     return null;
   }
@@ -199,19 +197,16 @@ export class Keys {
 
   /** @param {number} digit @returns {((source: Source) => unknown) | null} */
   digitMeaning(digit) {
-    for (const part of this.view.parts) if (part.digit) return part.digit(digit);
-    return null;
+    return this.view.parts.find((part) => part.digit)?.digit?.(digit) ?? null;
   }
 
   /** Escape where no panel is open: back from what was opened last. @returns {Reaction} */
   escape() {
-    const { view } = this;
-    for (const part of view.parts) {
+    for (const part of this.view.parts) {
       const react = part.stepBack?.();
       if (react) return react;
     }
-    const { look, history } = view.state;
-    return look === null ? null : () => view.card.dispatch({ type: "look", step: history.length - look });
+    return null;
   }
 
   // --------------------------------------------------------------------------------------------- scrolling

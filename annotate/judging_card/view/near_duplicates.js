@@ -93,11 +93,10 @@ export function nearDuplicates(view) {
   }
 
   function leave() {
-    const { history, look } = view.state;
-    const entry = history.find(({ decision }) => card.kind.subject(decision) === trip?.from);
+    const entry = view.state.history.find(({ decision }) => card.kind.subject(decision) === trip?.from);
     trip = null;
     if (entry) card.dispatch({ type: "open", decision: entry.decision, title: entry.title });
-    else card.dispatch({ type: "look", step: history.length - (look ?? 0) });
+    else card.dispatch({ type: "look", step: Infinity });
   }
 
   return {

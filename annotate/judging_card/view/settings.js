@@ -176,7 +176,7 @@ export function settings(view) {
         say("All keys are reset.");
       },
     },
-    panels: { settings: { node: "settingsPanel", first: takeKey, render: drawPanel, left: () => say("") } },
+    panels: { settings: { node: "settingsPanel", keys: takeKey, render: drawPanel, left: () => say("") } },
     render() {
       if (drawn === view.own) return;
       drawn = view.own;

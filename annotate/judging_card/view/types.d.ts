@@ -73,13 +73,11 @@ export interface Panel {
   isList?: boolean;
   /** It is about the unit on screen, and closes with it. */
   isOfUnit?: boolean;
-  /** Its text field, and what a key means in it. */
+  /** Its text field, and what a key means in it: null to write, undefined for what it means in every field. */
   field?: string;
-  inField?(event: KeyboardEvent): Reaction;
+  inField?(event: KeyboardEvent): Reaction | undefined;
   /** What a key means elsewhere: null for nothing, undefined for what it always means. */
   keys?(event: KeyboardEvent, pressed: Pressed): Reaction | undefined;
-  /** The same, before Escape and what can be done anywhere. */
-  first?(event: KeyboardEvent, pressed: Pressed): Reaction | undefined;
   /** Draws it while it is open. */
   render?(): void;
   /** After it was closed. */

@@ -115,7 +115,7 @@ export const preference = unitKind({
   takePlans,
   ask: (id) => ({ query_id: id }),
   take({ topic, documents, plan: { next, done, expected } }) {
-    return { id: topic.query_id, queryId: topic.query_id, topic, documents, next, done, expected, before: null };
+    return { id: topic.query_id, queryId: topic.query_id, topic, documents, next, done, expected };
   },
   decided({ topic, plan, former }) {
     const last = former?.at(-1);
