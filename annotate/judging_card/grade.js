@@ -67,6 +67,7 @@ export default mountable({
   kind: grade,
   place: "",
   noun: "judgement",
+  one: "document",
   parts,
   scroller: (view) => view.node("scroller"),
   asked: (_, { query_id }) => query_id,

@@ -8,9 +8,7 @@ import { changeHistory, chosenOf, entryOf, HISTORY, keepMarks, marksIn, marksOf,
 /**
  * The one place where decisions are made: kept in the browser first, then on the way.
  *
- * @param {Turn} turn
- * @param {Sent} decision
- * @param {{ title: string, delta: number, at: number, unit: Unit }} details
+ * @param {Turn} turn @param {Sent} decision @param {{ title: string, delta: number, at: number, unit: Unit }} details
  * @returns {Pending}
  */
 function record(turn, decision, { title, delta, at, unit }) {
@@ -30,8 +28,7 @@ function record(turn, decision, { title, delta, at, unit }) {
 /**
  * Decides on what is on screen and goes on; with `stay`, an earlier decision stays on screen.
  *
- * @param {Turn} turn
- * @param {Event & { type: "decide" }} event
+ * @param {Turn} turn @param {Event & { type: "decide" }} event
  */
 export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, seconds, away, source }) {
   const { item, kind, state } = turn;
@@ -64,8 +61,7 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
 /**
  * Undoes the last decision, or the one on screen, and puts its unit on screen again.
  *
- * @param {Turn} turn
- * @param {Event & { type: "undo" }} event
+ * @param {Turn} turn @param {Event & { type: "undo" }} event
  */
 export function undo(turn, event) {
   const { state } = turn;
@@ -76,8 +72,7 @@ export function undo(turn, event) {
 }
 
 /**
- * @param {Turn} turn
- * @param {Entry & { unit: Unit }} entry
+ * @param {Turn} turn @param {Entry & { unit: Unit }} entry
  * @param {{ uuid: string, at: number, source: "key" | "click" }} by
  */
 function undoEntry(turn, entry, { uuid, at, source }) {
@@ -125,8 +120,7 @@ export function unskip(turn, { id }) {
 /**
  * Looks at earlier decisions: -1 is one further back, +1 one forward, and past the last is the open unit.
  *
- * @param {Turn} turn
- * @param {{ step: number }} event
+ * @param {Turn} turn @param {{ step: number }} event
  */
 export function look(turn, { step }) {
   const { state } = turn;
@@ -160,8 +154,7 @@ function leaveEntry(turn) {
 /**
  * Opens a decision that may not be in the history: fetches it with its unit.
  *
- * @param {Turn} turn
- * @param {{ decision: Decision, title: string }} event
+ * @param {Turn} turn @param {{ decision: Decision, title: string }} event
  */
 export function open(turn, { decision, title }) {
   const { kind, state } = turn;
@@ -182,10 +175,7 @@ function fetchUnit(turn, { decision, title }, goal, source = "key") {
 /**
  * A unit has arrived: it is shown or undone, unless the annotator has gone on.
  *
- * @param {Turn} turn
- * @param {FetchContext} context
- * @param {any} answer
- * @param {{ uuid: string, at: number }} by
+ * @param {Turn} turn @param {FetchContext} context @param {any} answer @param {{ uuid: string, at: number }} by
  */
 export function fetched(turn, { decision: asked, goal, on, source }, answer, by) {
   const { kind, state } = turn;
@@ -214,8 +204,7 @@ export function fetched(turn, { decision: asked, goal, on, source }, answer, by)
  * Changes the marks of what is on screen. At an open unit they wait for its decision; an earlier decision is made again
  * with them, and stays on screen.
  *
- * @param {Turn} turn
- * @param {Event & { type: "mark" }} event
+ * @param {Turn} turn @param {Event & { type: "mark" }} event
  */
 export function mark(turn, { changes, notice: code, type: _, ...by }) {
   const { item, kind, state } = turn;
@@ -236,8 +225,7 @@ export function mark(turn, { changes, notice: code, type: _, ...by }) {
 /**
  * Keeps marks, or selected documents, for the next decision on a subject, unless they change nothing.
  *
- * @param {Turn} turn
- * @param {{ subject: string, changes: Draft }} event
+ * @param {Turn} turn @param {{ subject: string, changes: Draft }} event
  */
 export function draft(turn, { subject, changes }) {
   const { kind, state } = turn;

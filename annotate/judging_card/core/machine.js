@@ -146,9 +146,7 @@ export function step(kind, before, event) {
 /**
  * Brings the state into order after each event, and sends what there is to send.
  *
- * @param {Turn} turn
- * @param {State} before
- * @param {Event} event
+ * @param {Turn} turn @param {State} before @param {Event} event
  */
 function settle(turn, before, event) {
   const { kind, state } = turn;
@@ -193,8 +191,7 @@ function wake(turn) {
 /**
  * Drops what is on screen if it was decided on another device while the page was hidden, unless it was changed here.
  *
- * @param {Turn} turn
- * @param {string | null} returned what was on screen when the annotator came back
+ * @param {Turn} turn @param {string | null} returned what was on screen when the annotator came back
  * @param {string[]} closed
  */
 function leaveClosed(turn, returned, closed) {

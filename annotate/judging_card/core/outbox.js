@@ -23,8 +23,7 @@ export const contextOf = (state) => ({
 /**
  * Forgets what the server has saved, and keeps what it refused in sight.
  *
- * @param {Turn} turn
- * @param {SyncRequest} request
+ * @param {Turn} turn @param {SyncRequest} request
  * @param {{ saved: string[], refused: { uuid: string, reason: string }[] }} answer
  * @returns {boolean} whether every decision was answered
  */
@@ -63,8 +62,7 @@ function takeRefusals(turn, refused, reasons) {
 /**
  * Removes refused decisions from the history; those that they would have replaced return.
  *
- * @param {Turn} turn
- * @param {Set<string>} refused uuids
+ * @param {Turn} turn @param {Set<string>} refused uuids
  */
 export function dropRefused(turn, refused) {
   /** @type {(entry: Entry | null) => Entry | null} */
@@ -85,8 +83,7 @@ export function forget(state, uuids) {
 /**
  * Sends other tabs' decisions from here: sent twice they are saved once, since the server knows them by their uuid.
  *
- * @param {Turn} turn
- * @param {(told: Told) => boolean} which
+ * @param {Turn} turn @param {(told: Told) => boolean} which
  */
 export function takeUnsent({ state }, which) {
   const taken = Object.values(state.told).flatMap((told) => (!told.saved && which(told) ? told.pending : []));
@@ -99,9 +96,7 @@ export function takeUnsent({ state }, which) {
  * Counts what the server had saved for other tabs when the request went out, since its answer includes that; and what
  * decisions of the request have replaced since.
  *
- * @param {Turn} turn
- * @param {SyncRequest} request
- * @param {any} answer
+ * @param {Turn} turn @param {SyncRequest} request @param {any} answer
  */
 export function countTold(turn, { context: { counted, batch } }, answer) {
   const { kind, state } = turn;
@@ -119,9 +114,7 @@ export function countTold(turn, { context: { counted, batch } }, answer) {
 /**
  * A request failed: it is made again after a while, which grows.
  *
- * @param {Turn} turn
- * @param {SyncRequest} request
- * @param {{ status: number, detail: string, at: number }} failure
+ * @param {Turn} turn @param {SyncRequest} request @param {{ status: number, detail: string, at: number }} failure
  */
 export function retryLater(turn, { context }, { status, detail, at }) {
   const { state } = turn;

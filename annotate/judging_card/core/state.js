@@ -42,9 +42,7 @@ export const openUnit = (state) => (state.asked === undefined ? state.units[0] :
 /**
  * What is on screen: an earlier decision that is looked back at, or what is to be decided next.
  *
- * @param {Kind} kind
- * @param {State} state
- * @returns {Item | null}
+ * @param {Kind} kind @param {State} state @returns {Item | null}
  */
 export function onScreen(kind, state) {
   const { look: entry } = state;
@@ -73,9 +71,7 @@ export function marksIn({ marks }, decision) {
 /**
  * What the decision of an item has with it, or will have.
  *
- * @param {Kind} kind
- * @param {State} state
- * @param {Item} item
+ * @param {Kind} kind @param {State} state @param {Item} item
  */
 export const marksOf = (kind, state, item) => marksIn(kind, { ...item.entry?.decision, ...state.drafts[item.subject] });
 
@@ -86,8 +82,7 @@ export const chosenOf = (state, item) =>
 /**
  * Decisions that the server's last counts do not include, of this tab and of others, in their order.
  *
- * @param {State} state
- * @returns {Pending[]}
+ * @param {State} state @returns {Pending[]}
  */
 export function outstanding(state) {
   const told = Object.values(state.told);
@@ -167,9 +162,7 @@ export function changeHistory({ state }, change) {
 /**
  * Keeps marks for the next decision on a subject; null drops them.
  *
- * @param {Turn} turn
- * @param {string} subject
- * @param {Draft | null} changes
+ * @param {Turn} turn @param {string} subject @param {Draft | null} changes
  */
 export function setDraft(turn, subject, changes) {
   const { [subject]: former, ...others } = turn.state.drafts;
@@ -194,9 +187,7 @@ export function lineUp(state, units) {
 /**
  * Marks of a decision that does not stand wait for the next one; what was written since is newer.
  *
- * @param {Turn} turn
- * @param {Decision} decision
- * @param {Marks} standing marks of the decision that stands
+ * @param {Turn} turn @param {Decision} decision @param {Marks} standing marks of the decision that stands
  */
 export function keepMarks(turn, decision, standing = turn.kind.marks) {
   const { kind, state } = turn;

@@ -3,7 +3,7 @@
 /** @import { Message, Turn } from "./types.js" */
 
 import { dropRefused, forget, takeUnsent } from "./outbox.js";
-import { changeHistory, entryOf, HISTORY, same } from "./state.js";
+import { changeHistory, entryOf, HISTORY } from "./state.js";
 
 /** Calls without an answer after which a tab counts as gone. */
 const DEAF = 2;
@@ -46,9 +46,7 @@ export function hear(turn, { tab, message }) {
  * What was found in the browser's storage and waits in a tab that is alive is sent by that one; what waits there no
  * longer was answered, although this tab did not hear it.
  *
- * @param {Turn} turn
- * @param {string} tab
- * @param {string[]} waiting
+ * @param {Turn} turn @param {string} tab @param {string[]} waiting
  */
 function leaveTo(turn, tab, waiting) {
   const { state } = turn;
@@ -132,14 +130,12 @@ function takeSkipped(turn, { id }) {
 /**
  * What other tabs write into the storage that all share: marks that wait, and refusals.
  *
- * @param {Turn} turn
- * @param {{ name: string, value: any }} event
+ * @param {Turn} turn @param {{ name: string, value: any }} event
  */
 export function takeStored({ state }, { name, value }) {
   if (name === "refused") state.refused = Array.isArray(value) ? value : [];
   if (!name.startsWith("draft:")) return;
   const subject = name.slice("draft:".length);
-  const { [subject]: former, ...others } = state.drafts;
-  if (former && value && same(former, value)) return;
+  const { [subject]: _, ...others } = state.drafts;
   state.drafts = value ? { ...others, [subject]: value } : others;
 }

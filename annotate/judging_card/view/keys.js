@@ -1,6 +1,6 @@
 // Keys and clicks: which action each means, and what it does now.
 
-/** @import { Action, On, Part, Pressed, Reaction, Source } from "./types.js" */
+/** @import { Action, On, Part, Pressed, Reaction } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 import { make, setHidden } from "./nodes.js";
@@ -140,12 +140,9 @@ export class Keys {
   }
 
   /** Whether a held key acts again and again. @param {KeyboardEvent} event */
-  repeats(event) {
-    const { view } = this;
-    const known = view.actions.get(this.names.get(event.key) ?? "");
-    if (known) return known.repeats === true;
-    const { openPanel } = view;
-    return event.key in SCROLL && (!openPanel || openPanel.beside === true || openPanel.isList === true);
+  repeats({ key }) {
+    const known = this.view.actions.get(this.names.get(key) ?? "");
+    return known ? known.repeats : key in SCROLL;
   }
 
   /** Out of a field of the card: the keys act again; in a panel the panel is left as well. @param {HTMLElement} field */
@@ -166,38 +163,32 @@ export class Keys {
   reaction(event) {
     const { view } = this;
     const pressed = pressedOf(event);
-    const { digit, key } = pressed;
+    const { key } = pressed;
     const { openPanel } = view;
     const own = openPanel?.keys?.(event, pressed);
     if (own !== undefined) return own;
     if (key === "Escape") return openPanel ? () => view.setPanel(null) : this.escape();
     if (event.shiftKey && (key === "ArrowLeft" || key === "ArrowRight"))
       return this.sideways(key === "ArrowLeft" ? -1 : 1);
-    const known = this.actionOf(this.names.get(key));
-    if (known?.anywhere) return () => known.run("key");
-    if (openPanel && known?.panel === view.panel) return () => known?.run("key");
+    const known = this.actionOf(pressed);
+    const run = known && (() => known.run("key"));
+    if (known?.anywhere || (openPanel && known?.panel === view.panel)) return run;
     // A panel covers the document: nothing is judged or moved behind it. Some are beside it.
-    if (openPanel && !openPanel.beside) return known || digit !== null || key in SCROLL ? () => undefined : null;
+    if (openPanel && !openPanel.beside) return known || key in SCROLL ? () => undefined : null;
     if (known?.when && !known.when()) return known.refusal ? () => view.card.say(known.refusal ?? "") : null;
-    if (known) return () => known.run("key");
-    const answer = digit === null ? null : this.digitMeaning(digit);
-    if (answer) return () => answer("key");
+    if (run) return run;
     if (key in SCROLL) return () => this.scroll((SCROLL[key] ?? 0) * (key === " " && event.shiftKey ? -1 : 1));
     return null;
   }
 
-  /** @param {string | undefined} name of an action, or of another key for a digit: `digit:2` @returns {Action | null} */
-  actionOf(name) {
-    if (!name) return null;
+  /** What a key does besides scrolling; a digit may have another key, `digit:2`. @param {Pressed} pressed @returns {Action | null} */
+  actionOf({ key, digit }) {
+    const name = this.names.get(key) ?? `digit:${digit}`;
     const known = this.view.actions.get(name);
-    if (known || !name.startsWith("digit:")) return known ?? null;
-    const run = this.digitMeaning(Number(name.slice("digit:".length)));
-    return run && { run };
-  }
-
-  /** @param {number} digit @returns {((source: Source) => unknown) | null} */
-  digitMeaning(digit) {
-    return this.view.parts.find((part) => part.digit)?.digit?.(digit) ?? null;
+    const meant = /^digit:(\d)$/.exec(name)?.[1];
+    if (known || !meant) return known ?? null;
+    const run = this.view.parts.find((part) => part.digit)?.digit?.(Number(meant));
+    return run ? { run } : null;
   }
 
   /** Escape where no panel is open: back from what was opened last. @returns {Reaction} */
@@ -224,8 +215,7 @@ export class Keys {
   /**
    * Shift and an arrow: moves lines that are longer than their place. Where something is selected the browser extends that.
    *
-   * @param {number} step
-   * @returns {Reaction}
+   * @param {number} step @returns {Reaction}
    */
   sideways(step) {
     const range = selectedRange(this.view.root.getRootNode());

@@ -69,8 +69,6 @@ export interface Panel {
   focus?: string;
   /** The document stays in sight, and judging goes on. */
   beside?: boolean;
-  /** Held arrows go on through its list. */
-  isList?: boolean;
   /** It is about the unit on screen, and closes with it. */
   isOfUnit?: boolean;
   /** Its text field, and what a key means in it: null to write, undefined for what it means in every field. */
@@ -140,8 +138,8 @@ export interface Face {
   notices?: Record<string, (view: View, notice: Notice) => string>;
   /** A unit takes several decisions, so that the last one is announced. */
   several?: boolean;
-  /** What the page asked for, as the subject of a sentence. */
-  asking?: string;
+  /** What is decided: document, topic or pair. */
+  one: string;
   /** What a screen reader says of what is on screen. */
   heard(view: View, item: Item): string;
 }

@@ -70,8 +70,7 @@ export const topicOf = (scope, queryId) => scope.topics?.find(({ query_id }) => 
 /**
  * Judged and pooled of a topic, or of all (null), with decisions that are not counted yet.
  *
- * @param {State<Scope>} state
- * @param {Topic | null} topic
+ * @param {State<Scope>} state @param {Topic | null} topic
  */
 export function countOf(state, topic) {
   const mine = outstanding(state).filter(({ decision }) => !topic || decision.query_id === topic.query_id);
@@ -96,8 +95,7 @@ export function isDone(state, topic) {
 /**
  * The topic that the server says has work; else the next with something left, after the open one and then from the start.
  *
- * @param {State<Scope>} state
- * @returns {Topic | null}
+ * @param {State<Scope>} state @returns {Topic | null}
  */
 export function nextUnfinished(state) {
   const { nextTopic, topic, topics } = state.scope;

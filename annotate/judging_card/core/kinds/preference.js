@@ -24,9 +24,7 @@ const isWaiting = ({ next }) => next === undefined;
 /**
  * What a plan says after a decision; undefined where it does not.
  *
- * @param {PlannedComparison | undefined} plan
- * @param {Decision} decision
- * @returns {PlannedComparison | undefined}
+ * @param {PlannedComparison | undefined} plan @param {Decision} decision @returns {PlannedComparison | undefined}
  */
 function follow(plan, { kind, left = "", right = "" }) {
   if (!plan?.pair || !samePair(plan.pair, [left, right])) return undefined;
@@ -51,9 +49,7 @@ function changeUnit(state, queryId, change) {
 /**
  * The server's plans know of the decisions that it has; those that it has not are gone through here.
  *
- * @param {Turn} turn
- * @param {SyncRequest} request
- * @param {any} answer
+ * @param {Turn} turn @param {SyncRequest} request @param {any} answer
  */
 function takePlans(turn, { context: { batch } }, { plans, closed }) {
   const { state } = turn;
@@ -77,9 +73,7 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
 /**
  * The new plan of a unit; the pair on screen stays there.
  *
- * @param {State} state
- * @param {Unit} unit
- * @param {PlannedComparison | undefined} next
+ * @param {State} state @param {Unit} unit @param {PlannedComparison | undefined} next
  */
 function nextOf(state, unit, next) {
   if (next === undefined) return unit.next; // the answer to what is under way says it
@@ -92,9 +86,7 @@ function nextOf(state, unit, next) {
 /**
  * Where the card itself could not know that a topic is done with the last decision, the server says it.
  *
- * @param {Turn} turn
- * @param {(string | null)[]} batch uuids
- * @param {Record<string, { next: PlannedComparison }>} plans
+ * @param {Turn} turn @param {(string | null)[]} batch uuids @param {Record<string, { next: PlannedComparison }>} plans
  * @param {Set<string>} gone
  */
 function sayDone(turn, batch, plans, gone) {
