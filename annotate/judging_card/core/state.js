@@ -181,7 +181,20 @@ export function keepUnits({ state }, keep) {
 /** New units go before the skipped ones. @param {State} state @param {Unit[]} units */
 export function lineUp(state, units) {
   const isSkipped = (/** @type {Unit} */ { skipped = false }) => Number(skipped);
-  if (units.length) state.units = [...state.units, ...units].sort((a, b) => isSkipped(a) - isSkipped(b));
+  state.units = [...state.units, ...units].sort((a, b) => isSkipped(a) - isSkipped(b));
+}
+
+/**
+ * Older decisions for undo and looking back; what this browser knows is newer and wins.
+ *
+ * @param {Turn} turn @param {Entry[]} recent newest first
+ */
+export function takeRecent({ kind, state }, recent) {
+  state.wantsRecent = false;
+  const decided = [...state.history, ...outstanding(state)].map(({ decision }) => kind.subject(decision));
+  const known = new Set([...decided, ...state.units.map(({ id }) => id)]);
+  const older = recent.filter(({ decision }) => !known.has(kind.subject(decision)));
+  state.history = [...older.reverse(), ...state.history];
 }
 
 /**

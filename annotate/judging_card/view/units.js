@@ -16,7 +16,7 @@ import { notes } from "./notes.js";
 import { figure } from "./phrases.js";
 import { reasons } from "./reasons.js";
 import { help, settings } from "./settings.js";
-import { Tiles } from "./tile.js";
+import { tiles } from "./tile.js";
 import { drawCount, topicText } from "./topics.js";
 import { restOf } from "./unit_rest.js";
 
@@ -48,7 +48,7 @@ export const unitParts = (view, main, texts, beside = true) => [
   progress(view, main.places, texts),
   bar(view), // before the documents: how it names a side depends on the layout, which is still valid
   main,
-  new Tiles(view),
+  tiles(view),
   new Highlights(view, main.marked),
   settings(view),
   topicText(view, () => unitOf(view)?.topic),

@@ -4,7 +4,7 @@
 /** @import { TopicsAnswer } from "../../wire.d.ts" */
 
 import { contextOf } from "../outbox.js";
-import { changeHistory, keepUnits, lineUp, outstanding } from "../state.js";
+import { changeHistory, keepUnits, lineUp, outstanding, takeRecent } from "../state.js";
 
 /** Ask for more when fewer unseen documents are held: so many can be judged without a connection. */
 const LOW = 24;
@@ -116,7 +116,7 @@ function openTopic(turn, queryId) {
   const taken = state.units.filter((unit) => unit.taken); // what was searched for is there when the topic is again
   const apart = scope.topic === null || !taken.length ? others : { ...others, [scope.topic]: taken };
   Object.assign(scope, { ...UNKNOWN, apart, topic: queryId, visit: scope.visit + 1 });
-  Object.assign(state, { units: waiting, exhausted: false, look: null });
+  Object.assign(state, { units: waiting, exhausted: false, look: null, wantsRecent: true });
   turn.timer("look", null);
   turn.store("topic", queryId);
 }
@@ -126,7 +126,7 @@ function changeTopic(turn, queryId, chosen) {
   if (!topicOf(turn.state.scope, queryId)) return;
   openTopic(turn, queryId);
   Object.assign(turn.state.scope, { tried: [], chosen, calibrating: false });
-  Object.assign(turn.state, { wantsRecent: true, notice: null });
+  turn.state.notice = null;
 }
 
 /**
@@ -142,7 +142,6 @@ function bringTo(turn, queryId, code, details = {}) {
     return;
   }
   openTopic(turn, queryId);
-  state.wantsRecent = true;
   turn.notice(code, details);
 }
 
@@ -212,7 +211,7 @@ function takeSync(turn, request, answer) {
   // The topic may have been changed while this was under way; without one only decisions were sent.
   if (visit !== scope.visit || body.query_id === null) return true;
   if (answer.query_id !== body.query_id) return false;
-  if (body.recent) takeRecent(turn, answer.recent ?? [], judged);
+  if (body.recent) takeRecent(turn, answer.recent.map(recentEntry));
   scope.inLoop = Array.isArray(answer.order);
   if (scope.inLoop) takeOrder(turn, answer, judged, batch.length > 0);
   else takeMore(turn, want, answer, judged);
@@ -254,19 +253,6 @@ function change(scope, queryId, changes) {
 
 /** @param {Scope} scope @param {string} queryId @param {number} delta */
 const add = (scope, queryId, delta) => change(scope, queryId, ({ judged }) => ({ judged: judged + delta }));
-
-/**
- * Older judgements for undo and looking back; what this browser knows of a pair is newer and wins.
- *
- * @param {Turn<Scope>} turn @param {any[]} recent @param {Map<string, boolean>} judged
- */
-function takeRecent(turn, recent, judged) {
-  const { state } = turn;
-  state.wantsRecent = false;
-  const known = new Set([...state.history.map(({ decision }) => idOf(decision)), ...state.units.map(({ id }) => id)]);
-  const older = recent.filter((each) => !known.has(idOf(each)) && judged.get(idOf(each)) !== false);
-  state.history = [...older.reverse().map(recentEntry), ...state.history];
-}
 
 /** @param {any} recent a document with this annotator's judgement @returns {Entry} */
 function recentEntry({ query_id, kind, relevance, reason, note, flagged, passages, ...doc }) {
@@ -326,6 +312,7 @@ function takeOrder(turn, answer, judged, sent) {
   const known = new Map([...state.units, ...fresh].map((unit) => [docOf(unit).doc_id, unit]));
   const [first] = state.units;
   const rest = state.units.slice(1).filter(({ id }) => !judged.get(id));
+  const skipped = rest.filter((unit) => unit.skipped);
   const kept = rest.filter(({ kept, skipped }) => kept && !skipped);
   /** @type {Unit[]} */
   const ordered = answer.order
@@ -334,10 +321,8 @@ function takeOrder(turn, answer, judged, sent) {
       (/** @type {Unit} */ unit) => unit !== first && !unit.skipped && !judged.get(unit.id) && !kept.includes(unit),
     );
   const next = [...kept, ...ordered];
-  const skipped = rest.filter((unit) => unit.skipped);
-  if (first?.skipped && next.length)
-    state.units = [...next, ...skipped, first]; // it waits for these
-  else state.units = [...(first ? [first] : []), ...next, ...skipped];
+  state.units = first ? [first] : [];
+  lineUp(state, [...next, ...skipped]);
   dropFromHistory(turn, next);
   state.exhausted = !answer.behind && !next.length;
   scope.problem = answer.problem ?? null;

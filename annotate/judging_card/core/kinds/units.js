@@ -1,9 +1,9 @@
 // What the kinds share whose units are handed out across topics: lists, preferences and adjudication.
 
-/** @import { Decision, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
+/** @import { Decision, Entry, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
 
 import { contextOf } from "../outbox.js";
-import { changeHistory, entryOf, keepUnits, lineUp, outstanding } from "../state.js";
+import { changeHistory, entryOf, keepUnits, lineUp, outstanding, takeRecent } from "../state.js";
 
 /** Older decisions that a fresh card can look back at. */
 const RECENT = 40;
@@ -40,6 +40,11 @@ export function countOf(state) {
   if (!progress) return null;
   const mine = outstanding(state).reduce((sum, { delta }) => sum + delta, 0);
   return { done: Math.max(0, Math.min(progress.goal, progress.done + mine)), goal: progress.goal };
+}
+
+/** @param {any} recent a decision with titles @returns {Entry} */
+function recentEntry({ title, titles: _, ...decision }) {
+  return { decision, title: title || decision.query_id, unit: null, was: null, order: 0 };
 }
 
 /** @param {UnitKind} own @returns {Kind<Scope>} */
@@ -98,19 +103,6 @@ export function unitKind(own) {
     return isTaken;
   }
 
-  /** Older decisions for undo and looking back; what this browser knows is newer and wins. @param {Turn<Scope>} turn @param {any[]} decisions */
-  function takeRecent({ state }, decisions) {
-    state.wantsRecent = false;
-    const known = new Set([...state.history, ...outstanding(state)].map(({ decision }) => own.subject(decision)));
-    const older = decisions.filter((decision) => !known.has(own.subject(decision))).reverse();
-    /** @param {any} recent */
-    const recentEntry = ({ title, titles: _, ...decision }) => {
-      const { query_id } = decision;
-      return { decision, title: title || query_id, unit: null, was: null, order: 0 };
-    };
-    state.history = [...older.map(recentEntry), ...state.history];
-  }
-
   /** The unit that the page was opened for: the next one, or what was decided of it. @param {Turn<Scope>} turn @param {any} answer */
   function takeAsked(turn, answer) {
     const { state } = turn;
@@ -167,7 +159,7 @@ export function unitKind(own) {
       return { lane: "sync", route: `${route}/recent`, body: { task: name, limit: RECENT }, context };
     },
     take(turn, request, answer) {
-      if (request.route === `${route}/recent`) takeRecent(turn, answer.decisions);
+      if (request.route === `${route}/recent`) takeRecent(turn, answer.decisions.map(recentEntry));
       else if (request.route === `${route}/unit`) takeAsked(turn, answer);
       else return takeSync(turn, request, answer);
       return true;
