@@ -36,7 +36,7 @@ from collection.records import Role
 from tests.helpers import SHARED, Clock, cases
 
 # On a busy machine any example may take long once.
-settings.register_profile("cleverdon", deadline=None, max_examples=cases(33, 100))
+settings.register_profile("cleverdon", deadline=None, max_examples=cases(25, 100))
 settings.load_profile("cleverdon")
 
 
