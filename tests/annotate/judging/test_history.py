@@ -173,6 +173,7 @@ def test_filters(client: TestClient, campaign: Campaign) -> None:
     assert ids(post(client, "history", query_id=None, grade=None, words=None, before=None)) == ["d5", "d4", "d2", "d1"]
 
 
+@pytest.mark.slow
 def test_words_in_text_title_id_and_note(client: TestClient, campaign: Campaign, tmp_path: Path) -> None:
     rows = [
         {"doc_id": "d1", "title": "Rolling means", "text": "Moving averages over a window of time."},
@@ -408,6 +409,7 @@ def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campai
     assert found["why"] == "the end is not known in advance; managers see on Recall when to stop"
 
 
+@pytest.mark.slow
 def test_what_is_read_once_is_added_to(client: TestClient, campaign: Campaign) -> None:
     said(campaign, "d1", seconds=5)
     assert post(client, "time")["today"]["judgements"] == 1
@@ -550,6 +552,7 @@ def test_a_script_can_flag(campaign: Campaign) -> None:
 # --- pages ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2, seconds=5, away=3.5, flagged=True, passages=((0, 8), (12, 16), (9000, 9001)))
     said(campaign, "d2", 1, seconds=6)

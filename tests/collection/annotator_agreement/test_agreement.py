@@ -789,12 +789,14 @@ def test_topics_and_annotators_can_be_left_out(judged: Campaign, tmp_path: Path)
         judged.agreement.labels(topics=["9"])
 
 
+@pytest.mark.slow
 def test_the_level_is_the_loop_s_unless_said(judged: Campaign) -> None:
     judged.settings.set_loop(level=2)
     assert judged.agreement.report(resamples=0).level == 2
     assert judged.agreement.report(resamples=0, level=3).level == 3
 
 
+@pytest.mark.slow
 def test_conclusions_rest_on_what_both_graded(judged: Campaign) -> None:
     only = judged.agreement.conclusions(parse("P@1"))
     assert len(only) == 1

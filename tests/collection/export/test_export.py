@@ -306,6 +306,7 @@ def test_samples_that_no_estimate_takes_together() -> None:
         export.with_strata(qrels, pool, pool.iloc[:0])
 
 
+@pytest.mark.slow
 def test_a_sample_that_the_campaign_drew(make_campaign: Callable[..., Campaign]) -> None:
     """Everything that the sample was drawn from is in the qrels, in the stratum from which it was drawn or not."""
     campaign = make_campaign(pooled=False)

@@ -748,6 +748,7 @@ def files_of(tmp_path: Path) -> tuple[Path, list[Path]]:
     return qrels, paths
 
 
+@pytest.mark.slow
 def test_the_command_says_it_in_words_first(files_of: tuple[Path, list[Path]]) -> None:
     qrels, paths = files_of
     said = ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--bounds")
