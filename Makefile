@@ -23,8 +23,8 @@ NODE_TESTS := $(NODE) --test --test-reporter=dot --test-reporter-destination=std
 # The types take longest: they begin, and the others run beside them.
 CHECKS := check-types check-card-types check-style check-words check-imports
 IN_PAIRS = $(MAKE) --no-print-directory -j2
-# A third process works while browsers and servers are waited for; a file's tests share what they have built.
-PROCESSES := -q -n 3 --dist loadfile
+# A third process works while browsers and servers are waited for. A file's tests share what they have built; long files begin.
+PROCESSES := -q -n 3 --dist loadfile --no-loadscope-reorder
 
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
