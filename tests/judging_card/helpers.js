@@ -210,7 +210,7 @@ export class Annotator {
 
   /** @param {string} queryId */
   turnTo(queryId) {
-    this.tab.dispatch({ type: "topic", queryId, chosen: true });
+    this.tab.dispatch({ type: "topic", queryId });
   }
 
   /** Away from the page for so long that what is open may have been decided elsewhere. */

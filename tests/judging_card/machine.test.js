@@ -277,7 +277,7 @@ function happen(world, { what, tab: which, n }) {
     world.now += 40_000;
     tab.dispatch({ type: "visible", visible: true, on: tab.drawn });
   }
-  if (what === "topic" && kind === grade) tab.dispatch({ type: "topic", queryId: TOPICS[n % 3], chosen: true });
+  if (what === "topic" && kind === grade) tab.dispatch({ type: "topic", queryId: TOPICS[n % 3] });
   if (what === "call") tab.dispatch({ type: "call" });
 }
 

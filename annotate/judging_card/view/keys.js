@@ -50,9 +50,6 @@ export class Keys {
     this.view = view;
     /** The action of each key. @type {Map<string, string>} */
     this.names = new Map();
-    /** Changes with the keys. */
-    this.version = 0;
-    this.listed = 0;
   }
 
   /** @param {On} on */
@@ -81,7 +78,7 @@ export class Keys {
       const key = this.keyOf(name);
       if (!(name in own.keys) && !this.names.has(key)) this.names.set(key, name);
     }
-    this.version += 1;
+    this.list();
   }
 
   /** What is printed on a key. @param {string} key */
@@ -252,10 +249,8 @@ export class Keys {
   // ----------------------------------------------------------------------------------------------- drawing
 
   /** Prints each action's key on its buttons, and lists all keys. */
-  rendered() {
+  list() {
     const { view } = this;
-    if (this.listed === this.version) return;
-    this.listed = this.version;
     for (const cap of /** @type {NodeListOf<HTMLElement>} */ (view.root.querySelectorAll("kbd[data-key]"))) {
       cap.textContent = this.cap(cap.dataset.key ?? "");
       setHidden(cap, cap.textContent === "");

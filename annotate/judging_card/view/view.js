@@ -149,7 +149,7 @@ export class View {
   /** An answer of a route, or why there is none. @param {string} route @param {object} body @returns {Promise<{ answer?: any, cause?: string }>} */
   async ask(route, body) {
     try {
-      return { answer: await this.card.post(route, body) };
+      return { answer: await this.card.network.post(route, body) };
     } catch (error) {
       return { cause: causeOf(error) };
     }
