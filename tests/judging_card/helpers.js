@@ -215,9 +215,9 @@ export class Annotator {
 
   /** Away from the page for so long that what is open may have been decided elsewhere. */
   leave() {
-    this.tab.dispatch({ type: "visible", visible: false, on: this.tab.drawn });
+    this.tab.dispatch({ type: "visible", visible: false });
     this.world.now += 40_000;
-    this.tab.dispatch({ type: "visible", visible: true, on: this.tab.drawn });
+    this.tab.dispatch({ type: "visible", visible: true });
     this.sync();
   }
 

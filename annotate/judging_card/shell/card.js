@@ -94,8 +94,6 @@ export class Card {
     if (ms !== null) this.timers.set(name, setTimeout(ring, ms));
   }
 
-  // --------------------------------------------------------------------------------------------- other tabs
-
   /** Hears of the annotator's other tabs, in place of another copy of this module in this one. @param {string} place */
   openTabs(place) {
     const slot = Symbol.for(`cleverdon.judging.tabs ${place}`);
@@ -136,8 +134,6 @@ export class Card {
     });
     this.carryOut({ type: "tell", message: { type: "there?", waiting: [] } });
   }
-
-  // ------------------------------------------------------------------------------------- the page, and time
 
   isInFront() {
     return document.visibilityState === "visible" && this.state.mounted;

@@ -134,8 +134,6 @@ export class View {
     this.setHidden(block, !text);
   }
 
-  // ------------------------------------------------------------------------------------- what parts ask for
-
   /** @param {Answer} answer @param {Source} source */
   decide(answer, source) {
     this.card.dispatch({ type: "decide", answer, ...this.card.by(source) });
@@ -154,8 +152,6 @@ export class View {
       return { cause: causeOf(error) };
     }
   }
-
-  // ------------------------------------------------------------------------------------------------- panels
 
   /** Opens a panel; null closes the open one. @param {string | null} name */
   setPanel(name) {
