@@ -182,7 +182,7 @@ export class Keys {
   actionOf({ key, digit }) {
     const name = this.names.get(key) ?? `digit:${digit}`;
     const known = this.view.actions.get(name);
-    const meant = /^digit:(\d)$/.exec(name)?.[1];
+    const meant = /^digit:(\d+)$/.exec(name)?.[1];
     if (known || !meant) return known ?? null;
     const run = this.view.parts.find((part) => part.digit)?.digit?.(Number(meant));
     return run ? { run } : null;

@@ -205,9 +205,9 @@ function takeSync(turn, request, answer) {
   const known = [...batch, ...outstanding(state)];
   const judged = new Map(known.map(({ decision }) => [idOf(decision), decision.kind !== "undone"]));
   scope.skips = scope.skips.slice(skips);
-  const surplus = takeSurplus(turn, batch, answer.surplus);
+  const surplus = takeSurplus(turn, batch, answer.surplus ?? []);
   takeProgress(state, batch, answer, surplus);
-  if (answer.feedback.length) scope.feedback = answer.feedback.slice(-MOST_FEEDBACK);
+  if (answer.feedback?.length) scope.feedback = answer.feedback.slice(-MOST_FEEDBACK);
   // The topic may have been changed while this was under way; without one only decisions were sent.
   if (visit !== scope.visit || body.query_id === null) return true;
   if (answer.query_id !== body.query_id) return false;
