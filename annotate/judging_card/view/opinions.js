@@ -42,7 +42,7 @@ export function opinions(view) {
       if (!item || !doc) return;
       const { opinions: all = [] } = item.unit;
       tile.draw(doc);
-      const { segments } = tile.sheet;
+      const { segments } = tile;
       const places = () => all.flatMap(({ passages }) => passages.flatMap((place) => rangesOf(segments, place)));
       paint("cd-passage", [all, segments], places);
       const shown = [all, isNamed, view.data.scale];

@@ -37,23 +37,13 @@ export class Tile extends DrawnDocument {
   }
 }
 
-/** What is done with documents in small places. @implements {Part} */
-export class Tiles {
-  /** @param {View} view */
-  constructor(view) {
-    this.view = view;
-    /** @type {Part["clicks"]} */
-    this.clicks = {
-      enlarge: (button) => button.classList.toggle("cd-enlarged"), // as large as its place, or as large as it is
-      "show-all": ({ dataset: { doc } }) => this.showAll(doc),
-    };
-  }
-
-  /** @param {string | undefined} docId */
-  async showAll(docId) {
-    const { card, item } = this.view;
-    const doc = item?.unit.documents.find(({ doc_id }) => doc_id === docId);
-    const whole = doc && (await fetchWhole(this.view, doc));
-    if (whole) card.dispatch({ type: "whole", doc: whole });
-  }
-}
+/** What is done with documents in small places. @param {View} view @returns {Part} */
+export const tiles = (view) => ({
+  clicks: {
+    enlarge: (button) => button.classList.toggle("cd-enlarged"), // as large as its place, or as large as it is
+    "show-all"({ dataset }) {
+      const doc = view.item?.unit.documents.find(({ doc_id }) => doc_id === dataset.doc);
+      return doc && fetchWhole(view, doc);
+    },
+  },
+});

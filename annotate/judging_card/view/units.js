@@ -11,12 +11,12 @@ import { openUnit } from "../core/state.js";
 import { bar, drawRest, isCutOff } from "./bar.js";
 import { deciding } from "./deciding.js";
 import { guidelines } from "./guidelines.js";
-import { Highlights } from "./highlights.js";
+import { highlights } from "./highlights.js";
 import { notes } from "./notes.js";
 import { figure } from "./phrases.js";
 import { reasons } from "./reasons.js";
 import { help, settings } from "./settings.js";
-import { Tiles } from "./tile.js";
+import { tiles } from "./tile.js";
 import { drawCount, topicText } from "./topics.js";
 import { restOf } from "./unit_rest.js";
 
@@ -52,8 +52,8 @@ export const unitParts = (view, main, texts, beside = true) => [
   progress(view, main.places, texts),
   bar(view), // before the documents: how it names a side depends on the layout, which is still valid
   main,
-  new Tiles(view),
-  new Highlights(view, main.marked),
+  tiles(view),
+  highlights(view, main.marked),
   settings(view),
   topicText(view, () => unitOf(view)?.topic),
   deciding(view),
