@@ -35,15 +35,16 @@ export function documentPart(view, drawn) {
 
   /** What is not shown of a long text, and how it is had. @param {Doc} doc @param {Place[] | null} opened */
   function renderMore({ excerpts, length, terms, truncated }, opened) {
+    const isCut = truncated && !opened;
+    view.setHidden("more", !isCut);
+    view.setHidden("folding", !excerpts?.length);
+    if (!isCut && !excerpts?.length) return;
     const all = `Show all (${figure(length)} characters)`;
-    view.setHidden("more", !truncated || opened !== null);
     view.setText("showAll", all);
     view.setText("cap", `Showing the first ${figure(view.data.text_cap)} characters.`);
     const [first, ...others] = excerpts ?? [];
-    view.setHidden("folding", !first);
-    if (!first) return;
     // Where nothing matches, the server gives the beginning alone.
-    const matches = first[0] > 0 || others.length > 0 || terms.some(([start]) => start < first[1]);
+    const matches = others.length > 0 || (first && (first[0] > 0 || terms.some(([start]) => start < first[1])));
     let says = matches
       ? "Showing only passages that match the topic."
       : "Showing only the beginning: no passage matches the topic.";
@@ -135,8 +136,9 @@ export function documentPart(view, drawn) {
       view.node("document").classList.toggle("cd-alone", doc.text === "" && doc.images.length > 0);
       renderMore(doc, opened);
       if (seen) scroller.scrollTop += (topOf(drawn.segments, seen.place) ?? seen.top) - seen.top;
-      const next = () => view.state.units.slice(1, 3).flatMap(({ documents }) => documents.map(fetchPictures));
-      if (turned) setTimeout(next, FETCH_PICTURES);
+      const next = view.state.units.slice(1, 3).flatMap(({ documents }) => documents);
+      if (turned && next.some(({ images }) => images.length))
+        setTimeout(() => next.forEach(fetchPictures), FETCH_PICTURES);
     },
   };
 }

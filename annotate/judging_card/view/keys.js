@@ -17,8 +17,14 @@ const FOREIGN =
 const OF_FIELDS = ["Escape", "Enter", "Tab", "Shift", "Backspace", "Delete"];
 export const TAKEN = new Set(["r", "c", ...OF_FIELDS, ...Object.keys(SCROLL)]);
 
+/** Kept, since making it takes its time at each key. @type {MediaQueryList | undefined} */
+let touch;
+
 /** Phones and tablets without a keyboard: no key is named there, here or in the style sheets. */
-const hasNoKeyboard = () => matchMedia("(hover: none) and (pointer: coarse)").matches;
+function hasNoKeyboard() {
+  touch ??= matchMedia("(hover: none) and (pointer: coarse)");
+  return touch.matches;
+}
 
 /** What to do, by keyboard or by touch. @param {string} keyed @param {string} touched */
 export const byInput = (keyed, touched) => (hasNoKeyboard() ? touched : keyed);

@@ -29,7 +29,7 @@ export function nearDuplicates(view) {
   /** The near-duplicate that is shown, and the earlier judgement that it was opened from. @type {{ to: string, from: string | null } | null} */
   let trip = null;
 
-  const newOnes = () => view.state.units.filter(({ id, documents: [doc] }) => doc?.text && !asked.has(id));
+  const newOnes = () => view.state.units.filter(({ id, documents }) => !asked.has(id) && documents[0]?.text);
 
   /** Asks in an idle moment about new units; with the next ones a question that failed is asked again. */
   function askSoon() {
