@@ -18,8 +18,7 @@ export default mountable({
   kind: adjudication,
   place: "adjudication:",
   noun: "adjudication",
-  asking: "The requested pair",
-  notices: { "only-one": () => "This is the only pair left." },
+  one: "pair",
   parts: (view) => [
     ...unitParts(view, opinions(view), PAIR_TEXTS),
     grades(view, ". Record this as the adjudicated grade."),

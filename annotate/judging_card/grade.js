@@ -69,6 +69,7 @@ export default mountable({
   kind: grade,
   place: "",
   noun: "judgement",
+  one: "document",
   parts,
   scroller: (view) => view.node("scroller"),
   asked: (_, { query_id }) => query_id,
@@ -76,8 +77,7 @@ export default mountable({
   heard: (_, { unit }) => `Now: ${grade.title(unit)}`,
   notices: {
     "looking-back": (view, { decision }) => {
-      const { look, history } = view.state;
-      const isFar = look !== null && look < history.length - 1; // one key from however far back
+      const isFar = view.state.look !== view.state.history.at(-1); // one key from however far back
       const way = `${keyHint(view, "forward", ", ")}${isFar ? byInput(", Esc to return", "") : ""}`;
       return `: ${words(view, decision)} – grade again to change it${way}`;
     },

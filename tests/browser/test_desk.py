@@ -291,6 +291,17 @@ def test_the_last_judgements_newest_first_and_one_of_them_again(card, desk):
     assert words(desk) == [("d100", 3), ("d101", 2), ("d102", 0), ("d103", "cannot judge"), ("d100", 1)]
 
 
+def test_a_held_arrow_goes_on_through_the_history(card):
+    card.press("3", "2", "0")
+    card.shows("d103")
+    card.press("l")
+    for _ in range(3):
+        card.page.keyboard.down("ArrowDown")
+    card.page.keyboard.up("ArrowDown")
+    card.press("Enter")
+    card.shows("d100")
+
+
 def test_an_empty_history_says_that_nothing_is_judged(card):
     card.press("l")
     expect(card.part("past-says")).to_have_text("You have not judged any documents yet.")

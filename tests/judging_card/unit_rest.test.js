@@ -9,7 +9,7 @@ import { Annotator, Desk } from "./helpers.js";
 
 /** @param {Annotator} ada @param {boolean} cutOff */
 const rest = ({ desk, state }, cutOff = false) =>
-  restOf({ card: { kind: desk.kind }, face: { asking: "The requested topic" }, state }, TOPIC_TEXTS, cutOff);
+  restOf({ card: { kind: desk.kind }, face: { one: "topic" }, state }, TOPIC_TEXTS, cutOff);
 
 test("before the first answer, without topics, and when all is done", () => {
   const ada = new Annotator(new Desk(list, 1, 2));

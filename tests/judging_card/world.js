@@ -200,7 +200,8 @@ export class World {
       const last = outstanding(state).findLast(({ decision }) => kind.subject(decision) === item.subject);
       assert(!last || last.decision.kind === "undone", "what is decided here is not shown as open");
     }
-    if (state.look !== null) assert(state.history[state.look]?.unit, "what is looked back at has its documents");
+    assert(!state.look || state.history.includes(state.look), "what is looked back at is in the history");
+    assert(state.look?.unit !== null, "what is looked back at has its documents");
     assert.equal(new Set(state.units.map(({ id }) => id)).size, state.units.length, "no unit is held twice");
     const subjects = state.history.map(({ decision }) => kind.subject(decision));
     assert.equal(new Set(subjects).size, subjects.length, "no subject is in the history twice");

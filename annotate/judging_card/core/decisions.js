@@ -3,25 +3,12 @@
 /** @import { Decision, Draft, Entry, Event, FetchContext, Pending, Sent, Turn, Unit } from "./types.js" */
 
 import { takeUnsent } from "./outbox.js";
-import {
-  chosenOf,
-  drawnKey,
-  entryAt,
-  HISTORY,
-  keepMarks,
-  marksIn,
-  marksOf,
-  putBefore,
-  same,
-  setDraft,
-} from "./state.js";
+import { changeHistory, chosenOf, entryOf, HISTORY, keepMarks, marksIn, marksOf, same, setDraft } from "./state.js";
 
 /**
  * The one place where decisions are made: kept in the browser first, then on the way.
  *
- * @param {Turn} turn
- * @param {Sent} decision
- * @param {{ title: string, delta: number, at: number, unit: Unit }} details
+ * @param {Turn} turn @param {Sent} decision @param {{ title: string, delta: number, at: number, unit: Unit }} details
  * @returns {Pending}
  */
 function record(turn, decision, { title, delta, at, unit }) {
@@ -41,8 +28,7 @@ function record(turn, decision, { title, delta, at, unit }) {
 /**
  * Decides on what is on screen and goes on; with `stay`, an earlier decision stays on screen.
  *
- * @param {Turn} turn
- * @param {Event & { type: "decide" }} event
+ * @param {Turn} turn @param {Event & { type: "decide" }} event
  */
 export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, seconds, away, source }) {
   const { item, kind, state } = turn;
@@ -63,12 +49,11 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
   if (stay && selected) setDraft(turn, subject, { chosen: selected });
   if (entry) kind.revised?.(turn, item);
   else state.units = after ? [after, ...state.units.slice(1)] : state.units.slice(1);
-  state.look = null;
   const { before: _, skipped: __, ...plain } = unit;
-  const was = state.history[entryAt(kind, state, subject)] ?? null;
-  const others = state.history.filter((each) => each !== was);
-  state.history = [...others, { decision, title, unit: plain, was, order }].slice(-HISTORY);
-  if (stay) state.look = state.history.length - 1;
+  const was = entryOf(kind, state, subject);
+  const made = { decision, title, unit: plain, was, order };
+  state.history = [...state.history.filter((each) => each !== was), made].slice(-HISTORY);
+  state.look = stay ? made : null;
   unskip(turn, unit);
   return turn.notice("decided", { title, decision, revised: entry !== null, done: after === null && delta > 0 });
 }
@@ -76,20 +61,18 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
 /**
  * Undoes the last decision, or the one on screen, and puts its unit on screen again.
  *
- * @param {Turn} turn
- * @param {Event & { type: "undo" }} event
+ * @param {Turn} turn @param {Event & { type: "undo" }} event
  */
 export function undo(turn, event) {
   const { state } = turn;
-  const entry = state.history[state.look ?? state.history.length - 1];
+  const entry = state.look ?? state.history.at(-1);
   if (!entry) return turn.reply("nothing-to-undo");
   if (!entry.unit) return fetchUnit(turn, entry, "undo", event.source);
   return undoEntry(turn, { ...entry, unit: entry.unit }, event);
 }
 
 /**
- * @param {Turn} turn
- * @param {Entry & { unit: Unit }} entry
+ * @param {Turn} turn @param {Entry & { unit: Unit }} entry
  * @param {{ uuid: string, at: number, source: "key" | "click" }} by
  */
 function undoEntry(turn, entry, { uuid, at, source }) {
@@ -137,16 +120,15 @@ export function unskip(turn, { id }) {
 /**
  * Looks at earlier decisions: -1 is one further back, +1 one forward, and past the last is the open unit.
  *
- * @param {Turn} turn
- * @param {{ step: number }} event
+ * @param {Turn} turn @param {{ step: number }} event
  */
 export function look(turn, { step }) {
   const { state } = turn;
-  const at = Math.min((state.look ?? state.history.length) + step, state.history.length);
+  const at = (state.look ? state.history.indexOf(state.look) : state.history.length) + step;
   if (at < 0) return turn.reply("no-earlier");
   const entry = state.history[at];
   if (entry) return lookAt(turn, entry);
-  if (state.look === null) return undefined;
+  if (!state.look) return undefined;
   leaveEntry(turn);
   state.look = null;
   return turn.notice("forward-to-open");
@@ -156,7 +138,7 @@ export function look(turn, { step }) {
 export function lookAt(turn, entry) {
   if (!entry.unit) return fetchUnit(turn, entry, "look");
   leaveEntry(turn);
-  turn.state.look = turn.state.history.indexOf(entry);
+  turn.state.look = entry;
   return turn.notice("looking-back", { title: entry.title, decision: entry.decision });
 }
 
@@ -172,12 +154,11 @@ function leaveEntry(turn) {
 /**
  * Opens a decision that may not be in the history: fetches it with its unit.
  *
- * @param {Turn} turn
- * @param {{ decision: Decision, title: string }} event
+ * @param {Turn} turn @param {{ decision: Decision, title: string }} event
  */
 export function open(turn, { decision, title }) {
   const { kind, state } = turn;
-  const entry = state.history[entryAt(kind, state, kind.subject(decision))];
+  const entry = entryOf(kind, state, kind.subject(decision));
   if (entry) return lookAt(turn, entry);
   return fetchUnit(turn, { decision, title, unit: null, was: null, order: 0 }, "open");
 }
@@ -187,34 +168,31 @@ function fetchUnit(turn, { decision, title }, goal, source = "key") {
   const { kind, state } = turn;
   state.fetching = kind.subject(decision);
   turn.notice("loading", { urgent: true });
-  const context = { goal, decision, title, source, on: drawnKey(kind, state) };
+  const context = { goal, decision, title, source, on: turn.item?.drawn ?? null };
   turn.send({ lane: "aside", ...kind.fetch(decision), context });
 }
 
 /**
  * A unit has arrived: it is shown or undone, unless the annotator has gone on.
  *
- * @param {Turn} turn
- * @param {FetchContext} context
- * @param {any} answer
- * @param {{ uuid: string, at: number }} by
+ * @param {Turn} turn @param {FetchContext} context @param {any} answer @param {{ uuid: string, at: number }} by
  */
 export function fetched(turn, { decision: asked, goal, on, source }, answer, by) {
   const { kind, state } = turn;
   const subject = kind.subject(asked);
   const { unit, decision } = kind.fetched(answer, asked);
-  state.history = state.history.map((entry) =>
+  changeHistory(turn, (entry) =>
     !entry.unit && kind.subject(entry.decision) === subject ? { ...entry, unit } : entry,
   );
-  const stayed = state.fetching === subject && on === drawnKey(kind, state);
+  const stayed = state.fetching === subject && on === (turn.item?.drawn ?? null);
   if (state.fetching === subject) state.fetching = null;
   if (!stayed) return undefined;
   if (state.notice?.code === "loading") state.notice = null;
-  let entry = state.history[entryAt(kind, state, subject)];
+  let entry = entryOf(kind, state, subject);
   if (!entry) {
     if (goal !== "open") return undefined; // undone in the meantime
     entry = { decision, title: kind.title(unit), unit, was: null, order: 0 };
-    putBefore(state, [entry]);
+    state.history = [entry, ...state.history];
   }
   if (goal === "undo") return undoEntry(turn, { ...entry, unit: entry.unit ?? unit }, { ...by, source });
   return lookAt(turn, entry);
@@ -226,8 +204,7 @@ export function fetched(turn, { decision: asked, goal, on, source }, answer, by)
  * Changes the marks of what is on screen. At an open unit they wait for its decision; an earlier decision is made again
  * with them, and stays on screen.
  *
- * @param {Turn} turn
- * @param {Event & { type: "mark" }} event
+ * @param {Turn} turn @param {Event & { type: "mark" }} event
  */
 export function mark(turn, { changes, notice: code, type: _, ...by }) {
   const { item, kind, state } = turn;
@@ -248,15 +225,14 @@ export function mark(turn, { changes, notice: code, type: _, ...by }) {
 /**
  * Keeps marks, or selected documents, for the next decision on a subject, unless they change nothing.
  *
- * @param {Turn} turn
- * @param {{ subject: string, changes: Draft }} event
+ * @param {Turn} turn @param {{ subject: string, changes: Draft }} event
  */
 export function draft(turn, { subject, changes }) {
   const { kind, state } = turn;
   setDraft(turn, subject, changes);
   const kept = state.drafts[subject];
   if (!kept || kept.chosen) return;
-  const stands = state.history[entryAt(kind, state, subject)]?.decision;
+  const stands = entryOf(kind, state, subject)?.decision;
   if (same(marksIn(kind, { ...stands, ...kept }), marksIn(kind, stands))) setDraft(turn, subject, null);
 }
 

@@ -12,11 +12,11 @@
  * What differs between grades, lists, preferences and adjudication is in `kinds/`.
  */
 
-/** @import { Event, Kind, State, Effect } from "./types.js" */
+/** @import { Effect, Event, Kind, State, Unit } from "./types.js" */
 
 import { decide, draft, fetched, look, mark, open, skip, tick, undo, unskip } from "./decisions.js";
-import { countTold, isOutgoing, retryLater, takeAnswers } from "./outbox.js";
-import { drawnKey, keepUnits, marksIn, same, Turn } from "./state.js";
+import { countTold, retryLater, takeAnswers } from "./outbox.js";
+import { changeHistory, drawnKey, keepUnits, marksIn, same, Turn } from "./state.js";
 import { call, hear, takeStored } from "./tabs.js";
 
 /** Ms before sending after a key: two frames, so that the next unit is drawn first. */
@@ -52,14 +52,14 @@ const HANDLERS = {
   notice({ state }, event) {
     state.notice = event.notice;
   },
-  whole({ state }, { doc }) {
-    /** @param {import("./types.js").Unit} unit */
-    const withDoc = (unit) =>
-      unit.documents.some(({ doc_id }) => doc_id === doc.doc_id)
-        ? { ...unit, documents: unit.documents.map((each) => (each.doc_id === doc.doc_id ? doc : each)) }
-        : unit;
+  whole(turn, { doc }) {
+    const { state } = turn;
+    const withDoc = (/** @type {Unit} */ unit) => ({
+      ...unit,
+      documents: unit.documents.map((each) => (each.doc_id === doc.doc_id ? doc : each)),
+    });
     state.units = state.units.map(withDoc);
-    state.history = state.history.map((entry) => (entry.unit ? { ...entry, unit: withDoc(entry.unit) } : entry));
+    changeHistory(turn, (entry) => ({ ...entry, unit: entry.unit && withDoc(entry.unit) }));
   },
   mount(turn, event) {
     turn.state.mounted = true;
@@ -79,7 +79,7 @@ const HANDLERS = {
     if (state.outbox.length) turn.send({ ...kind.last(state), lane: "last" });
     turn.effects.push({ type: "tell", message: { type: "bye" } });
   },
-  visible(turn, { visible, at, on }) {
+  visible(turn, { visible, at }) {
     const { state } = turn;
     if (!visible) {
       state.leftAt ??= at;
@@ -89,7 +89,7 @@ const HANDLERS = {
     state.leftAt = null;
     if (away < STALE) return;
     state.due = true;
-    state.returned = on;
+    state.returned = turn.item?.drawn ?? null;
     wake(turn);
   },
   timer(turn, { name }) {
@@ -146,9 +146,7 @@ export function step(kind, before, event) {
 /**
  * Brings the state into order after each event, and sends what there is to send.
  *
- * @param {Turn} turn
- * @param {State} before
- * @param {Event} event
+ * @param {Turn} turn @param {State} before @param {Event} event
  */
 function settle(turn, before, event) {
   const { kind, state } = turn;
@@ -193,8 +191,7 @@ function wake(turn) {
 /**
  * Drops what is on screen if it was decided on another device while the page was hidden, unless it was changed here.
  *
- * @param {Turn} turn
- * @param {string | null} returned what was on screen when the annotator came back
+ * @param {Turn} turn @param {string | null} returned what was on screen when the annotator came back
  * @param {string[]} closed
  */
 function leaveClosed(turn, returned, closed) {
@@ -203,7 +200,7 @@ function leaveClosed(turn, returned, closed) {
   if (!closed.includes(kind.closedId?.(item.unit) ?? item.unit.id)) return;
   const waiting = state.drafts[item.subject];
   if (waiting?.chosen?.length || !same(marksIn(kind, waiting), kind.marks)) return;
-  if (isOutgoing(turn)({ query_id: item.unit.queryId, ...item.about })) return;
+  if (state.outbox.some(({ decision }) => kind.unitId(decision) === item.unit.id)) return;
   keepUnits(turn, (unit) => unit !== item.unit);
   turn.notice("closed-elsewhere", { title: kind.title(item.unit) });
 }

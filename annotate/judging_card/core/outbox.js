@@ -2,7 +2,7 @@
 
 /** @import { Entry, Pending, State, SyncRequest, Told, Turn } from "./types.js" */
 
-import { changeHistory, entryAt, keepMarks, marksIn } from "./state.js";
+import { changeHistory, entryOf, keepMarks, marksIn } from "./state.js";
 
 const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
@@ -23,8 +23,7 @@ export const contextOf = (state) => ({
 /**
  * Forgets what the server has saved, and keeps what it refused in sight.
  *
- * @param {Turn} turn
- * @param {SyncRequest} request
+ * @param {Turn} turn @param {SyncRequest} request
  * @param {{ saved: string[], refused: { uuid: string, reason: string }[] }} answer
  * @returns {boolean} whether every decision was answered
  */
@@ -45,37 +44,25 @@ export function takeAnswers(turn, { context: { batch } }, answer) {
 
 /** @param {Turn} turn @param {Pending[]} refused @param {Map<string, string>} reasons */
 function takeRefusals(turn, refused, reasons) {
-  const { state } = turn;
+  const { kind, state } = turn;
   dropRefused(turn, new Set(reasons.keys()));
-  for (const { decision, title } of refused)
-    state.refused = [
-      ...state.refused,
-      { uuid: decision.uuid, title, decision, reason: reasons.get(decision.uuid) ?? "" },
-    ];
+  for (const { decision, title, order } of refused) {
+    const { uuid } = decision;
+    state.refused = [...state.refused, { uuid, title, decision, reason: reasons.get(uuid) ?? "" }];
+    // A note is not lost with its decision, unless the same was decided anew since.
+    const subject = kind.subject(decision);
+    if (!state.outbox.some((each) => each.order > order && kind.subject(each.decision) === subject))
+      keepMarks(turn, decision, marksIn(kind, entryOf(kind, state, subject)?.decision));
+  }
   turn.store("refused", state.refused);
-  for (const pending of refused) keepRefusedMarks(turn, pending);
   state.exhausted = false; // their units may be handed out again
   state.due = true;
 }
 
 /**
- * A note is not lost with its decision, unless the same was decided anew since.
- *
- * @param {Turn} turn
- * @param {Pending} pending
- */
-function keepRefusedMarks(turn, { decision, order }) {
-  const { kind, state } = turn;
-  const subject = kind.subject(decision);
-  if (state.outbox.some((each) => each.order > order && kind.subject(each.decision) === subject)) return;
-  keepMarks(turn, decision, marksIn(kind, state.history[entryAt(kind, state, subject)]?.decision));
-}
-
-/**
  * Removes refused decisions from the history; those that they would have replaced return.
  *
- * @param {Turn} turn
- * @param {Set<string>} refused uuids
+ * @param {Turn} turn @param {Set<string>} refused uuids
  */
 export function dropRefused(turn, refused) {
   /** @type {(entry: Entry | null) => Entry | null} */
@@ -90,16 +77,13 @@ export function dropRefused(turn, refused) {
 
 /** @param {State} state @param {Set<string>} uuids */
 export function forget(state, uuids) {
-  if (Object.keys(state.told).some((uuid) => uuids.has(uuid))) {
-    state.told = Object.fromEntries(Object.entries(state.told).filter(([uuid]) => !uuids.has(uuid)));
-  }
+  state.told = Object.fromEntries(Object.entries(state.told).filter(([uuid]) => !uuids.has(uuid)));
 }
 
 /**
  * Sends other tabs' decisions from here: sent twice they are saved once, since the server knows them by their uuid.
  *
- * @param {Turn} turn
- * @param {(told: Told) => boolean} which
+ * @param {Turn} turn @param {(told: Told) => boolean} which
  */
 export function takeUnsent({ state }, which) {
   const taken = Object.values(state.told).flatMap((told) => (!told.saved && which(told) ? told.pending : []));
@@ -112,9 +96,7 @@ export function takeUnsent({ state }, which) {
  * Counts what the server had saved for other tabs when the request went out, since its answer includes that; and what
  * decisions of the request have replaced since.
  *
- * @param {Turn} turn
- * @param {SyncRequest} request
- * @param {any} answer
+ * @param {Turn} turn @param {SyncRequest} request @param {any} answer
  */
 export function countTold(turn, { context: { counted, batch } }, answer) {
   const { kind, state } = turn;
@@ -132,9 +114,7 @@ export function countTold(turn, { context: { counted, batch } }, answer) {
 /**
  * A request failed: it is made again after a while, which grows.
  *
- * @param {Turn} turn
- * @param {SyncRequest} request
- * @param {{ status: number, detail: string, at: number }} failure
+ * @param {Turn} turn @param {SyncRequest} request @param {{ status: number, detail: string, at: number }} failure
  */
 export function retryLater(turn, { context }, { status, detail, at }) {
   const { state } = turn;
@@ -146,15 +126,4 @@ export function retryLater(turn, { context }, { status, detail, at }) {
   state.due ||= context.due;
   state.returned ??= context.returned;
   turn.timer("retry", ms);
-}
-
-/**
- * Whether an open unit waits for an unsent decision.
- *
- * @param {Turn} turn
- * @returns {(decision: { query_id: string, doc_id?: string }) => boolean}
- */
-export function isOutgoing({ kind, state }) {
-  const ids = new Set(state.outbox.map(({ decision }) => kind.unitId(decision)));
-  return (decision) => ids.has(kind.unitId(decision));
 }

@@ -42,12 +42,10 @@ export const openUnit = (state) => (state.asked === undefined ? state.units[0] :
 /**
  * What is on screen: an earlier decision that is looked back at, or what is to be decided next.
  *
- * @param {Kind} kind
- * @param {State} state
- * @returns {Item | null}
+ * @param {Kind} kind @param {State} state @returns {Item | null}
  */
 export function onScreen(kind, state) {
-  const entry = state.look === null ? null : (state.history[state.look] ?? null);
+  const { look: entry } = state;
   const unit = entry ? entry.unit : openUnit(state);
   // A skipped unit waits until the server has nothing else.
   if (!unit || (!entry && unit.skipped && !state.exhausted)) return null;
@@ -63,30 +61,19 @@ export const drawnKey = (kind, state) => onScreen(kind, state)?.drawn ?? null;
 /**
  * The marks of a decision, without fields that this kind of decision does not have.
  *
- * @param {Kind} kind
- * @param {Marks | null | undefined} decision
- * @returns {Marks}
+ * @param {Kind} kind @param {Marks | null | undefined} decision @returns {Marks}
  */
-export function marksIn(kind, decision) {
-  const marks = { ...kind.marks };
-  for (const name of /** @type {(keyof Marks)[]} */ (Object.keys(marks))) {
-    const value = decision?.[name];
-    if (value) Object.assign(marks, { [name]: value });
-  }
-  return marks;
+export function marksIn({ marks }, decision) {
+  const set = Object.entries(decision ?? {}).filter(([name, value]) => name in marks && value);
+  return { ...marks, ...Object.fromEntries(set) };
 }
 
 /**
  * What the decision of an item has with it, or will have.
  *
- * @param {Kind} kind
- * @param {State} state
- * @param {Item} item
+ * @param {Kind} kind @param {State} state @param {Item} item
  */
-export function marksOf(kind, state, item) {
-  const draft = state.drafts[item.subject];
-  return draft ? marksIn(kind, { ...item.entry?.decision, ...draft }) : marksIn(kind, item.entry?.decision);
-}
+export const marksOf = (kind, state, item) => marksIn(kind, { ...item.entry?.decision, ...state.drafts[item.subject] });
 
 /** The documents of a list that are selected now. @param {State} state @param {Item} item @returns {string[]} */
 export const chosenOf = (state, item) =>
@@ -95,8 +82,7 @@ export const chosenOf = (state, item) =>
 /**
  * Decisions that the server's last counts do not include, of this tab and of others, in their order.
  *
- * @param {State} state
- * @returns {Pending[]}
+ * @param {State} state @returns {Pending[]}
  */
 export function outstanding(state) {
   const told = Object.values(state.told);
@@ -108,8 +94,8 @@ export function outstanding(state) {
 export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 /** @param {State} state @param {Kind} kind @param {string} subject */
-export const entryAt = (kind, state, subject) =>
-  state.history.findLastIndex(({ decision }) => kind.subject(decision) === subject);
+export const entryOf = (kind, state, subject) =>
+  state.history.findLast(({ decision }) => kind.subject(decision) === subject) ?? null;
 
 // --------------------------------------------------------------------------------------- changes of a turn
 
@@ -160,31 +146,23 @@ export class Turn {
 }
 
 /**
- * Replaces the history; the decision on screen stays there if it is still part of it.
+ * Replaces entries of the history; null removes one. What is on screen stays there if it is still part of it.
  *
- * @param {Turn} turn
- * @param {(entry: State["history"][number]) => State["history"][number] | null} change
+ * @param {Turn} turn @param {(entry: Entry) => Entry | null} change
  */
 export function changeHistory({ state }, change) {
-  const shown = state.look;
-  state.look = null;
-  state.history = state.history
-    .flatMap((entry, at) => {
-      const next = change(entry);
-      return next ? [{ at, next }] : [];
-    })
-    .map(({ at, next }, place) => {
-      if (at === shown) state.look = place;
-      return next;
-    });
+  const { look } = state;
+  state.history = state.history.flatMap((entry) => {
+    const next = change(entry);
+    if (entry === look) state.look = next;
+    return next ?? [];
+  });
 }
 
 /**
  * Keeps marks for the next decision on a subject; null drops them.
  *
- * @param {Turn} turn
- * @param {string} subject
- * @param {Draft | null} changes
+ * @param {Turn} turn @param {string} subject @param {Draft | null} changes
  */
 export function setDraft(turn, subject, changes) {
   const { [subject]: former, ...others } = turn.state.drafts;
@@ -203,21 +181,26 @@ export function keepUnits({ state }, keep) {
 /** New units go before the skipped ones. @param {State} state @param {Unit[]} units */
 export function lineUp(state, units) {
   const isSkipped = (/** @type {Unit} */ { skipped = false }) => Number(skipped);
-  if (units.length) state.units = [...state.units, ...units].sort((a, b) => isSkipped(a) - isSkipped(b));
+  state.units = [...state.units, ...units].sort((a, b) => isSkipped(a) - isSkipped(b));
 }
 
-/** Older decisions, before those that are known. @param {State} state @param {Entry[]} older */
-export function putBefore(state, older) {
-  state.history = [...older, ...state.history];
-  if (state.look !== null) state.look += older.length;
+/**
+ * Older decisions for undo and looking back; what this browser knows is newer and wins.
+ *
+ * @param {Turn} turn @param {Entry[]} recent newest first
+ */
+export function takeRecent({ kind, state }, recent) {
+  state.wantsRecent = false;
+  const decided = [...state.history, ...outstanding(state)].map(({ decision }) => kind.subject(decision));
+  const known = new Set([...decided, ...state.units.map(({ id }) => id)]);
+  const older = recent.filter(({ decision }) => !known.has(kind.subject(decision)));
+  state.history = [...older.reverse(), ...state.history];
 }
 
 /**
  * Marks of a decision that does not stand wait for the next one; what was written since is newer.
  *
- * @param {Turn} turn
- * @param {Decision} decision
- * @param {Marks} standing marks of the decision that stands
+ * @param {Turn} turn @param {Decision} decision @param {Marks} standing marks of the decision that stands
  */
 export function keepMarks(turn, decision, standing = turn.kind.marks) {
   const { kind, state } = turn;

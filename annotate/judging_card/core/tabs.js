@@ -3,7 +3,7 @@
 /** @import { Message, Turn } from "./types.js" */
 
 import { dropRefused, forget, takeUnsent } from "./outbox.js";
-import { changeHistory, entryAt, HISTORY, same } from "./state.js";
+import { changeHistory, entryOf, HISTORY } from "./state.js";
 
 /** Calls without an answer after which a tab counts as gone. */
 const DEAF = 2;
@@ -34,8 +34,8 @@ export function hear(turn, { tab, message }) {
   state.tabs = { ...state.tabs, [tab]: 0 };
   if (message.type === "there?" || message.type === "here") leaveTo(turn, tab, message.waiting);
   if (message.type === "there?") tellPresence(turn, "here");
-  if (message.type === "said") takeSaid(turn, tab, message);
-  if (message.type === "answered") takeAnswered(turn, tab, message);
+  if (message.type === "said") takeSaid(turn, message);
+  if (message.type === "answered") takeAnswered(turn, message);
   if (message.type === "skipped") takeSkipped(turn, message);
   return undefined;
 }
@@ -46,40 +46,32 @@ export function hear(turn, { tab, message }) {
  * What was found in the browser's storage and waits in a tab that is alive is sent by that one; what waits there no
  * longer was answered, although this tab did not hear it.
  *
- * @param {Turn} turn
- * @param {string} tab
- * @param {string[]} waiting
+ * @param {Turn} turn @param {string} tab @param {string[]} waiting
  */
 function leaveTo(turn, tab, waiting) {
   const { state } = turn;
   const theirs = state.outbox.filter((pending) => pending.tab === tab);
-  const told = theirs.map((pending) => [pending.decision.uuid, { pending, tab, saved: false }]);
+  const told = theirs.map((pending) => [pending.decision.uuid, { pending, saved: false }]);
   if (told.length) {
     state.told = { ...state.told, ...Object.fromEntries(told) };
     state.outbox = state.outbox.filter((pending) => pending.tab !== tab);
   }
-  const missed = Object.values(state.told).filter((each) => each.tab === tab && !each.saved);
+  const missed = Object.values(state.told).filter(({ pending, saved }) => pending.tab === tab && !saved);
   const saved = missed.map(({ pending }) => pending.decision.uuid).filter((uuid) => !waiting.includes(uuid));
-  if (saved.length) takeAnswered(turn, tab, { saved, refused: [] });
+  if (saved.length) takeAnswered(turn, { saved, refused: [] });
 }
 
 /** A tab is gone: what it has not sent is sent from here. @param {Turn} turn @param {string} tab */
 function takeOver(turn, tab) {
   const { [tab]: _, ...others } = turn.state.tabs;
   turn.state.tabs = others;
-  takeUnsent(turn, (told) => told.tab === tab);
+  takeUnsent(turn, ({ pending }) => pending.tab === tab);
 }
 
 // ------------------------------------------------------------------------------------------- what is heard
 
-/**
- * Moves what another tab has decided from the units to the history.
- *
- * @param {Turn} turn
- * @param {string} tab
- * @param {Message & { type: "said" }} message
- */
-function takeSaid(turn, tab, { pending, unit: theirs }) {
+/** Moves what another tab has decided to the history. @param {Turn} turn @param {Message & { type: "said" }} message */
+function takeSaid(turn, { pending, unit: theirs }) {
   const { kind, state } = turn;
   const { decision } = pending;
   const uuid = decision.uuid;
@@ -87,12 +79,12 @@ function takeSaid(turn, tab, { pending, unit: theirs }) {
   const subject = kind.subject(decision);
   const here = shown?.subject === subject;
   state.outbox = state.outbox.filter((each) => each.decision.uuid !== uuid); // read from the storage already
-  state.told = { ...state.told, [uuid]: { pending, tab, saved: false } };
+  state.told = { ...state.told, [uuid]: { pending, saved: false } };
   state.order = Math.max(state.order, pending.order);
   const id = kind.unitId(decision);
   const held = state.units.find((unit) => unit.id === id) ?? null;
   state.units = state.units.flatMap((unit) => (unit === held ? (kind.heard(unit, decision) ?? []) : unit));
-  const known = state.history[entryAt(kind, state, subject)] ?? null;
+  const known = entryOf(kind, state, subject);
   const { order, title } = pending;
   const unit = known?.unit ?? held ?? theirs;
   const entry = decision.kind === "undone" ? null : { decision, title, unit, was: known, order };
@@ -106,16 +98,14 @@ function takeSaid(turn, tab, { pending, unit: theirs }) {
 /**
  * The server has answered another tab; the counts are brought up to date a moment later.
  *
- * @param {Turn} turn
- * @param {string} tab
- * @param {{ saved: string[], refused: string[] }} message
+ * @param {Turn} turn @param {{ saved: string[], refused: string[] }} message
  */
-function takeAnswered(turn, tab, { saved, refused }) {
+function takeAnswered(turn, { saved, refused }) {
   const { state } = turn;
   state.hasSaved ||= saved.length > 0;
   for (const uuid of saved) {
     const pending = state.outbox.find(({ decision }) => decision.uuid === uuid) ?? state.told[uuid]?.pending;
-    if (pending) state.told = { ...state.told, [uuid]: { pending, tab, saved: true } };
+    if (pending) state.told = { ...state.told, [uuid]: { pending, saved: true } };
   }
   const gone = new Set([...saved, ...refused]);
   state.outbox = state.outbox.filter(({ decision }) => !gone.has(decision.uuid));
@@ -140,14 +130,12 @@ function takeSkipped(turn, { id }) {
 /**
  * What other tabs write into the storage that all share: marks that wait, and refusals.
  *
- * @param {Turn} turn
- * @param {{ name: string, value: any }} event
+ * @param {Turn} turn @param {{ name: string, value: any }} event
  */
 export function takeStored({ state }, { name, value }) {
   if (name === "refused") state.refused = Array.isArray(value) ? value : [];
   if (!name.startsWith("draft:")) return;
   const subject = name.slice("draft:".length);
-  const { [subject]: former, ...others } = state.drafts;
-  if (former && value && same(former, value)) return;
+  const { [subject]: _, ...others } = state.drafts;
   state.drafts = value ? { ...others, [subject]: value } : others;
 }

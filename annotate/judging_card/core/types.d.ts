@@ -109,7 +109,6 @@ export interface Pending {
 /** What another tab decided, until an answer of the server counts it. */
 export interface Told {
   pending: Pending;
-  tab: string;
   saved: boolean;
 }
 
@@ -232,7 +231,7 @@ export type Event = (
   /** `new` tells tabs that do not know this one. */
   | { type: "call"; new?: boolean }
   | { type: "leave" }
-  | { type: "visible"; visible: boolean; on: string | null }
+  | { type: "visible"; visible: boolean }
   | { type: "timer"; name: TimerName }
   | { type: "answer"; request: Request; answer: any }
   | { type: "failure"; request: Request; status: number; detail: string }
@@ -264,8 +263,8 @@ export interface State<Scope = any> {
   exhausted: boolean;
   asked: string | undefined;
   history: Entry[];
-  /** The place in `history` of the decision on screen; null for the open unit. */
-  look: number | null;
+  /** The decision of `history` that is on screen; null for the open unit. */
+  look: Entry | null;
   outbox: Pending[];
   told: Record<string, Told>;
   refused: Refusal[];

@@ -78,10 +78,7 @@ export class Card {
   /** @param {Request} request */
   async send(request) {
     const { route, body, lane } = request;
-    if (lane === "last") {
-      this.network.send(route, body).catch(() => undefined);
-      return;
-    }
+    if (lane === "last") return void this.network.send(route, body).catch(() => undefined);
     try {
       const answer = await this.network.post(route, body);
       this.dispatch({ type: "answer", request, answer });
@@ -95,11 +92,8 @@ export class Card {
   /** @param {TimerName} name @param {number | null} ms null stops it */
   time(name, ms) {
     clearTimeout(this.timers.get(name));
-    if (ms !== null)
-      this.timers.set(
-        name,
-        setTimeout(() => this.dispatch({ type: "timer", name }), ms),
-      );
+    const ring = () => this.dispatch({ type: "timer", name });
+    if (ms !== null) this.timers.set(name, setTimeout(ring, ms));
   }
 
   // --------------------------------------------------------------------------------------------- other tabs
@@ -128,10 +122,10 @@ export class Card {
     const show = ({ persisted }) => persisted && this.dispatch({ type: "call", new: true });
     window.addEventListener("pageshow", show, { signal });
     /** @param {StorageEvent} event */
-    const take = ({ key, newValue }) => {
+    const take = ({ key }) => {
       if (!key?.startsWith(place)) return;
       const name = key.slice(place.length);
-      const value = parsed(newValue);
+      const value = this.storage.read(name);
       if (name === "own") this.arrangement.take(value);
       this.dispatch({ type: "stored", name, value });
     };
@@ -151,13 +145,9 @@ export class Card {
     return document.visibilityState === "visible" && this.state.mounted;
   }
 
-  /** A sign of life of the annotator. Gives the ms since the last one. */
+  /** A sign of life of the annotator. */
   moved() {
-    if (!this.clock) return 0;
-    const now = performance.now();
-    const still = now - this.clock.moved;
-    this.clock = viewingTime.move(this.clock, now, this.isInFront());
-    return still;
+    if (this.clock) this.clock = viewingTime.move(this.clock, performance.now(), this.isInFront());
   }
 
   runClock() {
@@ -180,14 +170,5 @@ export class Card {
   /** Says something in the line above the buttons, until something else is on screen. @param {string} words */
   say(words) {
     this.dispatch({ type: "notice", notice: words ? { code: "words", words, urgent: true } : null });
-  }
-}
-
-/** @param {string | null} text */
-function parsed(text) {
-  try {
-    return JSON.parse(text ?? "null");
-  } catch {
-    return null;
   }
 }

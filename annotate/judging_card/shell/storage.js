@@ -45,8 +45,7 @@ export class Storage {
   /**
    * What an earlier visit left. Each decision has a key of its own, so that two tabs never overwrite each other's.
    *
-   * @param {string} tab
-   * @returns {Kept}
+   * @param {string} tab @returns {Kept}
    */
   kept(tab) {
     /** @type {Pending[]} */

@@ -21,10 +21,7 @@ export const start = (now, shownAt, visible) => ({
 /**
  * Adds the time since the last call, and goes on while the page is visible.
  *
- * @param {Clock} clock
- * @param {number} now
- * @param {boolean} visible
- * @returns {Clock}
+ * @param {Clock} clock @param {number} now @param {boolean} visible @returns {Clock}
  */
 export function run(clock, now, visible) {
   const { active, since, moved } = clock;
@@ -35,10 +32,7 @@ export function run(clock, now, visible) {
 /**
  * A sign of life: what came before it and was too long without one counts as away.
  *
- * @param {Clock} clock
- * @param {number} now
- * @param {boolean} visible
- * @returns {Clock}
+ * @param {Clock} clock @param {number} now @param {boolean} visible @returns {Clock}
  */
 export const move = (clock, now, visible) => ({ ...run(clock, now, visible), moved: now });
 

@@ -63,6 +63,7 @@ const SENTENCES = {
     view.texts.restTitle === ONE_MOMENT ? "What comes next is loading." : "There is nothing on screen to decide.",
   "nothing-to-undo": () => "Nothing to undo.",
   "no-earlier": () => "No earlier decisions.",
+  "only-one": (view) => `This is the only ${view.face.one} left.`,
   "already-decided": (view) => `This is already decided${keyHint(view, "forward", ": press ")}.`,
   "just-changed": () => "Not recorded: the screen had just changed. Try again.",
   skipped: () => ": skipped; it comes back after the others",
@@ -71,7 +72,7 @@ const SENTENCES = {
   "closed-elsewhere": () => ": no longer needs a decision",
   loading: () => ONE_MOMENT,
   "cannot-load": (_, notice) => `It could not be loaded: ${cause(notice)}.`,
-  "cannot-show-asked": (view, notice) => `${view.face.asking ?? "It"} cannot be shown: ${cause(notice)}.`,
+  "cannot-show-asked": (view, notice) => `The requested ${view.face.one} cannot be shown: ${cause(notice)}.`,
   note: (_, { on }) => (on ? ": note saved" : ": note removed"),
 };
 

@@ -11,4 +11,6 @@ export const deciding = ({ card }) => ({
     back: { run: () => card.dispatch({ type: "look", step: -1 }) },
     forward: { run: () => card.dispatch({ type: "look", step: 1 }) },
   },
+  /** To the open unit, from however far back. */
+  stepBack: () => card.state.look && (() => card.dispatch({ type: "look", step: Infinity })),
 });

@@ -4,7 +4,7 @@
 /** @import { Part, Source } from "./types.js" */
 /** @import { View } from "./view.js" */
 
-import { entryAt, outstanding } from "../core/state.js";
+import { entryOf, outstanding } from "../core/state.js";
 import { apart, labelled, make } from "./nodes.js";
 
 /** A judgement in a few words. @param {View} view @param {Answer} answer */
@@ -31,7 +31,7 @@ export function gradeBadge({ data: { scale } }, { kind, relevance }) {
  * @param {View} view @param {string} id @param {Said | null} said
  */
 export function standingOf({ card: { kind }, state }, id, said) {
-  const entry = state.history[entryAt(kind, state, id)];
+  const entry = entryOf(kind, state, id);
   if (entry) return entry.decision;
   const last = outstanding(state).findLast(({ decision }) => kind.subject(decision) === id);
   return last?.decision.kind === "undone" || state.units.some((unit) => unit.id === id) ? null : said;
@@ -52,13 +52,14 @@ export function lookBack(view, { query_id, doc_id, title, kind, relevance = null
 /**
  * Marks the answer of the decision on screen, or of one that was undone; "cannot judge" has its own button.
  *
- * @param {View} view @param {Item | null} item @param {Iterable<[answer: string, button: HTMLElement]>} buttons @param {string | undefined} given
+ * @param {View} view @param {Item | null} item @param {HTMLElement[]} buttons @param {string | undefined} given
  */
 export function markAnswers(view, item, buttons, given) {
   const stands = Boolean(item?.entry);
-  for (const [answer, button] of [...buttons, /** @type {const} */ (["cannot judge", view.node("cannotJudge")])]) {
-    button.ariaPressed = String(answer === given && stands);
-    button.classList.toggle("cd-former", answer === given && !stands);
+  for (const button of [...buttons, view.node("cannotJudge")]) {
+    const isGiven = (button.dataset.grade ?? button.dataset.do) === given?.replace(" ", "-");
+    button.ariaPressed = String(isGiven && stands);
+    button.classList.toggle("cd-former", isGiven && !stands);
   }
 }
 
@@ -126,14 +127,8 @@ export function grades(view, hint = "") {
       const stands = item?.entry !== null;
       if (marked[0] === decision && marked[1] === stands) return;
       marked = [decision, stands];
-      const buttons = /** @type {HTMLElement[]} */ ([...node.children]);
       const given = decision?.kind === "graded" ? String(decision.relevance) : decision?.kind;
-      markAnswers(
-        view,
-        item,
-        buttons.map((button) => [button.dataset.grade ?? "", button]),
-        given,
-      );
+      markAnswers(view, item, /** @type {HTMLElement[]} */ ([...node.children]), given);
     },
 
     /** What was to be fetched from a panel is on screen now. */

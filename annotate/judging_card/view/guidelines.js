@@ -6,10 +6,8 @@
 import { ONE_MOMENT } from "./bar.js";
 
 /**
- * @param {View} view
- * @param {() => string | null} topicId the topic on screen
- * @param {boolean} beside whether the document stays in sight
- * @returns {Part}
+ * @param {View} view @param {() => string | null} topicId the topic on screen
+ * @param {boolean} beside whether the document stays in sight @returns {Part}
  */
 export function guidelines(view, topicId, beside) {
   let asked = false;

@@ -5,6 +5,7 @@
 /** @import { View } from "./view.js" */
 /** @import { Segment } from "./text.js" */
 
+import { setPressed } from "./nodes.js";
 import { findOwnWords } from "./own_words.js";
 import { rangesOf } from "./text.js";
 
@@ -92,7 +93,7 @@ export function highlights(view, marked) {
       const { topic, own } = wanted();
       const words = view.own.words[queryId] ?? "";
       if (field) {
-        view.node("highlight").ariaPressed = String(topic || own);
+        setPressed(view.node("highlight"), topic || own);
         const isWriting = view.active === field && field.dataset.query === queryId;
         if (!isWriting && field.value !== words) field.value = words;
         field.dataset.query = queryId;

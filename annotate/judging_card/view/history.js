@@ -5,7 +5,7 @@
 /** @import { View } from "./view.js" */
 /** @import { PastJudgement } from "../wire.d.ts" */
 
-import { pairId } from "../core/kinds/grade.js";
+import { idOf } from "../core/kinds/grade.js";
 import { ONE_MOMENT } from "./bar.js";
 import { gradeBadge, lookBack, wordsOf } from "./grades.js";
 import { byInput } from "./keys.js";
@@ -35,9 +35,6 @@ const STEPS = { ArrowUp: -1, ArrowDown: 1, PageUp: -6, PageDown: 6, Home: -Infin
  */
 
 /** @typedef {{ topic: string, grade: string, words: string }} Filter */
-
-/** @param {{ query_id: string, doc_id?: string }} row */
-const idOf = ({ query_id, doc_id = "" }) => pairId(query_id, doc_id);
 
 /** Without accents and case. @param {string} text */
 const plainly = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
@@ -178,7 +175,6 @@ export function history(view) {
 
   /** @param {string} key @param {boolean} inField @returns {Reaction | undefined} */
   function react(key, inField) {
-    if (key === "Escape") return () => view.setPanel(null);
     if (key === "Enter") return () => show(list.row());
     const step = STEPS[key];
     return step === undefined || (inField && !Number.isFinite(step)) ? undefined : () => choose(step);
@@ -223,7 +219,7 @@ export function history(view) {
         node: "historyPanel",
         focus: "past",
         field: "pastWords",
-        inField: ({ key }) => react(key, true) ?? null,
+        inField: ({ key }) => react(key, true),
         keys: (event, { key }) => (key === "/" ? () => field.focus() : react(event.key, false)),
         render: draw,
         left() {

@@ -1,6 +1,6 @@
 // Keys and clicks: which action each means, and what it does now.
 
-/** @import { Action, On, Part, Pressed, Reaction, Source } from "./types.js" */
+/** @import { Action, On, Part, Pressed, Reaction } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 import { make, setHidden } from "./nodes.js";
@@ -17,14 +17,8 @@ const FOREIGN =
 const OF_FIELDS = ["Escape", "Enter", "Tab", "Shift", "Backspace", "Delete"];
 export const TAKEN = new Set(["r", "c", ...OF_FIELDS, ...Object.keys(SCROLL)]);
 
-/** Kept, since making it takes its time at each key. @type {MediaQueryList | undefined} */
-let touch;
-
 /** Phones and tablets without a keyboard: no key is named there, here or in the style sheets. */
-function hasNoKeyboard() {
-  touch ??= matchMedia("(hover: none) and (pointer: coarse)");
-  return touch.matches;
-}
+const hasNoKeyboard = () => matchMedia("(hover: none) and (pointer: coarse)").matches;
 
 /** What to do, by keyboard or by touch. @param {string} keyed @param {string} touched */
 export const byInput = (keyed, touched) => (hasNoKeyboard() ? touched : keyed);
@@ -58,6 +52,7 @@ export class Keys {
     this.names = new Map();
     /** Changes with the keys. */
     this.version = 0;
+    this.areNamed = true;
     this.listed = 0;
   }
 
@@ -88,6 +83,7 @@ export class Keys {
       if (!(name in own.keys) && !this.names.has(key)) this.names.set(key, name);
     }
     this.version += 1;
+    this.areNamed = !hasNoKeyboard(); // to ask at each key would make the browser lay out what that has changed
   }
 
   /** What is printed on a key. @param {string} key */
@@ -103,7 +99,7 @@ export class Keys {
 
   /** The key of an action for a sentence; "" where there is no keyboard. @param {string} name */
   hint(name) {
-    return hasNoKeyboard() ? "" : this.cap(name);
+    return this.areNamed ? this.cap(name) : "";
   }
 
   // ------------------------------------------------------------------------------------------------- keys
@@ -135,7 +131,9 @@ export class Keys {
     if (path.some(isField)) {
       if (inside) event.stopPropagation(); // seen from outside it is no field: the page's own keys would act on it
       const { openPanel } = view;
-      if (openPanel?.field && view.nodes[openPanel.field] === target) return openPanel.inField?.(event) ?? null;
+      const isPanels = openPanel?.field !== undefined && view.nodes[openPanel.field] === target;
+      const react = isPanels ? openPanel.inField?.(event) : undefined;
+      if (react !== undefined) return react;
       return inside && leavesField(event, target) ? () => this.leaveField(target) : null;
     }
     if (!inside && path.some((node) => node.matches(FOREIGN))) return null;
@@ -144,12 +142,9 @@ export class Keys {
   }
 
   /** Whether a held key acts again and again. @param {KeyboardEvent} event */
-  repeats(event) {
-    const { view } = this;
-    const known = view.actions.get(this.names.get(event.key) ?? "");
-    if (known) return known.repeats === true;
-    const { openPanel } = view;
-    return event.key in SCROLL && (!openPanel || openPanel.beside === true || openPanel.isList === true);
+  repeats({ key }) {
+    const known = this.view.actions.get(this.names.get(key) ?? "");
+    return known ? known.repeats : key in SCROLL;
   }
 
   /** Out of a field of the card: the keys act again; in a panel the panel is left as well. @param {HTMLElement} field */
@@ -170,54 +165,41 @@ export class Keys {
   reaction(event) {
     const { view } = this;
     const pressed = pressedOf(event);
-    const { digit, key } = pressed;
+    const { key } = pressed;
     const { openPanel } = view;
-    const before = openPanel?.first?.(event, pressed);
-    if (before !== undefined) return before;
+    const own = openPanel?.keys?.(event, pressed);
+    if (own !== undefined) return own;
     if (key === "Escape") return openPanel ? () => view.setPanel(null) : this.escape();
     if (event.shiftKey && (key === "ArrowLeft" || key === "ArrowRight"))
       return this.sideways(key === "ArrowLeft" ? -1 : 1);
-    const known = this.actionOf(this.names.get(key));
-    if (known?.anywhere) return () => known.run("key");
-    const own = openPanel?.keys?.(event, pressed);
-    if (own !== undefined) return own;
-    if (openPanel && known?.panel === view.panel) return () => known?.run("key");
+    const known = this.actionOf(pressed);
+    const run = known && (() => known.run("key"));
+    if (known?.anywhere || (openPanel && known?.panel === view.panel)) return run;
     // A panel covers the document: nothing is judged or moved behind it. Some are beside it.
-    if (openPanel && !openPanel.beside) return known || digit !== null || key in SCROLL ? () => undefined : null;
+    if (openPanel && !openPanel.beside) return known || key in SCROLL ? () => undefined : null;
     if (known?.when && !known.when()) return known.refusal ? () => view.card.say(known.refusal ?? "") : null;
-    if (known) return () => known.run("key");
-    if (digit !== null) {
-      const run = this.digitMeaning(digit);
-      return run && (() => run("key"));
-    }
+    if (run) return run;
     if (key in SCROLL) return () => this.scroll((SCROLL[key] ?? 0) * (key === " " && event.shiftKey ? -1 : 1));
     return null;
   }
 
-  /** @param {string | undefined} name of an action, or of another key for a digit: `digit:2` @returns {Action | null} */
-  actionOf(name) {
-    if (!name) return null;
+  /** What a key does besides scrolling; a digit may have another key, `digit:2`. @param {Pressed} pressed @returns {Action | null} */
+  actionOf({ key, digit }) {
+    const name = this.names.get(key) ?? `digit:${digit}`;
     const known = this.view.actions.get(name);
-    if (known || !name.startsWith("digit:")) return known ?? null;
-    const run = this.digitMeaning(Number(name.slice("digit:".length)));
-    return run && { run };
-  }
-
-  /** @param {number} digit @returns {((source: Source) => unknown) | null} */
-  digitMeaning(digit) {
-    for (const part of this.view.parts) if (part.digit) return part.digit(digit);
-    return null;
+    const meant = /^digit:(\d)$/.exec(name)?.[1];
+    if (known || !meant) return known ?? null;
+    const run = this.view.parts.find((part) => part.digit)?.digit?.(Number(meant));
+    return run ? { run } : null;
   }
 
   /** Escape where no panel is open: back from what was opened last. @returns {Reaction} */
   escape() {
-    const { view } = this;
-    for (const part of view.parts) {
+    for (const part of this.view.parts) {
       const react = part.stepBack?.();
       if (react) return react;
     }
-    const { look, history } = view.state;
-    return look === null ? null : () => view.card.dispatch({ type: "look", step: history.length - look });
+    return null;
   }
 
   // --------------------------------------------------------------------------------------------- scrolling
@@ -235,8 +217,7 @@ export class Keys {
   /**
    * Shift and an arrow: moves lines that are longer than their place. Where something is selected the browser extends that.
    *
-   * @param {number} step
-   * @returns {Reaction}
+   * @param {number} step @returns {Reaction}
    */
   sideways(step) {
     const range = selectedRange(this.view.root.getRootNode());

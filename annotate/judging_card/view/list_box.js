@@ -5,10 +5,8 @@ import { apart, cut, make, setHidden } from "./nodes.js";
 /** @template Row */
 export class ListBox {
   /**
-   * @param {HTMLElement} node
-   * @param {HTMLElement[]} focused what has the focus meanwhile, and names the selected row
-   * @param {string} action the `data-do` of its rows
-   * @param {(row: Row) => string} idOf
+   * @param {HTMLElement} node @param {HTMLElement[]} focused what has the focus meanwhile, and names the selected row
+   * @param {string} action the `data-do` of its rows @param {(row: Row) => string} idOf
    * @param {(row: Row) => Node[]} content
    */
   constructor(node, focused, action, idOf, content) {

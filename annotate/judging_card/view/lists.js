@@ -231,7 +231,7 @@ export function lists(view) {
       view.setText("doneWords", chosen ? `Submit ${chosen} of up to ${Math.max(chosen, most())}` : "Submit");
       const given = givenIn(view, item);
       const isNone = given?.kind === "chosen" && !given.chosen?.length;
-      markAnswers(view, item, [["none", view.node("none")]], isNone ? "none" : given?.kind);
+      markAnswers(view, item, [view.node("none")], isNone ? "none" : given?.kind);
     },
   };
 }

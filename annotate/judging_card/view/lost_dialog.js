@@ -8,8 +8,7 @@ const LOST = /^\s*Connection error/;
 /**
  * While the card is there; what of it had the focus has it again, so that words that are being written stay words.
  *
- * @param {HTMLElement} card
- * @param {AbortSignal} signal
+ * @param {HTMLElement} card @param {AbortSignal} signal
  */
 export function closeLostDialogs(card, signal) {
   /** @type {HTMLElement | null} */

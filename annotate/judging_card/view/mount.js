@@ -71,9 +71,8 @@ function attach(view) {
     view.keys.map();
     view.render();
   };
-  for (const type of ["pointermove", "pointerdown", "wheel", "keydown", "click"])
+  for (const type of ["pointermove", "pointerdown", "wheel", "keydown", "click", "scroll"])
     on(window, type, () => card.moved(), { passive: true, capture: true });
-  on(window, "scroll", () => card.moved(), { passive: true, capture: true });
   on(window, "resize", () => fit(view));
   on(window, "online", () => card.dispatch({ type: "wake" }));
   on(window, "pagehide", () => card.dispatch({ type: "leave" }));
@@ -81,7 +80,7 @@ function attach(view) {
     if (card.state.outbox.length && card.state.sync.failures) event.preventDefault();
   });
   on(document, "visibilitychange", () => {
-    card.dispatch({ type: "visible", visible: document.visibilityState === "visible", on: card.drawn });
+    card.dispatch({ type: "visible", visible: document.visibilityState === "visible" });
   });
   closeLostDialogs(view.root, signal);
   const cleanups = view.parts.map((part) => part.attach?.(on));

@@ -6,7 +6,6 @@
 /** @import { NearDuplicate } from "../wire.d.ts" */
 
 import { pairId } from "../core/kinds/grade.js";
-import { entryAt } from "../core/state.js";
 import { lookBack, standingOf, wordsOf } from "./grades.js";
 import { cut } from "./nodes.js";
 
@@ -87,11 +86,10 @@ export function nearDuplicates(view) {
   }
 
   function leave() {
-    const { history, look } = view.state;
-    const entry = history[entryAt(card.kind, view.state, trip?.from ?? "")];
+    const entry = view.state.history.find(({ decision }) => card.kind.subject(decision) === trip?.from);
     trip = null;
     if (entry) card.dispatch({ type: "open", decision: entry.decision, title: entry.title });
-    else card.dispatch({ type: "look", step: history.length - (look ?? 0) });
+    else card.dispatch({ type: "look", step: Infinity });
   }
 
   return {

@@ -64,10 +64,7 @@ export function notes(view, hints) {
         node: "notePanel",
         focus: "noteText",
         field: "noteText",
-        inField({ key, shiftKey }) {
-          if (key === "Escape") return () => view.setPanel(null);
-          return key === "Enter" && !shiftKey ? () => keep("key") : null;
-        },
+        inField: ({ key, shiftKey }) => (key === "Enter" && !shiftKey ? () => keep("key") : undefined),
       },
     },
     /** A clicked decision takes the text of the open note along; other buttons wait. */

@@ -53,6 +53,7 @@ export function preferences(view) {
   });
   /** The side that has most of the room where they are stacked, until the next pair. */
   let larger = "";
+  const answers = ANSWERS.map((name) => view.node(name));
   setColumns(view.node("answers"), ANSWERS.length);
 
   /** @param {string} side */
@@ -89,12 +90,7 @@ export function preferences(view) {
       }
       const { kind = "", left } = givenIn(view, item) ?? {};
       const given = item?.about.left === left ? kind : (OTHER_WAY[kind] ?? kind);
-      markAnswers(
-        view,
-        item,
-        ANSWERS.map((name) => [name, view.node(name)]),
-        given,
-      );
+      markAnswers(view, item, answers, given);
       const unit = unitOf(view);
       const { done = 0, expected = 0 } = unit ?? {}; // how many pairs there can be at most is known, and falls
       const words = !unit ? "–" : done >= expected ? figure(done) : `${figure(done)} of up to ${figure(expected)}`;

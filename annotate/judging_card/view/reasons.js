@@ -41,10 +41,7 @@ export function reasons(view) {
         node: "reasonsPanel",
         field: "reasonText",
         isOfUnit: true,
-        inField({ key }) {
-          if (key === "Escape") return () => view.setPanel(null);
-          return key === "Enter" ? () => give(field.value.trim(), "key") : null;
-        },
+        inField: ({ key }) => (key === "Enter" ? () => give(field.value.trim(), "key") : undefined),
         keys: (_, { digit }) => (digit === null ? undefined : () => choose(digit, "key")),
       },
     },

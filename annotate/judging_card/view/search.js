@@ -40,12 +40,11 @@ export function search(view) {
   const isCurrent = () => result.words === words();
 
   function open() {
-    const { scope, look, history } = view.state;
+    const { scope, look } = view.state;
     if (view.panel === "search") return field.focus();
     if (scope.topic === null) return view.reply();
     // An earlier judgement of another topic is left.
-    if (look !== null && shownTopic(view)?.query_id !== scope.topic)
-      card.dispatch({ type: "look", step: history.length - look });
+    if (look && shownTopic(view)?.query_id !== scope.topic) card.dispatch({ type: "look", step: Infinity });
     if (queryId !== scope.topic) [queryId, asked, result] = [scope.topic, "", NOTHING];
     change();
     view.setPanel("search");
@@ -92,12 +91,11 @@ export function search(view) {
     draw();
   }
 
-  /** Keys in the field: choosing, taking, leaving; all others write. @param {string} key @returns {Reaction} */
+  /** Keys in the field: choosing and taking. @param {string} key @returns {Reaction | undefined} */
   function react(key) {
-    if (key === "Escape") return () => view.setPanel(null);
     if (key === "Enter") return enter;
     if (key === "ArrowDown") return () => choose(1);
-    return key === "ArrowUp" ? () => choose(-1) : null;
+    return key === "ArrowUp" ? () => choose(-1) : undefined;
   }
 
   /** The annotator's judgement of a result. @param {FoundDocument} found */

@@ -55,7 +55,6 @@ export function settings(view) {
   let waiting = null;
   /** @type {Own | null} */
   let drawn = null;
-  let drawnKeys = "";
   /** @type {ReturnType<typeof keyRow>[]} */
   let rows = [];
 
@@ -65,9 +64,9 @@ export function settings(view) {
   /** The value of a look among its steps. @param {Look} name @param {number[]} steps @param {number} usual */
   const stepOf = (name, steps, usual) => steps.find((each) => each === view.own[name]) ?? usual;
 
-  /** @param {string} words */
-  function say(words) {
-    waiting = null;
+  /** @param {string} words @param {string | null} name of what waits for a new key from now on */
+  function say(words, name = null) {
+    waiting = name;
     view.setText("keysSay", words);
     view.render();
   }
@@ -75,9 +74,7 @@ export function settings(view) {
   /** Gives an action or a grade a key; if another action has it, the two swap. @param {string} name @param {string} key */
   function giveKey(name, key) {
     const { keys, own } = view;
-    const refusal = refusalOf(key, caps);
     const cap = keys.print(key);
-    if (refusal) return say(`${cap} cannot be used: ${refusal}.`);
     const holder = keys.names.get(key);
     if (holder === name) return say(`${quoted(name)} already has the key ${cap}.`);
     const former = keys.cap(name) ? keys.keyOf(name) : "";
@@ -94,20 +91,16 @@ export function settings(view) {
   /** @param {string} name */
   function usualKey(name) {
     const usual = known.actions[name]?.key;
-    if (usual !== undefined && !refusalOf(usual, caps)) return giveKey(name, usual);
+    if (usual !== undefined) return giveKey(name, usual);
     const { [name]: _, ...keys } = view.own.keys;
     arrangement.change({ keys });
-    return say(
-      `${quoted(name)} now has ${usual === undefined ? "only its digit" : `the key ${view.keys.print(usual)}`}.`,
-    );
+    return say(`${quoted(name)} now has only its digit.`);
   }
 
-  /** A new key is waited for. @param {string} name */
+  /** @param {string} name */
   function askKey(name) {
     if (waiting === name) return say("");
-    say(`Press the new key for ${quoted(name)}, or Esc to keep the current one.`);
-    waiting = name;
-    return view.render();
+    return say(`Press the new key for ${quoted(name)}, or Esc to keep the current one.`, name);
   }
 
   /** While a new key is waited for, any other meaning of it waits as well. @param {KeyboardEvent} event @param {Pressed} pressed @returns {Reaction | undefined} */
@@ -116,7 +109,9 @@ export function settings(view) {
     if (!name) return undefined;
     if (MODIFIERS.includes(event.key)) return null;
     if (event.key === "Escape") return () => say("");
-    if (event.key !== "Tab") return () => giveKey(name, key);
+    const refusal = refusalOf(key, caps);
+    const refuse = () => say(`${view.keys.print(key)} cannot be used: ${refusal}.`);
+    if (event.key !== "Tab") return refusal ? refuse : () => giveKey(name, key);
     say(""); // goes on, and leaves things as they are
     return null;
   }
@@ -136,8 +131,6 @@ export function settings(view) {
   /** One row for each action and grade; made once, so that the focus stays where it is. */
   function drawKeys() {
     const { keys, own, data, actions } = view;
-    if (drawnKeys === `${keys.version} ${waiting}`) return;
-    drawnKeys = `${keys.version} ${waiting}`;
     if (!rows.length) {
       rows = [...data.scale.map(({ grade }) => `digit:${grade}`), ...actions.keys()].map((name) => keyRow(view, name));
       view.node("keyRows").replaceChildren(...rows.map(({ row }) => row));
@@ -159,11 +152,10 @@ export function settings(view) {
     actions: { settings: { run: () => view.togglePanel("settings"), panel: "settings" } },
     clicks: {
       look({ dataset }) {
-        const [name, steps, usual] = /** @type {typeof LOOKS[number]} */ (
-          LOOKS.find(([each]) => each === dataset.name)
-        );
-        const step = steps[steps.indexOf(stepOf(name, steps, usual)) + Number(dataset.by)];
-        if (step !== undefined) arrangement.change({ [name]: step });
+        for (const [name, steps, usual] of LOOKS.filter(([each]) => each === dataset.name)) {
+          const step = steps[steps.indexOf(stepOf(name, steps, usual)) + Number(dataset.by)];
+          if (step !== undefined) arrangement.change({ [name]: step });
+        }
       },
       turn(button) {
         for (const [name, [isOn, turn]] of Object.entries(SWITCHES))
@@ -176,7 +168,7 @@ export function settings(view) {
         say("All keys are reset.");
       },
     },
-    panels: { settings: { node: "settingsPanel", first: takeKey, render: drawPanel, left: () => say("") } },
+    panels: { settings: { node: "settingsPanel", keys: takeKey, render: drawPanel, left: () => say("") } },
     render() {
       if (drawn === view.own) return;
       drawn = view.own;

@@ -69,17 +69,13 @@ export interface Panel {
   focus?: string;
   /** The document stays in sight, and judging goes on. */
   beside?: boolean;
-  /** Held arrows go on through its list. */
-  isList?: boolean;
   /** It is about the unit on screen, and closes with it. */
   isOfUnit?: boolean;
-  /** Its text field, and what a key means in it. */
+  /** Its text field, and what a key means in it: null to write, undefined for what it means in every field. */
   field?: string;
-  inField?(event: KeyboardEvent): Reaction;
+  inField?(event: KeyboardEvent): Reaction | undefined;
   /** What a key means elsewhere: null for nothing, undefined for what it always means. */
   keys?(event: KeyboardEvent, pressed: Pressed): Reaction | undefined;
-  /** The same, before Escape and what can be done anywhere. */
-  first?(event: KeyboardEvent, pressed: Pressed): Reaction | undefined;
   /** Draws it while it is open. */
   render?(): void;
   /** After it was closed. */
@@ -142,8 +138,8 @@ export interface Face {
   notices?: Record<string, (view: View, notice: Notice) => string>;
   /** A unit takes several decisions, so that the last one is announced. */
   several?: boolean;
-  /** What the page asked for, as the subject of a sentence. */
-  asking?: string;
+  /** What is decided: document, topic or pair. */
+  one: string;
   /** What a screen reader says of what is on screen. */
   heard(view: View, item: Item): string;
 }

@@ -6,12 +6,10 @@
 import { countOf } from "../core/kinds/units.js";
 import { CUT_OFF, ONE_MOMENT } from "./bar.js";
 
-/** What is shown where nothing is open: a title and a sentence; `first` is the sentence while the first units come. */
-/** @typedef {{ first: string, nothing: string[], done: string[], busy: string[] }} Texts */
+/** A title and a sentence for each reason why nothing is open. @typedef {Record<"nothing" | "done" | "busy", string[]>} Texts */
 
 /** @type {Texts} */
 export const TOPIC_TEXTS = {
-  first: "Fetching the first topics.",
   nothing: [
     "Nothing to decide yet",
     "Topics appear here after a manager has added topics and a pool, and assigned topics to you.",
@@ -25,7 +23,6 @@ export const TOPIC_TEXTS = {
 
 /** @type {Texts} */
 export const PAIR_TEXTS = {
-  first: "Fetching the first pairs.",
   nothing: ["Nothing to adjudicate", "No pair matches the filter."],
   done: [
     "Nothing left to adjudicate",
@@ -35,8 +32,7 @@ export const PAIR_TEXTS = {
 };
 
 /**
- * @param {{ card: { kind: Kind<Scope> }, face: { asking?: string }, state: State<Scope> }} view
- * @param {Texts} texts
+ * @param {{ card: { kind: Kind<Scope> }, face: { one: string }, state: State<Scope> }} view @param {Texts} texts
  * @param {boolean} cutOff whether there has been no connection for a while
  */
 export function restOf({ card: { kind }, face, state }, texts, cutOff) {
@@ -45,8 +41,8 @@ export function restOf({ card: { kind }, face, state }, texts, cutOff) {
   const isMore = !exhausted || asked !== undefined || units.some((unit) => kind.isWaiting?.(unit));
   if (scope.task !== kind.name) return ["The task of this campaign has changed", "Reload this page to continue."];
   if (cutOff && (!count || isMore)) return CUT_OFF;
-  if (!count) return [ONE_MOMENT, texts.first];
-  if (asked !== undefined) return [ONE_MOMENT, `${face.asking} is loading.`];
+  if (!count) return [ONE_MOMENT, `Fetching the first ${face.one}s.`];
+  if (asked !== undefined) return [ONE_MOMENT, `The requested ${face.one} is loading.`];
   if (!count.goal) return texts.nothing;
   if (count.done >= count.goal) return texts.done;
   return isMore ? [ONE_MOMENT, "Fetching what comes next."] : texts.busy;

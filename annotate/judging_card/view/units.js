@@ -26,8 +26,7 @@ import { restOf } from "./unit_rest.js";
 export const TOPIC_FACE = {
   asked: (/** @type {View} */ _, /** @type {CardData} */ { query_id }, /** @type {boolean} */ fresh) =>
     fresh ? query_id : null,
-  asking: "The requested topic",
-  notices: { "only-one": () => "This is the only topic left." },
+  one: "topic",
 };
 
 /** The decision that the answers show: the one on screen, or one that was undone here. @param {View} view @param {Item | null} item */
@@ -42,11 +41,8 @@ export const unitOf = ({ item, state }) => item?.unit ?? openUnit(state);
 /**
  * The parts of a card.
  *
- * @param {View} view
- * @param {Main} main
- * @param {Texts} texts
- * @param {boolean} beside whether the guidelines leave the documents in sight
- * @returns {Part[]}
+ * @param {View} view @param {Main} main @param {Texts} texts
+ * @param {boolean} beside whether the guidelines leave the documents in sight @returns {Part[]}
  */
 export const unitParts = (view, main, texts, beside = true) => [
   progress(view, main.places, texts),

@@ -1,9 +1,10 @@
 // Grades: one document of a topic at a time, from a pool or in the loop.
 
 /** @import { CalibrationFeedback, Doc, Entry, Kind, Pending, State, SyncRequest, Topic, Turn, Unit } from "../types.js" */
+/** @import { TopicsAnswer } from "../../wire.d.ts" */
 
 import { contextOf } from "../outbox.js";
-import { changeHistory, keepUnits, lineUp, outstanding, putBefore } from "../state.js";
+import { changeHistory, keepUnits, lineUp, outstanding, takeRecent } from "../state.js";
 
 /** Ask for more when fewer unseen documents are held: so many can be judged without a connection. */
 const LOW = 24;
@@ -26,7 +27,7 @@ const MOST_FEEDBACK = 5;
  * @property {Topic[] | null} topics null until they have arrived
  * @property {string | null} topic the open one
  * @property {number} visit changes with the topic: answers to what was asked before no longer count
- * @property {string | null | undefined} wanted the topic that the page was opened for
+ * @property {string | null} wanted the topic that the page was opened for; null for none in particular
  * @property {string | null} here the last topic that this browser knows of
  * @property {string | null} last the topic of the newest judgement that this browser knows of
  * @property {{ query_id: string, doc_id: string }[]} skips not sent yet
@@ -34,9 +35,8 @@ const MOST_FEEDBACK = 5;
  * @property {string | null} nextTopic one that has something, where the open one has nothing
  * @property {string} budget why nothing is handed out: the budget that is used up
  * @property {boolean} chosen whether the annotator chose the open topic
- * @property {boolean} brought whether the card did, because its topic had nothing left
+ * @property {boolean} calibrating whether the card did, for its calibration set, of which all is judged first
  * @property {boolean} topicsDue
- * @property {boolean} arriving the page was opened for no topic in particular
  * @property {{ judged: number, pool: number | null } | null} all
  * @property {Record<string, Unit[]>} apart found by searching in other topics
  * @property {boolean} inLoop
@@ -53,7 +53,7 @@ const UNKNOWN = { problem: null, nextTopic: null, budget: "", chosen: false, inL
 export const pairId = (queryId, docId) => JSON.stringify([queryId, docId]);
 
 /** @param {{ query_id: string, doc_id?: string }} decision */
-const idOf = ({ query_id, doc_id = "" }) => pairId(query_id, doc_id);
+export const idOf = ({ query_id, doc_id = "" }) => pairId(query_id, doc_id);
 
 /** @param {{ documents: Doc[] }} unit @returns {Doc} */
 export const docOf = ({ documents: [doc] }) => /** @type {Doc} */ (doc);
@@ -70,8 +70,7 @@ export const topicOf = (scope, queryId) => scope.topics?.find(({ query_id }) => 
 /**
  * Judged and pooled of a topic, or of all (null), with decisions that are not counted yet.
  *
- * @param {State<Scope>} state
- * @param {Topic | null} topic
+ * @param {State<Scope>} state @param {Topic | null} topic
  */
 export function countOf(state, topic) {
   const mine = outstanding(state).filter(({ decision }) => !topic || decision.query_id === topic.query_id);
@@ -96,8 +95,7 @@ export function isDone(state, topic) {
 /**
  * The topic that the server says has work; else the next with something left, after the open one and then from the start.
  *
- * @param {State<Scope>} state
- * @returns {Topic | null}
+ * @param {State<Scope>} state @returns {Topic | null}
  */
 export function nextUnfinished(state) {
   const { nextTopic, topic, topics } = state.scope;
@@ -118,7 +116,7 @@ function openTopic(turn, queryId) {
   const taken = state.units.filter((unit) => unit.taken); // what was searched for is there when the topic is again
   const apart = scope.topic === null || !taken.length ? others : { ...others, [scope.topic]: taken };
   Object.assign(scope, { ...UNKNOWN, apart, topic: queryId, visit: scope.visit + 1 });
-  Object.assign(state, { units: waiting, exhausted: false, look: null });
+  Object.assign(state, { units: waiting, exhausted: false, look: null, wantsRecent: true });
   turn.timer("look", null);
   turn.store("topic", queryId);
 }
@@ -127,8 +125,8 @@ function openTopic(turn, queryId) {
 function changeTopic(turn, queryId, chosen) {
   if (!topicOf(turn.state.scope, queryId)) return;
   openTopic(turn, queryId);
-  Object.assign(turn.state.scope, { tried: [], chosen, brought: false });
-  Object.assign(turn.state, { wantsRecent: true, notice: null });
+  Object.assign(turn.state.scope, { tried: [], chosen, calibrating: false });
+  turn.state.notice = null;
 }
 
 /**
@@ -144,8 +142,6 @@ function bringTo(turn, queryId, code, details = {}) {
     return;
   }
   openTopic(turn, queryId);
-  state.scope.brought = true;
-  state.wantsRecent = true;
   turn.notice(code, details);
 }
 
@@ -156,14 +152,13 @@ function keepLast(turn, queryId) {
   turn.store("last", queryId);
 }
 
-/** @param {Turn<Scope>} turn @param {{ topics: Topic[], last?: string | null, work?: string | null }} answer */
-function takeTopics(turn, { topics, last: there = null, work = null }) {
+/** @param {Turn<Scope>} turn @param {TopicsAnswer} answer */
+function takeTopics(turn, { topics, last: there, work }) {
   const { state } = turn;
   const { scope } = state;
-  const { arriving } = scope;
-  Object.assign(scope, { topics, topicsDue: false, arriving: false });
+  Object.assign(scope, { topics, topicsDue: false });
   const current = topicOf(scope, scope.topic);
-  if (current && !(arriving && isDone(state, current))) return; // whoever comes back comes to work
+  if (current && (scope.wanted !== null || !isDone(state, current))) return; // whoever comes back comes to work
   // If the server's newest judgement is in another topic than the newest that this browser knew of, then another device
   // has been used since, and its topic is the newer one.
   const isNewer = there !== null && there !== scope.last;
@@ -201,12 +196,14 @@ function syncRequest(state, want) {
 
 // ----------------------------------------------------------------------------------------------- answers
 
-/** @param {Turn<Scope>} turn @param {SyncRequest} request @param {any} answer @param {Map<string, boolean>} judged */
-function takeSync(turn, request, answer, judged) {
+/** @param {Turn<Scope>} turn @param {SyncRequest} request @param {any} answer */
+function takeSync(turn, request, answer) {
   const { state } = turn;
   const { scope } = state;
   const { batch, visit, skips, want } = request.context;
   const body = /** @type {{ query_id: string | null, recent: boolean }} */ (request.body);
+  const known = [...batch, ...outstanding(state)];
+  const judged = new Map(known.map(({ decision }) => [idOf(decision), decision.kind !== "undone"]));
   scope.skips = scope.skips.slice(skips);
   const surplus = takeSurplus(turn, batch, answer.surplus ?? []);
   takeProgress(state, batch, answer, surplus);
@@ -214,7 +211,7 @@ function takeSync(turn, request, answer, judged) {
   // The topic may have been changed while this was under way; without one only decisions were sent.
   if (visit !== scope.visit || body.query_id === null) return true;
   if (answer.query_id !== body.query_id) return false;
-  if (body.recent) takeRecent(turn, answer.recent ?? [], judged);
+  if (body.recent) takeRecent(turn, answer.recent.map(recentEntry));
   scope.inLoop = Array.isArray(answer.order);
   if (scope.inLoop) takeOrder(turn, answer, judged, batch.length > 0);
   else takeMore(turn, want, answer, judged);
@@ -257,21 +254,6 @@ function change(scope, queryId, changes) {
 /** @param {Scope} scope @param {string} queryId @param {number} delta */
 const add = (scope, queryId, delta) => change(scope, queryId, ({ judged }) => ({ judged: judged + delta }));
 
-/**
- * Older judgements for undo and looking back; what this browser knows of a pair is newer and wins.
- *
- * @param {Turn<Scope>} turn @param {any[]} recent @param {Map<string, boolean>} judged
- */
-function takeRecent(turn, recent, judged) {
-  const { state } = turn;
-  state.wantsRecent = false;
-  const known = new Set([...state.history.map(({ decision }) => idOf(decision)), ...state.units.map(({ id }) => id)]);
-  const older = recent.filter(
-    (each) => each.kind !== "undone" && !known.has(idOf(each)) && judged.get(idOf(each)) !== false,
-  );
-  putBefore(state, older.reverse().map(recentEntry));
-}
-
 /** @param {any} recent a document with this annotator's judgement @returns {Entry} */
 function recentEntry({ query_id, kind, relevance, reason, note, flagged, passages, ...doc }) {
   const decision = { uuid: null, query_id, doc_id: doc.doc_id, kind, relevance, reason, note, flagged, passages };
@@ -293,8 +275,8 @@ function freshUnits(turn, documents, judged) {
 /** What is open again has been unjudged elsewhere. @param {Turn<Scope>} turn @param {Unit[]} units */
 function dropFromHistory(turn, units) {
   const ids = new Set(units.map(({ id }) => id));
-  const shown = turn.state.look === null ? null : turn.state.history[turn.state.look];
-  changeHistory(turn, (entry) => (entry !== shown && ids.has(idOf(entry.decision)) ? null : entry));
+  const { look } = turn.state;
+  changeHistory(turn, (entry) => (entry !== look && ids.has(idOf(entry.decision)) ? null : entry));
 }
 
 /**
@@ -312,8 +294,9 @@ function takeMore(turn, want, answer, judged) {
   lineUp(state, fresh);
   if (want > 0) state.exhausted = fresh.length < want;
   // No other topic hands out documents before the calibration set is judged.
-  if (answer.first && answer.first !== state.scope.topic && !turn.item)
-    bringTo(turn, answer.first, "calibration-first");
+  if (!answer.first || answer.first === state.scope.topic || turn.item) return;
+  bringTo(turn, answer.first, "calibration-first");
+  state.scope.calibrating = true;
 }
 
 /**
@@ -329,6 +312,7 @@ function takeOrder(turn, answer, judged, sent) {
   const known = new Map([...state.units, ...fresh].map((unit) => [docOf(unit).doc_id, unit]));
   const [first] = state.units;
   const rest = state.units.slice(1).filter(({ id }) => !judged.get(id));
+  const skipped = rest.filter((unit) => unit.skipped);
   const kept = rest.filter(({ kept, skipped }) => kept && !skipped);
   /** @type {Unit[]} */
   const ordered = answer.order
@@ -337,10 +321,8 @@ function takeOrder(turn, answer, judged, sent) {
       (/** @type {Unit} */ unit) => unit !== first && !unit.skipped && !judged.get(unit.id) && !kept.includes(unit),
     );
   const next = [...kept, ...ordered];
-  const skipped = rest.filter((unit) => unit.skipped);
-  if (first?.skipped && next.length)
-    state.units = [...next, ...skipped, first]; // it waits for these
-  else state.units = [...(first ? [first] : []), ...next, ...skipped];
+  state.units = first ? [first] : [];
+  lineUp(state, [...next, ...skipped]);
   dropFromHistory(turn, next);
   state.exhausted = !answer.behind && !next.length;
   scope.problem = answer.problem ?? null;
@@ -361,17 +343,14 @@ function takeOrder(turn, answer, judged, sent) {
 function goWhereWorkIs(turn, { documents, next = null, budget = "" }) {
   const { state } = turn;
   const { scope } = state;
-  if (documents.some((/** @type {Doc} */ doc) => !doc.calibration)) scope.brought = false;
+  if (documents.some((/** @type {Doc} */ doc) => !doc.calibration)) scope.calibrating = false;
   const idle = turn.item === null;
   if (!idle || documents.length) Object.assign(scope, { tried: [], chosen: false });
-  Object.assign(scope, { nextTopic: next, budget: budget ?? "" });
+  Object.assign(scope, { nextTopic: next, budget });
   const done = isDone(state, topicOf(scope, scope.topic));
-  if (next === null || !idle || scope.chosen || (done && !scope.brought)) return;
-  const { brought, topic, tried } = scope;
-  bringTo(turn, next, "next-topic", { words: budget || "", ...(done && { done }) });
-  if (scope.topic === topic) return;
-  scope.brought = brought;
-  scope.tried = [...tried, topic ?? ""];
+  if (next === null || !idle || scope.chosen || (done && !scope.calibrating)) return;
+  scope.tried = [...scope.tried, scope.topic ?? ""];
+  bringTo(turn, next, "next-topic", { words: budget, ...(done && { done }) });
 }
 
 /** @type {Kind<Scope>} */
@@ -380,8 +359,8 @@ export const grade = {
   marks: { note: null, flagged: false, passages: [] },
   blank: { relevance: null },
   scope: ({ topic = null, last = null }) => ({
-    ...{ ...UNKNOWN, topics: null, topic: null, wanted: undefined, here: topic, last, all: null, feedback: null },
-    ...{ visit: 0, skips: [], tried: [], apart: {}, brought: false, topicsDue: false, arriving: false },
+    ...{ ...UNKNOWN, topics: null, topic: null, wanted: null, here: topic, last, all: null, feedback: null },
+    ...{ visit: 0, skips: [], tried: [], apart: {}, calibrating: false, topicsDue: false },
   }),
   title: (unit) => docOf(unit).title || docOf(unit).doc_id,
   subject: idOf,
@@ -416,38 +395,30 @@ export const grade = {
   recorded: (turn, { query_id }) => keepLast(turn, query_id),
   next(state) {
     const { scope } = state;
-    const waiting = state.outbox.length > 0 || scope.skips.length > 0;
-    if (state.mounted && (!scope.topics || scope.topicsDue))
+    if (state.mounted && scope.topicsDue)
       return { lane: "sync", route: "topics", body: {}, context: contextOf({ ...state, outbox: [] }) };
-    if (waiting) return syncRequest(state, wanted(state));
-    if (!state.mounted || scope.topic === null) return null;
-    const hungry = !state.exhausted && !scope.inLoop && unseen(state) < LOW;
-    return state.wantsRecent || state.due || hungry ? syncRequest(state, wanted(state)) : null;
+    const want = wanted(state);
+    const isHungry = want > 0 && !state.exhausted && !scope.inLoop;
+    const asks = state.mounted && scope.topic !== null && (state.wantsRecent || state.due || isHungry);
+    return asks || state.outbox.length || scope.skips.length ? syncRequest(state, want) : null;
   },
   take(turn, request, answer) {
-    if (request.route === "topics") {
-      takeTopics(turn, answer);
-      turn.state.due ||= request.context.due;
-      return true;
-    }
-    const all = [...request.context.batch, ...outstanding(turn.state)];
-    const judged = new Map(all.map(({ decision }) => [idOf(decision), decision.kind !== "undone"]));
-    return takeSync(turn, request, answer, judged);
+    if (request.route !== "topics") return takeSync(turn, request, answer);
+    takeTopics(turn, answer);
+    turn.state.due ||= request.context.due;
+    return true;
   },
-  last: (state) => ({ ...syncRequest({ ...state, wantsRecent: false }, 0) }),
+  last: (state) => syncRequest({ ...state, wantsRecent: false }, 0),
   fetch: ({ query_id, doc_id }) => ({ route: "document", body: { query_id, doc_id, said: true } }),
   fetched({ said, ...doc }, decision) {
     const now = said ? { ...decision, ...said } : decision;
     return { unit: unitOf(decision.query_id, doc), decision: now };
   },
   mount(turn, { fresh, asked }) {
-    const { state } = turn;
-    const { scope } = state;
+    const { scope } = turn.state;
     if (!fresh) return;
-    Object.assign(scope, { topicsDue: true, arriving: asked === null });
-    if (asked !== null && asked !== scope.wanted && asked !== scope.topic && scope.topics)
-      changeTopic(turn, asked, true);
-    scope.wanted = asked;
+    if (asked !== null && asked !== scope.wanted && asked !== scope.topic) changeTopic(turn, asked, true);
+    Object.assign(scope, { topicsDue: true, wanted: asked });
   },
   handlers: {
     topic(turn, { queryId, chosen }) {

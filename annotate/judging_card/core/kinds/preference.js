@@ -3,7 +3,7 @@
 // A unit is a topic with its plan: what to compare now (`next`), and after each possible answer, some answers deep. So a
 // key shows the next two at once. Where the plan ends, `next` is undefined until the server has sent the rest.
 
-/** @import { Decision, Entry, Item, PlannedComparison, State, SyncRequest, Turn, Unit } from "../types.js" */
+/** @import { Decision, Entry, Item, Pending, PlannedComparison, State, SyncRequest, Turn, Unit } from "../types.js" */
 
 import { keepUnits, outstanding } from "../state.js";
 import { topicTitle } from "./list.js";
@@ -24,9 +24,7 @@ const isWaiting = ({ next }) => next === undefined;
 /**
  * What a plan says after a decision; undefined where it does not.
  *
- * @param {PlannedComparison | undefined} plan
- * @param {Decision} decision
- * @returns {PlannedComparison | undefined}
+ * @param {PlannedComparison | undefined} plan @param {Decision} decision @returns {PlannedComparison | undefined}
  */
 function follow(plan, { kind, left = "", right = "" }) {
   if (!plan?.pair || !samePair(plan.pair, [left, right])) return undefined;
@@ -51,9 +49,7 @@ function changeUnit(state, queryId, change) {
 /**
  * The server's plans know of the decisions that it has; those that it has not are gone through here.
  *
- * @param {Turn} turn
- * @param {SyncRequest} request
- * @param {any} answer
+ * @param {Turn} turn @param {SyncRequest} request @param {any} answer
  */
 function takePlans(turn, { context: { batch } }, { plans, closed }) {
   const { state } = turn;
@@ -68,8 +64,7 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
     const done = plan.done + later.reduce((sum, { decision }) => sum + (decision.kind === "undone" ? -1 : 1), 0);
     changeUnit(state, queryId, (unit) => ({ ...unit, done, expected: plan.expected, next: nextOf(state, unit, next) }));
   }
-  const uuids = batch.map(({ decision }) => decision.uuid);
-  sayDone(turn, uuids, plans, gone);
+  sayDone(turn, batch, plans, gone);
   const isLost = (/** @type {Unit} */ unit) => isWaiting(unit) && !plans[unit.queryId] && !gone.has(unit.queryId);
   return batch.length > 0 || outstanding(state).length > 0 || !state.units.some(isLost);
 }
@@ -77,9 +72,7 @@ function takePlans(turn, { context: { batch } }, { plans, closed }) {
 /**
  * The new plan of a unit; the pair on screen stays there.
  *
- * @param {State} state
- * @param {Unit} unit
- * @param {PlannedComparison | undefined} next
+ * @param {State} state @param {Unit} unit @param {PlannedComparison | undefined} next
  */
 function nextOf(state, unit, next) {
   if (next === undefined) return unit.next; // the answer to what is under way says it
@@ -92,15 +85,14 @@ function nextOf(state, unit, next) {
 /**
  * Where the card itself could not know that a topic is done with the last decision, the server says it.
  *
- * @param {Turn} turn
- * @param {(string | null)[]} batch uuids
- * @param {Record<string, { next: PlannedComparison }>} plans
+ * @param {Turn} turn @param {Pending[]} batch @param {Record<string, { next: PlannedComparison }>} plans
  * @param {Set<string>} gone
  */
 function sayDone(turn, batch, plans, gone) {
   const { history, look, notice: said } = turn.state;
   const { decision, title = "" } = history.at(-1) ?? {};
-  if (!decision || look !== null || !batch.includes(decision.uuid) || said?.decision !== decision || said.done) return;
+  if (!decision || look || said?.decision !== decision || said.done) return;
+  if (batch.every(({ decision: { uuid } }) => uuid !== decision.uuid)) return;
   const plan = plans[decision.query_id];
   const done = plan ? plan.next.pair === null : gone.has(decision.query_id);
   if (done) turn.notice("decided", { title, decision, done });
@@ -115,7 +107,7 @@ export const preference = unitKind({
   takePlans,
   ask: (id) => ({ query_id: id }),
   take({ topic, documents, plan: { next, done, expected } }) {
-    return { id: topic.query_id, queryId: topic.query_id, topic, documents, next, done, expected, before: null };
+    return { id: topic.query_id, queryId: topic.query_id, topic, documents, next, done, expected };
   },
   decided({ topic, plan, former }) {
     const last = former?.at(-1);
@@ -139,12 +131,12 @@ export const preference = unitKind({
   back({ state }, { unit, decision }) {
     const { query_id: queryId, left = "", right = "" } = decision;
     const open = unitOf(state, queryId);
-    const others = state.history.filter((entry) => entry.decision.query_id === queryId);
-    const before = unit.done ?? 0;
-    const isLast = !others.some((entry) => (entry.unit?.done ?? -1) >= before);
     // A unit of the history is as it was before its own decision.
-    const decided = Math.max(before, ...others.map((entry) => entry.unit?.done ?? 0)) + 1;
-    const done = Math.max(0, (open ? (open.done ?? 0) : decided) - 1);
+    const before = unit.done ?? 0;
+    const others = state.history.filter((entry) => entry.decision.query_id === queryId);
+    const counts = others.map((entry) => entry.unit?.done ?? -1);
+    const isLast = counts.every((each) => each < before);
+    const done = Math.max(0, open ? (open.done ?? 0) - 1 : Math.max(before, ...counts));
     const isPlanned = isLast && unit.next?.pair && samePair(unit.next.pair, [left, right]);
     const next = isPlanned ? unit.next : { pair: pairOf(decision) };
     return { unit: { ...(open ?? unit), next, done }, delta: open ? 0 : -1 };

@@ -1,9 +1,9 @@
 // What the kinds share whose units are handed out across topics: lists, preferences and adjudication.
 
-/** @import { Decision, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
+/** @import { Decision, Entry, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
 
 import { contextOf } from "../outbox.js";
-import { changeHistory, entryAt, keepUnits, lineUp, outstanding, putBefore } from "../state.js";
+import { changeHistory, entryOf, keepUnits, lineUp, outstanding, takeRecent } from "../state.js";
 
 /** Older decisions that a fresh card can look back at. */
 const RECENT = 40;
@@ -15,13 +15,12 @@ const RECENT = 40;
  * @property {unknown} filter of the units, on the Adjudicate page
  */
 
-/** @typedef {Omit<Kind<Scope>, "name" | "marks" | "scope" | "next" | "last" | "take" | "fetch" | "fetched" | "mount" | "isOnly" | "isBlocked" | "again" | "count" | "heard"> & Own} UnitKind */
+/** @typedef {Omit<Partial<Kind<Scope>>, "take"> & Pick<Kind, "name" | "title" | "subject" | "unitId" | "about"> & Own} UnitKind */
 
 /**
- * What a kind says besides.
+ * What a kind says besides; its name is that of the task.
  *
  * @typedef {object} Own
- * @property {string} name the task
  * @property {string} route
  * @property {number} low ask for more when fewer units are held
  * @property {number} full and ask for as many as make this
@@ -29,7 +28,6 @@ const RECENT = 40;
  * @property {(unit: any) => Unit} take a unit as it arrives
  * @property {(unit: any) => Decision | null} decided what was decided of a unit that arrives; null if it is open
  * @property {(turn: Turn<Scope>, request: SyncRequest, answer: any) => boolean} [takePlans]
- * @property {(unit: Unit, decision: Decision) => Unit | null} [heard]
  */
 
 /**
@@ -44,9 +42,14 @@ export function countOf(state) {
   return { done: Math.max(0, Math.min(progress.goal, progress.done + mine)), goal: progress.goal };
 }
 
+/** @param {any} recent a decision with titles @returns {Entry} */
+function recentEntry({ title, titles: _, ...decision }) {
+  return { decision, title: title || decision.query_id, unit: null, was: null, order: 0 };
+}
+
 /** @param {UnitKind} own @returns {Kind<Scope>} */
 export function unitKind(own) {
-  const { name, route, low, full, isWaiting = () => false, heard = () => null } = own;
+  const { name, route, low, full, isWaiting = () => false } = own;
 
   /** @param {State<Scope>} state */
   function wanted(state) {
@@ -100,22 +103,6 @@ export function unitKind(own) {
     return isTaken;
   }
 
-  /** Older decisions for undo and looking back; what this browser knows is newer and wins. @param {Turn<Scope>} turn @param {any[]} decisions */
-  function takeRecent({ state }, decisions) {
-    state.wantsRecent = false;
-    const known = new Set([...state.history, ...outstanding(state)].map(({ decision }) => own.subject(decision)));
-    const older = decisions.filter((decision) => !known.has(own.subject(decision))).reverse();
-    /** @param {any} recent */
-    const entryOf = ({ title, titles: _, ...decision }) => ({
-      decision,
-      title: title || decision.query_id,
-      unit: null,
-      was: null,
-      order: 0,
-    });
-    putBefore(state, older.map(entryOf));
-  }
-
   /** The unit that the page was opened for: the next one, or what was decided of it. @param {Turn<Scope>} turn @param {any} answer */
   function takeAsked(turn, answer) {
     const { state } = turn;
@@ -127,21 +114,23 @@ export function unitKind(own) {
       state.due = true; // tells the server what is in hand
       return;
     }
-    const at = entryAt(kind, state, own.subject(decision));
-    const known = state.history[at];
+    const known = entryOf(kind, state, own.subject(decision));
     const entry = { decision, title: own.title(unit), unit, was: known?.was ?? null, order: known?.order ?? 0 };
     if (known) changeHistory(turn, (each) => (each === known ? null : each));
     state.history = [...state.history, entry];
-    state.look = state.history.length - 1;
+    state.look = entry;
     state.notice = { code: "looking-back", title: entry.title, decision };
   }
 
   /** @type {Kind<Scope>} */
   const kind = {
-    ...own,
     marks: { note: null },
     scope: () => ({ progress: null, task: name, filter: undefined }),
-    heard,
+    after: () => null,
+    delta: () => 1,
+    back: (_, { unit }) => ({ unit, delta: -1 }),
+    heard: () => null,
+    ...own,
     isOnly: (state) => state.units.length === 1 && state.exhausted,
     isBlocked(state) {
       const count = countOf(state);
@@ -170,7 +159,7 @@ export function unitKind(own) {
       return { lane: "sync", route: `${route}/recent`, body: { task: name, limit: RECENT }, context };
     },
     take(turn, request, answer) {
-      if (request.route === `${route}/recent`) takeRecent(turn, answer.decisions);
+      if (request.route === `${route}/recent`) takeRecent(turn, answer.decisions.map(recentEntry));
       else if (request.route === `${route}/unit`) takeAsked(turn, answer);
       else return takeSync(turn, request, answer);
       return true;
