@@ -127,8 +127,9 @@ export async function fetchWhole({ card, item }, doc) {
   /** What was said meanwhile stays. @param {string} words */
   const say = (words) => card.state.notice === notice && card.say(words);
   try {
+    const body = { query_id: item?.unit.queryId, doc_id: doc.doc_id };
     /** @type {DocumentAnswer} */
-    const { text, html, terms } = await card.post("document", { query_id: item?.unit.queryId, doc_id: doc.doc_id });
+    const { text, html, terms } = await card.network.post("document", body);
     if (typeof text !== "string") throw new Failure(-1);
     say("");
     card.dispatch({ type: "whole", doc: { ...doc, text, html, terms, truncated: false } });

@@ -50,10 +50,7 @@ export class Keys {
     this.view = view;
     /** The action of each key. @type {Map<string, string>} */
     this.names = new Map();
-    /** Changes with the keys. */
-    this.version = 0;
     this.areNamed = true;
-    this.listed = 0;
   }
 
   /** @param {On} on */
@@ -82,8 +79,8 @@ export class Keys {
       const key = this.keyOf(name);
       if (!(name in own.keys) && !this.names.has(key)) this.names.set(key, name);
     }
-    this.version += 1;
     this.areNamed = !hasNoKeyboard(); // to ask at each key would make the browser lay out what that has changed
+    this.list();
   }
 
   /** What is printed on a key. @param {string} key */
@@ -254,10 +251,8 @@ export class Keys {
   // ----------------------------------------------------------------------------------------------- drawing
 
   /** Prints each action's key on its buttons, and lists all keys. */
-  rendered() {
+  list() {
     const { view } = this;
-    if (this.listed === this.version) return;
-    this.listed = this.version;
     for (const cap of /** @type {NodeListOf<HTMLElement>} */ (view.root.querySelectorAll("kbd[data-key]"))) {
       cap.textContent = this.cap(cap.dataset.key ?? "");
       setHidden(cap, cap.textContent === "");

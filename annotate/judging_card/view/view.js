@@ -137,8 +137,6 @@ export class View {
     this.setHidden(block, !text);
   }
 
-  // ------------------------------------------------------------------------------------- what parts ask for
-
   /** @param {Answer} answer @param {Source} source */
   decide(answer, source) {
     this.card.dispatch({ type: "decide", answer, ...this.card.by(source) });
@@ -152,13 +150,11 @@ export class View {
   /** An answer of a route, or why there is none. @param {string} route @param {object} body @returns {Promise<{ answer?: any, cause?: string }>} */
   async ask(route, body) {
     try {
-      return { answer: await this.card.post(route, body) };
+      return { answer: await this.card.network.post(route, body) };
     } catch (error) {
       return { cause: causeOf(error) };
     }
   }
-
-  // ------------------------------------------------------------------------------------------------- panels
 
   /** Opens a panel; null closes the open one. @param {string | null} name */
   setPanel(name) {
