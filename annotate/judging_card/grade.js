@@ -1,24 +1,26 @@
 // The judging card: shows one document of a topic at a time, and takes a grade for it.
 
+/** @import { DocumentNodes } from "./view/drawn_document.js" */
 /** @import { Part } from "./view/types.js" */
 /** @import { View } from "./view/view.js" */
 
 import { grade } from "./core/kinds/grade.js";
 import { bar, keyHint, ONE_MOMENT, said } from "./view/bar.js";
 import { deciding } from "./view/deciding.js";
-import { DocumentPart } from "./view/document.js";
+import { documentPart } from "./view/document.js";
+import { DrawnDocument } from "./view/drawn_document.js";
 import { feedback } from "./view/feedback.js";
 import { flag } from "./view/flag.js";
 import { grades, wordsOf } from "./view/grades.js";
 import { guidelines } from "./view/guidelines.js";
-import { Highlights } from "./view/highlights.js";
+import { highlights } from "./view/highlights.js";
 import { history } from "./view/history.js";
 import { byInput } from "./view/keys.js";
 import { menu } from "./view/menu.js";
 import { mountable } from "./view/mount.js";
 import { nearDuplicates } from "./view/near_duplicates.js";
 import { notes } from "./view/notes.js";
-import { Passages } from "./view/passages.js";
+import { passages } from "./view/passages.js";
 import { reasons } from "./view/reasons.js";
 import { rest } from "./view/rest.js";
 import { search } from "./view/search.js";
@@ -31,11 +33,11 @@ const TO_NOTE = { open: "Saved with your grade for this document.", decided: "Sa
 
 /** Escape goes to the first that has something to leave. @param {View} view @returns {Part[]} */
 function parts(view) {
-  const document = new DocumentPart(view);
+  const drawn = new DrawnDocument(/** @type {DocumentNodes} */ (view.nodes), 12);
   return [
-    document,
-    new Highlights(view, () => document.drawn.marked),
-    new Passages(view, document),
+    documentPart(view, drawn),
+    highlights(view, () => drawn.marked),
+    passages(view, drawn),
     grades(view),
     feedback(view),
     breaks(view),

@@ -50,6 +50,7 @@ export class Keys {
     this.view = view;
     /** The action of each key. @type {Map<string, string>} */
     this.names = new Map();
+    this.areNamed = true;
   }
 
   /** @param {On} on */
@@ -78,6 +79,7 @@ export class Keys {
       const key = this.keyOf(name);
       if (!(name in own.keys) && !this.names.has(key)) this.names.set(key, name);
     }
+    this.areNamed = !hasNoKeyboard(); // to ask at each key would make the browser lay out what that has changed
     this.list();
   }
 
@@ -94,7 +96,7 @@ export class Keys {
 
   /** The key of an action for a sentence; "" where there is no keyboard. @param {string} name */
   hint(name) {
-    return hasNoKeyboard() ? "" : this.cap(name);
+    return this.areNamed ? this.cap(name) : "";
   }
 
   // ------------------------------------------------------------------------------------------------- keys
