@@ -1,25 +1,26 @@
 // The judging card: shows one document of a topic at a time, and takes a grade for it.
 
-/** @import { Decision } from "./core/types.js" */
+/** @import { DocumentNodes } from "./view/drawn_document.js" */
 /** @import { Part } from "./view/types.js" */
 /** @import { View } from "./view/view.js" */
 
 import { grade } from "./core/kinds/grade.js";
-import { bar, keyHint, ONE_MOMENT } from "./view/bar.js";
+import { bar, keyHint, ONE_MOMENT, said } from "./view/bar.js";
 import { deciding } from "./view/deciding.js";
-import { DocumentPart } from "./view/document.js";
+import { documentPart } from "./view/document.js";
+import { DrawnDocument } from "./view/drawn_document.js";
 import { feedback } from "./view/feedback.js";
 import { flag } from "./view/flag.js";
 import { grades, wordsOf } from "./view/grades.js";
 import { guidelines } from "./view/guidelines.js";
-import { Highlights } from "./view/highlights.js";
+import { highlights } from "./view/highlights.js";
 import { history } from "./view/history.js";
 import { byInput } from "./view/keys.js";
 import { menu } from "./view/menu.js";
 import { mountable } from "./view/mount.js";
 import { nearDuplicates } from "./view/near_duplicates.js";
 import { notes } from "./view/notes.js";
-import { Passages } from "./view/passages.js";
+import { passages } from "./view/passages.js";
 import { reasons } from "./view/reasons.js";
 import { rest } from "./view/rest.js";
 import { search } from "./view/search.js";
@@ -30,16 +31,13 @@ import { why } from "./view/why.js";
 
 const TO_NOTE = { open: "Saved with your grade for this document.", decided: "Saved with the grade you gave." };
 
-/** @param {View} view @param {Decision | undefined} decision */
-const words = (view, decision) => (decision ? wordsOf(view, decision) : "");
-
 /** Escape goes to the first that has something to leave. @param {View} view @returns {Part[]} */
 function parts(view) {
-  const document = new DocumentPart(view);
+  const drawn = new DrawnDocument(/** @type {DocumentNodes} */ (view.nodes), 12);
   return [
-    document,
-    new Highlights(view, () => document.drawn.marked),
-    new Passages(view, document),
+    documentPart(view, drawn),
+    highlights(view, () => drawn.marked),
+    passages(view, drawn),
     grades(view),
     feedback(view),
     breaks(view),
@@ -77,7 +75,7 @@ export default mountable({
     "looking-back": (view, { decision }) => {
       const isFar = view.state.look !== view.state.history.at(-1); // one key from however far back
       const way = `${keyHint(view, "forward", ", ")}${isFar ? byInput(", Esc to return", "") : ""}`;
-      return `: ${words(view, decision)} – grade again to change it${way}`;
+      return `: ${said(view, decision)} – grade again to change it${way}`;
     },
     "forward-to-open": () => "Back to the unjudged document.",
     "nothing-here": (view) =>
@@ -87,7 +85,7 @@ export default mountable({
     "only-one": () => "This is the only document left in this topic.",
     skipped: (view) => `: skipped ${view.state.scope.inLoop ? "for now" : "until the end of this topic"}`,
     "decided-in-another-tab": (view, { decision }) =>
-      `: ${decision?.kind === "undone" ? "undone" : `judged ${words(view, decision)}`} in another tab`,
+      `: ${decision?.kind === "undone" ? "undone" : `judged ${said(view, decision)}`} in another tab`,
     "closed-elsewhere": () => ": no longer needs a judgement",
     flagged: (_, { on, saved }) => (on ? `: flagged${saved ? "" : "; saved with your grade"}` : ": flag removed"),
     surplus: () => ": not counted; others judged it first",

@@ -210,14 +210,14 @@ export class Annotator {
 
   /** @param {string} queryId */
   turnTo(queryId) {
-    this.tab.dispatch({ type: "topic", queryId, chosen: true });
+    this.tab.dispatch({ type: "topic", queryId });
   }
 
   /** Away from the page for so long that what is open may have been decided elsewhere. */
   leave() {
-    this.tab.dispatch({ type: "visible", visible: false, on: this.tab.drawn });
+    this.tab.dispatch({ type: "visible", visible: false });
     this.world.now += 40_000;
-    this.tab.dispatch({ type: "visible", visible: true, on: this.tab.drawn });
+    this.tab.dispatch({ type: "visible", visible: true });
     this.sync();
   }
 

@@ -408,9 +408,9 @@ test("a topic that cannot be shown is said beside the next", () => {
 test("what was decided elsewhere leaves; what is on screen leaves after a while away, unless it was touched", () => {
   const ada = new Annotator(desk());
   const away = () => {
-    ada.tab.dispatch({ type: "visible", visible: false, on: ada.tab.drawn });
+    ada.tab.dispatch({ type: "visible", visible: false });
     ada.world.now += 40_000;
-    ada.tab.dispatch({ type: "visible", visible: true, on: ada.tab.drawn });
+    ada.tab.dispatch({ type: "visible", visible: true });
     ada.sync();
   };
   ada.desk.ended = ["t0", "t2"];

@@ -273,11 +273,11 @@ function happen(world, { what, tab: which, n }) {
   if (what === "reload" || what === "close" || what === "kill") world.close(tab, what !== "kill");
   if (what === "reload") world.open();
   if (what === "away") {
-    tab.dispatch({ type: "visible", visible: false, on: tab.drawn });
+    tab.dispatch({ type: "visible", visible: false });
     world.now += 40_000;
-    tab.dispatch({ type: "visible", visible: true, on: tab.drawn });
+    tab.dispatch({ type: "visible", visible: true });
   }
-  if (what === "topic" && kind === grade) tab.dispatch({ type: "topic", queryId: TOPICS[n % 3], chosen: true });
+  if (what === "topic" && kind === grade) tab.dispatch({ type: "topic", queryId: TOPICS[n % 3] });
   if (what === "call") tab.dispatch({ type: "call" });
 }
 

@@ -125,7 +125,7 @@ inBrowser("reading goes on after the page has mounted its card again", async (br
   await browser.answer();
   browser.now = 1_000;
   card.dispatch({ type: "unmount" });
-  card.runClock();
+  card.clock?.run();
   card.dispatch({ type: "mount", fresh: false, asked: null });
   browser.now = 4_000;
   const { seconds, away } = card.by("key");

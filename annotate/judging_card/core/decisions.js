@@ -1,6 +1,6 @@
 // What an annotator does: decide, undo, skip, look back, mark.
 
-/** @import { Decision, Draft, Entry, Event, FetchContext, Pending, Sent, Turn, Unit } from "./types.js" */
+/** @import { Entry, FetchContext, Handler, Pending, Sent, Turn, Unit } from "./types.js" */
 
 import { takeUnsent } from "./outbox.js";
 import { changeHistory, chosenOf, entryOf, HISTORY, keepMarks, marksIn, marksOf, same, setDraft } from "./state.js";
@@ -25,12 +25,8 @@ function record(turn, decision, { title, delta, at, unit }) {
   return pending;
 }
 
-/**
- * Decides on what is on screen and goes on; with `stay`, an earlier decision stays on screen.
- *
- * @param {Turn} turn @param {Event & { type: "decide" }} event
- */
-export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, seconds, away, source }) {
+/** Decides on what is on screen and goes on; with `stay`, an earlier decision stays. @type {Handler<"decide">} */
+export const decide = (turn, { answer, stay = false, on, uuid, at, shown_at, seconds, away, source }) => {
   const { item, kind, state } = turn;
   if (!item) return turn.reply("nothing-here");
   // The key was meant for what was on screen before.
@@ -56,20 +52,16 @@ export function decide(turn, { answer, stay = false, on, uuid, at, shown_at, sec
   state.look = stay ? made : null;
   unskip(turn, unit);
   return turn.notice("decided", { title, decision, revised: entry !== null, done: after === null && delta > 0 });
-}
+};
 
-/**
- * Undoes the last decision, or the one on screen, and puts its unit on screen again.
- *
- * @param {Turn} turn @param {Event & { type: "undo" }} event
- */
-export function undo(turn, event) {
+/** Undoes the last decision, or the one on screen, and puts its unit on screen again. @type {Handler<"undo">} */
+export const undo = (turn, event) => {
   const { state } = turn;
   const entry = state.look ?? state.history.at(-1);
   if (!entry) return turn.reply("nothing-to-undo");
   if (!entry.unit) return fetchUnit(turn, entry, "undo", event.source);
   return undoEntry(turn, { ...entry, unit: entry.unit }, event);
-}
+};
 
 /**
  * @param {Turn} turn @param {Entry & { unit: Unit }} entry
@@ -92,8 +84,8 @@ function undoEntry(turn, entry, { uuid, at, source }) {
   turn.notice("undone", { title, decision });
 }
 
-/** Puts the open unit behind the others. @param {Turn} turn */
-export function skip(turn) {
+/** Puts the open unit behind the others. @type {Handler<"skip">} */
+export const skip = (turn) => {
   const { item, kind, state } = turn;
   if (!item) return turn.reply("nothing-here");
   if (item.entry) return turn.reply("already-decided");
@@ -105,7 +97,7 @@ export function skip(turn) {
   kind.skip?.(turn, unit);
   turn.tell({ type: "skipped", id: unit.id });
   return turn.notice("skipped", { title: kind.title(unit) });
-}
+};
 
 /** @param {Turn} turn @param {Unit} unit */
 export function unskip(turn, { id }) {
@@ -117,12 +109,8 @@ export function unskip(turn, { id }) {
 
 // ------------------------------------------------------------------------------------------- looking back
 
-/**
- * Looks at earlier decisions: -1 is one further back, +1 one forward, and past the last is the open unit.
- *
- * @param {Turn} turn @param {{ step: number }} event
- */
-export function look(turn, { step }) {
+/** Looks so many decisions forward or, below 0, back; past the last is the open unit. @type {Handler<"look">} */
+export const look = (turn, { step }) => {
   const { state } = turn;
   const at = (state.look ? state.history.indexOf(state.look) : state.history.length) + step;
   if (at < 0) return turn.reply("no-earlier");
@@ -132,7 +120,7 @@ export function look(turn, { step }) {
   leaveEntry(turn);
   state.look = null;
   return turn.notice("forward-to-open");
-}
+};
 
 /** @param {Turn} turn @param {Entry} entry one of the history */
 export function lookAt(turn, entry) {
@@ -151,17 +139,13 @@ function leaveEntry(turn) {
   if (Object.keys(draft).length) setDraft(turn, item.subject, draft);
 }
 
-/**
- * Opens a decision that may not be in the history: fetches it with its unit.
- *
- * @param {Turn} turn @param {{ decision: Decision, title: string }} event
- */
-export function open(turn, { decision, title }) {
+/** Opens a decision that may not be in the history: fetches it with its unit. @type {Handler<"open">} */
+export const open = (turn, { decision, title }) => {
   const { kind, state } = turn;
   const entry = entryOf(kind, state, kind.subject(decision));
   if (entry) return lookAt(turn, entry);
   return fetchUnit(turn, { decision, title, unit: null, was: null, order: 0 }, "open");
-}
+};
 
 /** @param {Turn} turn @param {Entry} entry @param {"look" | "undo" | "open"} goal @param {"key" | "click"} source */
 function fetchUnit(turn, { decision, title }, goal, source = "key") {
@@ -204,13 +188,13 @@ export function fetched(turn, { decision: asked, goal, on, source }, answer, by)
  * Changes the marks of what is on screen. At an open unit they wait for its decision; an earlier decision is made again
  * with them, and stays on screen.
  *
- * @param {Turn} turn @param {Event & { type: "mark" }} event
+ * @type {Handler<"mark">}
  */
-export function mark(turn, { changes, notice: code, type: _, ...by }) {
+export const mark = (turn, { changes, notice: code, type: _, ...by }) => {
   const { item, kind, state } = turn;
   if (!item) return turn.reply("nothing-here");
   if (item.drawn !== by.on) return turn.reply("just-changed");
-  draft(turn, { subject: item.subject, changes });
+  draft(turn, { ...by, type: "draft", subject: item.subject, changes });
   const { entry, unit } = item;
   const saved = entry !== null && item.subject in state.drafts;
   if (saved) {
@@ -220,24 +204,20 @@ export function mark(turn, { changes, notice: code, type: _, ...by }) {
   }
   if (code) turn.notice(code, { title: kind.title(unit), saved, on: Boolean(changes.flagged ?? changes.note) });
   return undefined;
-}
+};
 
-/**
- * Keeps marks, or selected documents, for the next decision on a subject, unless they change nothing.
- *
- * @param {Turn} turn @param {{ subject: string, changes: Draft }} event
- */
-export function draft(turn, { subject, changes }) {
+/** Keeps marks, or selected documents, for the next decision, unless they change nothing. @type {Handler<"draft">} */
+export const draft = (turn, { subject, changes }) => {
   const { kind, state } = turn;
   setDraft(turn, subject, changes);
   const kept = state.drafts[subject];
   if (!kept || kept.chosen) return;
   const stands = entryOf(kind, state, subject)?.decision;
   if (same(marksIn(kind, { ...stands, ...kept }), marksIn(kind, stands))) setDraft(turn, subject, null);
-}
+};
 
-/** Selects a document of the list on screen, or deselects it. @param {Turn} turn @param {{ id: string }} event */
-export function tick(turn, { id }) {
+/** Selects a document of the list on screen, or deselects it. @type {Handler<"tick">} */
+export const tick = (turn, { id }) => {
   const { item, state } = turn;
   if (!item) return turn.reply("nothing-here");
   const chosen = chosenOf(state, item);
@@ -245,4 +225,4 @@ export function tick(turn, { id }) {
   setDraft(turn, item.subject, { chosen: next });
   if (state.notice?.urgent) state.notice = null;
   return undefined;
-}
+};

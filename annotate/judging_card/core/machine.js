@@ -12,7 +12,7 @@
  * What differs between grades, lists, preferences and adjudication is in `kinds/`.
  */
 
-/** @import { Effect, Event, Kind, State, Unit } from "./types.js" */
+/** @import { Effect, Event, Handler, Kind, State, Unit } from "./types.js" */
 
 import { decide, draft, fetched, look, mark, open, skip, tick, undo, unskip } from "./decisions.js";
 import { countTold, retryLater, takeAnswers } from "./outbox.js";
@@ -31,7 +31,7 @@ const ASK_AGAIN = 10_000;
 /** After keys and clicks what comes next is drawn before anything is sent; a page that goes away has sent its last. */
 const SENDS_LATER = new Set(["decide", "undo", "skip", "mark", "leave"]);
 
-/** @type {Record<string, (turn: Turn, event: any) => unknown>} */
+/** @type {{ [T in Event["type"]]?: Handler<T> }} */
 const HANDLERS = {
   decide,
   undo,

@@ -101,14 +101,12 @@ export function takeUnsent({ state }, which) {
 export function countTold(turn, { context: { counted, batch } }, answer) {
   const { kind, state } = turn;
   const newest = new Map(batch.map(({ decision, order }) => [kind.subject(decision), order]));
-  const isReplaced = (/** @type {Pending} */ { decision, order }) => (newest.get(kind.subject(decision)) ?? 0) > order;
-  const replaced = Object.values(state.told).filter(({ saved, pending }) => saved && isReplaced(pending));
-  const uuids = new Set([...counted, ...replaced.map(({ pending }) => pending.decision.uuid)]);
-  for (const uuid of uuids) {
-    const told = state.told[uuid];
-    if (told) kind.count(turn, told.pending, answer);
-  }
-  forget(state, uuids);
+  const included = Object.values(state.told).filter(({ saved, pending: { decision, order } }) => {
+    const isReplaced = saved && (newest.get(kind.subject(decision)) ?? 0) > order;
+    return isReplaced || counted.includes(decision.uuid);
+  });
+  for (const { pending } of included) kind.count(turn, pending, answer);
+  forget(state, new Set(included.map(({ pending }) => pending.decision.uuid)));
 }
 
 /**

@@ -1,6 +1,6 @@
 // Several tabs of one annotator: each tells the others what it did, so that nothing is decided twice.
 
-/** @import { Message, Turn } from "./types.js" */
+/** @import { Handler, Message, Turn } from "./types.js" */
 
 import { dropRefused, forget, takeUnsent } from "./outbox.js";
 import { changeHistory, entryOf, HISTORY } from "./state.js";
@@ -17,18 +17,18 @@ function tellPresence({ state, effects }, type) {
   effects.push({ type: "tell", message: { type, waiting } });
 }
 
-/** Asks the other tabs whether they are there. @param {Turn} turn @param {{ new?: boolean }} event */
-export function call(turn, event) {
+/** Asks the other tabs whether they are there. @type {Handler<"call">} */
+export const call = (turn, event) => {
   const { state } = turn;
   for (const [tab, unanswered] of Object.entries(state.tabs)) {
     if (unanswered >= DEAF) takeOver(turn, tab);
     else state.tabs = { ...state.tabs, [tab]: unanswered + 1 };
   }
   if (event.new || Object.keys(state.tabs).length) tellPresence(turn, "there?");
-}
+};
 
-/** @param {Turn} turn @param {{ tab: string, message: Message }} event */
-export function hear(turn, { tab, message }) {
+/** @type {Handler<"message">} */
+export const hear = (turn, { tab, message }) => {
   const { state } = turn;
   if (message.type === "bye") return takeOver(turn, tab);
   state.tabs = { ...state.tabs, [tab]: 0 };
@@ -38,7 +38,7 @@ export function hear(turn, { tab, message }) {
   if (message.type === "answered") takeAnswered(turn, message);
   if (message.type === "skipped") takeSkipped(turn, message);
   return undefined;
-}
+};
 
 // ------------------------------------------------------------------------------------- whose it is to send
 
@@ -52,10 +52,8 @@ function leaveTo(turn, tab, waiting) {
   const { state } = turn;
   const theirs = state.outbox.filter((pending) => pending.tab === tab);
   const told = theirs.map((pending) => [pending.decision.uuid, { pending, saved: false }]);
-  if (told.length) {
-    state.told = { ...state.told, ...Object.fromEntries(told) };
-    state.outbox = state.outbox.filter((pending) => pending.tab !== tab);
-  }
+  state.told = { ...state.told, ...Object.fromEntries(told) };
+  state.outbox = state.outbox.filter((pending) => pending.tab !== tab);
   const missed = Object.values(state.told).filter(({ pending, saved }) => pending.tab === tab && !saved);
   const saved = missed.map(({ pending }) => pending.decision.uuid).filter((uuid) => !waiting.includes(uuid));
   if (saved.length) takeAnswered(turn, { saved, refused: [] });
@@ -109,10 +107,8 @@ function takeAnswered(turn, { saved, refused }) {
   }
   const gone = new Set([...saved, ...refused]);
   state.outbox = state.outbox.filter(({ decision }) => !gone.has(decision.uuid));
-  if (refused.length) {
-    forget(state, new Set(refused));
-    dropRefused(turn, new Set(refused));
-  }
+  forget(state, new Set(refused));
+  dropRefused(turn, new Set(refused));
   state.exhausted = false; // what was held back here, or was refused, may be handed out now
   turn.timer("catch-up", CATCH_UP);
 }
@@ -127,15 +123,11 @@ function takeSkipped(turn, { id }) {
   if (here) turn.notice("skipped-in-another-tab", { title: kind.title(unit) });
 }
 
-/**
- * What other tabs write into the storage that all share: marks that wait, and refusals.
- *
- * @param {Turn} turn @param {{ name: string, value: any }} event
- */
-export function takeStored({ state }, { name, value }) {
+/** What other tabs write into the storage that all share: marks that wait, and refusals. @type {Handler<"stored">} */
+export const takeStored = ({ state }, { name, value }) => {
   if (name === "refused") state.refused = Array.isArray(value) ? value : [];
   if (!name.startsWith("draft:")) return;
   const subject = name.slice("draft:".length);
   const { [subject]: _, ...others } = state.drafts;
   state.drafts = value ? { ...others, [subject]: value } : others;
-}
+};

@@ -237,11 +237,14 @@ export type Event = (
   | { type: "failure"; request: Request; status: number; detail: string }
   | { type: "message"; tab: string; message: Message }
   | { type: "stored"; name: string; value: any }
-  | { type: "topic"; queryId: string; chosen: boolean }
+  | { type: "topic"; queryId: string }
   | { type: "next-topic" }
   | { type: "take"; queryId: string; doc: Doc; atOnce: boolean }
   | { type: "close-feedback" }
 ) & { at: number; uuid: string };
+
+/** What the machine does with an event. */
+export type Handler<T extends Event["type"]> = (turn: Turn, event: Extract<Event, { type: T }>) => unknown;
 
 /** Sending: what is under way, and how it failed last. */
 export interface Sync {

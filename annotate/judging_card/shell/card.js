@@ -6,7 +6,6 @@
  */
 
 /** @import { By, Effect, Event, Kind, Request, State, TimerName } from "../core/types.js" */
-/** @import { Clock } from "./viewing_time.js" */
 /** @import { CardData } from "../view/types.js" */
 
 import { step } from "../core/machine.js";
@@ -14,7 +13,7 @@ import { drawnKey, initial } from "../core/state.js";
 import { Arrangement } from "./arrangement.js";
 import { Failure, Network } from "./network.js";
 import { newUuid, Storage } from "./storage.js";
-import * as viewingTime from "./viewing_time.js";
+import { ViewingTime } from "./viewing_time.js";
 
 /** Ms between calls to the other tabs, and between requests that tell the server what is held. */
 const CALL = 4_000;
@@ -38,7 +37,7 @@ export class Card {
     this.draw = undefined;
     /** What was drawn last: keys are meant for that. @type {string | null} */
     this.drawn = null;
-    /** @type {Clock | null} */
+    /** @type {ViewingTime | null} */
     this.clock = null;
     /** @type {Map<TimerName, ReturnType<typeof setTimeout>>} */
     this.timers = new Map();
@@ -61,10 +60,9 @@ export class Card {
       return reportError(error); // the step is taken all the same; keys do nothing until it is drawn
     }
     const drawn = drawnKey(this.kind, this.state);
-    if (drawn === this.drawn && this.clock) return this.runClock();
+    if (drawn === this.drawn && this.clock) return this.clock.run();
     this.drawn = drawn;
-    this.clock =
-      drawn === null ? null : viewingTime.start(performance.now(), new Date().toISOString(), this.isInFront());
+    this.clock = drawn === null ? null : new ViewingTime(() => this.isInFront());
   }
 
   /** @param {Effect} effect */
@@ -95,8 +93,6 @@ export class Card {
     const ring = () => this.dispatch({ type: "timer", name });
     if (ms !== null) this.timers.set(name, setTimeout(ring, ms));
   }
-
-  // --------------------------------------------------------------------------------------------- other tabs
 
   /** Hears of the annotator's other tabs, in place of another copy of this module in this one. @param {string} place */
   openTabs(place) {
@@ -139,32 +135,15 @@ export class Card {
     this.carryOut({ type: "tell", message: { type: "there?", waiting: [] } });
   }
 
-  // ------------------------------------------------------------------------------------- the page, and time
-
   isInFront() {
     return document.visibilityState === "visible" && this.state.mounted;
   }
 
-  /** A sign of life of the annotator. */
-  moved() {
-    if (this.clock) this.clock = viewingTime.move(this.clock, performance.now(), this.isInFront());
-  }
-
-  runClock() {
-    if (this.clock) this.clock = viewingTime.run(this.clock, performance.now(), this.isInFront());
-  }
-
   /** What a decision says of how it was made, and of what was on screen. @param {"key" | "click"} source @returns {By} */
   by(source) {
-    this.runClock();
-    const now = performance.now();
-    const clock = this.clock ?? viewingTime.start(now, new Date().toISOString(), false);
-    return { ...viewingTime.read(clock, now), source, on: this.drawn };
-  }
-
-  /** An answer of a route, outside of the machine; throws a `Failure`. @param {string} route @param {object} body */
-  post(route, body) {
-    return this.network.post(route, body);
+    const clock = this.clock ?? new ViewingTime(() => false);
+    clock.run();
+    return { ...clock.read(), source, on: this.drawn };
   }
 
   /** Says something in the line above the buttons, until something else is on screen. @param {string} words */

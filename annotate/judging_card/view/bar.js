@@ -40,8 +40,8 @@ export function keyHint(view, name, before) {
   return key && `${before}${key} to ${name === "undo" ? "undo" : "go forward"}`;
 }
 
-/** @param {View} view @param {Notice["decision"]} decision */
-const said = (view, decision) => (decision ? view.face.words(view, decision) : "");
+/** A notice's decision in a few words. @param {View} view @param {Notice["decision"]} decision */
+export const said = (view, decision) => (decision ? view.face.words(view, decision) : "");
 
 /** @param {Notice} notice */
 const cause = ({ status = -1, detail = "" }) => causeOf(new Failure(status, detail));

@@ -5,6 +5,7 @@
 /** @import { View } from "./view.js" */
 
 import { marksOf } from "../core/state.js";
+import { setPressed } from "./nodes.js";
 
 /** @param {View} view @returns {Part} */
 export function flag(view) {
@@ -21,7 +22,7 @@ export function flag(view) {
       },
     },
     render(item) {
-      view.node("flag").ariaPressed = String(isSet(item));
+      setPressed(view.node("flag"), isSet(item));
       view.setHidden("flagged", !isSet(item));
     },
   };

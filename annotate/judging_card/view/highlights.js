@@ -1,10 +1,11 @@
 // Highlights in texts, without a change of their nodes (CSS Custom Highlight API).
 
-/** @import { Item, Place } from "../core/types.js" */
-/** @import { On, Part } from "./types.js" */
+/** @import { Place } from "../core/types.js" */
+/** @import { Part } from "./types.js" */
 /** @import { View } from "./view.js" */
 /** @import { Segment } from "./text.js" */
 
+import { setPressed } from "./nodes.js";
 import { findOwnWords } from "./own_words.js";
 import { rangesOf } from "./text.js";
 
@@ -22,82 +23,45 @@ const AT_ONCE = 4_000;
 const MOST_OWN_WORDS = 300;
 const MOST_KEPT = 4_000;
 
-/** What each highlight depends on, as it is painted now. @type {Map<string, unknown[]>} */
+/** What each highlight depends on. @type {Map<string, unknown[]>} */
 const painted = new Map();
 
-/** @param {unknown[]} some @param {unknown[] | undefined} others */
-const isSame = (some, others) => some.length === others?.length && some.every((each, i) => each === others[i]);
-
-/** Puts a highlight on these ranges and off all others, where what it depends on has changed. @param {string} name @param {unknown[]} on @param {() => AbstractRange[]} ranges */
-export function paint(name, on, ranges) {
-  if (isSame(on, painted.get(name))) return;
+/**
+ * Puts a highlight on these ranges and off all others, where what it depends on has changed: in the frame that shows the
+ * text, so that no key waits for it; that of a long text comes after it.
+ *
+ * @param {string} name @param {unknown[]} on @param {() => AbstractRange[]} ranges
+ */
+export function paint(name, on, ranges, isLong = false) {
+  const former = painted.get(name);
+  if (on.length === former?.length && on.every((each, i) => each === former[i])) return;
   painted.set(name, on);
-  const highlight = new Highlight(...ranges().slice(0, MOST_RANGES));
-  highlight.priority = PAINTS.indexOf(name);
-  CSS.highlights.set(name, highlight);
+  const run = () => {
+    if (painted.get(name) !== on) return; // something else is on screen
+    const highlight = new Highlight(...ranges().slice(0, MOST_RANGES));
+    highlight.priority = PAINTS.indexOf(name);
+    CSS.highlights.set(name, highlight);
+  };
+  requestAnimationFrame(() => (isLong ? setTimeout(run) : run()));
 }
 
-/** The words of the topic, which the server finds, and in some cards the annotator's own. @implements {Part} */
-export class Highlights {
-  /** @param {View} view @param {() => Marked[]} marked what is on screen; drawn before this part is */
-  constructor(view, marked) {
-    this.view = view;
-    this.marked = marked;
-    /** What the highlights depend on. @type {unknown[]} */
-    this.on = [];
-    /** @type {HTMLInputElement | undefined} */
-    this.field = /** @type {any} */ (view.nodes.ownWords);
-    this.actions = { highlight: { run: () => this.toggle() }, "own-words": { run: () => this.openField() } };
+/** The words of the topic, which the server finds, and in some cards the annotator's own. @param {View} view @param {() => Marked[]} marked what is on screen; drawn before this part is @returns {Part} */
+export function highlights(view, marked) {
+  const { arrangement } = view.card;
+  const field = view.nodes.ownWords && view.field("ownWords");
+
+  function wanted() {
+    const { topic = true, own = true } = view.own.marks ?? {};
+    return { topic, own: field !== undefined && own };
   }
 
-  get wanted() {
-    const { topic = true, own = true } = this.view.own.marks ?? {};
-    return { topic, own: this.field !== undefined && own };
+  function toggle() {
+    const on = !wanted().topic && !wanted().own;
+    arrangement.change({ marks: { ...view.own.marks, topic: on, ...(field && { own: on }) } });
+    return view.card.say(on ? "Highlights are on." : "Highlights are off.");
   }
 
-  /** @param {Item | null} item */
-  render(item) {
-    if (!item) return;
-    const { queryId } = item.unit;
-    this.renderField(queryId);
-    const { topic, own } = this.wanted;
-    const words = (own && this.view.own.words[queryId]) || "";
-    const marked = this.marked();
-    const on = [topic, words, ...marked.map(({ segments }) => segments)];
-    if (isSame(on, this.on)) return;
-    this.on = on;
-    const run = () => {
-      if (this.on !== on) return; // something else is on screen
-      paint("cd-topic-term", on, () => (topic ? marked.flatMap(termsIn) : []));
-      paint("cd-own-word", on, () => (words ? marked.flatMap((each) => wordsIn(each, words)) : []));
-    };
-    // In the frame that shows the text, so that no key waits for the highlights; those of a long text come after it.
-    const isLong = marked.some(({ segments }) => segments.some(({ text }) => text.length > AT_ONCE));
-    requestAnimationFrame(() => (isLong ? setTimeout(run) : run()));
-  }
-
-  toggle() {
-    const { card, own } = this.view;
-    const on = !this.wanted.topic && !this.wanted.own;
-    card.arrangement.change({ marks: { ...own.marks, topic: on, ...(this.field && { own: on }) } });
-    return card.say(on ? "Highlights are on." : "Highlights are off.");
-  }
-
-  // ------------------------------------------------------------------------------------------- own words
-
-  /** @param {string} queryId */
-  renderField(queryId) {
-    const { field, view } = this;
-    if (!field) return;
-    view.node("highlight").setAttribute("aria-pressed", String(this.wanted.topic || this.wanted.own));
-    const words = view.own.words[queryId] ?? "";
-    const isWriting = view.active === field && field.dataset.query === queryId;
-    if (!isWriting && field.value !== words) field.value = words;
-    field.dataset.query = queryId;
-  }
-
-  openField() {
-    const { field, view } = this;
+  function openField() {
     if (field?.dataset.query === undefined) return view.reply();
     if (field.offsetParent === null) view.node("fold").click(); // narrow, the topic is folded to its title
     field.focus();
@@ -105,26 +69,44 @@ export class Highlights {
   }
 
   /** They are highlighted as they are written. @param {HTMLInputElement} field */
-  take({ dataset: { query }, value }) {
+  function take({ dataset: { query }, value }) {
     if (query === undefined) return;
-    const { arrangement } = this.view.card;
-    const { [query]: _, ...others } = arrangement.own.words;
+    const { [query]: _, ...others } = view.own.words;
     const kept = Object.entries(others);
     while (JSON.stringify(kept).length > MOST_KEPT) kept.shift(); // the server keeps no more than so much
     if (value.trim()) kept.push([query, value.slice(0, MOST_OWN_WORDS)]);
     arrangement.change({ words: Object.fromEntries(kept) });
   }
 
-  /** @param {On} on */
-  attach(on) {
-    const { field } = this;
-    if (field) on(field, "input", () => this.take(field));
-    return () => {
-      for (const name of PAINTS) CSS.highlights.delete(name);
-      painted.clear();
-      this.on = [];
-    };
-  }
+  return {
+    actions: { highlight: { run: toggle }, "own-words": { run: openField } },
+    attach(on) {
+      if (field) on(field, "input", () => take(field));
+      return () => {
+        for (const name of PAINTS) CSS.highlights.delete(name);
+        painted.clear();
+      };
+    },
+    render(item) {
+      if (!item) return;
+      const { queryId } = item.unit;
+      const { topic, own } = wanted();
+      const words = view.own.words[queryId] ?? "";
+      if (field) {
+        setPressed(view.node("highlight"), topic || own);
+        const isWriting = view.active === field && field.dataset.query === queryId;
+        if (!isWriting && field.value !== words) field.value = words;
+        field.dataset.query = queryId;
+      }
+      const all = marked();
+      const drawn = all.map(({ segments }) => segments);
+      const isLong = drawn.some((segments) => segments.some(({ text }) => text.length > AT_ONCE));
+      const terms = () => (topic ? all.flatMap(termsIn) : []);
+      paint("cd-topic-term", [topic, ...drawn], terms, isLong);
+      const found = own ? words : "";
+      paint("cd-own-word", found ? [found, ...drawn] : [], () => all.flatMap((each) => wordsIn(each, found)), isLong);
+    },
+  };
 }
 
 /** @param {Marked} marked */

@@ -50,9 +50,7 @@ export class Keys {
     this.view = view;
     /** The action of each key. @type {Map<string, string>} */
     this.names = new Map();
-    /** Changes with the keys. */
-    this.version = 0;
-    this.listed = 0;
+    this.areNamed = true;
   }
 
   /** @param {On} on */
@@ -81,7 +79,8 @@ export class Keys {
       const key = this.keyOf(name);
       if (!(name in own.keys) && !this.names.has(key)) this.names.set(key, name);
     }
-    this.version += 1;
+    this.areNamed = !hasNoKeyboard(); // to ask at each key would make the browser lay out what that has changed
+    this.list();
   }
 
   /** What is printed on a key. @param {string} key */
@@ -97,7 +96,7 @@ export class Keys {
 
   /** The key of an action for a sentence; "" where there is no keyboard. @param {string} name */
   hint(name) {
-    return hasNoKeyboard() ? "" : this.cap(name);
+    return this.areNamed ? this.cap(name) : "";
   }
 
   // ------------------------------------------------------------------------------------------------- keys
@@ -185,7 +184,7 @@ export class Keys {
   actionOf({ key, digit }) {
     const name = this.names.get(key) ?? `digit:${digit}`;
     const known = this.view.actions.get(name);
-    const meant = /^digit:(\d)$/.exec(name)?.[1];
+    const meant = /^digit:(\d+)$/.exec(name)?.[1];
     if (known || !meant) return known ?? null;
     const run = this.view.parts.find((part) => part.digit)?.digit?.(Number(meant));
     return run ? { run } : null;
@@ -252,10 +251,8 @@ export class Keys {
   // ----------------------------------------------------------------------------------------------- drawing
 
   /** Prints each action's key on its buttons, and lists all keys. */
-  rendered() {
+  list() {
     const { view } = this;
-    if (this.listed === this.version) return;
-    this.listed = this.version;
     for (const cap of /** @type {NodeListOf<HTMLElement>} */ (view.root.querySelectorAll("kbd[data-key]"))) {
       cap.textContent = this.cap(cap.dataset.key ?? "");
       setHidden(cap, cap.textContent === "");

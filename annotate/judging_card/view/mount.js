@@ -29,11 +29,7 @@ export function mountable(face) {
     const fresh = view?.card !== card;
     if (!view || fresh) view = new View(face, card, root);
     root.cleverdon = view;
-    const detach = attach(view);
-    const leave = () => {
-      detach();
-      if (slots[SLOT] === leave) slots[SLOT] = undefined;
-    };
+    const leave = attach(view);
     slots[SLOT] = leave;
     card.dispatch({ type: "mount", fresh, asked: face.asked(view, data, fresh), filter: data.filter });
     return leave;
@@ -72,7 +68,7 @@ function attach(view) {
     view.render();
   };
   for (const type of ["pointermove", "pointerdown", "wheel", "keydown", "click", "scroll"])
-    on(window, type, () => card.moved(), { passive: true, capture: true });
+    on(window, type, () => card.clock?.move(), { passive: true, capture: true });
   on(window, "resize", () => fit(view));
   on(window, "online", () => card.dispatch({ type: "wake" }));
   on(window, "pagehide", () => card.dispatch({ type: "leave" }));

@@ -3,6 +3,7 @@
 /** @import { Item, Unit } from "../core/types.js" */
 /** @import { Part } from "./types.js" */
 /** @import { View } from "./view.js" */
+/** @import { NearDuplicate } from "../wire.d.ts" */
 
 import { pairId } from "../core/kinds/grade.js";
 import { lookBack, standingOf, wordsOf } from "./grades.js";
@@ -14,29 +15,24 @@ const MOST = 50;
 /** Ms until the next question while the server has not compared all. */
 const AGAIN = 3_000;
 
-/** @typedef {import("../wire.d.ts").NearDuplicate} NearDuplicate */
-
 /** @param {View} view @returns {Part} */
 export function nearDuplicates(view) {
   const { card } = view;
   /** What was answered, by pair. @type {Map<string, NearDuplicate[]>} */
   const known = new Map();
-  /** Pairs that the server had not compared with all others, and whether it is time to ask again. @type {Set<string>} */
-  const partial = new Set();
-  let isDue = false;
+  /** Units that need no question now. @type {Set<string>} */
+  const asked = new Set();
   let isAsking = false;
-  /** Those that were asked about. @type {Unit[]} */
-  let units = [];
+  /** Those that were held at the last question. @type {Unit[] | null} */
+  let units = null;
   /** The near-duplicate that is shown, and the earlier judgement that it was opened from. @type {{ to: string, from: string | null } | null} */
   let trip = null;
 
-  /** Held documents to ask about. */
-  const newOnes = () =>
-    view.state.units.filter(({ id, documents: [doc] }) => doc?.text && (!known.has(id) || (isDue && partial.has(id))));
+  const newOnes = () => view.state.units.filter(({ id, documents }) => !asked.has(id) && documents[0]?.text);
 
-  /** Asks in an idle moment. */
+  /** Asks in an idle moment about new units; with the next ones a question that failed is asked again. */
   function askSoon() {
-    if (view.data.card.near === false || isAsking || (units === view.state.units && !isDue)) return;
+    if (view.data.card.near === false || isAsking || units === view.state.units) return;
     units = view.state.units;
     if (!newOnes().length) return;
     isAsking = true;
@@ -44,28 +40,25 @@ export function nearDuplicates(view) {
     idle(ask, { timeout: 2_000 });
   }
 
-  /** With the next documents a question that failed is asked again. */
   async function ask() {
     const { outbox, scope } = view.state;
     const { topic } = scope;
-    const asked = newOnes().slice(0, MOST);
-    isDue = false;
+    const fresh = newOnes().slice(0, MOST);
     // Also those that the server may not know as judged yet: held documents and unsent judgements.
-    const held = [...asked, ...view.state.units].map(({ documents: [doc] }) => doc?.doc_id);
+    const held = [...fresh, ...view.state.units].map(({ documents: [doc] }) => doc?.doc_id);
     const unsent = outbox.flatMap(({ decision }) => (decision.query_id === topic ? [decision.doc_id] : []));
     const doc_ids = [...new Set([...held, ...unsent])].slice(0, MOST);
     const { answer } = await view.ask("near", { query_id: topic, doc_ids });
-    for (const { id } of answer ? asked : []) {
-      known.set(id, []);
-      partial[answer.more ? "add" : "delete"](id);
-    }
-    for (const [docId, alike] of Object.entries(answer?.near ?? {})) known.set(pairId(topic, docId), alike);
-    if (answer?.more)
+    isAsking = false;
+    if (!answer) return;
+    for (const { id } of fresh) asked.add(id);
+    for (const [docId, alike] of Object.entries(answer.near)) known.set(pairId(topic, docId), alike);
+    if (answer.more)
       setTimeout(() => {
-        isDue = true;
+        for (const { id } of fresh) asked.delete(id);
+        units = null;
         askSoon();
       }, AGAIN);
-    isAsking = false;
     view.render();
   }
 

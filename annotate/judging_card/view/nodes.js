@@ -8,6 +8,11 @@ export function setHidden(node, hidden) {
   if (node.hidden !== hidden) node.hidden = hidden;
 }
 
+/** @param {HTMLElement} node @param {boolean} isPressed */
+export function setPressed(node, isPressed) {
+  if (node.ariaPressed !== String(isPressed)) node.ariaPressed = String(isPressed);
+}
+
 /** @param {string} text @param {number} length */
 export const cut = (text, length) => (text.length > length ? `${text.slice(0, length)} …` : text);
 

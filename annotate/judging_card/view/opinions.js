@@ -6,7 +6,7 @@
 
 import { gradeBadge } from "./grades.js";
 import { paint } from "./highlights.js";
-import { apart, cut, make, smallButton } from "./nodes.js";
+import { apart, cut, make, setPressed, smallButton } from "./nodes.js";
 import { rangesOf } from "./text.js";
 import { Tile } from "./tile.js";
 
@@ -37,12 +37,12 @@ export function opinions(view) {
     },
     render(item) {
       for (const name of ["document", "opinions"]) view.setHidden(name, !item);
-      view.node("names").ariaPressed = String(isNamed);
+      setPressed(view.node("names"), isNamed);
       const [doc] = item?.unit.documents ?? [];
       if (!item || !doc) return;
       const { opinions: all = [] } = item.unit;
       tile.draw(doc);
-      const { segments } = tile.sheet;
+      const { segments } = tile;
       const places = () => all.flatMap(({ passages }) => passages.flatMap((place) => rangesOf(segments, place)));
       paint("cd-passage", [all, segments], places);
       const shown = [all, isNamed, view.data.scale];

@@ -32,7 +32,7 @@ export function drawPictures(node, doc) {
   const shown = shownPictures(doc);
   const nodes = doc.images.flatMap((each) => (shown.includes(each) ? button(each, shown.indexOf(each)) : link(each)));
   setHidden(node, !nodes.length);
-  node.replaceChildren(...nodes);
+  if (nodes.length || node.firstChild) node.replaceChildren(...nodes);
 }
 
 /** @param {Picture} picture @param {number} i */

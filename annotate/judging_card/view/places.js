@@ -18,8 +18,15 @@ export function countFirst(length, isFirst) {
 export class Ruler {
   /** @param {string} text */
   constructor(text) {
-    /** Where signs of two units begin: usually there are none. */
-    this.pairs = [...text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map(({ index }) => index);
+    this.text = text;
+    /** @type {number[] | undefined} */
+    this.found = undefined;
+  }
+
+  /** Where signs of two units begin: usually there are none. */
+  get pairs() {
+    this.found ??= [...this.text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map(({ index }) => index);
+    return this.found;
   }
 
   /** @param {number} points */

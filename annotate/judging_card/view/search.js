@@ -17,6 +17,9 @@ export const PAUSE = 350;
 
 /** @typedef {FoundDocument & { mark: string }} Row a document, and what is known of it */
 
+/** What words found. */
+const NOTHING = { words: "", documents: /** @type {FoundDocument[]} */ ([]), more: false };
+
 /** @param {View} view @returns {Part} */
 export function search(view) {
   const { card } = view;
@@ -25,19 +28,16 @@ export function search(view) {
   const list = new ListBox(view.node("found"), [field], "take", ({ doc_id }) => doc_id, drawFound);
   /** The topic that is searched for. */
   let queryId = "";
-  /** The words that are being searched. @type {string | null} */
-  let asked = null;
-  /** The words that the documents were found with; null before the first search. @type {string | null} */
-  let searched = null;
-  /** @type {FoundDocument[]} */
-  let documents = [];
-  let isMore = false;
+  /** What was found last, and the words that are being searched. */
+  let result = NOTHING;
+  let asked = "";
   let trouble = "";
   /** The document that is being taken. @type {string | null} */
   let taking = null;
   let timer = 0;
 
-  const isCurrent = () => searched === field.value.trim();
+  const words = () => field.value.trim();
+  const isCurrent = () => result.words === words();
 
   function open() {
     const { scope, look } = view.state;
@@ -45,37 +45,33 @@ export function search(view) {
     if (scope.topic === null) return view.reply();
     // An earlier judgement of another topic is left.
     if (look && shownTopic(view)?.query_id !== scope.topic) card.dispatch({ type: "look", step: Infinity });
-    if (queryId !== scope.topic) {
-      [queryId, asked, searched] = [scope.topic, null, null];
-      documents = [];
-    }
+    if (queryId !== scope.topic) [queryId, asked, result] = [scope.topic, "", NOTHING];
     change();
     view.setPanel("search");
     field.select();
     return run();
   }
 
-  /** After a change of the words, an early Enter must not take a result of the old ones. */
-  function change() {
-    list.chosen = null;
-    trouble = "";
+  /** After a change of the words, an early Enter must not take a result of the old ones. @param {number} [pause] until they are searched */
+  function change(pause) {
+    [list.chosen, trouble] = [null, ""];
     clearTimeout(timer);
+    if (pause) timer = window.setTimeout(run, pause);
+    draw();
   }
 
   async function run() {
     clearTimeout(timer);
-    const words = field.value.trim();
-    if (asked === words || (isCurrent() && !trouble)) return;
-    [asked, trouble] = [words || null, ""];
-    if (!words) [searched, documents] = ["", []];
+    if (asked ? asked === words() : isCurrent() && !trouble) return;
+    const request = { query_id: queryId, words: words() };
+    [asked, trouble] = [request.words, ""];
+    if (!asked) result = NOTHING;
     draw();
-    if (!words) return;
-    const topic = queryId;
-    const { answer, cause } = await view.ask("search", { query_id: topic, words });
-    if (asked !== words || queryId !== topic) return; // other words are asked for by now
-    [asked, searched, list.chosen] = [null, words, null];
-    documents = answer?.documents ?? [];
-    isMore = answer?.more ?? false;
+    if (!asked) return;
+    const { answer, cause } = await view.ask("search", request);
+    if (asked !== request.words || queryId !== request.query_id) return; // other words are asked for by now
+    [asked, list.chosen] = ["", null];
+    result = { ...NOTHING, ...answer, words: request.words };
     trouble = cause ? `The search failed: ${cause}.` : "";
     list.node.scrollTop = 0;
     draw();
@@ -139,16 +135,15 @@ export function search(view) {
   }
 
   function says() {
-    const n = documents.length;
+    const n = result.documents.length;
     if (taking !== null) return "Loading the document …";
     if (trouble && !n) return "";
     if (asked) return "Searching …";
-    if (!field.value.trim())
-      return "Finds documents with all words. Use \u201cexact phrase\u201d, prefix* or NOT word to refine.";
+    if (!words()) return "Finds documents with all words. Use \u201cexact phrase\u201d, prefix* or NOT word to refine.";
     if (!isCurrent()) return byInput("Press Enter to search.", "");
     if (!n) return "No document matches.";
-    const found = isMore ? `Best ${count(n, "document")}` : count(n, "document");
-    return `${found}. ${byInput("Select one with \u2193, judge it next with Enter.", "Tap one to judge it next.")}`;
+    const all = result.more ? `Best ${count(n, "document")}` : count(n, "document");
+    return `${all}. ${byInput("Select one with \u2193, judge it next with Enter.", "Tap one to judge it next.")}`;
   }
 
   /** @param {FoundDocument} found */
@@ -159,6 +154,7 @@ export function search(view) {
 
   function draw() {
     if (view.panel !== "search") return;
+    const { documents } = result;
     list.draw(documents.map((found) => ({ ...found, mark: markOf(found) })));
     list.node.classList.toggle("cd-stale", !isCurrent());
     field.ariaExpanded = String(documents.length > 0);
@@ -185,11 +181,7 @@ export function search(view) {
       },
     },
     attach(on) {
-      on(field, "input", () => {
-        change();
-        timer = window.setTimeout(run, PAUSE);
-        draw();
-      });
+      on(field, "input", () => change(PAUSE));
     },
   };
 }

@@ -1,15 +1,13 @@
 /**
- * How the text of a document is drawn, and where its places are on the page.
+ * Stretches of a text as it is drawn, and where its places are on the page.
  *
  * It may stand there whole or in pieces with gaps between them, as it is or as markup. So what else is done with it
  * (highlights, marks) goes by its segments and never by its nodes.
  */
 
-/** @import { Doc, Place } from "../core/types.js" */
+/** @import { Place } from "../core/types.js" */
 
-import { forward, make } from "./nodes.js";
-import { count } from "./phrases.js";
-import { countFirst, piecesOf, Ruler } from "./places.js";
+import { countFirst, Ruler } from "./places.js";
 import { liveRange } from "./selection.js";
 
 /** A stretch of a text as it is drawn: `start` is its place in the whole text, in code points. */
@@ -20,8 +18,8 @@ export class Segment {
     this.text = text;
     this.root = root;
     this.ruler = new Ruler(text);
-    /** @type {{ node: Text, at: number }[] | null} */
-    this.found = null;
+    /** @type {{ node: Text, at: number }[] | undefined} */
+    this.found = undefined;
   }
 
   /** Its text nodes, each with its place in UTF-16 units. */
@@ -30,9 +28,14 @@ export class Segment {
     return this.found;
   }
 
-  /** The place in the whole text. @param {number} units */
+  /** A place in the whole text. @param {number} units */
   placeOf(units) {
     return this.start + this.ruler.points(units);
+  }
+
+  /** The nearest place here to one in the whole text. @param {number} place */
+  unitsOf(place) {
+    return Math.min(this.text.length, this.ruler.units(Math.max(0, place - this.start)));
   }
 
   /** @param {Place} place in UTF-16 units @returns {Place} */
@@ -67,7 +70,7 @@ export class Segment {
 }
 
 /** @param {Node} root */
-function textNodes(root) {
+export function textNodes(root) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const nodes = [];
   let at = 0;
@@ -80,109 +83,33 @@ function textNodes(root) {
 }
 
 /** The segments that a place in code points touches, each with what it touches in its own units. @param {Segment[]} segments @param {Place} place */
-export const stretchesOf = (segments, [start, end]) =>
+export const stretchesOf = (segments, place) =>
   segments.flatMap((segment) => {
-    const { ruler, text } = segment;
-    const begin = ruler.units(Math.max(0, start - segment.start));
-    const stop = Math.min(text.length, ruler.units(Math.max(0, end - segment.start)));
-    return begin < stop ? [{ segment, begin, end: stop }] : [];
+    const [begin, end] = [segment.unitsOf(place[0]), segment.unitsOf(place[1])];
+    return begin < end ? [{ segment, begin, end }] : [];
   });
 
 /** @param {Segment[]} segments @param {Place} place in code points */
 export const rangesOf = (segments, place) =>
   stretchesOf(segments, place).flatMap(({ segment, begin, end }) => segment.range(begin, end));
 
-/** A node with a text in it. */
-export class Sheet {
-  /** @param {HTMLElement} node */
-  constructor(node) {
-    this.node = node;
-    /** Replaced with each drawing. @type {Segment[]} */
-    this.segments = [];
-    this.form = "";
-    /** @type {Doc | null} */
-    this.doc = null;
-    /** @type {Place[] | null} */
-    this.opened = null;
+/** The place of a boundary point; one outside of the segments is moved to the nearest of them. @param {Segment[]} segments @param {Node} container @param {number} offset @param {boolean} isEnd */
+export function placeOf(segments, container, offset, isEnd) {
+  let before = null;
+  for (const segment of segments) {
+    const range = document.createRange();
+    range.selectNodeContents(segment.root);
+    const side = range.comparePoint(container, offset);
+    if (side < 0) return isEnd && before !== null ? before : segment.start;
+    if (side === 0) range.setEnd(container, offset);
+    before = segment.placeOf(range.toString().length);
+    if (side === 0) return before;
   }
+  return before ?? 0;
+}
 
-  /** Draws a text, whole or folded to its excerpts and what was opened between them. @param {Doc} doc @param {Place[] | null} opened */
-  draw(doc, opened) {
-    if (this.doc === doc && this.opened === opened) return;
-    Object.assign(this, { doc, opened });
-    const { node } = this;
-    const text = doc.text ?? "";
-    // Markup is drawn whole only: a stretch of it is plain text.
-    const html = doc.form === "markup" && !opened && !doc.truncated ? doc.html : null;
-    this.setForm(html !== null ? "markup" : doc.form === "preformatted" ? "preformatted" : "text");
-    this.segments = opened ? this.drawPieces(doc, opened) : [new Segment(0, text, node)];
-    if (html !== null) {
-      node.innerHTML = html; // made safe by the server; besides the guidelines the one place where markup comes in
-      if (forward(text) !== text) for (const each of textNodes(node)) each.node.data = forward(each.node.data);
-    } else if (!opened) node.textContent = forward(text);
-  }
-
-  /** @param {string} form */
-  setForm(form) {
-    if (this.form === form) return;
-    this.form = form;
-    const { node } = this;
-    node.dataset.form = form;
-    // Lines that are kept may be longer than their place, which then scrolls sideways: by Shift and the arrows, or in the box.
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": "Preformatted text" }))
-      if (form === "preformatted") node.setAttribute(name, value);
-      else node.removeAttribute(name);
-  }
-
-  /** @param {Doc} doc @param {Place[]} opened */
-  drawPieces(doc, opened) {
-    /** @type {Segment[]} */
-    const segments = [];
-    const nodes = piecesOf(doc, opened).map(({ start, end, text }) => {
-      if (text === null) {
-        const dataset = { do: "open-gap", start: String(start), end: String(end) };
-        const words = make("span", {}, `Show ${count(end - start, "hidden character")}`);
-        return make("button", { type: "button", className: "cd-gap", dataset }, words);
-      }
-      const root = make("div", { className: "cd-piece", dir: "auto", textContent: forward(text) });
-      segments.push(new Segment(start, text, root));
-      return root;
-    });
-    this.node.replaceChildren(...nodes);
-    return segments;
-  }
-
-  /** The place of a boundary point; one outside of the text is moved to the nearest of it. @param {Node} container @param {number} offset @param {boolean} isEnd */
-  placeOf(container, offset, isEnd) {
-    const point = document.createRange();
-    point.setStart(container, offset);
-    let before = null;
-    for (const segment of this.segments) {
-      for (const { node, at } of segment.nodes) {
-        if (node === container) return segment.placeOf(at + offset);
-        if (point.comparePoint(node, 0) > 0) return isEnd && before !== null ? before : segment.placeOf(at);
-        before = segment.placeOf(at + node.data.length);
-      }
-    }
-    return before ?? 0;
-  }
-
-  /** The first letter of the text below an edge, and where it is; null while the beginning of the text is. @param {number} edge */
-  firstBelow(edge) {
-    if (this.node.getBoundingClientRect().top >= edge) return null;
-    const segment = this.segments.find(({ root, text }) => text && root.getBoundingClientRect().bottom > edge);
-    if (!segment) return null;
-    const units = countFirst(segment.text.length - 1, (i) => (segment.box(i)?.bottom ?? 0) <= edge);
-    const top = segment.box(units)?.top;
-    return top === undefined ? null : { place: segment.placeOf(units), top };
-  }
-
-  /** Where a place of the text is now, or what follows it where it is left out. @param {number} place */
-  topOf(place) {
-    for (const segment of this.segments) {
-      const units = segment.ruler.units(Math.max(0, place - segment.start));
-      if (units < segment.text.length) return segment.box(units)?.top ?? null;
-    }
-    return null;
-  }
+/** Where a place is now, or what follows it where it is left out. @param {Segment[]} segments @param {number} place */
+export function topOf(segments, place) {
+  const [stretch] = stretchesOf(segments, [place, Infinity]);
+  return stretch?.segment.box(stretch.begin)?.top ?? null;
 }

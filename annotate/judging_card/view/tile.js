@@ -41,10 +41,9 @@ export class Tile extends DrawnDocument {
 export const tiles = (view) => ({
   clicks: {
     enlarge: (button) => button.classList.toggle("cd-enlarged"), // as large as its place, or as large as it is
-    async "show-all"({ dataset }) {
+    "show-all"({ dataset }) {
       const doc = view.item?.unit.documents.find(({ doc_id }) => doc_id === dataset.doc);
-      const whole = doc && (await fetchWhole(view, doc));
-      if (whole) view.card.dispatch({ type: "whole", doc: whole });
+      return doc && fetchWhole(view, doc);
     },
   },
 });

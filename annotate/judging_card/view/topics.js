@@ -66,7 +66,7 @@ export function topics(view) {
 
   /** @param {string | undefined} queryId */
   function choose(queryId) {
-    if (queryId !== undefined) view.card.dispatch({ type: "topic", queryId, chosen: true });
+    if (queryId !== undefined) view.card.dispatch({ type: "topic", queryId });
   }
 
   /** @param {"topic" | "all"} name @param {Topic | null} topic */

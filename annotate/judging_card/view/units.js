@@ -11,7 +11,7 @@ import { openUnit } from "../core/state.js";
 import { bar, drawRest, isCutOff } from "./bar.js";
 import { deciding } from "./deciding.js";
 import { guidelines } from "./guidelines.js";
-import { Highlights } from "./highlights.js";
+import { highlights } from "./highlights.js";
 import { notes } from "./notes.js";
 import { figure } from "./phrases.js";
 import { reasons } from "./reasons.js";
@@ -49,7 +49,7 @@ export const unitParts = (view, main, texts, beside = true) => [
   bar(view), // before the documents: how it names a side depends on the layout, which is still valid
   main,
   tiles(view),
-  new Highlights(view, main.marked),
+  highlights(view, main.marked),
   settings(view),
   topicText(view, () => unitOf(view)?.topic),
   deciding(view),

@@ -30,6 +30,8 @@ export class View {
     this.texts = {};
     /** @type {string | null} */
     this.panel = null;
+    /** The open panel at the last drawing. @type {string | null | undefined} */
+    this.shownPanel = undefined;
     /** What had the focus before a panel. @type {HTMLElement | null} */
     this.cameFrom = null;
     /** What was on screen at the last drawing. @type {string | null} */
@@ -97,10 +99,11 @@ export class View {
     }
     for (const part of this.parts) part.render?.(item, turned);
     this.drawn = drawn;
-    for (const [name, { node, render }] of Object.entries(this.panels)) {
-      setHidden(this.node(node), this.panel !== name);
-      if (this.panel === name) render?.();
-    }
+    const { openPanel, panel, shownPanel } = this;
+    if (panel !== shownPanel)
+      for (const [name, { node }] of Object.entries(this.panels)) this.setHidden(node, panel !== name);
+    this.shownPanel = panel;
+    openPanel?.render?.();
     for (const part of this.parts) part.rendered?.(item, turned);
   }
 
@@ -134,8 +137,6 @@ export class View {
     this.setHidden(block, !text);
   }
 
-  // ------------------------------------------------------------------------------------- what parts ask for
-
   /** @param {Answer} answer @param {Source} source */
   decide(answer, source) {
     this.card.dispatch({ type: "decide", answer, ...this.card.by(source) });
@@ -149,13 +150,11 @@ export class View {
   /** An answer of a route, or why there is none. @param {string} route @param {object} body @returns {Promise<{ answer?: any, cause?: string }>} */
   async ask(route, body) {
     try {
-      return { answer: await this.card.post(route, body) };
+      return { answer: await this.card.network.post(route, body) };
     } catch (error) {
       return { cause: causeOf(error) };
     }
   }
-
-  // ------------------------------------------------------------------------------------------------- panels
 
   /** Opens a panel; null closes the open one. @param {string | null} name */
   setPanel(name) {

@@ -308,21 +308,14 @@ function takeMore(turn, want, answer, judged) {
 function takeOrder(turn, answer, judged, sent) {
   const { state } = turn;
   const { scope } = state;
-  const fresh = freshUnits(turn, answer.documents, judged);
-  const known = new Map([...state.units, ...fresh].map((unit) => [docOf(unit).doc_id, unit]));
-  const [first] = state.units;
   const rest = state.units.slice(1).filter(({ id }) => !judged.get(id));
-  const skipped = rest.filter((unit) => unit.skipped);
-  const kept = rest.filter(({ kept, skipped }) => kept && !skipped);
-  /** @type {Unit[]} */
-  const ordered = answer.order
-    .flatMap((/** @type {string} */ id) => known.get(id) ?? [])
-    .filter(
-      (/** @type {Unit} */ unit) => unit !== first && !unit.skipped && !judged.get(unit.id) && !kept.includes(unit),
-    );
-  const next = [...kept, ...ordered];
-  state.units = first ? [first] : [];
-  lineUp(state, [...next, ...skipped]);
+  const fixed = rest.filter(({ kept, skipped }) => kept && !skipped);
+  const others = rest.filter(({ kept, skipped }) => !kept && !skipped);
+  const movable = [...others, ...freshUnits(turn, answer.documents, judged)];
+  const known = new Map(movable.map((unit) => [docOf(unit).doc_id, unit]));
+  const next = [...fixed, ...answer.order.flatMap((/** @type {string} */ id) => known.get(id) ?? [])];
+  state.units = state.units.slice(0, 1);
+  lineUp(state, [...next, ...rest.filter(({ skipped }) => skipped)]);
   dropFromHistory(turn, next);
   state.exhausted = !answer.behind && !next.length;
   scope.problem = answer.problem ?? null;
@@ -421,12 +414,8 @@ export const grade = {
     Object.assign(scope, { topicsDue: true, wanted: asked });
   },
   handlers: {
-    topic(turn, { queryId, chosen }) {
-      changeTopic(turn, queryId, chosen);
-    },
-    "next-topic"(turn) {
-      changeTopic(turn, nextUnfinished(turn.state)?.query_id ?? "", false);
-    },
+    topic: (turn, { queryId }) => changeTopic(turn, queryId, true),
+    "next-topic": (turn) => changeTopic(turn, nextUnfinished(turn.state)?.query_id ?? "", false),
     /** A document that was found by searching comes next, or at once; the one on screen stays behind it. */
     take(turn, { queryId, doc, atOnce }) {
       const { kind, state } = turn;

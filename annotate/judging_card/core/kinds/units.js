@@ -152,9 +152,8 @@ export function unitKind(own) {
         return syncRequest(state, want);
       if (!fetches) return null;
       const context = { ...contextOf(state), batch: [] };
-      if (state.asked !== undefined) {
+      if (state.asked !== undefined)
         return { lane: "sync", route: `${route}/unit`, body: { task: name, ...own.ask(state.asked) }, context };
-      }
       if (!state.wantsRecent) return null;
       return { lane: "sync", route: `${route}/recent`, body: { task: name, limit: RECENT }, context };
     },
