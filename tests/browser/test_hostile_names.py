@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotate.auth.page_access import PAGES
 from collection import Campaign, Judgement
 from tests.browser.serving import Serving, sign_in
 
@@ -71,6 +72,7 @@ def look(page: Page, at: str) -> None:
 
 def is_harmless(page: Page, where: str) -> None:
     """Once the page is drawn, nothing on it is an icon or an emoji of a name, and no text changes its direction."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(page.locator("[data-stale=true]")).to_have_count(0)
     assert page.evaluate(ICONS) == [], where
@@ -80,6 +82,7 @@ def is_harmless(page: Page, where: str) -> None:
 
 def test_no_name_is_an_icon_or_reads_as_another(serving: Serving, context: Any) -> None:
     page = sign_in(context, serving)
+    titles = {entry.url_path: entry.title for entry in PAGES}
     for path, heading in {
         "": ":\u2060material/home: & :\u2060streamlit: gnp.exe",
         "adjudicate": "Judgements",
@@ -95,7 +98,10 @@ def test_no_name_is_an_icon_or_reads_as_another(serving: Serving, context: Any) 
         "reusability": "Reusability",
         "compare": "Compare",
     }.items():
-        page.goto(f"{serving.url}/{path}")
+        if path:
+            page.get_by_test_id("stSidebarNav").get_by_role("link", name=titles[path], exact=True).click()
+        else:
+            page.goto(serving.url)
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
         expect(page.get_by_text(":\u2060material/home: & :\u2060streamlit: gnp.exe").first).to_be_visible()
         is_harmless(page, path)
