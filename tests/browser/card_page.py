@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.card_harness import Desk
 from tests.browser.chromium import PATIENCE
@@ -154,3 +155,53 @@ class Card:
 def words(desk: Desk) -> list[tuple[str, Any]]:
     """The log of judgements in short."""
     return [(row["doc_id"], row["relevance"] if row["kind"] == "graded" else row["kind"]) for row in desk.log]
+
+
+def empty_storage(page: Page, origin: str) -> None:
+    """Forget what pages of this origin have stored; what they have fetched stays."""
+    session = page.context.new_cdp_session(page)
+    session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    session.detach()
+
+
+def run_axe(page: Page, within: object = None) -> Any:
+    """What axe-core objects to on the page, or within a part of it; its half megabyte is sent to a page once."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    arguments = [within, {"resultTypes": ["violations"]}]
+    return page.evaluate("async (all) => (await axe.run(all[0] ?? document, all[1])).violations", arguments)
+
+
+C = TypeVar("C", bound=Card)
+
+
+def make_cards(shared: BrowserContext, origin: str, kind: type[C], size: tuple[int, int]) -> Iterator[Callable[..., C]]:
+    """Makes cards in windows with an empty storage; at the end nothing may have gone wrong in the pages.
+
+    The first card of a test is in the module's window, unless it is to be `alone` or in a window of another kind.
+    """
+    contexts: list[BrowserContext] = []
+    cards: list[C] = []
+
+    def make(script: str = "", *, alone: bool = False, viewport: dict[str, int] | None = None, **options: Any) -> C:
+        viewport = viewport or {"width": size[0], "height": size[1]}
+        if cards or alone or script or options:
+            assert shared.browser
+            contexts.append(shared.browser.new_context(viewport=viewport, **options))
+            contexts[-1].set_default_timeout(PATIENCE)
+            if script:
+                contexts[-1].add_init_script(script)
+            page = contexts[-1].new_page()
+        else:
+            page = shared.new_page()
+            page.set_viewport_size(viewport)
+            empty_storage(page, origin)
+        cards.append(kind(page, origin + "/"))
+        return cards[-1]
+
+    yield make
+    for card in cards:
+        assert card.errors == []
+        assert card.page.evaluate("window.calls") == {"setStateValue": 0, "setTriggerValue": 0}
+    for context in contexts:
+        context.close()

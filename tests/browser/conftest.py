@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser.card_harness import Desk, Harness
-from tests.browser.card_page import Card
+from tests.browser.card_page import Card, empty_storage, make_cards
 from tests.browser.chromium import HELP, PATIENCE, find
 from tests.browser.serving import Serving
 
@@ -46,13 +46,36 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """A window of its own, with nobody signed in."""
+@pytest.fixture(scope="module")
+def module_context(browser: Browser) -> Iterator[BrowserContext]:
+    """A window for the tests of a module: in another one a page fetches and compiles all of its scripts anew."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
     context.set_default_timeout(PATIENCE)
     yield context
     context.close()
+
+
+@pytest.fixture
+def shared_context(module_context: BrowserContext) -> Iterator[BrowserContext]:
+    """The module's window without a page and without a cookie; its storage is what the test before has left."""
+    yield module_context
+    for page in module_context.pages:
+        page.close()
+    module_context.unroute_all()
+    module_context.set_offline(False)
+    module_context.clear_cookies()
+
+
+@pytest.fixture
+def context(shared_context: BrowserContext) -> Iterator[BrowserContext]:
+    """A window with nobody signed in and nothing stored."""
+    yield shared_context
+    origins = {"/".join(page.url.split("/")[:3]) for page in shared_context.pages if page.url.startswith("http")}
+    for page in shared_context.pages:
+        page.close()
+    blank = shared_context.new_page()
+    for origin in origins:
+        empty_storage(blank, origin)
 
 
 @pytest.fixture(scope="module")
@@ -87,25 +110,9 @@ def desk(harness: Harness) -> Desk:
 
 
 @pytest.fixture
-def make_card(browser: Browser, harness: Harness) -> Iterator[Callable[..., Card]]:
-    """A card in a browser profile of its own; at the end nothing may have gone wrong in the page."""
-    contexts: list[BrowserContext] = []
-    cards: list[Card] = []
-
-    def make(script: str = "", **options: Any) -> Card:
-        contexts.append(browser.new_context(**options))
-        contexts[-1].set_default_timeout(PATIENCE)
-        if script:
-            contexts[-1].add_init_script(script)
-        cards.append(Card(contexts[-1].new_page(), harness.url + "/"))
-        return cards[-1]
-
-    yield make
-    for card in cards:
-        assert card.errors == []
-        assert card.page.evaluate("window.calls") == {"setStateValue": 0, "setTriggerValue": 0}
-    for context in contexts:
-        context.close()
+def make_card(shared_context: BrowserContext, harness: Harness) -> Iterator[Callable[..., Card]]:
+    """Makes cards; see :func:`~tests.browser.card_page.make_cards`."""
+    yield from make_cards(shared_context, harness.url, Card, (1280, 720))
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Locator
+from playwright.sync_api import BrowserContext, Locator
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -23,8 +22,7 @@ from annotate.judging.card import ADJUDICATION, CARDS
 from annotate.judging.card_modules import card_modules
 from collection.preferences import Lookahead, look_ahead, plan
 from tests.browser.card_harness import REASONS, Harness, as_sent, page_of
-from tests.browser.card_page import Card
-from tests.browser.chromium import PATIENCE
+from tests.browser.card_page import Card, make_cards, run_axe
 
 CAP = 4000
 AHEAD = 3
@@ -263,28 +261,14 @@ class TaskCard(Card):
 
 def faults(card: TaskCard) -> list[tuple[str, str]]:
     """Serious and critical faults that axe finds on the page: the rule, and the first node."""
-    found = Axe().run(card.page).response["violations"]
+    found = run_axe(card.page)
     grave = [fault for fault in found if fault["impact"] in ("serious", "critical")]
     return [(fault["id"], fault["nodes"][0]["html"]) for fault in grave]
 
 
-def make_cards(browser: Browser, harness: TaskHarness) -> Iterator[Callable[..., TaskCard]]:
-    """Cards in browser profiles of their own; at the end nothing may have gone wrong in the pages."""
-    contexts: list[BrowserContext] = []
-    cards: list[TaskCard] = []
-
-    def make(**options: Any) -> TaskCard:
-        contexts.append(browser.new_context(**({"viewport": {"width": 1280, "height": 800}} | options)))
-        contexts[-1].set_default_timeout(PATIENCE)
-        cards.append(TaskCard(contexts[-1].new_page(), harness.url + "/"))
-        return cards[-1]
-
-    yield make
-    for card in cards:
-        assert card.errors == []
-        assert card.page.evaluate("window.calls") == {"setStateValue": 0, "setTriggerValue": 0}
-    for context in contexts:
-        context.close()
+def make_task_cards(shared: BrowserContext, harness: TaskHarness) -> Iterator[Callable[..., TaskCard]]:
+    """Makes cards; see :func:`~tests.browser.card_page.make_cards`."""
+    yield from make_cards(shared, harness.url, TaskCard, (1280, 800))
 
 
 if __name__ == "__main__":

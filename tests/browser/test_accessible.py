@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from collection import Campaign
 from collection.records import Document, Topic
 from tests.browser.card_harness import document
-from tests.browser.card_page import words
+from tests.browser.card_page import run_axe, words
 from tests.browser.serving import sign_in
 
 pytestmark = pytest.mark.browser
@@ -26,7 +25,7 @@ FOCUSED = "window.part('card').getRootNode().activeElement?.dataset"
 
 def faults(page: Page, context: str = "document") -> list[Any]:
     """What axe-core calls serious or critical, and where."""
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    found = run_axe(page)
     return [
         (fault["id"], node["target"], node.get("failureSummary"))
         for fault in found

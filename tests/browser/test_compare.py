@@ -10,11 +10,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from collection import Campaign
 from tests.annotate.views.test_compare_page import SYSTEMS, TOPICS, write
+from tests.browser.card_page import run_axe
 from tests.browser.chromium import PATIENCE
 from tests.browser.serving import Serving, sign_in
 
@@ -105,6 +105,5 @@ def test_axe_finds_nothing_serious_in_either_theme(page: Page) -> None:
             page.emulate_media(color_scheme=theme)
             # The grey of all captions of the app is not this page's.
             where = {"include": [f".st-key-chart-{name}"], "exclude": ["[data-testid=stCaptionContainer]"]}
-            found = Axe().run(page, context=where, options={"resultTypes": ["violations"]})
-            serious = [f for f in found.response["violations"] if f["impact"] in ("serious", "critical")]
+            serious = [f for f in run_axe(page, where) if f["impact"] in ("serious", "critical")]
             assert [(f["id"], [n["target"] for n in f["nodes"]]) for f in serious] == [], (at, theme)

@@ -240,7 +240,7 @@ def test_a_flag_on_a_judged_document_leaves_it_where_it_is(show, harness):
 
 
 def test_the_time_of_a_flag_on_a_judged_document_counts_once(desk, make_card):
-    card = make_card()
+    card = make_card(alone=True)
     card.page.clock.install()
     card.open()
     card.press("2", "ArrowLeft")
@@ -519,7 +519,7 @@ def test_time_at_work_and_what_is_left(card, desk):
 
 def test_a_word_after_a_long_stretch_and_none_after_a_break(desk, make_card):
     desk.time = TIME | {"since_break": 30 * 60.0}  # on another device, before
-    card = make_card()
+    card = make_card(alone=True)
     card.page.clock.install()
     card.open()
     card.press("1")

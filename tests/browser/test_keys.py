@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.adjudicate_desk import AdjudicationDesk
 from tests.browser.card_page import Card
-from tests.browser.task_harness import Desk, TaskHarness, make_cards, topics
+from tests.browser.task_harness import Desk, TaskHarness, make_task_cards, topics
 
 pytestmark = pytest.mark.browser
 
@@ -31,9 +31,11 @@ def running() -> Iterator[TaskHarness]:
 
 
 @pytest.fixture
-def make(browser: Browser, running: TaskHarness, make_card: Callable[..., Card]) -> Iterator[Callable[..., Card]]:
+def make(
+    shared_context: BrowserContext, running: TaskHarness, make_card: Callable[..., Card]
+) -> Iterator[Callable[..., Card]]:
     """Opens the card of this folder."""
-    units = make_cards(browser, running)
+    units = make_task_cards(shared_context, running)
     make_unit_card = next(units)
 
     def opened(folder: str, **options: Any) -> Any:

@@ -74,7 +74,7 @@ def test_a_tab_that_is_closed_leaves_what_it_has_not_sent_to_the_other(tabs, des
 
 
 def test_a_tab_that_dies_without_a_word_is_missed(desk, make_card, harness):
-    first = make_card().open()
+    first = make_card(alone=True).open()
     page = first.page.context.new_page()
     page.clock.install()
     second = Card(page, harness.url + "/").open()
