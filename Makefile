@@ -20,34 +20,54 @@ NODE_TESTS := $(NODE) --test --test-reporter=dot --test-reporter-destination=std
 	--test-coverage-include='annotate/judging_card/core/**' --test-coverage-lines=95 --test-coverage-branches=90 \
 	'tests/judging_card/**/*.test.js'
 
+# The types take longest: they begin, and the others run beside them.
+CHECKS := check-types check-card-types check-style check-words check-imports
+IN_PAIRS = $(MAKE) --no-print-directory -j2
+# A third process works while browsers and servers are waited for. A file's tests share what they have built; long files begin.
+PROCESSES := -q -n 3 --dist loadfile --no-loadscope-reorder
+
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick fuzz lint wire format docs bench chromium clean
+.PHONY: demo test quick fuzz lint wire format docs bench chromium clean $(CHECKS) check-card
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
 
-test: lint chromium ## everything the project checks
-	@$(NODE_TESTS)
-	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadfile tests
+test: node_modules/.package-lock.json chromium ## everything the project checks
+	@$(IN_PAIRS) $(CHECKS) check-card
+	@$(TESTS_IN) $(BIN)/pytest $(PROCESSES) tests
 
-quick: lint ## what fits into little more than a minute: no browser, nothing slow
-	@$(NODE_TESTS)
-	@$(TESTS_IN) $(BIN)/pytest -q -n 2 --dist loadfile -m "not slow and not browser" tests
+quick: node_modules/.package-lock.json ## what fits into little more than a minute: no browser, nothing slow
+	@$(IN_PAIRS) $(CHECKS) check-card
+	@$(TESTS_IN) $(BIN)/pytest $(PROCESSES) -m "not slow and not browser" tests
 
 fuzz: $(VENV)/.dev ## random cases by the thousand, of which `make test` tries a few
 	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest -q -n 2 -m "fuzz or hypothesis" tests
 
 lint: node_modules/.package-lock.json ## style, types, who may import whom, spelling and wording
-	@$(BIN)/ruff check $(PACKAGES) data tests docs hatch_build.py
+	@$(IN_PAIRS) $(CHECKS)
+
+check-style:
+	@$(BIN)/ruff check --quiet $(PACKAGES) data tests docs hatch_build.py
 	@$(BIN)/ruff format --check --quiet $(PACKAGES) data tests docs hatch_build.py
+	@$(NODE) node_modules/.bin/biome check --error-on-warnings
+
+check-types:
 	@$(BIN)/mypy
+
+check-card-types:
+	@for types in $(TYPES); do $(NODE) node_modules/.bin/tsc -p $$types || exit 1; done
+
+check-imports:
 	@$(BIN)/lint-imports --no-cache
+
+check-words:
 	@$(BIN)/codespell $(PACKAGES) docs *.md
 	@$(BIN)/python tests/project/texts/check.py
-	@for types in $(TYPES); do $(NODE) node_modules/.bin/tsc -p $$types || exit 1; done
-	@$(NODE) node_modules/.bin/biome check --error-on-warnings
+
+check-card:
+	@$(NODE_TESTS)
 
 wire: $(VENV)/.dev ## TypeScript declarations and JSON Schema of what card and routes send each other
 	@$(BIN)/python -m tests.judging_card.wire_files

@@ -36,12 +36,16 @@ from collection.records import Role
 from tests.helpers import SHARED, Clock, cases
 
 # On a busy machine any example may take long once.
-settings.register_profile("cleverdon", deadline=None, max_examples=cases(33, 100))
+settings.register_profile("cleverdon", deadline=None, max_examples=cases(25, 100))
 settings.load_profile("cleverdon")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on the real collections need them beside the checkout; nobody else has to have them."""
+    """Tests on the real collections need them beside the checkout; nobody else has to have them.
+
+    Files that wait for browsers and commands begin, so that none of them is left to one process in the end.
+    """
+    items.sort(key=lambda item: item.path.relative_to(Path(__file__).parent).parts[0] in ("annotate", "collection"))
     if not (SHARED / "data").is_dir():
         skip = pytest.mark.skip(reason=f"needs the real collections in {SHARED}")
         for item in items:

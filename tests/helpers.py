@@ -122,8 +122,8 @@ def cases(usual: int, thorough: int) -> int:
 
 
 def tries(thorough: int, **more: Any) -> settings:
-    """How many examples Hypothesis tries: so many in `make fuzz`, a third of them otherwise."""
-    return settings(max_examples=cases(max(5, thorough // 3), thorough), **more)
+    """How many examples Hypothesis tries: so many in `make fuzz`, a quarter of them otherwise."""
+    return settings(max_examples=cases(max(5, thorough // 4), thorough), **more)
 
 
 def until(there: Callable[[], object], what: str, *, seconds: float = 60) -> None:

@@ -112,6 +112,7 @@ def test_a_code_span_holds_any_text(text: str) -> None:
 @given(hostile)
 @example("![x][y]\n\n[y]: http://evil.example/x.png")
 @example("[a][b]\n\n[b]:\njavascript:alert(1)")
+@pytest.mark.slow
 def test_sanitised_markdown_loads_nothing_and_runs_nothing(text: str) -> None:
     page = Elements(RENDERER.render(sanitised_markdown(text)))
     assert not {"script", "img", "iframe", "svg", "object"} & set(page.found)

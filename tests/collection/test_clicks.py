@@ -277,6 +277,7 @@ def test_what_every_estimate_keeps_to(log: pd.DataFrame, smoothing: float) -> No
 
 @tries(30)
 @given(counts)
+@pytest.mark.slow
 def test_impressions_one_by_one_are_the_same_as_counts(log: pd.DataFrame) -> None:
     single = log.loc[log.index.repeat(log["shown"])].assign(shown=1)
     single["clicked"] = (single.groupby(level=0).cumcount() < single["clicked"]).astype(int)

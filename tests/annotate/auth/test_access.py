@@ -371,6 +371,7 @@ def test_the_session_is_found_by_its_key_quickly(campaign: Campaign) -> None:
 # --- the first start ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_first_start_makes_the_first_manager(campaign: Campaign) -> None:
     name, token = campaign.accounts.start_signin(None, "ann")
     assert name == "ann"
@@ -730,6 +731,7 @@ def test_name_and_password_sign_in(client: TestClient, campaign: Campaign) -> No
     assert client.get("/signin").headers["location"] == "/"
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_said_alike(client: TestClient, campaign: Campaign) -> None:
     campaign.accounts.add("ann", "manager")
     campaign.accounts.add("bob", "annotator")
@@ -810,6 +812,7 @@ async def ask(app: Any, address: str, cookies: dict[str, str], path: str = "/sig
     return int(sent[0]["status"])
 
 
+@pytest.mark.slow
 def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: Campaign, files: Path) -> None:
     """Passwords of strangers take for ever here; everybody else gets in meanwhile, and more strangers are refused."""
     for name in ("ann", "bob"):
@@ -831,7 +834,7 @@ def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: C
             asyncio.create_task(ask(everything, f"10.0.0.{n}", {}, name=f"guess{n}", password="x")) for n in range(100)
         ]
         while len([guess for guess in guesses if guess.done()]) < 100 - attempts.MAX_CHECKS:
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.02)
         known = {browser_cookie_name(campaign.id): tokens.browser_cookie("ann")}
         let_in = [
             await ask(everything, "10.0.0.1", known, name="ann", password=PASSWORD),
@@ -878,6 +881,7 @@ def test_a_form_of_another_site_does_nothing(client: TestClient, campaign: Campa
     ("body", "status"),
     [(b"\xff\xfe", 400), (b"a=1&" * 50, 400), (b"name=" + b"x" * 30_000, 413), (b"{}", 403), (b"", 403)],
 )
+@pytest.mark.slow
 def test_what_is_no_form_is_refused(client: TestClient, campaign: Campaign, body: bytes, status: int) -> None:
     for path in ("/signin", "/invitation"):
         assert client.post(path, content=body, headers=AS_FORM).status_code == status

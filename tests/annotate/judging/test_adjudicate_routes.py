@@ -243,6 +243,7 @@ def test_a_pair_waits_for_the_text_of_its_document(client: TestClient, differing
     assert answer["progress"] == {"done": 1, "goal": 2}
 
 
+@pytest.mark.slow
 def test_without_any_text_pairs_are_adjudicated_by_their_ids(client: TestClient, differing: Campaign) -> None:
     without_text(differing, "TRUE")
     assert ids(sync(client, want=9)) == ["d1", "d2", "d4"]

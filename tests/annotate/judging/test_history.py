@@ -173,6 +173,7 @@ def test_filters(client: TestClient, campaign: Campaign) -> None:
     assert ids(post(client, "history", query_id=None, grade=None, words=None, before=None)) == ["d5", "d4", "d2", "d1"]
 
 
+@pytest.mark.slow
 def test_words_in_text_title_id_and_note(client: TestClient, campaign: Campaign, tmp_path: Path) -> None:
     rows = [
         {"doc_id": "d1", "title": "Rolling means", "text": "Moving averages over a window of time."},
@@ -408,6 +409,7 @@ def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campai
     assert found["why"] == "the end is not known in advance; managers see on Recall when to stop"
 
 
+@pytest.mark.slow
 def test_what_is_read_once_is_added_to(client: TestClient, campaign: Campaign) -> None:
     said(campaign, "d1", seconds=5)
     assert post(client, "time")["today"]["judgements"] == 1
@@ -550,6 +552,7 @@ def test_a_script_can_flag(campaign: Campaign) -> None:
 # --- pages ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2, seconds=5, away=3.5, flagged=True, passages=((0, 8), (12, 16), (9000, 9001)))
     said(campaign, "d2", 1, seconds=6)
@@ -640,13 +643,13 @@ def test_nothing_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) 
 
 
 @pytest.mark.slow
-def test_twenty_thousand_judgements_are_looked_through_quickly(campaign: Campaign, tmp_path: Path) -> None:
+def test_thousands_of_judgements_are_looked_through_quickly(campaign: Campaign, tmp_path: Path) -> None:
     """Counted in instructions of SQLite's machine, of which it executes some millions in a tenth of a second."""
-    rows = [{"doc_id": f"n{n}", "title": f"number {n}", "text": f"words common{n % 7} rare{n}"} for n in range(20_000)]
+    rows = [{"doc_id": f"n{n}", "title": f"number {n}", "text": f"words common{n % 7} rare{n}"} for n in range(6000)]
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     campaign.importer.import_files(documents=[tmp_path / "many.jsonl"])
     with campaign.transaction():
-        for n in range(20_000):
+        for n in range(6000):
             said(campaign, f"n{n}", n % 4, judged_at=at(n * 20), seconds=10 + n % 5)
     steps = 0
 
@@ -655,11 +658,11 @@ def test_twenty_thousand_judgements_are_looked_through_quickly(campaign: Campaig
         steps += 1000
 
     campaign.store.connection.db.conn.set_progress_handler(count, 1000)
-    for which in ({}, {"words": "rare19999"}, {"words": "common3"}, {"grade": 2, "words": "zzz"}, {"grade": "flagged"}):
+    for which in ({}, {"words": "rare5999"}, {"words": "common3"}, {"grade": 2, "words": "zzz"}, {"grade": "flagged"}):
         steps = 0
         campaign.history.judgements("ann", **which)
-        assert steps < 1_000_000, which
+        assert steps < 300_000, which
     campaign.history.time("ann")
     steps = 0
     campaign.history.time("ann")
-    assert steps < 1_000_000
+    assert steps < 300_000

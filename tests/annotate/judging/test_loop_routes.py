@@ -312,6 +312,7 @@ def test_a_save_waits_for_the_disk_once_and_learning_begins_after_it(looping: Ca
     assert idle.asked == [("1", 1)]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_handed_out_undoes_no_judgement(
     ann: Card, looping: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -519,6 +520,7 @@ def test_why_as_far_as_the_manager_lets_annotators_know(ann: Card, looping: Camp
     ann.post("why", 400, query_id_="1", doc_id="")
 
 
+@pytest.mark.slow
 def test_uuid_again_in_the_loop_changes_nothing(ann: Card, looping: Campaign) -> None:
     ann.settle()
     doc_id = ann.holding.pop(0)

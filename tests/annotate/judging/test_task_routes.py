@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -369,11 +370,13 @@ def test_pages_speak_of_decisions(
 # --- speed --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["list", "preference"])
-def test_thousands_of_topics_cost_a_save_nothing(tmp_path: Path, task: str) -> None:
-    """No bar for this machine, only a guard against a save that does work of the order of the whole campaign."""
-    topics, size = 7000, 10
+THOUSANDS = 7000
+
+
+@pytest.fixture(scope="module")
+def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign with thousands of topics, nothing of it judged."""
+    tmp_path, topics, size = tmp_path_factory.mktemp("thousands"), THOUSANDS, 10
     (tmp_path / "t.tsv").write_text("".join(f"{t}\ttopic {t}\n" for t in range(topics)))
     pairs = [(t, f"t{t}d{d}", d) for t in range(topics) for d in range(size)]
     lines = (json.dumps({"doc_id": doc, "title": doc, "text": f"words of {doc}"}) for _, doc, _ in pairs)
@@ -384,12 +387,21 @@ def test_thousands_of_topics_cost_a_save_nothing(tmp_path: Path, task: str) -> N
             documents=[tmp_path / "d.jsonl"], topics=tmp_path / "t.tsv", runs=[tmp_path / "a.run"]
         )
         campaign.pools.add("depth", depth=size)
+    return tmp_path / "campaign"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["list", "preference"])
+def test_thousands_of_topics_cost_a_save_nothing(thousands: Path, tmp_path: Path, task: str) -> None:
+    """No bar for this machine, only a guard against a save that does work of the order of the whole campaign."""
+    shutil.copytree(thousands, tmp_path / "campaign")
+    with Campaign(tmp_path / "campaign") as campaign:
         campaign.settings.set_judging_page(task=task)
         campaign.accounts.add("ann", "annotator")
         answer = task_routes._sync(campaign, "ann", {"task": task, "want": 6})
         assert len(json.dumps(answer)) < 200_000
         units, times, finished = answer["units"], [], 0
-        for _ in range(200):
+        for _ in range(100):
             unit = units[0]
             query_id = unit["topic"]["query_id"]
             if task == "list":
@@ -411,11 +423,11 @@ def test_thousands_of_topics_cost_a_save_nothing(tmp_path: Path, task: str) -> N
                 if unit["plan"]["next"]["pair"] is None:
                     units.remove(unit)
                     finished += 1
-        assert answer["progress"]["done"] == finished > 5
-        assert answer["progress"]["goal"] == topics
+        assert answer["progress"]["done"] == finished > 3
+        assert answer["progress"]["goal"] == THOUSANDS
         order = list(map(int, dict.fromkeys(ids(units))))
         assert all(one < other for one, other in pairwise(order))
-        assert sorted(times)[190] < 0.1
+        assert sorted(times)[95] < 0.1
         times = []
         for _ in range(5):  # the fastest counts: a garbage collection may slow down one of them
             with Campaign(campaign.directory) as page:  # as every page opens one

@@ -89,6 +89,7 @@ def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], ca
     assert again.text_area(key="image_hosts").value == "images.example.org"
 
 
+@pytest.mark.slow
 def test_the_page_refuses_an_odd_host_and_keeps_the_rest(
     opened: Callable[[Campaign], AppTest], campaign: Campaign
 ) -> None:

@@ -37,6 +37,7 @@ def test_an_empty_campaign(opened: Callable[..., AppTest], tmp_path: Path, view:
 
 
 @pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.slow
 def test_a_campaign_in_the_middle(opened: Callable[..., AppTest], campaign: Campaign, view: str) -> None:
     say(campaign, "1", "d1", 2)
     say(campaign, "2", "d4", 0)

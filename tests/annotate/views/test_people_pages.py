@@ -198,6 +198,7 @@ def test_the_second_look_refuses_too(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- people ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
     app = opened(campaign, "people.py", "manager", "ann")
     app.text_input[0].set_value("bob")
@@ -257,6 +258,7 @@ def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
     assert campaign.accounts.table()["role"].tolist() == ["manager"]
 
 
+@pytest.mark.slow
 def test_hostile_names_are_no_markup(opened: Open, campaign: Campaign) -> None:
     hostile = "**b** <img src=x onerror=alert(1)> :red[r] [l](javascript:x)"
     app = opened(campaign, "people.py", "manager", hostile)
@@ -301,6 +303,7 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 
+@pytest.mark.slow
 def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,6 +346,7 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
 
 
 @pytest.mark.parametrize(("key", "left"), [("sign-out", 1), ("leave-here", 1), ("leave-everywhere", 0)])
+@pytest.mark.slow
 def test_sign_out_ends_the_session_on_the_server(opened: Open, campaign: Campaign, key: str, left: int) -> None:
     signed_in(campaign, "ann")
     app = opened(campaign, "account.py", "manager", "ann")
@@ -353,6 +357,7 @@ def test_sign_out_ends_the_session_on_the_server(opened: Open, campaign: Campaig
     assert [t.value for t in app.title] == ["Sign in"]
 
 
+@pytest.mark.slow
 def test_a_session_takes_files_only_while_its_page_has_an_uploader(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:

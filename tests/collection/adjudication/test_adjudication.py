@@ -386,7 +386,7 @@ def sparse(seed: int) -> pd.DataFrame:
 
 @pytest.mark.slow
 def test_dawid_skene_comes_to_rest_on_sparse_tables_and_says_when_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [fit_dawid_skene(sparse(seed)) for seed in range(12)]
+    found = [fit_dawid_skene(sparse(seed)) for seed in range(4)]
     assert max(f.rounds for f in found) > 1000  # which were all that it was once given
     assert all(f.converged for f in found)
     table = adjudicate(sparse(0), "dawid-skene")
@@ -549,6 +549,7 @@ def test_nobody_s_adjudication_is_replaced_unseen(differing: Campaign) -> None:
     assert len(differing.judgement_log.judgements(current=False).query("counts_as == 'adjudication'")) == 4
 
 
+@pytest.mark.slow
 def test_only_a_pair_that_wants_an_adjudication_takes_one(differing: Campaign) -> None:
     agreed, unknown = adjudication_of("d2", 1), adjudication_of("d99", 1)
     result = differing.adjudication.adjudicate([agreed, unknown])
@@ -719,6 +720,7 @@ def test_rules_that_say_the_same_move_nobody(differing: Campaign) -> None:
     assert found.places.tau == 1
 
 
+@pytest.mark.slow
 def test_comparing_rules_without_what_it_takes(make_campaign: Callable[..., Campaign], tmp_path: Path) -> None:
     campaign = make_campaign("bare")
     assert campaign.evaluation.compare_rules("lowest", "highest", "AP").places is None  # nothing is judged

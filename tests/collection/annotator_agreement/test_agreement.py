@@ -27,7 +27,7 @@ from collection.annotator_agreement.bootstrap import VALUES
 from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
-from tests.helpers import fails, ok, run, tries
+from tests.helpers import cases, fails, ok, run, tries
 
 COLUMNS = ["annotator", "query_id", "doc_id", "relevance"]
 EXACT = 1e-9
@@ -349,20 +349,21 @@ def test_alpha_of_resamples_is_that_of_the_krippendorff_package(units: list[list
     "coefficient", ["alpha-ordinal", *(pytest.param(n, marks=pytest.mark.slow) for n in ("cohen", "ac1", "overlap"))]
 )
 @pytest.mark.slow
+@pytest.mark.fuzz
 def test_the_interval_holds_the_true_value_as_often_as_it_says(coefficient: str) -> None:
     joint = np.array([[0.42, 0.06, 0.02], [0.08, 0.16, 0.06], [0.02, 0.04, 0.14]])
     cells = [(a, b) for a in range(3) for b in range(3)]
     scale = "binary" if coefficient == "overlap" else "graded"
     truth = value(from_confusion(*(" ".join(str(round(5000 * p)) for p in row) for row in joint)), coefficient, scale)
-    random, held, sets = np.random.default_rng(5), 0, 120
+    random, held, sets = np.random.default_rng(5), 0, cases(60, 240)
     for _ in range(sets):
         chosen = [cells[n] for n in random.choice(9, size=120, p=joint.ravel())]
         frame = labels_of(" ".join(str(a) for a, _ in chosen), " ".join(str(b) for _, b in chosen))
         found = agreement.values(Labels.of(frame), resamples=200, seed=int(random.integers(1000)))
         row = agreement.select_value(found, coefficient, scale)
         held += row["low"] <= truth <= row["high"]
-    # 95% of 120 are 114, give or take 2.4; percentile intervals are a little too narrow.
-    assert 104 <= held <= 120
+    # Percentile intervals are a little too narrow; of 60 with 95%, 57 hold it, give or take 1.7.
+    assert held >= cases(52, 216)
 
 
 def test_topics_that_are_read_differently_make_the_interval_by_topics_wider() -> None:
@@ -788,12 +789,14 @@ def test_topics_and_annotators_can_be_left_out(judged: Campaign, tmp_path: Path)
         judged.agreement.labels(topics=["9"])
 
 
+@pytest.mark.slow
 def test_the_level_is_the_loop_s_unless_said(judged: Campaign) -> None:
     judged.settings.set_loop(level=2)
     assert judged.agreement.report(resamples=0).level == 2
     assert judged.agreement.report(resamples=0, level=3).level == 3
 
 
+@pytest.mark.slow
 def test_conclusions_rest_on_what_both_graded(judged: Campaign) -> None:
     only = judged.agreement.conclusions(parse("P@1"))
     assert len(only) == 1

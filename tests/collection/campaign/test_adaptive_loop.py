@@ -144,6 +144,7 @@ def test_another_process_gives_the_same_order(tmp_path: Path) -> None:
     assert done.stdout.split() == here
 
 
+@pytest.mark.slow
 def test_a_campaign_with_texts_leaves_out_what_has_none(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdijkl") as campaign:
         assert judge_all(campaign) == replayed(campaign, "mtf", among="abcdijkl")
@@ -296,6 +297,7 @@ def test_what_is_held_in_other_topics_is_within_the_budget_of_all(bare: Campaign
     assert bare.judging.next_pairs("ann", "1", 4, ann[1:]).order == ann[1:]
 
 
+@pytest.mark.slow
 def test_imported_grades_are_within_the_budget(bare: Campaign, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("1 0 a 0\n2 0 x 1\n")
     bare.importer.import_files(qrels=tmp_path / "qrels.txt")

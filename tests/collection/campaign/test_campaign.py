@@ -400,6 +400,7 @@ def test_status_is_plain_json_from_the_first_judgement_on(campaign: Campaign) ->
     json.dumps(campaign.overview.status(), allow_nan=False)
 
 
+@pytest.mark.slow
 def test_what_to_do_next(tmp_path: Path, files: Path) -> None:
     with Campaign.create(tmp_path / "fresh", title="Fresh") as campaign:
         assert campaign.overview.next_step().page == "import"

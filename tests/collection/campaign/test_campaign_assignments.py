@@ -164,6 +164,7 @@ def test_who_takes_a_judgement_back_has_the_pair_in_hand(campaign: Campaign, clo
     ],
 )
 @pytest.mark.slow
+@pytest.mark.fuzz
 def test_no_pair_is_ever_judged_by_more_than_are_wanted(
     campaign: Campaign, clock: Clock, mode: str, overlap: int
 ) -> None:
@@ -175,7 +176,7 @@ def test_no_pair_is_ever_judged_by_more_than_are_wanted(
     hands: dict[str, list[str]] = {f"p{number}": [] for number in range(6)}
     done: dict[str, list[str]] = {name: [] for name in hands}
     surplus = 0
-    for _ in range(cases(100 if mode.startswith("loop") else 250, 250)):
+    for _ in range(cases(80, 250)):
         name = chance.choice(list(hands))
         act = chance.random()
         if act < 0.4:
@@ -208,6 +209,7 @@ def test_no_pair_is_ever_judged_by_more_than_are_wanted(
     assert words(campaign) == whole | ({("1", "outside"): overlap} if mode == "loop" else {})
 
 
+@pytest.mark.slow
 def test_in_the_loop_others_judge_what_was_judged(campaign: Campaign) -> None:
     campaign.settings.set_loop(mode="loop")
     campaign.assignments.update(annotators=2)
@@ -232,6 +234,7 @@ def test_idle_cards_keep_no_second_opinion_from_others(campaign: Campaign) -> No
     assert sorted(held + take(campaign, "cai", 8).split()) == DOCS
 
 
+@pytest.mark.slow
 def test_a_draw_says_of_how_many_it_was_made_also_beside_second_opinions(campaign: Campaign) -> None:
     campaign.settings.set_loop(mode="loop-in-pool", run=1)
     campaign.assignments.update(annotators=2)
@@ -476,6 +479,7 @@ def test_labels_of_which_several_are_wanted_count_up_to_that(campaign: Campaign,
     assert campaign.agreement.disagreements().pairs == 2
 
 
+@pytest.mark.slow
 def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
     campaign: Campaign, tmp_path: Path
 ) -> None:

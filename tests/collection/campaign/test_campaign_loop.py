@@ -154,6 +154,7 @@ def test_a_judgement_of_a_pair_that_was_let_go_is_still_accepted(wings: Campaign
     assert (row["doc_id"], row["model_round"]) == (first[9], 0)
 
 
+@pytest.mark.slow
 def test_the_same_log_gives_the_same_round(wings: Campaign) -> None:
     for _ in range(5):
         judge_next(wings, is_wing)
@@ -212,6 +213,7 @@ def test_modes(wings: Campaign) -> None:
     assert set(wings.settings.modes().values()) == {"pool"}
 
 
+@pytest.mark.slow
 def test_progress_says_when_there_is_no_end(wings: Campaign) -> None:
     wings.pools.add("depth", depth=2)
     judge_next(wings, is_wing)
@@ -568,6 +570,7 @@ def test_what_a_search_finds_in_a_page_of_html_is_its_words(wings: Campaign, fol
 # The commands
 
 
+@pytest.mark.slow
 def test_the_commands(wings: Campaign, folder: Path) -> None:
     directory = str(wings.directory)
     result = CliRunner().invoke(main, ["loop", directory, "--mode", "loop-in-pool", "--level", "2", "--row", "20"])

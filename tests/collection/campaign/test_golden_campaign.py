@@ -304,6 +304,7 @@ def test_lists_and_preferences_go_on(client: TestClient, directory: Path, task: 
     assert {len(unit["documents"]) for unit in units} == {4}
 
 
+@pytest.mark.slow
 def test_a_locked_account_stays_out(client: TestClient) -> None:
     assert client.post("/signin", data={"name": "eve", "password": "heat wing slab flow"}).status_code == 403
 

@@ -59,6 +59,7 @@ def pairs(frame: pd.DataFrame) -> set[tuple[str, str]]:
 # --- runs that contribute -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_the_runs_that_are_named_contribute(campaign: Campaign, make_campaign: Callable[..., Campaign]) -> None:
     fresh = make_campaign("fresh", pooled=False)
     report = fresh.pools.add("depth", depth=2, runs=["beta"])
@@ -224,6 +225,7 @@ def test_costs_stand_side_by_side(large: Campaign) -> None:
     assert fewer.loc["depth", "pairs"] == 20
 
 
+@pytest.mark.slow
 def test_the_time_is_said_once_there_is_a_pace(large: Campaign) -> None:
     large.pools.add("depth", depth=10)
     assert large.pools.time(100) is None

@@ -73,6 +73,7 @@ def four() -> Evaluation:
 # The leaderboard and the tests ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_leaderboard(four: Evaluation) -> None:
     compared = compare(four)
     board = compared.leaderboard.set_index(["measure", "system"])
@@ -521,6 +522,7 @@ def test_tables_for_papers_are_in_the_order_of_the_first_measure() -> None:
     assert [line.split("|")[1].strip() for line in markdown(as_given).splitlines()[2:5]] == ["bad", "good", "fair"]
 
 
+@pytest.mark.slow
 def test_markdown_is_a_table_with_its_sentence(four: Evaluation) -> None:
     compared = compare(four)
     lines = markdown(compared).splitlines()

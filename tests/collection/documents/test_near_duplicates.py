@@ -18,7 +18,7 @@ from collection.campaign import Campaign
 from collection.documents import near_duplicates
 from collection.documents.near_duplicates import Sketch, groups, jaccard, likely, shingles, sketch
 from collection.errors import InputError, UnknownNameError
-from tests.helpers import fails, ok, tries
+from tests.helpers import cases, fails, ok, tries
 
 WORDS = st.text(alphabet="abcdefgh", min_size=1, max_size=4)
 
@@ -103,11 +103,12 @@ def test_a_text_is_wholly_similar_to_itself(text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.fuzz
 def test_a_sketch_tells_the_similarity_within_a_tenth_in_nineteen_of_twenty_pairs() -> None:
     """The mean of the errors is 0, and their deviation that of 128 throws: the root of J (1 - J) / 128."""
     chance = random.Random(11)
     errors, scaled = [], []
-    for n in range(2000):
+    for n in range(cases(700, 2000)):
         words = [f"v{chance.randrange(3000)}" for _ in range(30 + n % 300)]
         other = list(words)
         for _ in range(chance.randrange(1, 30)):

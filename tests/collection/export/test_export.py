@@ -34,7 +34,7 @@ from collection.measures import align, parse
 from collection.ranking import rank_run
 from collection.records import Choice, Document, Preference, Run
 from tests.conftest import frame, signed_in
-from tests.helpers import fails, ok, tries
+from tests.helpers import cases, fails, ok, tries
 from tests.helpers import run as invoke
 
 ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
@@ -269,6 +269,7 @@ def test_of_two_rounds_of_sampling_the_later_one_counts() -> None:
 
 @pytest.mark.parametrize("rates", [[0.3], [0.15, 0.4]])
 @pytest.mark.slow
+@pytest.mark.fuzz
 def test_what_a_sample_stands_for_is_right_on_average(rates: list[float]) -> None:
     """The number of relevant documents in a pool, estimated from many samples; a second sample may add to a first."""
     rng = np.random.default_rng(5)
@@ -276,7 +277,7 @@ def test_what_a_sample_stands_for_is_right_on_average(rates: list[float]) -> Non
     relevant = rng.random(60) < np.linspace(0.7, 0.1, 60)
     stratum = np.repeat([0, 1], [20, 40])
     found = []
-    for _ in range(50):
+    for _ in range(cases(20, 50)):
         lot, drawn_in = rng.random(60), np.zeros(60, dtype=int)
         for number, rate in enumerate(rates, start=1):
             for s in (0, 1):  # those with the smallest lots of each stratum: a higher rate keeps what a lower one drew
@@ -305,6 +306,7 @@ def test_samples_that_no_estimate_takes_together() -> None:
         export.with_strata(qrels, pool, pool.iloc[:0])
 
 
+@pytest.mark.slow
 def test_a_sample_that_the_campaign_drew(make_campaign: Callable[..., Campaign]) -> None:
     """Everything that the sample was drawn from is in the qrels, in the stratum from which it was drawn or not."""
     campaign = make_campaign(pooled=False)

@@ -421,6 +421,7 @@ def test_texts_that_are_not_here_are_not_asked_for(judged: Campaign, files: Path
     assert all(r["negatives"][0]["judged"] == (r["negatives"][0]["doc_id"] not in {"d3", "d8"}) for r in read)
 
 
+@pytest.mark.slow
 def test_beside_a_file_stands_what_made_it(judged: Campaign, tmp_path: Path) -> None:
     (file,) = judged.training_data.export(tuples=tmp_path / "t.tsv", negatives="hard", count=2, ranks=(1, 50), seed=3)
     assert (tmp_path / "t.tsv").read_text().splitlines()[0] == "query_id\tpositive_id\tnegative_ids"

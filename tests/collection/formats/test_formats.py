@@ -273,6 +273,7 @@ def test_empty_files_and_damaged_gzip(write, reader):
     refused(reader, write(b"\x1f\x8b", "stub"), 1, "damaged data")
 
 
+@pytest.mark.slow
 def test_truncated_gzip_gives_the_line_where_it_breaks_off(write):
     text = "".join(f"q Q0 d{i * 7919 % 10007} {i} {-i} t\n" for i in range(9000))
     cut = write(gzip.compress(text.encode())[:-3000], "cut.run")

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from collection.measures import (
@@ -22,7 +22,7 @@ from collection.measures import (
     from_grades,
     parse,
 )
-from tests.helpers import tries
+from tests.helpers import cases, tries
 
 SHAPES = ["", "@1", "@3", "@100", "@0.5", "@0.95"]
 VARIANTS = ["", "(rel=2)", "(judged_only=True)"]
@@ -178,7 +178,7 @@ def test_a_topic_is_alone_what_it_is_among_others(case: tuple[pd.DataFrame, pd.D
 
 
 @pytest.mark.slow
-@tries(6)
+@settings(max_examples=cases(2, 10))
 @given(frames())
 def test_an_explanation_ends_in_the_value(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     run, qrels = case

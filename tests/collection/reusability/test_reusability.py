@@ -520,7 +520,7 @@ def test_the_order_of_runs_and_judgements_changes_no_digit(made: tuple[list[Run]
     one = assess(runs, qrels, groups=None, with_bounds=True, resamples=50)
     assert one.ladder
     assert {estimate.method for estimate in one.missing} == {"capture", "extrapolation"}
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         mixed = [runs[n] for n in rng.permutation(len(runs))]
         other = assess(mixed, qrels.sample(frac=1, random_state=seed), groups=None, with_bounds=True, resamples=50)
@@ -748,6 +748,7 @@ def files_of(tmp_path: Path) -> tuple[Path, list[Path]]:
     return qrels, paths
 
 
+@pytest.mark.slow
 def test_the_command_says_it_in_words_first(files_of: tuple[Path, list[Path]]) -> None:
     qrels, paths = files_of
     said = ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--bounds")

@@ -209,6 +209,7 @@ def test_too_few_topics_have_no_bounds() -> None:
 
 @given(st.lists(st.integers(-6, 6), min_size=3, max_size=25).filter(any).map(np.array))
 @tries(50)
+@pytest.mark.slow
 def test_wilcoxon_ranks_fractions_as_it_ranks_the_whole_numbers(d: np.ndarray) -> None:
     """Ties in truth are ties: tenths that were subtracted from each other have the p of the integers."""
     base = np.arange(len(d)) % 10 / 10
@@ -365,6 +366,7 @@ def closed(p: list[float], of_set: Callable[[np.ndarray], float]) -> list[float]
 
 
 @given(MANY_P)
+@pytest.mark.slow
 def test_stepwise_corrections_are_closed_tests(p: list[float]) -> None:
     """Holm closes Bonferroni's test and Hommel Simes': every set of comparisons is gone through."""
     holm, hommel = (CORRECTIONS[name].function(p).tolist() for name in ("holm", "hommel"))
@@ -409,6 +411,7 @@ def test_power_is_how_often_the_test_finds_it() -> None:
 
 
 @given(st.floats(0, 3), st.integers(2, 2000), st.floats(0.001, 0.2))
+@pytest.mark.slow
 def test_power_is_the_noncentral_ts(effect: float, topics: int, alpha: float) -> None:
     critical = stats.t.ppf(1 - alpha / 2, topics - 1)
     far = stats.nct(topics - 1, effect * math.sqrt(topics))
@@ -418,6 +421,7 @@ def test_power_is_the_noncentral_ts(effect: float, topics: int, alpha: float) ->
 
 
 @given(st.floats(0.01, 10), st.integers(2, 500), st.floats(0.2, 0.99), st.floats(0.001, 0.1))
+@pytest.mark.slow
 def test_what_is_detectable_has_that_power(spread: float, topics: int, power: float, alpha: float) -> None:
     assert compute_power(
         compute_detectable(spread, topics, power=power, alpha=alpha), spread, topics, alpha=alpha
@@ -443,6 +447,7 @@ def test_skewed_differences_get_the_opinion_of_the_permutation_test() -> None:
     assert (check_suitability(skewed, "paired-t", alpha=0.01)[-1]).endswith("the permutation test decides differently")
 
 
+@pytest.mark.slow
 def test_doubts_name_what_does_not_suit() -> None:
     random = np.random.default_rng(0)
     enough = random.normal(0.1, 1, (60, 3))
