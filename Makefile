@@ -23,8 +23,8 @@ NODE_TESTS := $(NODE) --test --test-reporter=dot --test-reporter-destination=std
 # The types take longest: they begin, and the others run beside them.
 CHECKS := check-types check-card-types check-style check-words check-imports
 IN_PAIRS = $(MAKE) --no-print-directory -j2
-# A third process works while browsers and servers are waited for. A file's tests share what they have built; long files begin.
-PROCESSES := -q -n 3 --dist loadfile --no-loadscope-reorder
+# A file's tests share what they have built; long files begin.
+FILES := -q --dist loadfile --no-loadscope-reorder
 
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
@@ -34,13 +34,14 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
 
+# A third process works while browsers and servers are waited for.
 test: node_modules/.package-lock.json chromium ## everything the project checks
 	@$(IN_PAIRS) $(CHECKS) check-card
-	@$(TESTS_IN) $(BIN)/pytest $(PROCESSES) tests
+	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 tests
 
 quick: node_modules/.package-lock.json ## what fits into little more than a minute: no browser, nothing slow
 	@$(IN_PAIRS) $(CHECKS) check-card
-	@$(TESTS_IN) $(BIN)/pytest $(PROCESSES) -m "not slow and not browser" tests
+	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 2 -m "not slow and not browser" tests
 
 fuzz: $(VENV)/.dev ## random cases by the thousand, of which `make test` tries a few
 	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest -q -n 2 -m "fuzz or hypothesis" tests

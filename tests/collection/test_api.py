@@ -161,6 +161,7 @@ def require_values_of_pytrec_eval(found: Evaluation, runs: dict[str, str]) -> No
 
 
 @pytest.mark.parametrize("form", QRELS_FORMS)
+@pytest.mark.slow
 def test_qrels_in_every_form_give_the_values_of_pytrec_eval(tmp_path: Path, form: str) -> None:
     found = evaluate(QRELS_FORMS[form](tmp_path), RUNS_OF, list(OF_PYTREC_EVAL))
     require_values_of_pytrec_eval(found, {"bm25": "bm25", "dense": "dense"})
@@ -187,6 +188,7 @@ def test_a_single_file_has_its_tag_as_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.slow
 def test_a_list_mixes_runs_and_files(tmp_path: Path, order: int) -> None:
     first, second = run_files(tmp_path)
     given = [collection.read_run(first), str(second)][::order]
@@ -453,6 +455,7 @@ def test_labels_of_several_annotators_are_no_qrels() -> None:
         evaluate(labels, {"1": {"a": 1.0}}, "AP")
 
 
+@pytest.mark.slow
 def test_simulation_of_a_pooling_strategy() -> None:
     documents = pd.DataFrame({"doc_id": [f"d{n}" for n in range(60)], "title": "", "text": "wing flow"})
     topics = pd.DataFrame({"query_id": list(QRELS_OF), "title": "wing", "description": "", "narrative": ""})

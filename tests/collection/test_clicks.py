@@ -198,6 +198,7 @@ def by_the_book(log: pd.DataFrame, rounds: int) -> tuple[np.ndarray, np.ndarray]
 
 
 @pytest.mark.parametrize("part", [1.0, 0.15], ids=["at most ranks", "at few ranks"])
+@pytest.mark.slow
 def test_every_round_is_that_of_the_books(part: float) -> None:
     log = generated(5, topics=8, sessions=20)[0].assign(shown=4, clicked=lambda c: c["clicked"].clip(upper=4))
     log = clicks.aggregate(log).sample(frac=part, random_state=1)
@@ -405,6 +406,7 @@ def test_click_qrels_cannot_be_imported_as_grades(campaign: Campaign, log: Path,
         campaign.importer.import_files(qrels=tmp_path / "c.qrels")
 
 
+@pytest.mark.slow
 def test_import_again_replaces_only_when_told(campaign: Campaign, log: Path, tmp_path: Path) -> None:
     report = campaign.importer.import_files(clicks=log)
     assert report.done == [f"{log}: 100 clicks on 400 impressions of 3 pairs, stored as click log 'march.csv'"]
@@ -459,6 +461,7 @@ def test_the_exported_table_and_labels(campaign: Campaign, log: Path, tmp_path: 
     assert said["converged"] is True
 
 
+@pytest.mark.slow
 def test_in_the_command_line(make_campaign: Callable[..., Campaign], log: Path, files: Path, tmp_path: Path) -> None:
     directory = make_campaign().directory
     assert "100 clicks on 400 impressions" in ok("import", directory, "--clicks", log)

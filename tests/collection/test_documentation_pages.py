@@ -37,6 +37,7 @@ def test_a_page_is_printed_without_markup_of_sphinx() -> None:
         assert text.startswith("# "), name
 
 
+@pytest.mark.slow
 def test_generated_pages_list_what_the_registries_hold() -> None:
     assert "| `nDCG[@k]` |" in documentation.read_page("reference/measures")
     assert "`nDCG = DCG / ideal DCG, " in documentation.read_page("reference/measures")

@@ -136,6 +136,7 @@ def labels(app: AppTest, field: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("bookshelf")
+@pytest.mark.slow
 def test_a_measure(files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "Leader" in ok("measures")
     assert "Share of the first two documents" in ok("measures", "Leader")
@@ -321,6 +322,7 @@ def test_nothing_is_loaded_before_the_first_look_up(install: Callable[..., Path]
         table["one"]
 
 
+@pytest.mark.slow
 def test_help_imports_neither_tables_nor_packages(install: Callable[..., Path]) -> None:
     site = install("raise SystemError('not yet')")
     program = (

@@ -128,8 +128,8 @@ export class Keys {
     if (path.some(isField)) {
       if (inside) event.stopPropagation(); // seen from outside it is no field: the page's own keys would act on it
       const { openPanel } = view;
-      const isPanels = openPanel?.field !== undefined && view.nodes[openPanel.field] === target;
-      const react = isPanels ? openPanel.inField?.(event) : undefined;
+      const isOfPanel = openPanel?.field !== undefined && view.nodes[openPanel.field] === target;
+      const react = isOfPanel ? openPanel.inField?.(event) : undefined;
       if (react !== undefined) return react;
       return inside && leavesField(event, target) ? () => this.leaveField(target) : null;
     }

@@ -114,6 +114,7 @@ def test_without_authlib_it_says_what_to_install(write: Write, monkeypatch: pyte
         oidc.read_provider(write())
 
 
+@pytest.mark.slow
 def test_the_app_does_not_start_on_a_setup_that_is_none(campaign: Campaign) -> None:
     (campaign.directory / oidc.FILE).write_text("nothing")
     with pytest.raises(CleverdonError, match="sso.toml"):

@@ -60,6 +60,7 @@ def ids(answer: Payload) -> list[str]:
     return [unit["documents"][0]["doc_id"] for unit in answer["units"]]
 
 
+@pytest.mark.slow
 def test_pairs_come_largest_distance_first_with_what_everybody_said(client: TestClient, differing: Campaign) -> None:
     differing.settings.set_topic_note("1", "Windows only.")
     first = sync(client, want=2)
@@ -128,6 +129,7 @@ def test_two_managers_are_handed_different_pairs_while_there_are_enough(
     assert handed_to_eve() == ["d1", "d2", "d4"]
 
 
+@pytest.mark.slow
 def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: TestClient, differing: Campaign) -> None:
     assert differing.judging.judge_many([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 3)]).saved  # as cat has it
     item = grade("d1", 3)
@@ -176,6 +178,7 @@ def test_calibration_pairs_come_last_and_are_filtered(client: TestClient, differ
     assert (ids(after), after["progress"]) == (["d5"], {"done": 1, "goal": 2})
 
 
+@pytest.mark.slow
 def test_one_odd_decision_does_not_keep_the_others(client: TestClient, differing: Campaign) -> None:
     good, odd = grade("d1", 1), [grade("d2", 9), grade("d9", 1), grade("d2", 1, kind="chosen"), grade("d4", True, "2")]
     answer = sync(client, odd=True, decisions=[*odd, good])
@@ -203,6 +206,7 @@ def test_the_log_is_read_again_only_where_something_has_changed(
     assert [fetched(), fetched()] == [(5, 3), (5, 3)]
 
 
+@pytest.mark.slow
 def test_a_search_does_not_wait_for_what_is_adjudicated(
     client: TestClient, differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +288,7 @@ def test_an_unknown_pair_is_a_bad_request(client: TestClient, pair: object) -> N
     post(client, "adjudicate/unit", 400, pair=pair)
 
 
+@pytest.mark.slow
 def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) -> None:
     for who, role, does in (("bob", "annotator", 403), ("rea", "reader", 403), ("max", "manager", 200)):
         client.headers[TOKEN_HEADER] = judging_token(differing, who, role)  # type: ignore[arg-type]

@@ -95,6 +95,7 @@ def test_a_text_is_not_cut_within_a_character(client: TestClient, campaign: Camp
     assert document["length"] == TEXT_CAP + 17
 
 
+@pytest.mark.slow
 def test_long_documents_come_with_the_passages_that_match(client: TestClient, campaign: Campaign) -> None:
     rain = "It rains in the valley. " * 100
     text = rain * 10 + "The running average smooths a series. " + rain
@@ -161,6 +162,7 @@ def test_an_exported_log_quotes_the_passages(campaign: Campaign, tmp_path: Path)
     assert len(read_labels(tmp_path / "log.jsonl")) == len(read_labels(tmp_path / "log.csv")) == 4
 
 
+@pytest.mark.slow
 def test_a_document_without_a_text_has_no_words_to_quote(campaign: Campaign) -> None:
     marked(campaign, "d1", (0, 3))
     campaign.store.connection.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id = 'd1'")

@@ -138,6 +138,7 @@ def test_a_note_is_kept_and_no_odd_one_costs_a_judgement(
     assert (note if isinstance(note, str) else None) == kept
 
 
+@pytest.mark.slow
 def test_recent_and_found_documents_bring_their_note(client: TestClient) -> None:
     post(client, "sync", query_id="1", want=3)
     cannot = judged("d1", None, kind="cannot judge", reason="no text", note="Empty.")
@@ -208,6 +209,7 @@ def test_what_somebody_saved_meanwhile_is_not_written_over_unseen(
     assert campaign.settings.guidelines() == "Theirs."
 
 
+@pytest.mark.slow
 def test_an_annotator_reads_the_notes_of_their_topics(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     campaign.accounts.add("ben", "annotator")
     campaign.accounts.add("cara", "annotator")

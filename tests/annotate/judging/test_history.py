@@ -369,6 +369,7 @@ def test_time_by_hand(campaign: Campaign) -> None:
     assert campaign.history.time("ann", day=paris, now=NOON + timedelta(seconds=4250)).today.judgements == 1
 
 
+@pytest.mark.slow
 def test_an_undone_judgement_does_not_count_as_judged(client: TestClient, campaign: Campaign) -> None:
     said(campaign, "d1", seconds=5)
     said(campaign, "d2", seconds=7)
@@ -392,6 +393,7 @@ def test_time_of_somebody_who_has_not_begun(client: TestClient, campaign: Campai
     ]
 
 
+@pytest.mark.slow
 def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campaign) -> None:
     for grade in [0, 1, 2] * 6:  # the same pair again and again: each took its time
         said(campaign, "d1", grade, seconds=10 + grade)
@@ -629,6 +631,7 @@ def test_managers_see_what_is_flagged(
     assert {"Title 1", "*odd*", "not at all"} <= {text.value for text in app.text}
 
 
+@pytest.mark.slow
 def test_nothing_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2)
     app = opened(campaign, "annotators.py")

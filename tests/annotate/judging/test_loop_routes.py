@@ -222,6 +222,7 @@ def test_a_card_hears_what_chooses_and_what_it_has_learned_from(ann: Card, loopi
     assert ann.settle()["chooser"] == ["", ""]
 
 
+@pytest.mark.slow
 def test_what_is_on_screen_stays_first_in_every_order(ann: Card) -> None:
     ann.settle()
     shown = ann.holding[0]
@@ -251,6 +252,7 @@ def test_two_annotators_never_get_the_same_pair(client: TestClient, looping: Cam
     assert set(seen.values()) == {"ann", "bob"}
 
 
+@pytest.mark.slow
 def test_an_undone_pair_goes_on_where_it_is(ann: Card) -> None:
     ann.settle()
     doc_id = ann.judge()
@@ -366,6 +368,7 @@ def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, 
     assert ann.last["model_round"] == 6
 
 
+@pytest.mark.slow
 def test_a_first_model_that_fails_is_tried_again(ann: Card, monkeypatch: pytest.MonkeyPatch) -> None:
     failing(monkeypatch)
     answer = ann.settle()
@@ -438,6 +441,7 @@ def test_search_take_and_judge(ann: Card, looping: Campaign) -> None:
     assert sum(judged for judged, _ in again.values()) == 1
 
 
+@pytest.mark.slow
 def test_search_outside_the_pool_of_a_topic_that_has_one(ann: Card, looping: Campaign) -> None:
     looping.settings.set_loop(mode="pool")
     looping.pools.add("depth", depth=3)
@@ -448,6 +452,7 @@ def test_search_outside_the_pool_of_a_topic_that_has_one(ann: Card, looping: Cam
     assert answer["progress"]["topic"] == {"judged": 0, "pool": 3}
 
 
+@pytest.mark.slow
 def test_a_take_is_refused_in_words(client: TestClient, ann: Card) -> None:
     bob = Card(client, "bob")
     bob.settle()
@@ -486,6 +491,7 @@ def test_why_names_terms_for_and_against(ann: Card) -> None:
     ann.post("why", 400, doc_id="none")
 
 
+@pytest.mark.slow
 def test_why_lists_no_terms_of_a_document_that_was_drawn_at_random(ann: Card, looping: Campaign) -> None:
     looping.settings.set_loop(control=1.0)
     judged_by_hand(looping, ["d0", "d1"])

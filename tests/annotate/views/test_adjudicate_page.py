@@ -67,6 +67,7 @@ def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
     assert "bob says so" not in json.dumps(data)
 
 
+@pytest.mark.slow
 def test_the_filter_goes_to_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
     differing.calibration.set_pairs([("1", "d6")])
     app = opened(differing, "adjudicate.py")
@@ -187,6 +188,7 @@ def test_a_grade_whose_sentence_begins_with_a_colon_has_a_label() -> None:
     assert [scale.label(grade) for grade in (0, 1, 2)] == ["material/home: no", "Yes", "2"]
 
 
+@pytest.mark.slow
 def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
     opened: Callable[..., AppTest], campaign: Campaign
 ) -> None:

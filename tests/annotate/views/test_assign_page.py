@@ -46,6 +46,7 @@ def select(app: AppTest, *rows: int) -> AppTest:
 # ---------------------------------------------------------------------------------------- overlap
 
 
+@pytest.mark.slow
 def test_lists_have_decisions_instead_of_judgements(opened: Callable[..., AppTest], people: Campaign) -> None:
     people.settings.set_judging_page(task="list")
     app = opened(people, "assign.py")

@@ -123,6 +123,7 @@ def test_a_campaign_compares_as_the_library_does(compared: Campaign) -> None:
     assert mine.topics == 4
 
 
+@pytest.mark.slow
 def test_rankings_side_by_side_have_the_settled_grades(compared: Campaign) -> None:
     table = compared.evaluation.side_by_side("fair", "good", "t1", depth=3)
     assert table["doc_a"].tolist() == ["d", "a", "f"]
@@ -131,6 +132,7 @@ def test_rankings_side_by_side_have_the_settled_grades(compared: Campaign) -> No
     assert table["rank_in_b"].tolist() == [2, 1, 6]
 
 
+@pytest.mark.slow
 def test_rankings_of_what_is_not_there_are_refused_by_name(compared: Campaign) -> None:
     with pytest.raises(UnknownNameError, match="run 'godo'; did you mean 'good'"):
         compared.evaluation.side_by_side("godo", "poor", "t1")

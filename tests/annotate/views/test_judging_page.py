@@ -70,6 +70,7 @@ def test_the_library_refuses_by_name(campaign: Campaign) -> None:
 # --------------------------------------------------------------------------------------------- page
 
 
+@pytest.mark.slow
 def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], campaign: Campaign) -> None:
     app = opened(campaign, "judging_page.py")
     assert not app.exception

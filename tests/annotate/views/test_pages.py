@@ -82,6 +82,7 @@ def test_a_hostile_topic_is_no_markup_on_recall(opened: Callable[..., AppTest], 
         assert app.error
 
 
+@pytest.mark.slow
 def test_overview_counts_what_there_is(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
     app = opened(campaign, "overview.py")
@@ -237,6 +238,7 @@ def test_the_tour_stays_hidden_once_it_is_hidden(opened: Callable[..., AppTest],
 
 
 @pytest.mark.parametrize(("shown", "stop", "words"), [(True, "5", "Tour, 5 of 7"), (True, "9", ""), (False, "5", "")])
+@pytest.mark.slow
 def test_a_page_of_the_tour_names_the_stop(
     opened: Callable[..., AppTest], campaign: Campaign, shown: bool, stop: str, words: str
 ) -> None:
@@ -251,6 +253,7 @@ def test_a_page_of_the_tour_names_the_stop(
     assert ('href="/reusability?tour=6"' in links) == bool(words)
 
 
+@pytest.mark.slow
 def test_the_next_step_is_a_button_that_leads_to_its_page(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "empty") as empty:
         app = opened(empty, "recall.py")

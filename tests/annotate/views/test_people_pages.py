@@ -248,6 +248,7 @@ def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> 
     assert "/invitation?token=" in app.code[0].value
 
 
+@pytest.mark.slow
 def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
     app = opened(campaign, "people.py", "manager", "ann")
     app.button(key="lock-ann").click().run()
@@ -326,6 +327,7 @@ def test_the_minutes_to_wait_are_rounded_up(seconds: float, minutes: str) -> Non
     assert rate_limit.wait_message(seconds) == f"Too many attempts. Try again in {minutes}"
 
 
+@pytest.mark.slow
 def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -296,6 +296,7 @@ def test_each_draw_is_uniform_over_what_is_left_when_its_turn_comes() -> None:
     np.testing.assert_allclose(counts[[1, 3, 4, 5]], 750, atol=90)
 
 
+@pytest.mark.slow
 def test_what_is_drawn_is_not_what_the_round_presumed() -> None:
     here = space([f"word{i} word{i % 7}" for i in range(400)] + ["wing flow"] * 2)
     judged, grades = rows(400, 0, 1), rows(1, 0, 0)

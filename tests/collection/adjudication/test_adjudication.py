@@ -532,6 +532,7 @@ def adjudication_of(doc_id: str, grade: int | None, who: str = "eve", query_id: 
     return Judgement(str(uuid4()), who, query_id, doc_id, kind, grade, reason=reason, **more)
 
 
+@pytest.mark.slow
 def test_nobody_s_adjudication_is_replaced_unseen(differing: Campaign) -> None:
     first = adjudication_of("d1", 2)
     assert differing.adjudication.adjudicate([first]).saved == [first.uuid]
@@ -712,6 +713,7 @@ def test_a_system_that_changes_place_by_hand(differing: Campaign) -> None:
     assert places.tau == -1
 
 
+@pytest.mark.slow
 def test_rules_that_say_the_same_move_nobody(differing: Campaign) -> None:
     found = differing.evaluation.compare_rules(None, "majority", "nDCG@1")
     assert found.grades.differ == 0

@@ -180,6 +180,7 @@ def test_every_value_of_a_coefficient_that_is_offered(shared: Path) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.slow
 def test_intervals_are_about_as_wide_as_the_analytic_ones(shared: Path) -> None:
     """By irrCAC's standard errors, which hold for many pairs: 200 of three annotators, and Fleiss' 30."""
     folder = shared / "vectors" / "10_agreement"
@@ -760,6 +761,7 @@ def test_cannot_judge_is_counted_of_annotators_who_are_there(judged: Campaign) -
     assert [n[:2] for n in notes() if "adjudication" in n] == ["1 "]
 
 
+@pytest.mark.slow
 def test_a_campaign_s_scale_is_the_same_however_it_is_looked_at(judged: Campaign) -> None:
     """Topic 1 has grades 0, 1 and 2 alone; its row, and the campaign narrowed to it, read the same four grades."""
     whole, alone = judged.agreement.report(resamples=0), judged.agreement.report(resamples=0, topics=["1"])
@@ -1020,6 +1022,7 @@ def test_topics_are_sorted_by_the_coefficient_that_is_asked_for(tmp_path: Path) 
     assert by_ac1.index("\neven ") < by_ac1.index("\nrare ")
 
 
+@pytest.mark.slow
 def test_the_command_with_too_little_says_so(campaign: Campaign) -> None:
     assert ok("agreement", campaign.directory).startswith("Agreement cannot be computed: there are no grades.")
     say(campaign, "ann", ("1", "d1"), 1)

@@ -121,6 +121,7 @@ def test_grades_rows_revisions_and_what_was_taken_back() -> None:
     assert (ann["cannot_judge"], ann["revised"], ann["undone"]) == (1, 1, 1)
 
 
+@pytest.mark.slow
 def test_beside_the_others_by_hand() -> None:
     """Three on a, two on b, one on c: ann meets four words of others, and two of them are hers."""
     conduct = looked(
@@ -206,6 +207,7 @@ def remarks(conduct: AnnotatorStatistics, annotator: str, word: str) -> list[str
     return [said for said in conduct.remarks.get(annotator, []) if word in said]
 
 
+@pytest.mark.slow
 def test_ordinary_work_is_not_remarked() -> None:
     assert looked(graded("ann", MIXED), graded("bob", MIXED)).remarks == {}
 
@@ -248,6 +250,7 @@ def test_a_long_row_says_how_rare_it_is() -> None:
     assert looked(graded("ann", [1, 0] * 20)).remarks == {}
 
 
+@pytest.mark.slow
 def test_far_from_what_the_others_agree_on_and_stricter() -> None:
     lenient = [min(g + 1, 3) for g in MIXED]
     conduct = looked(graded("ann", lenient), graded("bob", MIXED), graded("cat", MIXED))

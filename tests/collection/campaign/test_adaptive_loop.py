@@ -114,6 +114,7 @@ def test_judging_takes_the_documents_in_the_order_of_a_replay(bare: Campaign, na
     assert not (bare.directory / "vectors").exists()
 
 
+@pytest.mark.slow
 def test_mtf_by_hand(bare: Campaign) -> None:
     # a: a is irrelevant. b: c and i are relevant; a was seen; j is relevant, k is not. c: l is relevant, c was seen, m
     # is not. All have failed once; c gave two, b four, a one: a: b is relevant, c was seen, d is not. c (two): n.
@@ -267,6 +268,7 @@ def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
         assert len(judge_all(campaign)) == (9 if by == "mtf" else 12)
 
 
+@pytest.mark.slow
 def test_what_annotators_hold_is_within_the_budget(bare: Campaign) -> None:
     bare.settings.set_loop(topic_budget=6)
     ann = bare.judging.next_pairs("ann", "1", 4).order

@@ -29,6 +29,7 @@ def graded(query_id: str, doc_id: str, relevance: int | None, annotator: str = "
     return Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance, **more)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_from_runs_to_values(campaign: Campaign, tmp_path: Path) -> None:
     while documents := campaign.judging.next_pairs("ann", "1", 1).documents:
         campaign.judging.judge_many(
@@ -344,6 +345,7 @@ def test_other_qrels_of_the_same_name_are_a_conflict(campaign: Campaign, files: 
     assert campaign.qrels.build()["relevance"].tolist() == [3]
 
 
+@pytest.mark.slow
 def test_ids_with_odd_characters_come_out_as_they_went_in(campaign: Campaign, files: Path, tmp_path: Path) -> None:
     odd = ["a\u00a0b", "c\u3000", "d\u2028e", "0"]
     (files / "odd.run").write_text("".join(f"1 Q0 {d} {r} {9 - r} odd\n" for r, d in enumerate(odd)))

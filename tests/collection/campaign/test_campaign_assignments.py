@@ -90,6 +90,7 @@ def test_progress_and_workload_count_the_judgements_that_are_wanted(campaign: Ca
     assert campaign.assignments.table().set_index("query_id").loc["1", ["wanted", "made"]].tolist() == [16, 1]
 
 
+@pytest.mark.slow
 def test_pairs_that_are_pooled_later_have_their_overlap(campaign: Campaign, tmp_path: Path) -> None:
     campaign.assignments.update(annotators=2, which="share", share=0.5)
     (tmp_path / "other.run").write_text("\n".join(f"1 Q0 n{n} {n} {100 - n} other" for n in range(1, 41)) + "\n")
@@ -300,6 +301,7 @@ def test_a_late_judgement_that_is_sent_again_is_a_surplus_still(campaign: Campai
     assert campaign.judging.judge_many([late], leased_only=True).surplus == [late.uuid]
 
 
+@pytest.mark.slow
 def test_a_drawn_document_stays_drawn_when_its_first_judge_changes_their_mind(campaign: Campaign) -> None:
     campaign.settings.set_loop(mode="loop-in-pool", run=1)
     campaign.assignments.update(annotators=2)
@@ -449,6 +451,7 @@ def counted(campaign: Campaign) -> dict[tuple[str, str], str]:
     return dict(zip(zip(log["annotator"], log["doc_id"], strict=True), log["counts_as"], strict=True))
 
 
+@pytest.mark.slow
 def test_labels_beyond_what_a_pair_wants_are_surplus_the_latest_first(campaign: Campaign, tmp_path: Path) -> None:
     notices = labels(campaign, tmp_path / "l.csv", "x d0 3 30\ny d0 0 10\nz d0 1 20\nx d1 2 30")
     assert counted(campaign) == {

@@ -124,6 +124,7 @@ def test_two_annotators_share_the_model_and_not_the_pairs(wings: Campaign) -> No
     assert log["annotator"].value_counts().to_dict() == {"ann": 20, "bob": 20}
 
 
+@pytest.mark.slow
 def test_what_is_on_screen_stays_and_the_rest_is_chosen_anew(wings: Campaign) -> None:
     first = wings.judging.next_pairs("ann", "1", 10)
     assert first.order is not None
@@ -315,6 +316,7 @@ def test_a_round_that_others_hold_is_short(wings: Campaign) -> None:
     assert not wings.active_learning.is_short(wings.active_learning.next_round("1"))
 
 
+@pytest.mark.slow
 def test_leases_that_ran_out_are_not_taken_back(wings: Campaign) -> None:
     wings.pools.add("depth", depth=1)
     wings.settings.set_loop(mode="pool-then-loop")
@@ -390,6 +392,7 @@ def test_documents_that_come_while_vectors_are_made_are_not_forgotten(
     assert "late" in [way.doc_id for way in wings.active_learning.next_round("1").selections]
 
 
+@pytest.mark.slow
 def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Campaign, folder: Path) -> None:
     np.save(folder / "own.npy", np.random.default_rng(0).normal(size=(70, 8)).astype(np.float32))
     wings.features.update(dense=folder / "own.npy")
@@ -444,6 +447,7 @@ def test_progress_after_each_save_is_what_a_count_of_everything_gives(wings: Cam
         assert again.progress.totals("ann")[0] == sum(again.progress.standing(topic, "ann")[0] for topic in "123")
 
 
+@pytest.mark.slow
 def test_another_tab_keeps_what_it_has(wings: Campaign) -> None:
     one = wings.judging.next_pairs("ann", "1", 5).order or []
     two = wings.judging.next_pairs("ann", "2", 5, alone=False).order or []
@@ -481,6 +485,7 @@ def test_damaged_vectors_are_made_again(wings: Campaign) -> None:
 # Why, and what a search finds
 
 
+@pytest.mark.slow
 def test_why_names_the_terms(wings: Campaign) -> None:
     assert "by the rankings of the systems" in wings.explanations.why("1", "heat0", "ann").sentence
     for _ in range(3):

@@ -199,6 +199,7 @@ def test_the_collection_is_what_it_was(unchanged: Path, tmp_path: Path) -> None:
         assert hashlib.sha256((made / file).read_bytes()).hexdigest() == digest, file
 
 
+@pytest.mark.slow
 def test_a_judgement_is_one_more_line_of_the_log(directory: Path, tmp_path: Path) -> None:
     ok("judge", directory, "--topic", "3", "--doc", "d12", "--annotator", "dora", "--grade", 2)
     ok("export", directory, "--judgements", tmp_path / "log.jsonl", "--qrels", tmp_path / "qrels.txt")

@@ -73,6 +73,7 @@ def test_the_share_of_a_closed_topic_goes_to_the_others(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("texts", [TEXTS, ""])
 @pytest.mark.parametrize(("settings", "reads"), [({"budget": 9}, 1), ({"topic_budget": 9}, 0), ({}, 0)])
+@pytest.mark.slow
 def test_runs_are_read_for_a_budget_alone_and_before_anybody_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: str, settings: dict[str, int], reads: int
 ) -> None:
@@ -136,6 +137,7 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
     assert "no topic is in the loop: budgets need --mode loop" in said
 
 
+@pytest.mark.slow
 def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", topic_budget=1) as campaign:
         for topic in ("1", "2"):

@@ -57,6 +57,7 @@ def say(campaign: Campaign, doc_ids: list[str], relevant: int) -> None:
 # --- what is claimed --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_unjudged_documents_without_a_text_are_no_certainty(partial: Campaign) -> None:
     """24 of 38 are relevant, and 2 with a text are left: 24 / 26 would be 90%, 24 / 77 is not."""
     say(partial, POOL[:38], 24)
@@ -72,6 +73,7 @@ def test_unjudged_documents_without_a_text_are_no_certainty(partial: Campaign) -
     assert row[["judged", "found", "without_text", "low", "high", "stop"]].tolist() == [38, 24, 51, 24, 77, False]
 
 
+@pytest.mark.slow
 def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
     say(partial, POOL[:WITH_TEXT], 24)
     known = partial.recall.of_topic("1")
@@ -115,6 +117,7 @@ def test_in_the_loop_missing_texts_of_the_pool_count_too(partial: Campaign) -> N
     assert partial.recall.of_topic("1")[:6] == ("1", "loop-in-pool", 38, 24, 91, 51)
 
 
+@pytest.mark.slow
 def test_an_imported_grade_of_a_missing_text_is_a_judgement(partial: Campaign, tmp_path: Path) -> None:
     say(partial, POOL[:38], 24)
     (tmp_path / "nist.txt").write_text("1 0 d60 1\n1 0 d61 0\n1 0 elsewhere 1\n")
@@ -247,6 +250,7 @@ def test_what_has_no_text_is_held_back_until_it_comes(partial: Campaign, tmp_pat
     assert set(handed_out(partial, "ben")) == set(POOL[WITH_TEXT:50])  # ann has the others in hand
 
 
+@pytest.mark.slow
 def test_second_opinions_and_calibration_are_of_documents_with_a_text(partial: Campaign, tmp_path: Path) -> None:
     (tmp_path / "nist.txt").write_text("".join(f"1 0 {d} 1\n" for d in POOL[60:]))
     partial.importer.import_files(qrels=tmp_path / "nist.txt")
@@ -278,6 +282,7 @@ def test_lists_and_preferences_are_of_documents_with_a_text(partial: Campaign) -
     assert partial.topic_tasks.prefer([preference], handed_out_only=True).refused[0].reason == result.refused[0].reason
 
 
+@pytest.mark.slow
 def test_topics_that_wait_for_texts_are_not_called_decided(partial: Campaign, tmp_path: Path) -> None:
     """Topic 2 has no pooled document with a text: its list cannot be shown."""
     (tmp_path / "more.tsv").write_text("2\theat\n")
@@ -329,6 +334,7 @@ def test_who_judged_it_before_can_take_it_back_but_not_give_it_anew(partial: Cam
     assert "has no text yet" in result.refused[0].reason
 
 
+@pytest.mark.slow
 def test_where_no_document_has_a_text_all_are_handed_out_by_their_ids(tmp_path: Path) -> None:
     (tmp_path / "topics.tsv").write_text("1\twing flow\n")
     (tmp_path / "a.run").write_text("".join(f"1 Q0 {d} {n} {9 - n} a\n" for n, d in enumerate(POOL[:5], 1)))

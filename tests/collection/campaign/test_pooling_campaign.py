@@ -115,6 +115,7 @@ def test_of_near_duplicates_a_topic_gets_the_first(copies: Campaign) -> None:
     assert copies.pools.add("depth", depth=10, near_duplicates="skip").near_duplicates == 0
 
 
+@pytest.mark.slow
 def test_a_pooled_copy_keeps_a_better_ranked_one_out(copies: Campaign) -> None:
     copies.store.pool.add(pd.DataFrame({"query_id": ["1"], "doc_id": ["b"], "rank": [2]}), "depth", {}, ["run"])
     report = copies.pools.add("depth", depth=2, near_duplicates="skip")
@@ -259,6 +260,7 @@ def test_the_command_lists_every_strategy() -> None:
         assert all(f"{name}={value}" in line for name, value in entry.parameters.items())
 
 
+@pytest.mark.slow
 def test_the_command_takes_any_parameter(large: Campaign) -> None:
     directory = large.directory
     said = say("pool", directory, "--strategy", "rbp", "--set", "p=.95", "--budget", 5, "--dry-run")

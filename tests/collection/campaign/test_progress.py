@@ -290,6 +290,7 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
             assert anew.progress.totals("ann") == (goal, goal)
 
 
+@pytest.mark.slow
 def test_the_total_stays_while_the_calibration_set_is_judged(tmp_path: Path) -> None:
     """Of other people's topics, of one's own, and beside other annotators: it neither shrinks nor grows."""
     with Campaign.create(tmp_path / "c") as campaign:
@@ -316,6 +317,7 @@ def test_the_total_stays_while_the_calibration_set_is_judged(tmp_path: Path) -> 
         assert at == 4
 
 
+@pytest.mark.slow
 def test_a_topic_that_is_closed_in_its_pool_counts_its_pool(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "c") as campaign:
         closed(campaign, tmp_path)

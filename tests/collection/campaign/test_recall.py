@@ -222,6 +222,7 @@ def stopped(campaign: Campaign, query_id: str) -> None:
         say(campaign, query_id, i, int(i < 10), among=0 if i < 10 else 100 - i)
 
 
+@pytest.mark.slow
 def test_a_topic_that_may_stop(hundred: Campaign) -> None:
     stopped(hundred, "a")
     known = hundred.recall.of_topic("a")
@@ -373,6 +374,7 @@ def test_the_vectors_tell_whether_they_are_current(hundred: Campaign, tmp_path: 
     assert hundred.features.state()[0] == 101
 
 
+@pytest.mark.slow
 def test_a_chart_of_hundreds_does_not_press_the_curve_flat() -> None:
     known = estimate(Ledger.of([1] * 4 + [0] * 6, 1000))
     assert known.high == 994
@@ -532,6 +534,7 @@ def test_what_the_library_refuses_is_told(
     assert app.error[0].value == "no \\*such\\* thing"
 
 
+@pytest.mark.slow
 def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     app = opened(hundred, "loop.py")
     assert "Not built yet" in shown(app)

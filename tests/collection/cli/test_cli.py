@@ -61,6 +61,7 @@ def test_a_folder_stands_for_the_files_in_it(tmp_path: Path, files: Path) -> Non
     assert [line.split("\t")[0] for line in means.splitlines()] == ["alpha", "beta"]
 
 
+@pytest.mark.slow
 def test_a_pair_outside_the_pool_is_judged_with_a_note(built: Path) -> None:
     result = run("judge", built, "--topic", 1, "--doc", "d8", "--annotator", "ann", "--grade", 1)
     assert result.exit_code == 0
@@ -106,6 +107,7 @@ def test_evaluate_says_what_is_missing(evaluated: tuple[Path, Path]) -> None:
     assert "0.2500" in result.stdout
 
 
+@pytest.mark.slow
 def test_evaluate_other_forms(evaluated: tuple[Path, Path]) -> None:
     csv = ok("evaluate", *evaluated, "-m", "RR", "--format", "csv")
     assert csv == "run,query_id,measure,value\nbm25,all,RR,0.25\n"
@@ -153,6 +155,7 @@ def test_evaluate_explains(evaluated: tuple[Path, Path]) -> None:
     assert "unknown topic '7'; choose from 1, 2" in fails("evaluate", *evaluated, "-m", "AP", "--explain", "7")
 
 
+@pytest.mark.slow
 def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "costs.tsv").write_text("run\tlatency_ms\thardware\nbm25\t12.5\t1 CPU\n")
     printed = ok("evaluate", *evaluated, "-m", "RR", "--costs", tmp_path / "costs.tsv")
@@ -164,6 +167,7 @@ def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> N
     assert "costs.tsv, line 2: expected costs of one of the runs" in said
 
 
+@pytest.mark.slow
 def test_evaluate_takes_the_qrels_that_a_measure_needs(evaluated: tuple[Path, Path]) -> None:
     evaluated[0].write_text("1 0 a s1 2\n1 0 b s1 -1\n1 0 c s2 0\n")
     assert ok("evaluate", *evaluated, "-m", "infNDCG", "--format", "tsv").startswith("bm25\tall\tinfNDCG\t")
@@ -243,6 +247,7 @@ def test_a_bad_file_is_one_line_and_changes_nothing(
         ("scale.qrels", "1 0 d1 1\n1 0 d2 9\n", 2, "a grade of this campaign (0, 1, 2, 3"),
     ],
 )
+@pytest.mark.slow
 def test_bad_qrels(built: Path, tmp_path: Path, name: str, content: str, line: int, wanted: str) -> None:
     (tmp_path / name).write_text(content)
     message = fails("import", built, "--qrels", tmp_path / name)
@@ -250,6 +255,7 @@ def test_bad_qrels(built: Path, tmp_path: Path, name: str, content: str, line: i
     assert wanted in message
 
 
+@pytest.mark.slow
 def test_wrong_words(built: Path, tmp_path: Path) -> None:
     assert "there is no campaign in" in fails("status", tmp_path / "nowhere")
     assert "did you mean 'depth'" in fails("pool", built, "--strategy", "dephth")
@@ -276,6 +282,7 @@ def test_an_empty_export_has_a_reason(built: Path, tmp_path: Path) -> None:
         assert f"note: {path} is empty: " in notices
 
 
+@pytest.mark.slow
 def test_a_name_of_which_there_are_none(built: Path) -> None:
     assert "unknown account 'ann'; there is no account" in fails("people", built, "--lock", "ann")
 

@@ -141,6 +141,7 @@ def test_completion(words: tuple[str, ...], wanted: list[tuple[str, str]]) -> No
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.slow
 def test_the_script_for_each_shell(shell: str) -> None:
     environment = os.environ | {"_CLEVERDON_COMPLETE": f"{shell}_source"}
     command = [Path(sys.executable).with_name("cleverdon")]

@@ -65,6 +65,7 @@ def test_nothing_that_is_printed_for_people_commands_their_terminal(hostile: Pat
         assert not COMMANDS.search(result.stdout + result.stderr), command
 
 
+@pytest.mark.slow
 def test_a_title_stays_on_its_row(hostile: Path) -> None:
     printed = ok("status", hostile / "c")
     assert printed.splitlines()[0].startswith(r"\x1b]0;owned\x07Wings \x9b31m: grades")
@@ -79,6 +80,7 @@ def test_columns_are_as_wide_as_what_is_printed(hostile: Path) -> None:
     assert len({len(line) for line in lines}) == 1, lines
 
 
+@pytest.mark.slow
 def test_an_error_that_quotes_a_file_is_clean_and_on_one_line(hostile: Path) -> None:
     (hostile / "wrong.txt").write_text("1 0 d1 \x1b]0;owned\x07\n")
     said = fails("evaluate", hostile / "wrong.txt", *hostile.glob("*.run"))
@@ -107,6 +109,7 @@ def test_data_are_clean_where_somebody_reads_them(
     assert capsys.readouterr().out == "a\\x1b[2Jb\n"
 
 
+@pytest.mark.slow
 def test_every_command_prints_through_these_functions() -> None:
     """Not through click.echo, print or the streams themselves: what is printed there is as hostile as it came."""
     for file in Path(collection.cli.__file__).parent.glob("*.py"):
@@ -120,6 +123,7 @@ def test_every_command_prints_through_these_functions() -> None:
 # --- order and names of columns -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_topics_are_printed_in_natural_order(tmp_path: Path) -> None:
     topics = ["10", "2", "1", "q10", "q9"]
     (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 d1 1\n{t} 0 d2 0\n" for t in topics))
@@ -163,6 +167,7 @@ def test_a_campaign_lists_topics_in_natural_order(tmp_path: Path) -> None:
     assert ok("agreement", tmp_path / "c").splitlines()[4].split()[:2] == ["coefficient", "name"]
 
 
+@pytest.mark.slow
 def test_a_strategy_that_looks_at_judgements_points_to_the_loop(hostile: Path) -> None:
     said = fails("pool", hostile / "c", "--strategy", "mtf", "--budget", "500")
     command = f"cleverdon loop {hostile / 'c'} --mode loop --by mtf --topic-budget 500"

@@ -93,6 +93,7 @@ def test_the_leaderboard(four: Evaluation) -> None:
     assert (compared.topics, compared.test, compared.correction, compared.alpha) == (60, "paired-t", "holm", 0.05)
 
 
+@pytest.mark.slow
 def test_the_tests_are_scipys_with_holms_correction(four: Evaluation) -> None:
     compared = compare(four, baseline="between", alpha=0.01)
     assert list(compared.tests) == [
@@ -127,6 +128,7 @@ def test_without_a_baseline_it_is_the_best_of_each_measure() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_less_may_be_better() -> None:
     qrels = frame("1 a 1\n2 a 1\n3 a 1", "query_id", "doc_id", "relevance")
     quick = run_of("quick", dict.fromkeys("123", "a b"))
@@ -715,6 +717,7 @@ def test_the_command_shows_one_topic_with_its_values(on_disk: Path) -> None:
     assert [row[0] for row in rows] == ["3"] * 4
 
 
+@pytest.mark.slow
 def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, tmp_path: Path) -> None:
     lines = [line for line in (on_disk / "qrels.txt").read_text().splitlines() if line.split()[0] != "3"]
     (tmp_path / "qrels.txt").write_text("\n".join(lines))
@@ -801,6 +804,7 @@ def test_systems_of_a_track(shared: Path) -> None:
     assert board["unjudged"].max() == pytest.approx(1 / 430)  # one document in one run: the pool is ten deep
 
 
+@pytest.mark.slow
 def test_where_median_and_mean_contradict_each_other_nobody_is_called_worse() -> None:
     topics = [str(n) for n in range(50)]
     first, tenth = "r", "a b c d e f g h i r"

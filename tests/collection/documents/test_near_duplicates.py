@@ -35,6 +35,7 @@ def similarity(one: Sketch, other: Sketch) -> float:
 
 
 @given(st.lists(WORDS, min_size=8, max_size=60), st.lists(WORDS, min_size=8, max_size=60))
+@pytest.mark.slow
 def test_shingles_are_rows_of_four_words_and_their_similarity_is_that_of_sets(a: list[str], b: list[str]) -> None:
     """The reference takes Python's sets of tuples, and hashes nothing."""
     of = [{tuple(words[i : i + 4]) for i in range(len(words) - 3)} for words in (a, b)]
@@ -263,6 +264,7 @@ def copies(make_campaign: Callable[..., Campaign], tmp_path: Path) -> Campaign:
     return campaign
 
 
+@pytest.mark.slow
 def test_titles_are_compared_with_the_texts(make_campaign: Callable[..., Campaign], tmp_path: Path) -> None:
     """Everywhere: in the list of groups, beside the document on screen, and when a pool leaves copies out."""
     campaign = make_campaign(pooled=False)

@@ -144,6 +144,7 @@ def test_documents_with_like_texts_are_drawn_alike() -> None:
     assert np.corrcoef(drawn[0], drawn[1])[0, 1] > np.corrcoef(drawn[0], drawn[2])[0, 1] + 0.2
 
 
+@pytest.mark.slow
 def test_of_a_judged_pool_the_expected_value_is_the_value() -> None:
     pairs, grades = generated()
     measures = [parse(m) for m in ("nDCG@10", "AP", "RBP(p=0.8)", "P@5")]
@@ -161,6 +162,7 @@ def _frame(pairs: Pairs, run: int) -> pd.DataFrame:
     return pairs.frame[there].assign(score=-pairs.places[run][there].astype(float))
 
 
+@pytest.mark.slow
 def test_a_measure_that_is_linear_has_the_value_of_the_expected_gains() -> None:
     pairs, grades = generated()
     known = partly(grades, 0.5)

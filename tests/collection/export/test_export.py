@@ -69,6 +69,7 @@ def looping(files: Path, tmp_path: Path) -> Iterator[Campaign]:
 # --- qrels with what is not judged --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_unjudged_pairs_of_the_pool_are_minus_one(judged: Campaign, tmp_path: Path) -> None:
     written = judged.export.files(qrels=tmp_path / "q.txt", unjudged=True)
     assert (tmp_path / "q.txt").read_text() == ("1 0 d1 3\n1 0 d2 0\n1 0 d6 1\n2 0 d4 2\n2 0 d5 0\n2 0 d7 -1\n")
@@ -100,6 +101,7 @@ def test_qrels_and_collection_of_finished_topics_reproduce_the_comparison(judged
         assert row["value"] == of_page.loc[row["run"], row["measure"]]
 
 
+@pytest.mark.slow
 def test_a_topic_that_a_loop_without_a_pool_judged_is_finished_once_it_is_closed(looping: Campaign) -> None:
     say(looping, "ann", "1 d1 3, 1 d2 0")
     assert looping.qrels.topics_with_grades() == (("1",), ())
@@ -206,6 +208,7 @@ def xinf_ap(grades: list[int], epsilon: float = 1e-5) -> float:
     return total / relevant
 
 
+@pytest.mark.slow
 def test_a_fully_judged_sample_has_the_value_of_the_whole(sampled: Campaign) -> None:
     """With every pair drawn, inferred AP is AP but for its epsilon."""
     everything = pd.DataFrame({"query_id": "1", "doc_id": RUN, "relevance": [int(d in RELEVANT) for d in RUN]})
@@ -236,6 +239,7 @@ def test_qrels_with_probabilities(sampled: Campaign, tmp_path: Path) -> None:
     assert parse("infNDCG")(chances)[0] == pytest.approx(parse("infNDCG")(strata)[0], rel=0.05)
 
 
+@pytest.mark.slow
 def test_what_was_not_drawn_stands_for_itself(sampled: Campaign, tmp_path: Path) -> None:
     """A pair judged outside the sample is a stratum of its own; one that the draw left out stays -1 when judged."""
     say(sampled, "ann", "1 d05 1")

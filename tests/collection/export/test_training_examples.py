@@ -379,12 +379,14 @@ def test_a_judgement_that_came_too_late_still_bars(judged: Campaign) -> None:
     assert negatives_of(judged.training_data.examples(count=9)) == {"d6", "d7"}
 
 
+@pytest.mark.slow
 def test_a_pair_that_somebody_too_late_could_not_judge_is_in_no_example(judged: Campaign) -> None:
     before = negatives_of(judged.training_data.examples(count=9))
     say(judged, "ben", "1", "d2", None, counts_as="surplus")
     assert negatives_of(judged.training_data.examples(count=9)) == before - {"d2"} != before
 
 
+@pytest.mark.slow
 def test_the_level_is_that_of_the_loop_unless_one_is_given(judged: Campaign) -> None:
     judged.settings.set_loop(level=2)
     assert set(judged.training_data.examples(count=9).frame["positive_id"]) == {"d1"}
@@ -393,6 +395,7 @@ def test_the_level_is_that_of_the_loop_unless_one_is_given(judged: Campaign) -> 
     assert "d4" not in negatives_of(judged.training_data.examples(count=9))
 
 
+@pytest.mark.slow
 def test_near_duplicates_of_positives_are_left_out(judged: Campaign, files: Path) -> None:
     text = "Air flows past the wing and the wing is lifted by it as long as the flow holds."
     rows = [{"doc_id": d, "text": text} for d in ("d1", "d6")]
@@ -460,6 +463,7 @@ def test_what_is_chosen_from_a_list_is_no_negative_of_grades(judged: Campaign) -
     assert negatives_of(judged.training_data.examples(count=9)) == {"d2", "d7"}
 
 
+@pytest.mark.slow
 def test_campaigns_that_are_not_ready(tmp_path: Path, campaign: Campaign) -> None:
     with pytest.raises(CampaignError, match="judge some pairs first"):
         campaign.training_data.examples()

@@ -422,6 +422,7 @@ def test_hashes_say_what_texts_are_equal():
 
 
 @pytest.mark.parametrize("name", ["file.run", "file.gz"])
+@pytest.mark.slow
 def test_a_file_that_grows_beyond_what_its_first_block_promised(write, monkeypatch, name):
     monkeypatch.setattr("collection.formats.source.CHUNK", 2000)
     lines = [f"q{'-' * 400} Q0 d{i} 1 {-i} t\n" for i in range(20)] + [f"r Q0 {i} 1 {-i} t\n" for i in range(4000)]
@@ -941,6 +942,7 @@ def test_real_collections():
 
 @needs_shared
 @pytest.mark.shared
+@pytest.mark.slow
 def test_one_content_in_every_dress():
     folder = SHARED / "vectors" / "04_formats"
     runs = [read_run(p) for p in sorted(folder.glob("run.*"))]

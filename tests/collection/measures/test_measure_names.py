@@ -339,6 +339,7 @@ def test_odd_names_are_refused_in_one_line() -> None:
         assert "\n" not in said
 
 
+@pytest.mark.slow
 def test_the_command_says_once_what_was_computed(tmp_path: Path) -> None:
     qrels, ranking = tmp_path / "qrels", tmp_path / "a.run"
     qrels.write_text("1 0 d 1\n1 0 e 0\n")

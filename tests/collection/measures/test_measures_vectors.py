@@ -78,6 +78,7 @@ CASES = [
 
 @pytest.mark.parametrize("version", [10, 9])
 @pytest.mark.parametrize(("folder", "stem", "options"), CASES, ids=[f"{f[:2]}-{s}" for f, s, _ in CASES])
+@pytest.mark.slow
 def test_equal_to_trec_eval_in_all_digits(
     shared: Path, folder: str, stem: str, options: dict[str, object], version: Version
 ) -> None:

@@ -51,6 +51,7 @@ def test_a_level_that_no_label_reaches_is_told_once(clicked: tuple[Path, Path]) 
     assert said.replace(", P@10", "") in run("compare", *clicked, "-m", "AP", "--power", "0.1").stderr
 
 
+@pytest.mark.slow
 def test_fractions_are_levels(clicked: tuple[Path, Path]) -> None:
     result = run("evaluate", *clicked, "-m", "AP", "-m", "P@2", "--relevance-level", "0.5", "--format", "tsv")
     values = [float(line.split("\t")[3]) for line in result.stdout.splitlines()]

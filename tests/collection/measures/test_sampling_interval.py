@@ -41,6 +41,7 @@ def test_the_full_value_is_inside_as_often_as_promised(name: str) -> None:
     assert np.mean(inside) >= 0.9
 
 
+@pytest.mark.slow
 def test_nothing_is_uncertain_where_all_is_judged() -> None:
     runs, full = pool_of(0)
     table = sampling_interval(parse("xinfAP"), runs, full.assign(stratum=0), replicates=5)
@@ -100,6 +101,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert (one["error"] != other["error"]).all()
 
 
+@pytest.mark.slow
 def test_a_stratum_without_a_judgement_is_no_error() -> None:
     runs, full = pool_of(4)
     qrels = sampled(runs, full, "40:.3", 4)

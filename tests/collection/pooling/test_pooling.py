@@ -197,6 +197,7 @@ def test_fusion_goes_by_what_was_listed() -> None:
     assert evidence([tied])["fusion"].tolist() == [1 / 61, 1 / 62, 1 / 63]
 
 
+@pytest.mark.slow
 def test_a_run_may_be_deeper_than_sixteen_bits_count() -> None:
     deep = 70_000
     table = pd.DataFrame({"query_id": "t", "doc_id": [f"d{i:05}" for i in range(deep)], "score": -np.arange(deep)})

@@ -142,6 +142,7 @@ def test_lists_have_the_first_documents_of_the_pool_that_have_a_text(campaign: C
     assert campaign.topic_tasks.documents("4") == ["d3", "d1", "d2", "d0"]
 
 
+@pytest.mark.slow
 def test_an_order_of_chance_is_each_annotators_own(tmp_path: Path) -> None:
     topics = [str(number) for number in range(40)]
     with Campaign.create(tmp_path / "campaign") as campaign:
@@ -161,6 +162,7 @@ def test_a_task_of_grades_hands_out_no_topic(campaign: Campaign) -> None:
 
 
 @pytest.mark.parametrize(("wanted", "mode"), [(1, "pool"), (2, "random"), (3, "pool")])
+@pytest.mark.slow
 def test_no_topic_is_decided_by_more_than_are_wanted_whoever_vanishes(
     campaign: Campaign, clock: Clock, wanted: int, mode: str
 ) -> None:
@@ -385,6 +387,7 @@ def test_agreement_by_hand() -> None:
 # --- files and commands -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_files_of_a_campaign(campaign: Campaign, tmp_path: Path) -> None:
     campaign.assignments.update(annotators=2)
     for name, ids in (("ann", "d1"), ("ben", "d1 d2")):

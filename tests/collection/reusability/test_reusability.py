@@ -597,6 +597,7 @@ def test_nine_topics_are_too_few_for_a_verdict(made: tuple[list[Run], pd.DataFra
     assert assess(runs, qrels, groups=None).verdict[0].endswith("(12 topics).")
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_lost_there_is_no_verdict(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
     report = assess(runs, qrels.assign(relevance=0), groups=None, resamples=20)

@@ -35,7 +35,7 @@ const MOST_FEEDBACK = 5;
  * @property {string | null} nextTopic one that has something, where the open one has nothing
  * @property {string} budget why nothing is handed out: the budget that is used up
  * @property {boolean} chosen whether the annotator chose the open topic
- * @property {boolean} calibrating whether the card did, for its calibration set, of which all is judged first
+ * @property {boolean} calibrating whether the card opened it for its calibration set, which is judged first
  * @property {boolean} topicsDue
  * @property {{ judged: number, pool: number | null } | null} all
  * @property {Record<string, Unit[]>} apart found by searching in other topics
