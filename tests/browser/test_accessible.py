@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -70,6 +71,7 @@ def test_axe_finds_nothing_serious_in_any_panel(full, make_card, theme, size):
         if name == "search":
             card.page.keyboard.type("method_10")
             expect(card.found()).not_to_have_count(0)
+            expect(card.part("found")).not_to_have_class(re.compile("cd-stale"))  # what is typed has been searched for
             card.press("ArrowDown")
         if name == "history":
             expect(card.part("past").get_by_role("option")).to_have_count(2)

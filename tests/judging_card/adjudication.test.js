@@ -81,6 +81,20 @@ test("a new filter discards the held pairs, and what was asked for with the form
   ada.saved("d0: 1", "d4: 2");
 });
 
+test("what is revised while its pair is fetched is newer than the answer", () => {
+  const ada = new Annotator(desk());
+  ada.grade(1);
+  ada.sync();
+  ada.mount({ asked: pairId("d0") });
+  ada.world.serve(0); // the answer has the first grade
+  ada.look(-1);
+  ada.grade(3);
+  ada.world.answer(0);
+  assert.equal(ada.item?.entry?.decision.relevance, 3);
+  ada.mark({ note: "n" });
+  ada.saved("d0: 1", "d0: 3", "d0: 3");
+});
+
 test("a pair that is picked comes next, from what is held or from the server", () => {
   const one = desk(60);
   const ada = new Annotator(one);

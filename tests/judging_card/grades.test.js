@@ -143,6 +143,38 @@ test("a server that was down gets everything once and in order", () => {
   }
 });
 
+test("judgements are sent although the topics do not come", () => {
+  const ada = open();
+  ada.tab.dispatch({ type: "mount", fresh: true, asked: null });
+  const { answers, requests } = ada.world;
+  ada.grade(1);
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    while (requests.length)
+      if (requests[0]?.request.route === "topics") ada.world.lose("requests", 0, 500);
+      else ada.world.serve(0);
+    while (answers.length) ada.world.answer(0);
+    ada.world.pass(11_000);
+  }
+  assert.deepEqual(ada.log, ["d100: 1"]);
+  assert.equal(ada.stored, 0);
+});
+
+test("what is refused in two tabs is listed once", () => {
+  const [ada, bea] = /** @type {[Ada, Ada]} */ (twoTabs());
+  ada.desk.refuses = ["d100"];
+  ada.grade(1);
+  const [pending] = ada.state.outbox;
+  ada.sync();
+  bea.tab.dispatch({ type: "stored", name: "refused", value: ada.world.storage.get("refused") });
+  const request = { lane: "sync", route: "sync", body: {}, context: { batch: [pending], counted: [], skips: 0 } };
+  const answer = { saved: [], refused: ada.state.refused.map(({ uuid }) => ({ uuid, reason: "late" })) };
+  bea.tab.dispatch({ type: "answer", request, answer });
+  assert.deepEqual(
+    bea.state.refused.map(({ uuid }) => uuid),
+    [pending?.decision.uuid],
+  );
+});
+
 test("a refusal leaves what is looked back at", () => {
   const ada = open();
   give(ada, 2, 1);
@@ -517,6 +549,17 @@ test("a document that was found comes before the one on screen, and waits for it
   assert.equal(ada.shown, "d131");
 });
 
+test("a document that was found is there when its topic is opened again without a change", () => {
+  const ada = open({ sizes: [1] });
+  ada.grade(1);
+  ada.sync();
+  take(ada, "d131");
+  ada.tab.dispatch({ type: "unmount" });
+  ada.tab.dispatch({ type: "mount", fresh: true, asked: null });
+  ada.sync();
+  assert.equal(ada.shown, "d131");
+});
+
 test("a document that arrives late comes next and not under the keys", () => {
   const ada = open();
   take(ada, "d130", false);
@@ -788,6 +831,29 @@ test("a revision never overtakes what another tab has not sent", () => {
   for (const tab of [ada, bea]) assert.deepEqual(counts(tab), [2, 2]);
   ada.saved("d100: 3", "d100: 0", "d101: 1");
 });
+
+for (const [what, decide, last] of /** @type {[string, (bea: Ada) => void, string][]} */ ([
+  ["a revision", (bea) => bea.grade(3), "d100: 3"],
+  ["an undo", (bea) => bea.undo(), "d100: undone"],
+]))
+  test(`${what} does not overtake either when the tabs have heard of each other`, () => {
+    const [ada, bea] = /** @type {[Ada, Ada]} */ (twoTabs());
+    ada.desk.status = 503;
+    ada.grade(1);
+    bea.sync();
+    bea.look(-1);
+    decide(bea);
+    bea.tab.dispatch({ type: "call" });
+    for (const { tab } of [ada, bea]) while (tab.inbox.length) bea.world.hear(tab); // what waits in the first tab is said
+    const lost = ada.world.requests.findIndex(({ tab }) => tab === ada.tab);
+    if (lost >= 0) ada.world.lose("requests", lost, 503);
+    ada.tab.timers.delete("retry");
+    ada.desk.status = null;
+    bea.world.pass(10_000);
+    ada.tab.dispatch({ type: "wake" });
+    ada.sync();
+    ada.saved("d100: 1", last);
+  });
 
 test("a new tab leaves to the first what that one is sending", () => {
   const ada = open();

@@ -123,6 +123,8 @@ export class World {
     this.answers = [];
     /** Every decision that a key made. @type {Map<string, Sent>} */
     this.made = new Map();
+    /** Unsent decisions that a tab knew of, with the one that it made after them on the same. @type {[string, string][]} */
+    this.followed = [];
     for (let i = 0; i < tabs; i += 1) this.open();
   }
 
@@ -186,6 +188,8 @@ export class World {
         !before.outbox.some((each) => each.decision.uuid === decision.uuid) && decision.uuid === event.uuid,
     );
     for (const { decision } of news) {
+      for (const { decision: former } of outstanding(before))
+        if (kind.subject(former) === kind.subject(decision)) this.followed.push([former.uuid, decision.uuid]);
       const shown = onScreen(kind, before);
       if (event.type === "decide") {
         assert.equal(event.on, shown?.drawn, "a decision goes only to what was on screen");
@@ -275,10 +279,18 @@ export class World {
       const isIdle = this.tabs.every(
         ({ state, inbox }) => !state.outbox.length && !Object.keys(state.told).length && !inbox.length,
       );
-      if (isIdle && round > 5 && !this.requests.length) return;
+      if (isIdle && round > 5 && !this.requests.length) return this.checkOrder();
       this.pass(5_000);
       for (const tab of this.tabs) tab.dispatch({ type: "call" });
     }
     assert.fail("nothing settles");
+  }
+
+  /** Whoever decides anew has the last word, in whichever tab the former one waited. */
+  checkOrder() {
+    const saved = [...this.server.log.keys()];
+    for (const [former, later] of this.followed)
+      if (saved.includes(former) && saved.includes(later))
+        assert(saved.indexOf(former) < saved.indexOf(later), "a decision never comes after the one that follows it");
   }
 }

@@ -48,7 +48,8 @@ function takeRefusals(turn, refused, reasons) {
   dropRefused(turn, new Set(reasons.keys()));
   for (const { decision, title, order } of refused) {
     const { uuid } = decision;
-    state.refused = [...state.refused, { uuid, title, decision, reason: reasons.get(uuid) ?? "" }];
+    const others = state.refused.filter((each) => each.uuid !== uuid); // another tab may have heard the same
+    state.refused = [...others, { uuid, title, decision, reason: reasons.get(uuid) ?? "" }];
     // A note is not lost with its decision, unless the same was decided anew since.
     const subject = kind.subject(decision);
     if (!state.outbox.some((each) => each.order > order && kind.subject(each.decision) === subject))

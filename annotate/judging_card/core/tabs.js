@@ -1,6 +1,6 @@
 // Several tabs of one annotator: each tells the others what it did, so that nothing is decided twice.
 
-/** @import { Handler, Message, Turn } from "./types.js" */
+/** @import { Handler, Message, Pending, Turn } from "./types.js" */
 
 import { dropRefused, forget, takeUnsent } from "./outbox.js";
 import { changeHistory, entryOf, HISTORY } from "./state.js";
@@ -32,7 +32,10 @@ export const hear = (turn, { tab, message }) => {
   const { state } = turn;
   if (message.type === "bye") return takeOver(turn, tab);
   state.tabs = { ...state.tabs, [tab]: 0 };
-  if (message.type === "there?" || message.type === "here") leaveTo(turn, tab, message.waiting);
+  if (message.type === "there?" || message.type === "here") {
+    leaveTo(turn, tab);
+    takeUnheard(turn, tab, message.waiting);
+  }
   if (message.type === "there?") tellPresence(turn, "here");
   if (message.type === "said") takeSaid(turn, message);
   if (message.type === "answered") takeAnswered(turn, message);
@@ -43,17 +46,25 @@ export const hear = (turn, { tab, message }) => {
 // ------------------------------------------------------------------------------------- whose it is to send
 
 /**
- * What was found in the browser's storage and waits in a tab that is alive is sent by that one; what waits there no
- * longer was answered, although this tab did not hear it.
+ * What was found in the browser's storage and waits in a tab that is alive is sent by that one, unless a decision of
+ * this tab on the same follows it: then both send it, so that it never comes after the one that follows.
  *
- * @param {Turn} turn @param {string} tab @param {string[]} waiting
+ * @param {Turn} turn @param {string} tab
  */
-function leaveTo(turn, tab, waiting) {
-  const { state } = turn;
-  const theirs = state.outbox.filter((pending) => pending.tab === tab);
+function leaveTo({ kind, state }, tab) {
+  const isFollowed = (/** @type {Pending} */ { decision, order }) =>
+    state.outbox.some(
+      (later) => later.tab !== tab && later.order > order && kind.subject(later.decision) === kind.subject(decision),
+    );
+  const theirs = state.outbox.filter((pending) => pending.tab === tab && !isFollowed(pending));
   const told = theirs.map((pending) => [pending.decision.uuid, { pending, saved: false }]);
   state.told = { ...state.told, ...Object.fromEntries(told) };
-  state.outbox = state.outbox.filter((pending) => pending.tab !== tab);
+  state.outbox = state.outbox.filter((pending) => !theirs.includes(pending));
+}
+
+/** What waits in a tab no longer was answered, although this one did not hear it. @param {Turn} turn @param {string} tab @param {string[]} waiting */
+function takeUnheard(turn, tab, waiting) {
+  const { state } = turn;
   const missed = Object.values(state.told).filter(({ pending, saved }) => pending.tab === tab && !saved);
   const saved = missed.map(({ pending }) => pending.decision.uuid).filter((uuid) => !waiting.includes(uuid));
   if (saved.length) takeAnswered(turn, { saved, refused: [] });

@@ -107,9 +107,9 @@ export class Card {
     const hear = ({ data }) => {
       // Another edition of this card may be open in another tab.
       const isKnown =
-        data.type === "said"
+        data?.type === "said"
           ? data.pending?.decision?.uuid
-          : !["here", "there?"].includes(data.type) || Array.isArray(data.waiting);
+          : !["here", "there?"].includes(data?.type) || Array.isArray(data.waiting);
       if (typeof data?.tab !== "string" || !isKnown) return;
       this.dispatch({ type: "message", tab: data.tab, message: data });
     };

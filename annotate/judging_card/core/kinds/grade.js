@@ -112,9 +112,9 @@ export function nextUnfinished(state) {
 function openTopic(turn, queryId) {
   const { state } = turn;
   const { scope } = state;
-  const { [queryId]: waiting = [], ...others } = scope.apart;
   const taken = state.units.filter((unit) => unit.taken); // what was searched for is there when the topic is again
-  const apart = scope.topic === null || !taken.length ? others : { ...others, [scope.topic]: taken };
+  const all = scope.topic === null || !taken.length ? scope.apart : { ...scope.apart, [scope.topic]: taken };
+  const { [queryId]: waiting = [], ...apart } = all;
   Object.assign(scope, { ...UNKNOWN, apart, topic: queryId, visit: scope.visit + 1 });
   Object.assign(state, { units: waiting, exhausted: false, look: null, wantsRecent: true });
   turn.timer("look", null);
@@ -388,12 +388,13 @@ export const grade = {
   recorded: (turn, { query_id }) => keepLast(turn, query_id),
   next(state) {
     const { scope } = state;
-    if (state.mounted && scope.topicsDue)
-      return { lane: "sync", route: "topics", body: {}, context: contextOf({ ...state, outbox: [] }) };
+    const waits = state.outbox.length > 0 || scope.skips.length > 0;
+    if (state.mounted && scope.topicsDue && !waits)
+      return { lane: "sync", route: "topics", body: {}, context: contextOf(state) };
     const want = wanted(state);
     const isHungry = want > 0 && !state.exhausted && !scope.inLoop;
     const asks = state.mounted && scope.topic !== null && (state.wantsRecent || state.due || isHungry);
-    return asks || state.outbox.length || scope.skips.length ? syncRequest(state, want) : null;
+    return asks || waits ? syncRequest(state, want) : null;
   },
   take(turn, request, answer) {
     if (request.route !== "topics") return takeSync(turn, request, answer);

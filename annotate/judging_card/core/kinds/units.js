@@ -114,12 +114,18 @@ export function unitKind(own) {
       state.due = true; // tells the server what is in hand
       return;
     }
-    const known = entryOf(kind, state, own.subject(decision));
+    const subject = own.subject(decision);
+    const known = entryOf(kind, state, subject);
+    // What is on its way from here is newer than the answer.
+    const isNewer = known?.unit && outstanding(state).some((each) => own.subject(each.decision) === subject);
     const entry = { decision, title: own.title(unit), unit, was: known?.was ?? null, order: known?.order ?? 0 };
-    if (known) changeHistory(turn, (each) => (each === known ? null : each));
-    state.history = [...state.history, entry];
-    state.look = entry;
-    state.notice = { code: "looking-back", title: entry.title, decision };
+    const shown = isNewer ? known : entry;
+    if (shown === entry) {
+      if (known) changeHistory(turn, (each) => (each === known ? null : each));
+      state.history = [...state.history, entry];
+    }
+    state.look = shown;
+    state.notice = { code: "looking-back", title: shown.title, decision: shown.decision };
   }
 
   /** @type {Kind<Scope>} */
