@@ -165,7 +165,7 @@ test("what is refused in two tabs is listed once", () => {
   ada.grade(1);
   const [pending] = ada.state.outbox;
   ada.sync();
-  bea.tab.dispatch({ type: "stored", name: "refused", value: ada.world.storage.get("refused") });
+  stored(bea, `refused:${pending?.decision.uuid}`);
   const request = { lane: "sync", route: "sync", body: {}, context: { batch: [pending], counted: [], skips: 0 } };
   const answer = { saved: [], refused: ada.state.refused.map(({ uuid }) => ({ uuid, reason: "late" })) };
   bea.tab.dispatch({ type: "answer", request, answer });
@@ -173,6 +173,17 @@ test("what is refused in two tabs is listed once", () => {
     bea.state.refused.map(({ uuid }) => uuid),
     [pending?.decision.uuid],
   );
+});
+
+test("tabs that are refused at the same moment keep both refusals", () => {
+  const [ada, bea] = /** @type {[Ada, Ada]} */ (twoTabs());
+  ada.desk.refuses = ["d100", "d101"];
+  ada.grade(1);
+  ada.sync();
+  bea.grade(2);
+  bea.sync();
+  assert.deepEqual([ada, bea].map(({ state }) => state.refused.length).sort(), [1, 1]);
+  assert.equal(new Annotator(ada.desk, { world: ada.world }).state.refused.length, 2);
 });
 
 test("a refusal leaves what is looked back at", () => {
@@ -900,7 +911,8 @@ test("what is refused in one tab leaves the other as well", () => {
   ada.desk.refuses = ["d100"];
   give(ada, 1, 2);
   ada.sync();
-  stored(bea, "refused");
+  const name = `refused:${ada.state.refused[0]?.uuid}`;
+  stored(bea, name);
   for (const tab of [ada, bea]) {
     assert.equal(tab.state.refused.length, 1);
     assert.deepEqual(counts(tab), [1, 1]);
@@ -908,6 +920,6 @@ test("what is refused in one tab leaves the other as well", () => {
   bea.look(-1);
   assert.equal(bea.shown, "d101");
   bea.tab.dispatch({ type: "dismiss", refused: bea.state.refused[0]?.uuid });
-  stored(ada, "refused");
+  stored(ada, name);
   assert.deepEqual(ada.state.refused, []);
 });

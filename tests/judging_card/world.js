@@ -165,7 +165,7 @@ export class World {
         tab,
         outbox: outbox.sort((a, b) => a.order - b.order),
         drafts,
-        refused: this.storage.get("refused") ?? [],
+        refused: stored("refused:").map(([, value]) => value),
         skipped: this.storage.get("skipped") ?? [],
         topic: this.storage.get("topic") ?? null,
         last: this.storage.get("last") ?? null,
@@ -221,8 +221,7 @@ export class World {
 
   /** @param {Decision} decision */
   refusedElsewhere(decision) {
-    const refused = /** @type {{ uuid: string }[]} */ (this.storage.get("refused") ?? []);
-    return refused.some(({ uuid }) => uuid === decision.uuid);
+    return this.storage.has(`refused:${decision.uuid}`);
   }
 
   // --------------------------------------------------------------------------------------------- the network

@@ -47,7 +47,7 @@ const HANDLERS = {
   dismiss(turn, { refused }) {
     const { state } = turn;
     state.refused = state.refused.filter(({ uuid }) => uuid !== refused);
-    turn.store("refused", state.refused);
+    turn.store(`refused:${refused}`, null);
   },
   notice({ state }, event) {
     state.notice = event.notice;

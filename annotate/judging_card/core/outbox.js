@@ -49,13 +49,14 @@ function takeRefusals(turn, refused, reasons) {
   for (const { decision, title, order } of refused) {
     const { uuid } = decision;
     const others = state.refused.filter((each) => each.uuid !== uuid); // another tab may have heard the same
-    state.refused = [...others, { uuid, title, decision, reason: reasons.get(uuid) ?? "" }];
+    const refusal = { uuid, title, decision, reason: reasons.get(uuid) ?? "" };
+    state.refused = [...others, refusal];
+    turn.store(`refused:${uuid}`, refusal);
     // A note is not lost with its decision, unless the same was decided anew since.
     const subject = kind.subject(decision);
     if (!state.outbox.some((each) => each.order > order && kind.subject(each.decision) === subject))
       keepMarks(turn, decision, marksIn(kind, entryOf(kind, state, subject)?.decision));
   }
-  turn.store("refused", state.refused);
   state.exhausted = false; // their units may be handed out again
   state.due = true;
 }

@@ -136,7 +136,10 @@ function takeSkipped(turn, { id }) {
 
 /** What other tabs write into the storage that all share: marks that wait, and refusals. @type {Handler<"stored">} */
 export const takeStored = ({ state }, { name, value }) => {
-  if (name === "refused") state.refused = Array.isArray(value) ? value : [];
+  if (name.startsWith("refused:")) {
+    const others = state.refused.filter(({ uuid }) => name !== `refused:${uuid}`);
+    state.refused = value ? [...others, value] : others;
+  }
   if (!name.startsWith("draft:")) return;
   const subject = name.slice("draft:".length);
   const { [subject]: _, ...others } = state.drafts;

@@ -56,14 +56,12 @@ export class Storage {
     const isDraft = (/** @type {[string, any]} */ [, value]) => typeof value === "object" && value !== null;
     /** @type {Record<string, Draft>} */
     const drafts = Object.fromEntries(this.all("draft:").filter(isDraft));
-    const refused = arrayOf(this.read("refused")).filter((each) => each?.decision);
-    const skipped = arrayOf(this.read("skipped"));
+    const refused = this.all("refused:").flatMap(([, value]) => (value?.decision ? value : []));
+    const listed = this.read("skipped");
+    const skipped = Array.isArray(listed) ? listed : [];
     return { tab, outbox, drafts, refused, skipped, topic: this.read("topic"), last: this.read("last") };
   }
 }
-
-/** @param {any} value @returns {any[]} */
-const arrayOf = (value) => (Array.isArray(value) ? value : []);
 
 /** crypto.randomUUID exists on https and localhost only; a campaign on a LAN address needs one as well. */
 export function newUuid() {
