@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotate.judging import card as cards
 from collection import Campaign
 from collection.records import Document, Topic
 from tests.browser.card_harness import document
@@ -21,6 +22,8 @@ PANELS = {
     ",": "settings", "l": "history", "t": "time", ".": "more",
 }  # fmt: skip
 SIZES = {"wide": (1280, 800), "narrow": (390, 844), "magnified": (640, 400)}
+NOT_BY_KEY = {"picture", "sentences"}
+"""Panels that open only on a document with a picture, or on the way to mark a passage."""
 FOCUSED = "window.part('card').getRootNode().activeElement?.dataset"
 
 
@@ -33,6 +36,10 @@ def faults(page: Page, context: str = "document") -> list[Any]:
         if fault["impact"] in ("serious", "critical")
         for node in fault["nodes"]
     ]
+
+
+def test_every_panel_is_among_those_that_are_tried():
+    assert set(PANELS.values()) == set(cards.GRADE.panels) - NOT_BY_KEY
 
 
 @pytest.fixture

@@ -137,8 +137,16 @@ def test_each_key_of_a_card_is_one_action_s_and_caps_name_only_actions(card: car
     actions = cards.KEYS[card.name]["actions"]
     keys = [action["key"] for action in actions.values()]
     assert len(set(keys)) == len(keys)
+    assert not {"r", "c"} & set(keys)  # the app takes them
     named = re.findall(r'<kbd data-key="([\w-]+)"', cards.nodes(card))
     assert set(named) - {"usual-keys"} <= set(actions)
+
+
+def test_every_panel_has_its_file_and_is_in_a_card() -> None:
+    files = {path.stem for path in (cards.FOLDER / "html" / "panels").glob("*.html")}
+    assert files == {name for card in CARDS for name in card.panels}
+    views = "".join(path.read_text() for path in (cards.FOLDER / "view").glob("*.js"))
+    assert set(re.findall(r'node: "(\w+)Panel"', views)) == files
 
 
 def key_table(title: str, actions: dict[str, Any], fixed: list[dict[str, Any]]) -> Iterator[str]:
