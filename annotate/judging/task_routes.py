@@ -78,26 +78,20 @@ def _recent(campaign: Campaign, annotator: str, payload: Payload) -> wire.TaskRe
     last = min(max(limit, 1), MOST_RECENT)
     if task == "list":
         choices = _choices(campaign, annotator, last=last)[::-1]
-        topics, titles = _titles(campaign, [(each["query_id"], each["shown"]) for each in choices])
-        chosen: list[wire.RecentListDecision] = [
-            {**each, "title": topics[each["query_id"]], "titles": {i: titles[i] for i in each["shown"]}}
-            for each in choices
-        ]
+        titles = _titles(campaign, [each["query_id"] for each in choices])
+        chosen: list[wire.RecentListDecision] = [{**each, "title": titles[each["query_id"]]} for each in choices]
         return {"decisions": chosen}
     preferences = _preferences(campaign, annotator, last=last)[::-1]
-    topics, titles = _titles(campaign, [(each["query_id"], [each["left"], each["right"]]) for each in preferences])
+    titles = _titles(campaign, [each["query_id"] for each in preferences])
     preferred: list[wire.RecentPreferenceDecision] = [
-        {**each, "title": topics[each["query_id"]], "titles": {i: titles[i] for i in (each["left"], each["right"])}}
-        for each in preferences
+        {**each, "title": titles[each["query_id"]]} for each in preferences
     ]
     return {"decisions": preferred}
 
 
-def _titles(campaign: Campaign, decided: list[tuple[str, list[str]]]) -> tuple[dict[str, str], dict[str, str]]:
-    """Titles of topics and of documents, by id."""
-    topics = campaign.corpus.topic_words([query_id for query_id, _ in decided])
-    documents = campaign.corpus.titles({doc_id for _, doc_ids in decided for doc_id in doc_ids})
-    return {query_id: topic["title"] for query_id, topic in topics.items()}, documents
+def _titles(campaign: Campaign, query_ids: list[str]) -> dict[str, str]:
+    """Titles of topics, by id."""
+    return {query_id: topic["title"] for query_id, topic in campaign.corpus.topic_words(query_ids).items()}
 
 
 def _unit(campaign: Campaign, annotator: str, payload: Payload) -> wire.ListUnit | wire.PreferenceUnit:

@@ -556,17 +556,15 @@ class TaskRecentRequest(TypedDict):
 
 
 class RecentListDecision(PastListDecision):
-    """A decision with the titles of its topic and, by id, of its documents."""
+    """A decision with the title of its topic."""
 
     title: str
-    titles: dict[str, str]
 
 
 class RecentPreferenceDecision(PastPreferenceDecision):
-    """A decision with the titles of its topic and, by id, of its documents."""
+    """A decision with the title of its topic."""
 
     title: str
-    titles: dict[str, str]
 
 
 class TaskRecentAnswer(TypedDict):

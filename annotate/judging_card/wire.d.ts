@@ -475,7 +475,7 @@ export interface RecentJudgement {
   query_id: string;
 }
 
-/** A decision with the titles of its topic and, by id, of its documents. */
+/** A decision with the title of its topic. */
 export interface RecentListDecision {
   uuid: string | null;
   query_id: string;
@@ -486,10 +486,9 @@ export interface RecentListDecision {
   shown: string[];
   chosen: string[];
   title: string;
-  titles: Record<string, string>;
 }
 
-/** A decision with the titles of its topic and, by id, of its documents. */
+/** A decision with the title of its topic. */
 export interface RecentPreferenceDecision {
   uuid: string | null;
   query_id: string;
@@ -500,7 +499,6 @@ export interface RecentPreferenceDecision {
   left: string;
   right: string;
   title: string;
-  titles: Record<string, string>;
 }
 
 /** A decision that was not saved, and why. */

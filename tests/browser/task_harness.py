@@ -173,7 +173,7 @@ class Desk:
     def recent(self, ask: dict[str, Any]) -> dict[str, Any]:
         """The last decisions, newest first."""
         rows = list(self.current().values())[::-1][: ask["limit"]]
-        return {"decisions": [row | {"title": f"Topic {row['query_id']}", "titles": {}} for row in rows]}
+        return {"decisions": [row | {"title": f"Topic {row['query_id']}"} for row in rows]}
 
     def whole(self, ask: dict[str, Any]) -> dict[str, Any]:
         """A document with all of its text."""

@@ -158,7 +158,7 @@ function topicServer(kind) {
         return {
           decisions: [...standing(kind, log).values()]
             .reverse()
-            .map((each) => ({ ...each, title: "a title", titles: {} })),
+            .map((each) => ({ ...each, title: "a title" })),
         };
       if (route === "task/unit") return unit(body.query_id);
       const answer = commit(log, body.decisions);

@@ -42,8 +42,8 @@ export function countOf(state) {
   return { done: Math.max(0, Math.min(progress.goal, progress.done + mine)), goal: progress.goal };
 }
 
-/** @param {any} recent a decision with titles @returns {Entry} */
-function recentEntry({ title, titles: _, ...decision }) {
+/** @param {any} recent a decision with its title @returns {Entry} */
+function recentEntry({ title, ...decision }) {
   return { decision, title: title || decision.query_id, unit: null, was: null, order: 0 };
 }
 
