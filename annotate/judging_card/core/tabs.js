@@ -46,8 +46,8 @@ export const hear = (turn, { tab, message }) => {
 // ------------------------------------------------------------------------------------- whose it is to send
 
 /**
- * What was found in the browser's storage and waits in a tab that is alive is sent by that one, unless a decision of
- * this tab on the same follows it: then both send it, so that it never comes after the one that follows.
+ * Leaves decisions to the tab that made them, if it is alive. One that a later decision of this tab follows stays here
+ * too: both tabs send it, so that it cannot reach the server after its successor.
  *
  * @param {Turn} turn @param {string} tab
  */
@@ -62,7 +62,7 @@ function leaveTo({ kind, state }, tab) {
   state.outbox = state.outbox.filter((pending) => !theirs.includes(pending));
 }
 
-/** What waits in a tab no longer was answered, although this one did not hear it. @param {Turn} turn @param {string} tab @param {string[]} waiting */
+/** Takes decisions that another tab no longer holds as answered; this tab missed the message. @param {Turn} turn @param {string} tab @param {string[]} waiting */
 function takeUnheard(turn, tab, waiting) {
   const { state } = turn;
   const missed = Object.values(state.told).filter(({ pending, saved }) => pending.tab === tab && !saved);
