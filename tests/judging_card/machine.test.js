@@ -156,9 +156,7 @@ function topicServer(kind) {
     answer(route, body) {
       if (route === "task/recent")
         return {
-          decisions: [...standing(kind, log).values()]
-            .reverse()
-            .map((each) => ({ ...each, title: "a title" })),
+          decisions: [...standing(kind, log).values()].reverse().map((each) => ({ ...each, title: "a title" })),
         };
       if (route === "task/unit") return unit(body.query_id);
       const answer = commit(log, body.decisions);

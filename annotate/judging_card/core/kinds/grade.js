@@ -389,8 +389,9 @@ export const grade = {
   next(state) {
     const { scope } = state;
     const waits = state.outbox.length > 0 || scope.skips.length > 0;
-    if (state.mounted && scope.topicsDue && !waits)
-      return { lane: "sync", route: "topics", body: {}, context: contextOf(state) };
+    // While the topics cannot be fetched, what waits is sent without them.
+    if (state.mounted && scope.topicsDue && !(waits && state.sync.failures))
+      return { lane: "sync", route: "topics", body: {}, context: contextOf({ ...state, outbox: [] }) };
     const want = wanted(state);
     const isHungry = want > 0 && !state.exhausted && !scope.inLoop;
     const asks = state.mounted && scope.topic !== null && (state.wantsRecent || state.due || isHungry);
