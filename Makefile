@@ -20,10 +20,10 @@ NODE_TESTS := $(NODE) --test --test-reporter=dot --test-reporter-destination=std
 	--test-coverage-include='annotate/judging_card/core/**' --test-coverage-lines=95 --test-coverage-branches=90 \
 	'tests/judging_card/**/*.test.js'
 
-# The types take longest: they begin, and the others run beside them.
+# Two at a time; the type checks take longest and come first.
 CHECKS := check-types check-card-types check-style check-words check-imports
 IN_PAIRS = $(MAKE) --no-print-directory -j2
-# A file's tests share what they have built; long files begin.
+# Tests of one file share fixtures, so they run in one process. The order is that of tests/conftest.py: slow files first.
 FILES := -q --dist loadfile --no-loadscope-reorder
 
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
@@ -34,7 +34,7 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
 
-# A third process works while browsers and servers are waited for.
+# The third process uses the time in which others wait for browsers and servers.
 test: node_modules/.package-lock.json chromium ## everything the project checks
 	@$(IN_PAIRS) $(CHECKS) check-card
 	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 tests

@@ -41,9 +41,9 @@ settings.load_profile("cleverdon")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on the real collections need them beside the checkout; nobody else has to have them.
+    """Skip tests on the real collections where these are missing, and run slow files first.
 
-    Files that wait for browsers and commands begin, so that none of them is left to one process in the end.
+    Files that wait for browsers and commands take longest; at the end one of them would run alone.
     """
     items.sort(key=lambda item: item.path.relative_to(Path(__file__).parent).parts[0] in ("annotate", "collection"))
     if not (SHARED / "data").is_dir():

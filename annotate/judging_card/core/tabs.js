@@ -134,7 +134,7 @@ function takeSkipped(turn, { id }) {
   if (here) turn.notice("skipped-in-another-tab", { title: kind.title(unit) });
 }
 
-/** What other tabs write into the storage that all share: marks that wait, and refusals. @type {Handler<"stored">} */
+/** Takes drafts and refusals that other tabs write into the shared storage. @type {Handler<"stored">} */
 export const takeStored = ({ state }, { name, value }) => {
   if (name.startsWith("refused:")) {
     const others = state.refused.filter(({ uuid }) => name !== `refused:${uuid}`);

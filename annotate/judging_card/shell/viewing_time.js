@@ -3,17 +3,17 @@
 /** Ms without a key, the mouse or a scroll after which what follows counts as away. */
 const IDLE = 120_000;
 
-/** A clock of what is on screen. Its times are ms of the browser's clock that never jumps. */
+/** Measures how long a unit is on screen, in ms of the browser's monotonic clock. */
 export class ViewingTime {
   /** @param {() => boolean} isVisible */
   constructor(isVisible) {
     this.isVisible = isVisible;
     this.shownAt = new Date().toISOString();
     this.began = performance.now();
-    /** The last sign of life. */
+    /** Time of the last activity. */
     this.moved = this.began;
     this.active = 0;
-    /** Since when it is not added to `active` yet; null while the page is hidden. */
+    /** Start of the time not yet added to `active`; null while the page is hidden. */
     this.since = isVisible() ? this.began : null;
   }
 
@@ -24,13 +24,13 @@ export class ViewingTime {
     this.since = this.isVisible() ? now : null;
   }
 
-  /** A sign of life: what came before it and was too long without one counts as away. */
+  /** Records activity; a pause longer than IDLE before it counts as time away. */
   move() {
     this.run();
     this.moved = performance.now();
   }
 
-  /** When it was shown, and the seconds so far. */
+  /** When the unit was shown, and the active and away seconds so far. */
   read() {
     const away = performance.now() - this.began - this.active;
     const seconds = Math.round(this.active) / 1000;

@@ -131,7 +131,7 @@ export function grades(view, hint = "") {
       markAnswers(view, item, /** @type {HTMLElement[]} */ ([...node.children]), given);
     },
 
-    /** What was to be fetched from a panel is on screen now. */
+    /** Closes the panel once the unit that was fetched from it is on screen. */
     rendered(item, turned) {
       if (turned && item?.entry && COVERS.has(view.panel ?? "")) view.setPanel(null);
     },

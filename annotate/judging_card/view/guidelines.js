@@ -41,7 +41,7 @@ export function guidelines(view, topicId, beside) {
     panels: { guidelines: { node: "guidelinesPanel", beside } },
     /** Draws the guidelines, and the topic's note both there and with the topic. */
     render() {
-      // Nothing waits for them: they are asked for when the first units are here.
+      // They are requested after the first units, because nothing waits for them.
       if (!trouble && view.state.units.length) void ask();
       const { html, notes } = answer;
       const note = notes[topicId() ?? ""] ?? view.item?.unit.topic?.note ?? "";

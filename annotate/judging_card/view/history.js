@@ -64,13 +64,13 @@ function rowOf({ decision, title, order }, known, topics) {
 }
 
 /**
- * What is to be listed, newest first: the server's answer, and before it what was judged in this browser.
+ * The rows of the list, newest first: judgements of this browser, then the server's answer.
  *
  * @param {View["state"]} state @param {Row[]} logged @param {Filter} filter @param {boolean} alone without an answer
  */
 export function listPast(state, logged, filter, alone) {
   const answered = new Map(logged.map((row) => [idOf(row), row]));
-  // Those that came from the server stand where its answer has them; without an answer they are all there is.
+  // The server's answer lists what came from the server; without an answer the history does.
   const own = state.history.filter(({ order }) => order || alone).toReversed();
   const undone = state.outbox.filter(({ decision }) => decision.kind === "undone");
   const others = [...own, ...undone].map(({ decision }) => idOf(decision));

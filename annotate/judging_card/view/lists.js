@@ -29,7 +29,7 @@ class Row {
     this.tick = make(
       "div",
       { className: "cd-tick", tabIndex: 0, role: single ? "button" : "checkbox", dataset: { do: "choose" } },
-      // The key that selects it; those behind the tenth have the cursor alone.
+      // The key that selects it; rows after the tenth are reached by the cursor only.
       make("kbd", { hidden: i > 9 }, `${(i + 1) % 10}`),
       make("i", { className: "cd-box" }),
     );
@@ -91,7 +91,7 @@ export function lists(view) {
   /** The rows with the cursor and with the open text; -1 for none. */
   let at = -1;
   let open = -1;
-  /** Lines of a text that is not open, for how many rows; 0 to find out anew. */
+  /** Preview lines per row, and the number of rows they were computed for; 0 recomputes them. */
   let lines = 0;
   let fitted = 0;
 

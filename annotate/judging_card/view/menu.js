@@ -42,7 +42,7 @@ export function menu(view) {
     panels: {
       more: {
         node: "morePanel",
-        /** Arrows go through the menu; a key does what it always does, and the menu is closed. */
+        /** Arrow keys move through the menu; any other key closes it and keeps its meaning. */
         keys(event, { key }) {
           const buttons = buttonsIn(list);
           const at = view.active ? buttons.indexOf(view.active) : -1;

@@ -67,7 +67,7 @@ export function notes(view, hints) {
         inField: ({ key, shiftKey }) => (key === "Enter" && !shiftKey ? () => keep("key") : undefined),
       },
     },
-    /** A clicked decision takes the text of the open note along; other buttons wait. */
+    /** A click on a decision saves the open note with it; buttons that would leave the document are refused meanwhile. */
     mayClick(name) {
       if (view.panel !== "note" || BESIDE.has(name)) return true;
       if (LEAVE.has(name)) {

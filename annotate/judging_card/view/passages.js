@@ -62,7 +62,7 @@ export function passages(view, drawn) {
     const { text } = drawn.nodes;
     const root = text.getRootNode();
     const range = selectedRange(root);
-    // Of a selection that begins or ends outside of the card, not every browser says where.
+    // Some browsers do not report where a selection outside the card begins or ends.
     if (range?.startContainer.getRootNode() !== root || range.endContainer.getRootNode() !== root) return null;
     if (!liveRange(range).intersectsNode(text)) return null;
     const start = placeOf(drawn.segments, range.startContainer, range.startOffset, false);

@@ -23,7 +23,7 @@ export class Ruler {
     this.found = undefined;
   }
 
-  /** Where signs of two units begin: usually there are none. */
+  /** Starts of characters that take two code units; usually there are none. */
   get pairs() {
     this.found ??= [...this.text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map(({ index }) => index);
     return this.found;

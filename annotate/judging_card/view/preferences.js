@@ -51,7 +51,7 @@ export function preferences(view) {
     const place = /** @type {HTMLElement} */ (view.root.querySelector(`[data-side=${name}]`));
     return { name, place, tile: new Tile(/** @type {HTMLElement} */ (place.querySelector("article"))) };
   });
-  /** The side that has most of the room where they are stacked, until the next pair. */
+  /** The enlarged side where documents are stacked, until the next pair. */
   let larger = "";
   const answers = ANSWERS.map((name) => view.node(name));
   setColumns(view.node("answers"), ANSWERS.length);
@@ -77,7 +77,7 @@ export function preferences(view) {
     digit: (digit) => (ANSWERS[digit] ? answer(ANSWERS[digit]).run : null),
     attach(on) {
       for (const { place } of sides) {
-        // Whoever has come to it with Tab moves that one alone.
+        // A document that was focused with Tab scrolls alone.
         on(place, "focusin", () => place.toggleAttribute("data-scrolls", place.matches(":focus-visible")));
         on(place, "focusout", () => place.removeAttribute("data-scrolls"));
       }

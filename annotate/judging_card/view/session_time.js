@@ -46,11 +46,11 @@ export function inOrder(topics) {
 
 /** The word after a long stretch of work. @param {View} view @returns {Part} */
 export function breaks(view) {
-  /** Ms when the stretch of work began, and of the last sign of life. */
+  /** Start of the stretch of work and last activity, in ms. */
   let began = performance.now();
   let moved = began;
   let isBegun = false;
-  /** Ms at work after which the next word is said. */
+  /** Working time in ms after which the next break is suggested. */
   let due = restAfter();
   let words = "";
 
@@ -97,7 +97,7 @@ export function breaks(view) {
       view.setLine("restingWords", words, "resting");
       if (isBegun || !restAfter() || !view.state.units.length) return;
       isBegun = true;
-      // What was worked before this page was opened, on this device or another, counts as well.
+      // Work before this page was opened, on any device, counts too.
       void view.ask("time", {}).then(({ answer }) => (began -= (answer?.since_break ?? 0) * 1000));
     },
   };

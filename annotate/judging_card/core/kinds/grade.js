@@ -27,7 +27,7 @@ const MOST_FEEDBACK = 5;
  * @property {Topic[] | null} topics null until they have arrived
  * @property {string | null} topic the open one
  * @property {number} visit changes with the topic: answers to what was asked before no longer count
- * @property {string | null} wanted the topic that the page was opened for; null for none in particular
+ * @property {string | null} askedTopic the topic that the page was opened for; null for none in particular
  * @property {string | null} here the last topic that this browser knows of
  * @property {string | null} last the topic of the newest judgement that this browser knows of
  * @property {{ query_id: string, doc_id: string }[]} skips not sent yet
@@ -158,18 +158,18 @@ function takeTopics(turn, { topics, last: there, work }) {
   const { scope } = state;
   Object.assign(scope, { topics, topicsDue: false });
   const current = topicOf(scope, scope.topic);
-  if (current && (scope.wanted !== null || !isDone(state, current))) return; // whoever comes back comes to work
+  if (current && (scope.askedTopic !== null || !isDone(state, current))) return; // whoever comes back comes to work
   // If the server's newest judgement is in another topic than the newest that this browser knew of, then another device
   // has been used since, and its topic is the newer one.
   const isNewer = there !== null && there !== scope.last;
   const last = topicOf(scope, scope.here === null || isNewer ? there : scope.here);
   if (there !== null) keepLast(turn, there);
   const first = topicOf(scope, work) ?? topics.find((topic) => !isDone(state, topic)) ?? topics[0];
-  const wanted = topicOf(scope, scope.wanted);
-  const start = wanted ?? (last && !isDone(state, last) ? last : first);
+  const askedTopic = topicOf(scope, scope.askedTopic);
+  const start = askedTopic ?? (last && !isDone(state, last) ? last : first);
   if (!start) return;
   openTopic(turn, start.query_id);
-  scope.chosen = start === wanted;
+  scope.chosen = start === askedTopic;
 }
 
 // ------------------------------------------------------------------------------------------------ asking
@@ -352,8 +352,20 @@ export const grade = {
   marks: { note: null, flagged: false, passages: [] },
   blank: { relevance: null },
   scope: ({ topic = null, last = null }) => ({
-    ...{ ...UNKNOWN, topics: null, topic: null, wanted: null, here: topic, last, all: null, feedback: null },
-    ...{ visit: 0, skips: [], tried: [], apart: {}, calibrating: false, topicsDue: false },
+    ...UNKNOWN,
+    topics: null,
+    topic: null,
+    visit: 0,
+    askedTopic: null,
+    here: topic,
+    last,
+    skips: [],
+    tried: [],
+    calibrating: false,
+    topicsDue: false,
+    all: null,
+    apart: {},
+    feedback: null,
   }),
   title: (unit) => docOf(unit).title || docOf(unit).doc_id,
   subject: idOf,
@@ -389,7 +401,7 @@ export const grade = {
   next(state) {
     const { scope } = state;
     const waits = state.outbox.length > 0 || scope.skips.length > 0;
-    // While the topics cannot be fetched, what waits is sent without them.
+    // After a failure, unsent judgements go first, so that they do not wait for the topics.
     if (state.mounted && scope.topicsDue && !(waits && state.sync.failures))
       return { lane: "sync", route: "topics", body: {}, context: contextOf({ ...state, outbox: [] }) };
     const want = wanted(state);
@@ -412,8 +424,8 @@ export const grade = {
   mount(turn, { fresh, asked }) {
     const { scope } = turn.state;
     if (!fresh) return;
-    if (asked !== null && asked !== scope.wanted && asked !== scope.topic) changeTopic(turn, asked, true);
-    Object.assign(scope, { topicsDue: true, wanted: asked });
+    if (asked !== null && asked !== scope.askedTopic && asked !== scope.topic) changeTopic(turn, asked, true);
+    Object.assign(scope, { topicsDue: true, askedTopic: asked });
   },
   handlers: {
     topic: (turn, { queryId }) => changeTopic(turn, queryId, true),

@@ -18,7 +18,7 @@ const RECENT = 40;
 /** @typedef {Omit<Partial<Kind<Scope>>, "take"> & Pick<Kind, "name" | "title" | "subject" | "unitId" | "about"> & Own} UnitKind */
 
 /**
- * What a kind says besides; its name is that of the task.
+ * The fields that each of these kinds defines itself; its name is that of the task.
  *
  * @typedef {object} Own
  * @property {string} route
@@ -116,7 +116,7 @@ export function unitKind(own) {
     }
     const subject = own.subject(decision);
     const known = entryOf(kind, state, subject);
-    // What is on its way from here is newer than the answer.
+    // An unsent decision of this browser is newer than the answer.
     const isNewer = known?.unit && outstanding(state).some((each) => own.subject(each.decision) === subject);
     const entry = { decision, title: own.title(unit), unit, was: known?.was ?? null, order: known?.order ?? 0 };
     const shown = isNewer ? known : entry;
