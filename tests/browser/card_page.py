@@ -14,6 +14,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from tests.browser.card_harness import Desk
 from tests.browser.chromium import PATIENCE
+from tests.browser.windows import Windows, open_window
 
 HIGHLIGHTED = """(name) => [...CSS.highlights.get(name) ?? []].map((each) => {
   const range = document.createRange();
@@ -157,13 +158,6 @@ def words(desk: Desk) -> list[tuple[str, Any]]:
     return [(row["doc_id"], row["relevance"] if row["kind"] == "graded" else row["kind"]) for row in desk.log]
 
 
-def empty_storage(page: Page, origin: str) -> None:
-    """Forget what pages of this origin have stored; what they have fetched stays."""
-    session = page.context.new_cdp_session(page)
-    session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
-    session.detach()
-
-
 def run_axe(page: Page, within: object = None) -> Any:
     """What axe-core objects to on the page, or within a part of it; its half megabyte is sent to a page once."""
     if not page.evaluate("'axe' in window"):
@@ -175,33 +169,30 @@ def run_axe(page: Page, within: object = None) -> Any:
 C = TypeVar("C", bound=Card)
 
 
-def make_cards(shared: BrowserContext, origin: str, kind: type[C], size: tuple[int, int]) -> Iterator[Callable[..., C]]:
-    """Makes cards in windows with an empty storage; at the end nothing may have gone wrong in the pages.
+def make_cards(windows: Windows, origin: str, kind: type[C], size: tuple[int, int]) -> Iterator[Callable[..., C]]:
+    """Makes cards, each in a window with an empty storage; at the end nothing may have gone wrong in the pages.
 
-    The first card of a test is in the module's window, unless it is to be `alone` or in a window of another kind.
+    A card that is `alone`, or has a `script` that runs before the page's own, is in a window that no test has after it.
     """
     contexts: list[BrowserContext] = []
     cards: list[C] = []
 
     def make(script: str = "", *, alone: bool = False, viewport: dict[str, int] | None = None, **options: Any) -> C:
         viewport = viewport or {"width": size[0], "height": size[1]}
-        if cards or alone or script or options:
-            assert shared.browser
-            contexts.append(shared.browser.new_context(viewport=viewport, **options))
-            contexts[-1].set_default_timeout(PATIENCE)
+        if alone or script:
+            window = open_window(windows.browser, viewport, **options)
+            contexts.append(window)
             if script:
-                contexts[-1].add_init_script(script)
-            page = contexts[-1].new_page()
+                window.add_init_script(script)
         else:
-            page = shared.new_page()
-            page.set_viewport_size(viewport)
-            empty_storage(page, origin)
-        cards.append(kind(page, origin + "/"))
+            window = windows.lend(viewport, **options)
+        cards.append(kind(window.pages[0], origin + "/"))
         return cards[-1]
 
     yield make
     for card in cards:
         assert card.errors == []
         assert card.page.evaluate("window.calls") == {"setStateValue": 0, "setTriggerValue": 0}
+        card.page.remove_listener("pageerror", card.failed)
     for context in contexts:
         context.close()

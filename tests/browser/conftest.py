@@ -10,9 +10,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser.card_harness import Desk, Harness
-from tests.browser.card_page import Card, empty_storage, make_cards
+from tests.browser.card_page import Card, make_cards
 from tests.browser.chromium import HELP, PATIENCE, find
 from tests.browser.serving import Serving
+from tests.browser.task_harness import TaskCard, TaskHarness
+from tests.browser.windows import Windows
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -38,36 +40,23 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture(scope="module")
-def module_context(browser: Browser) -> Iterator[BrowserContext]:
-    """A window for the tests of a module: in another one a page fetches and compiles all of its scripts anew."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    context.set_default_timeout(PATIENCE)
-    yield context
-    context.close()
+@pytest.fixture(scope="session")
+def windows(browser: Browser) -> Windows:
+    """Windows for all browser tests of a run."""
+    return Windows(browser)
 
 
 @pytest.fixture
-def shared_context(module_context: BrowserContext) -> Iterator[BrowserContext]:
-    """The module's window without a page and without a cookie; its storage is what the test before has left."""
-    yield module_context
-    for page in module_context.pages:
-        page.close()
-    module_context.unroute_all()
-    module_context.set_offline(False)
-    module_context.clear_cookies()
+def make_window(windows: Windows) -> Iterator[Callable[..., BrowserContext]]:
+    """Gives windows with nobody signed in and nothing stored; see :meth:`~tests.browser.windows.Windows.lend`."""
+    yield windows.lend
+    windows.take_back()
 
 
 @pytest.fixture
-def context(shared_context: BrowserContext) -> Iterator[BrowserContext]:
+def context(make_window: Callable[..., BrowserContext]) -> BrowserContext:
     """A window with nobody signed in and nothing stored."""
-    yield shared_context
-    origins = {"/".join(page.url.split("/")[:3]) for page in shared_context.pages if page.url.startswith("http")}
-    for page in shared_context.pages:
-        page.close()
-    blank = shared_context.new_page()
-    for origin in origins:
-        empty_storage(blank, origin)
+    return make_window()
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +76,17 @@ def serving(built: tuple[Any, ...], tmp_path_factory: pytest.TempPathFactory) ->
 # --- the judging card by itself, with a stand-in of its routes ----------------------------------------
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def harness() -> Iterator[Harness]:
     """The page with the card, served."""
     with Harness() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def task_harness() -> Iterator[TaskHarness]:
+    """The page with one of the other cards, served."""
+    with TaskHarness() as running:
         yield running
 
 
@@ -102,9 +98,17 @@ def desk(harness: Harness) -> Desk:
 
 
 @pytest.fixture
-def make_card(shared_context: BrowserContext, harness: Harness) -> Iterator[Callable[..., Card]]:
+def make_card(windows: Windows, make_window: object, harness: Harness) -> Iterator[Callable[..., Card]]:
     """Makes cards; see :func:`~tests.browser.card_page.make_cards`."""
-    yield from make_cards(shared_context, harness.url, Card, (1280, 720))
+    yield from make_cards(windows, harness.url, Card, (1280, 720))
+
+
+@pytest.fixture
+def make_task_card(
+    windows: Windows, make_window: object, task_harness: TaskHarness
+) -> Iterator[Callable[..., TaskCard]]:
+    """Makes cards of the other tasks; see :func:`~tests.browser.card_page.make_cards`."""
+    yield from make_cards(windows, task_harness.url, TaskCard, (1280, 800))
 
 
 @pytest.fixture

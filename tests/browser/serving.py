@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import secrets
 import signal
@@ -18,22 +19,6 @@ from collection.records import Role
 from tests.helpers import SHARED
 
 CRANFIELD = SHARED / "data" / "cranfield"
-
-WATCH_KEYS = """
-  window.pressed = [];
-  window.addEventListener("keydown", (event) => {
-    const deep = (root) => {
-      const found = root.querySelector("[data-part=doc-id]");
-      if (found) return found;
-      for (const node of root.querySelectorAll("*")) {
-        const inner = node.shadowRoot && deep(node.shadowRoot);
-        if (inner) return inner;
-      }
-      return null;
-    };
-    window.pressed.push({key: event.key, shown: deep(document)?.textContent});
-  }, true);
-"""
 
 STATE = """((find) => find(find, document))((find, root) => {
   for (const node of root.querySelectorAll("*")) {
@@ -58,11 +43,15 @@ def free_port() -> int:
             return port
 
 
+usual_port = functools.cache(free_port)
+"""The same for one server after another: what a browser has fetched and compiled is of an address with a port."""
+
+
 class Serving:
     """`cleverdon serve` on a campaign, as a process that can be killed and started again."""
 
     def __init__(self, directory: Path, port: int | None = None) -> None:
-        self.directory, self.port = directory, port or free_port()
+        self.directory, self.port = directory, port or usual_port()
         self.start()
 
     def start(self) -> None:
@@ -91,14 +80,14 @@ def use_link(page: Page, link: str) -> None:
 
 
 def sign_in(context: BrowserContext, serving: Serving, name: str = "ann", role: Role = "manager") -> Page:
-    """A page of somebody with this role, who is signed in without a page being drawn for it."""
+    """The window's page, for somebody with this role, who is signed in without a page being drawn for it."""
     with Campaign(serving.directory) as campaign:
         if name not in campaign.accounts.table()["name"].tolist():
             campaign.accounts.add(name, role)
         token = campaign.accounts.make_signin_link(name)
     answer = context.request.post(f"{serving.url}/signin", form={"token": token}, max_redirects=0)
     assert answer.status == 303, answer.text()
-    return context.new_page()
+    return context.pages[0]
 
 
 def shown(page: Page) -> str:

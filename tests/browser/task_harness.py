@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Locator
+from playwright.sync_api import Locator
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -22,7 +21,7 @@ from annotate.judging.card import ADJUDICATION, CARDS
 from annotate.judging.card_modules import card_modules
 from collection.preferences import Lookahead, look_ahead, plan
 from tests.browser.card_harness import REASONS, Harness, as_sent, page_of
-from tests.browser.card_page import Card, make_cards, run_axe
+from tests.browser.card_page import Card, run_axe
 
 CAP = 4000
 AHEAD = 3
@@ -264,11 +263,6 @@ def faults(card: TaskCard) -> list[tuple[str, str]]:
     found = run_axe(card.page)
     grave = [fault for fault in found if fault["impact"] in ("serious", "critical")]
     return [(fault["id"], fault["nodes"][0]["html"]) for fault in grave]
-
-
-def make_task_cards(shared: BrowserContext, harness: TaskHarness) -> Iterator[Callable[..., TaskCard]]:
-    """Makes cards; see :func:`~tests.browser.card_page.make_cards`."""
-    yield from make_cards(shared, harness.url, TaskCard, (1280, 800))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,6 @@ def test_axe_finds_nothing_serious_in_any_panel(full, make_card, theme, size):
     card.press("1", "2")
     card.says("status", "will be sent")
     assert faults(card.page) == []
-    card.page.on("dialog", lambda dialog: dialog.accept())
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +113,7 @@ def built(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_on_the_real_page(serving, browser, scheme):
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+def test_axe_finds_nothing_serious_on_the_real_page(serving, context):
     page = sign_in(context, serving)
     page.goto(f"{serving.url}/judge")
     expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
@@ -124,12 +121,14 @@ def test_axe_finds_nothing_serious_on_the_real_page(serving, browser, scheme):
     for key, name in PANELS.items():
         page.keyboard.press(key)
         expect(page.locator(f"[data-part={name}-panel]")).to_be_visible()
-        # What is in a shadow root is named by the way to it; the frame around the card is Streamlit's.
-        assert [fault for fault in faults(page) if isinstance(fault[1][0], list)] == [], name
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", scheme)
+            # What is in a shadow root is named by the way to it; the frame around the card is Streamlit's.
+            assert [fault for fault in faults(page) if isinstance(fault[1][0], list)] == [], (name, scheme)
         page.keyboard.press("Escape")
         page.keyboard.press("Escape")
         expect(page.locator(f"[data-part={name}-panel]")).to_be_hidden()
-    context.close()
 
 
 @pytest.mark.parametrize("key", PANELS)
@@ -321,9 +320,8 @@ def test_right_to_left_titles_do_not_turn_the_lines_of_the_desk(harness, make_ca
 
 
 @pytest.mark.slow
-def test_a_toolbar_of_a_table_covers_no_heading_on_a_touch_screen(serving, browser):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    page = sign_in(context, serving)
+def test_a_toolbar_of_a_table_covers_no_heading_on_a_touch_screen(serving, make_window):
+    page = sign_in(make_window(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), serving)
     page.goto(serving.url)
     expect(page.get_by_test_id("stElementToolbar").first).to_have_css("opacity", "1")
     text = page.get_by_role("heading", name="Topics").evaluate(
@@ -331,4 +329,3 @@ def test_a_toolbar_of_a_table_covers_no_heading_on_a_touch_screen(serving, brows
         " return Math.max(...[...range.getClientRects()].map((box) => box.bottom)); }"
     )
     assert page.get_by_test_id("stElementToolbarButtonContainer").first.bounding_box()["y"] >= text
-    context.close()

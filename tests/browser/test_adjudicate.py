@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import expect
 
 from tests.browser.adjudicate_desk import PAYLOAD, AdjudicationDesk, hostile, opinion, said
-from tests.browser.task_harness import TaskCard, TaskHarness, document, faults, make_task_cards
+from tests.browser.task_harness import TaskCard, TaskHarness, document, faults
 
 pytestmark = pytest.mark.browser
 
 SIZES = [(390, 844), (640, 400), (1280, 800)]
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[TaskHarness]:
-    with TaskHarness() as running:
-        yield running
+@pytest.fixture
+def desk(task_harness: TaskHarness) -> AdjudicationDesk:
+    task_harness.desk = AdjudicationDesk()
+    return task_harness.desk
 
 
 @pytest.fixture
-def desk(running: TaskHarness) -> AdjudicationDesk:
-    running.desk = AdjudicationDesk()
-    return running.desk
-
-
-@pytest.fixture
-def make_card(shared_context: BrowserContext, running: TaskHarness) -> Iterator[Callable[..., TaskCard]]:
-    yield from make_task_cards(shared_context, running)
+def make_card(make_task_card: Callable[..., TaskCard]) -> Callable[..., TaskCard]:
+    return make_task_card
 
 
 @pytest.fixture
@@ -76,8 +70,8 @@ def test_the_buttons_do_the_same(card, desk):
     ]  # fmt: skip
 
 
-def test_no_judgements_are_shown_where_no_pair_is(running, make_card):
-    running.desk = AdjudicationDesk({"t0": [document(0)]})
+def test_no_judgements_are_shown_where_no_pair_is(task_harness, make_card):
+    task_harness.desk = AdjudicationDesk({"t0": [document(0)]})
     card = make_card(viewport={"width": 390, "height": 844}).open()
     expect(card.part("opinions")).to_be_visible()
     card.press("1")
@@ -85,8 +79,8 @@ def test_no_judgements_are_shown_where_no_pair_is(running, make_card):
     expect(card.part("opinions")).to_be_hidden()
 
 
-def test_a_card_with_nothing_left_asks_again_only_where_others_hold_pairs(running, make_card):
-    desk = running.desk = AdjudicationDesk({"t0": [document(0), document(1)]})
+def test_a_card_with_nothing_left_asks_again_only_where_others_hold_pairs(task_harness, make_card):
+    desk = task_harness.desk = AdjudicationDesk({"t0": [document(0), document(1)]})
     desk.held = {"d001"}
     card = make_card(alone=True)
     card.page.clock.install()
@@ -141,8 +135,8 @@ def test_names_are_hidden_until_one_asks(card):
     expect(text).not_to_contain_text("bob")
 
 
-def test_marked_passages_flags_and_reasons_are_shown(running, make_card):
-    desk = running.desk = AdjudicationDesk()
+def test_marked_passages_flags_and_reasons_are_shown(task_harness, make_card):
+    desk = task_harness.desk = AdjudicationDesk()
     desk.opinions["d000"] = [
         opinion(0, reason=None, passages=[[0, 7]], quotes=["Passage"], flagged=True),
         opinion(None, 1),
@@ -174,9 +168,9 @@ def outside(card: TaskCard, width: int, height: int) -> list[str]:
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_hostile_opinions_move_no_button_and_run_nothing(running, make_card, width, height):
+def test_hostile_opinions_move_no_button_and_run_nothing(task_harness, make_card, width, height):
     long = document(0, title="long title " * 300)
-    desk = running.desk = AdjudicationDesk({"t0": [long, *map(document, range(1, 9))]})
+    desk = task_harness.desk = AdjudicationDesk({"t0": [long, *map(document, range(1, 9))]})
     desk.opinions["d001"] = hostile()
     desk.opinions["d002"] = [opinion(0, n, annotator=PAYLOAD) for n in range(12)]
     desk.notes["t0"] = PAYLOAD * 20
@@ -207,8 +201,8 @@ def test_hostile_opinions_move_no_button_and_run_nothing(running, make_card, wid
     assert card.part("scroller").bounding_box()["height"] >= (140 if height > 500 else 60), "there is room to read"
 
 
-def test_two_opinions_are_in_sight_on_a_phone(running, make_card):
-    desk = running.desk = AdjudicationDesk()
+def test_two_opinions_are_in_sight_on_a_phone(task_harness, make_card):
+    desk = task_harness.desk = AdjudicationDesk()
     desk.opinions["d000"] = [opinion(1), opinion(3, 1)]
     card = make_card(viewport={"width": 390, "height": 844}).open(padding="108px 16px 12px")
     expect(card.page.locator(".cd-opinion")).to_have_count(2)
@@ -218,8 +212,8 @@ def test_two_opinions_are_in_sight_on_a_phone(running, make_card):
     assert card.part("scroller").bounding_box()["height"] > 250
 
 
-def test_the_narrative_uses_the_room_below_the_judgements(running, make_card):
-    running.desk = AdjudicationDesk()
+def test_the_narrative_uses_the_room_below_the_judgements(task_harness, make_card):
+    task_harness.desk = AdjudicationDesk()
     card = make_card(viewport={"width": 1280, "height": 900}).open()
     card.page.evaluate("window.part('narrative').textContent = 'A long narrative. '.repeat(36)")
     need, place = card.part("need"), card.part("opinions-place")
@@ -232,8 +226,8 @@ def test_the_narrative_uses_the_room_below_the_judgements(running, make_card):
     )
 
 
-def test_folded_notes_open_and_close(running, make_card):
-    desk = running.desk = AdjudicationDesk()
+def test_folded_notes_open_and_close(task_harness, make_card):
+    desk = task_harness.desk = AdjudicationDesk()
     desk.opinions["d000"] = hostile()
     card = make_card().open()
     row = card.page.locator(".cd-opinion").nth(3)
@@ -245,8 +239,8 @@ def test_folded_notes_open_and_close(running, make_card):
     assert row.bounding_box()["height"] == before
 
 
-def test_grades_whose_sentence_begins_oddly_have_words(running, make_card):
-    desk = running.desk = AdjudicationDesk()
+def test_grades_whose_sentence_begins_oddly_have_words(task_harness, make_card):
+    desk = task_harness.desk = AdjudicationDesk()
     desk.scale = [
         {"grade": 0, "label": "**no**", "sentence": "**no**: not"},
         {"grade": 1, "label": "material/home", "sentence": ":material/home: yes"},
@@ -259,8 +253,8 @@ def test_grades_whose_sentence_begins_oddly_have_words(running, make_card):
 
 
 @pytest.mark.parametrize(("theme", "width"), [("dark", 1280), ("light", 390)])
-def test_axe_finds_nothing_and_screen_readers_hear_what_happens(running, make_card, theme, width):
-    desk = running.desk = AdjudicationDesk()
+def test_axe_finds_nothing_and_screen_readers_hear_what_happens(task_harness, make_card, theme, width):
+    desk = task_harness.desk = AdjudicationDesk()
     desk.opinions["d001"] = hostile()[5:]
     card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
     card.press("2")

@@ -23,16 +23,6 @@ SIZES = [(1280, 800), (390, 844)]
 SHOWN = "[data-part=document]:not([hidden]) [data-name=id]"
 NOTES = [PAYLOAD, ZALGO, "\u202egnp.exe", ":material/home: **x**", "\n".join(["line"] * 5000)]
 
-WATCH = """
-window.pressed = [];
-window.addEventListener("keydown", (event) => {
-  const id = "[data-part=document]:not([hidden]) [data-name=id]";
-  const deep = (root) => root.querySelector(id) ?? [...root.querySelectorAll("*")].reduce(
-    (found, { shadowRoot }) => found ?? (shadowRoot && deep(shadowRoot)), null);
-  window.pressed.push([event.key, deep(document)?.textContent]);
-}, true);
-"""
-
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
@@ -59,7 +49,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 
 def opened(context: BrowserContext, serving: Serving) -> Page:
     page = sign_in(context, serving)
-    page.add_init_script(WATCH)
     page.goto(f"{serving.url}/adjudicate")
     expect(page.locator(SHOWN)).not_to_be_empty()
     return page
@@ -130,7 +119,7 @@ def test_each_of_twenty_presses_counts(serving: Serving, context: BrowserContext
         page.keyboard.press(key)
         page.wait_for_timeout(30)
     saved(page)
-    pressed = [tuple(each) for each in page.evaluate("window.pressed")]
+    pressed = [(each["key"], each["shown"]) for each in page.evaluate("window.pressed")]
     assert len(pressed) == len({doc_id for _, doc_id in pressed}) == 20
     assert adjudicated(serving) == before + pressed
     expect(page.locator("[data-part=all-count]")).to_have_text(f"{len(before) + 20} of {PAIRS}")
@@ -147,7 +136,7 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(serving: Serving, 
     for key in "102":
         page.keyboard.press(key)
     expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
-    pressed = [tuple(each) for each in page.evaluate("window.pressed")]
+    pressed = [(each["key"], each["shown"]) for each in page.evaluate("window.pressed")]
     assert len(pressed) == 9
     following = page.locator(SHOWN).inner_text()
     assert set(pressed[:4]) <= set(adjudicated(serving)) - set(before)

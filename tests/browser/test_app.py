@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Response, expect
 
 from collection import Campaign, Judgement, formats
-from tests.browser.serving import CRANFIELD, WATCH_KEYS, Serving, press, saved, shown, sign_in
+from tests.browser.serving import CRANFIELD, Serving, press, saved, shown, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -64,10 +64,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int
 
 
 def open_card(context: BrowserContext, serving: Serving, topic: str) -> Page:
-    """Sign in as the topic's own annotator and open it. Keys are watched from before the card is there, so that what
-    is noted is what was on screen when the key went down, not what the card showed then."""
+    """Sign in as the topic's own annotator and open it."""
     page = sign_in(context, serving, f"annotator {topic}", "manager")
-    page.add_init_script(WATCH_KEYS)
     page.goto(f"{serving.url}/judge?topic={topic}")
     expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
     return page
@@ -154,12 +152,12 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving
     """SIGKILL in the middle of judging, three times; what waits in the browser arrives when the server is back."""
     page = open_card(context, serving, "5")
     acknowledged: set[str] = set()
-    page.on(
-        "response",
-        lambda answer: (
-            acknowledged.update(answer.json()["saved"]) if answer.url.endswith("/sync") and answer.ok else None
-        ),
-    )
+
+    def heard(answer: Response) -> None:
+        if answer.url.endswith("/sync") and answer.ok:
+            acknowledged.update(answer.json()["saved"])
+
+    page.on("response", heard)
     graded = 0
     for _ in range(3):
         assert sys.platform != "linux" or not _children(serving.process.pid), "a killed server would leave a process"
@@ -178,6 +176,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving
     log = log_of(serving, "5")
     assert acknowledged <= set(log["uuid"])
     assert len(log) == log["doc_id"].nunique() == graded
+    page.remove_listener("response", heard)
 
 
 def _children(pid: int) -> list[str]:
@@ -224,7 +223,7 @@ def test_import_page_says_the_line(serving: Serving, context: BrowserContext, tm
 
 
 def test_without_the_link_nothing_is_shown(serving: Serving, context: BrowserContext) -> None:
-    page = context.new_page()
+    page = context.pages[0]
     for place in ("", "judge", "export", "compare"):
         page.goto(f"{serving.url}/{place}")
         expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

@@ -216,7 +216,6 @@ def test_a_reload_sends_what_waits_and_does_not_show_it_again(card, desk):
     desk.fail = 503
     card.press(*"012")
     expect(card.part("status")).to_have_text("3 not saved yet")
-    card.page.on("dialog", lambda dialog: dialog.accept())  # "leave the page?"
     desk.requests.clear()
     card.open(first=None)
     card.says("status", "3 not saved yet")
@@ -238,7 +237,6 @@ def test_what_waits_belongs_to_one_annotator(card, desk):
     desk.fail = 500
     card.press("1")
     expect(card.part("status")).to_have_text("1 not saved yet")
-    card.page.on("dialog", lambda dialog: dialog.accept())
     card.open(first=None, annotator="grace")
     desk.fail = None
     card.shows("d100")
@@ -278,8 +276,8 @@ def test_a_refused_judgement_is_shown_until_dismissed(card, desk):
     expect(card.part("refused")).to_be_empty()
 
 
-def test_leaving_is_questioned_only_after_a_failure(card, desk):
-    asked = []
+def test_leaving_is_questioned_only_after_a_failure(desk, make_card):
+    card, asked = make_card(alone=True).open(), []
     card.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
     card.press("1")
     card.saved()

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import expect
 
 from tests.browser.card_page import was_undone
-from tests.browser.task_harness import Desk, TaskCard, TaskHarness, document, faults, make_task_cards, topics
+from tests.browser.task_harness import Desk, TaskCard, TaskHarness, document, faults, topics
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def lists() -> Iterator[TaskHarness]:
-    with TaskHarness() as running:
-        yield running
+@pytest.fixture
+def desk(task_harness: TaskHarness) -> Desk:
+    task_harness.desk = Desk("list")
+    return task_harness.desk
 
 
 @pytest.fixture
-def desk(lists: TaskHarness) -> Desk:
-    lists.desk = Desk("list")
-    return lists.desk
-
-
-@pytest.fixture
-def make_card(shared_context: BrowserContext, lists: TaskHarness) -> Iterator[Callable[..., TaskCard]]:
-    yield from make_task_cards(shared_context, lists)
+def make_card(make_task_card: Callable[..., TaskCard]) -> Callable[..., TaskCard]:
+    return make_task_card
 
 
 @pytest.fixture
@@ -86,8 +80,8 @@ def test_nothing_is_said_by_mistake(card, desk):
     assert chosen(desk) == [("t0", [1, 2, 3])]
 
 
-def test_one_choice_goes_on_at_once(lists, make_card):
-    desk = lists.desk = Desk("list", topics(8, 12), most_chosen=1)
+def test_one_choice_goes_on_at_once(task_harness, make_card):
+    desk = task_harness.desk = Desk("list", topics(8, 12), most_chosen=1)
     card = make_card().open()
     expect(card.part("done")).to_be_hidden()
     card.press("3")
@@ -128,8 +122,8 @@ def meant(card: TaskCard) -> list[Any]:
     return found
 
 
-def test_a_key_shows_the_next_list_at_once(lists, make_card):
-    desk = lists.desk = Desk("list", topics(30, 10), most_chosen=1)
+def test_a_key_shows_the_next_list_at_once(task_harness, make_card):
+    desk = task_harness.desk = Desk("list", topics(30, 10), most_chosen=1)
     desk.pool = {q: [d | {"text": d["text"] * 8} for d in documents] for q, documents in desk.pool.items()}
     card = make_card().open()
     desk.delay = 0.2  # the network plays no part in it
@@ -168,10 +162,10 @@ def test_the_mouse_chooses_opens_and_finishes(card, desk):
 # ------------------------------------------------------------------------------------ texts, and going back
 
 
-def test_one_text_opens_in_its_place_and_can_be_had_whole(lists, make_card):
+def test_one_text_opens_in_its_place_and_can_be_had_whole(task_harness, make_card):
     long = document(1, text="A river. " * 900, metadata={"year": 1958, "link": "https://example.org/1"})
     odd = document(2, title="", text=None)
-    lists.desk = Desk("list", {"t0": [document(0), long, odd], "t1": [document(3)]})
+    task_harness.desk = Desk("list", {"t0": [document(0), long, odd], "t1": [document(3)]})
     card = make_card().open()
     card.press("ArrowDown", "ArrowDown", "e")
     whole = card.page.locator(".cd-whole:visible")
@@ -292,9 +286,9 @@ def test_two_tabs_of_one_annotator_do_not_fight(card, desk):
 
 
 @pytest.mark.parametrize("root", ["shadow", "div"])
-def test_texts_are_texts_and_titles_stay_apart(lists, make_card, root):
+def test_texts_are_texts_and_titles_stay_apart(task_harness, make_card, root):
     bad = "<img src=x onerror=window.broken=1>\u202eabc"
-    desk = lists.desk = Desk("list", {"t0": [document(0, title=bad, text=bad), document(1, doc_id=bad)]})
+    desk = task_harness.desk = Desk("list", {"t0": [document(0, title=bad, text=bad), document(1, doc_id=bad)]})
     desk.notes = {"t0": bad}
     card = make_card().open(root=root)
     card.press("ArrowDown", "e")
@@ -328,8 +322,8 @@ def test_a_mounted_card_that_is_mounted_again_keeps_what_it_has(card, desk):
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 400), (1280, 800)])
-def test_nothing_is_cut_and_buttons_stay_where_they_are(lists, make_card, width, height):
-    lists.desk = Desk("list", topics(5, 10))
+def test_nothing_is_cut_and_buttons_stay_where_they_are(task_harness, make_card, width, height):
+    task_harness.desk = Desk("list", topics(5, 10))
     card = make_card(viewport={"width": width, "height": height}).open(padding="8px")
     places = "part('done').getBoundingClientRect().top + ' ' + part('none').getBoundingClientRect().top"
     before = card.page.evaluate(places)
@@ -345,8 +339,8 @@ def test_nothing_is_cut_and_buttons_stay_where_they_are(lists, make_card, width,
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
-def test_axe_finds_nothing_and_screen_readers_hear_what_happens(lists, make_card, theme, width):
-    lists.desk = Desk("list", topics(5, 10))
+def test_axe_finds_nothing_and_screen_readers_hear_what_happens(task_harness, make_card, theme, width):
+    task_harness.desk = Desk("list", topics(5, 10))
     card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
     expect(card.part("spoken")).to_have_text("Topic t0: 10 documents")
     card.press("2", "Enter")
@@ -392,8 +386,8 @@ def test_keys_and_texts_are_each_annotators_own(card, desk):
 # -------------------------------------------------------------------------- what is late, and what is not drawn
 
 
-def test_nothing_is_drawn_before_the_topic_that_was_asked_for(lists, make_card):
-    desk = lists.desk = Desk("list", most_chosen=1)
+def test_nothing_is_drawn_before_the_topic_that_was_asked_for(task_harness, make_card):
+    desk = task_harness.desk = Desk("list", most_chosen=1)
     desk.delay = 0.2
     card = make_card().open(None, query_id="t9")
     seen = card.page.evaluate(
@@ -414,8 +408,8 @@ def test_nothing_is_drawn_before_the_topic_that_was_asked_for(lists, make_card):
     assert chosen(desk) == [("t9", [1])]
 
 
-def test_a_topic_that_cannot_be_shown_says_so_beside_the_next(lists, make_card):
-    desk = lists.desk = Desk("list")
+def test_a_topic_that_cannot_be_shown_says_so_beside_the_next(task_harness, make_card):
+    desk = task_harness.desk = Desk("list")
     card = make_card()
     answer = {"status": 400, "json": {"error": "there is no topic 't99'"}}
     card.page.route("**/task/unit", lambda route: route.fulfill(**answer))

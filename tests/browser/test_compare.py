@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from collection import Campaign
 from tests.annotate.views.test_compare_page import SYSTEMS, TOPICS, write
 from tests.browser.card_page import run_axe
-from tests.browser.chromium import PATIENCE
 from tests.browser.serving import Serving, sign_in
+from tests.browser.windows import open_window
 from tests.helpers import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -38,8 +38,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 @pytest.fixture(scope="module")
 def page(serving: Serving, browser: Browser) -> Iterator[Page]:
     """The page, with its first chart drawn."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    context.set_default_timeout(PATIENCE)
+    context = open_window(browser)
     page = sign_in(context, serving)
     page.goto(f"{serving.url}/compare")
     expect(chart(page, "means")).to_be_visible()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.adjudicate_desk import AdjudicationDesk
 from tests.browser.card_page import Card
-from tests.browser.task_harness import Desk, TaskHarness, make_task_cards, topics
+from tests.browser.task_harness import Desk, TaskHarness, topics
 
 pytestmark = pytest.mark.browser
 
@@ -24,28 +24,19 @@ DESKS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[TaskHarness]:
-    with TaskHarness() as running:
-        yield running
-
-
 @pytest.fixture
 def make(
-    shared_context: BrowserContext, running: TaskHarness, make_card: Callable[..., Card]
-) -> Iterator[Callable[..., Card]]:
+    task_harness: TaskHarness, make_card: Callable[..., Card], make_task_card: Callable[..., Card]
+) -> Callable[..., Card]:
     """Opens the card of this folder."""
-    units = make_task_cards(shared_context, running)
-    make_unit_card = next(units)
 
     def opened(folder: str, **options: Any) -> Any:
         if folder == "grade":
             return make_card(**options).open()
-        running.desk = DESKS[folder]()
-        return make_unit_card(**options).open()
+        task_harness.desk = DESKS[folder]()
+        return make_task_card(**options).open()
 
-    yield opened
-    next(units, None)
+    return opened
 
 
 def told(page: Page) -> list[str]:

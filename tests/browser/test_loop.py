@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, formats
-from tests.browser.serving import CRANFIELD, STATE, WATCH_KEYS, Serving, press, saved, shown, sign_in
+from tests.browser.serving import CRANFIELD, STATE, Serving, press, saved, shown, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -52,7 +53,6 @@ CAUGHT_UP = "(({ outbox, sync, due, scope }) => !outbox.length && !sync.running 
 
 def open_topic(context: BrowserContext, serving: Serving, topic: str, name: str = "ann") -> Page:
     page = sign_in(context, serving, name)
-    page.add_init_script(WATCH_KEYS)
     page.goto(f"{serving.url}/judge?topic={topic}")
     expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
     return page
@@ -108,19 +108,15 @@ def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
 
 
 def test_two_annotators_on_one_topic_never_get_the_same_pair(
-    serving: Serving, built: tuple[Path, list[str], dict[str, int]], context: BrowserContext, browser: Browser
+    serving: Serving, built: tuple[Path, list[str], dict[str, int]], make_window: Callable[..., BrowserContext]
 ) -> None:
     topic = built[1][1 % len(built[1])]
-    other = browser.new_context(viewport={"width": 1280, "height": 800})
-    try:
-        ann, bob = open_topic(context, serving, topic, "amy"), open_topic(other, serving, topic, "bob")
-        for _ in range(8):
-            judge(ann, {}, 2)
-            judge(bob, {}, 2)
-        saved(ann)
-        saved(bob)
-    finally:
-        other.close()
+    ann, bob = (open_topic(make_window(), serving, topic, name) for name in ("amy", "bob"))
+    for _ in range(8):
+        judge(ann, {}, 2)
+        judge(bob, {}, 2)
+    saved(ann)
+    saved(bob)
     log = log_of(serving, topic)
     log = log[log["annotator"].isin(["amy", "bob"])]
     assert log["annotator"].value_counts().to_dict() == {"amy": 16, "bob": 16}

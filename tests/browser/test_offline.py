@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
 from collection.records import Document, Topic
-from tests.browser.serving import STATE, WATCH_KEYS, Serving, saved, sent, shown, sign_in
+from tests.browser.serving import STATE, Serving, saved, sent, shown, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -41,8 +41,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 
 
 def open_card(context: BrowserContext, serving: Serving, topic: str) -> Page:
-    page = sign_in(context, serving, f"annotator {topic}", "annotator") if not context.pages else context.new_page()
-    page.add_init_script(WATCH_KEYS)
+    page = sign_in(context, serving, f"annotator {topic}", "annotator")
+    if page.url.startswith(serving.url + "/judge"):  # another tab
+        page = context.new_page()
     page.goto(f"{serving.url}/judge?topic={topic}")
     ready(page)
     return page
@@ -92,7 +93,6 @@ def test_fifteen_documents_without_a_connection(serving: Serving, context: Brows
 
 def test_a_server_that_is_killed_in_mid_judging_and_a_reload(serving: Serving, context: BrowserContext) -> None:
     page = open_card(context, serving, "2")
-    page.on("dialog", lambda dialog: dialog.accept())  # "leave the page?"
     done = judge(page, "0123")
     serving.stop(signal.SIGKILL)
     done += judge(page, "012301230")

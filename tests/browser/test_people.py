@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from annotate.auth.page_access import PAGES, role_names
 from collection import Campaign
 from collection.records import Role
-from tests.browser.chromium import PATIENCE
 from tests.browser.oidc import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.browser.serving import Serving, free_port, saved, sign_in, use_link
 from tests.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS
@@ -41,22 +40,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     return (folder / "campaign",)
 
 
-@pytest.fixture
-def window(browser: Browser) -> Iterator[list[Page]]:
-    """Pages, each in a browser of its own."""
-    pages: list[Page] = []
-    for _ in range(2):
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
-        context.set_default_timeout(PATIENCE)
-        pages.append(context.new_page())
-    yield pages
-    for page in pages:
-        page.context.close()
-
-
-def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
+def test_invite_judge_lock(serving: Serving, make_window: Callable[..., BrowserContext]) -> None:
     """The manager invites bob, who chooses a password and judges; then he is locked, and his card says so."""
-    manager, bob = window
+    manager, bob = (make_window().pages[0] for _ in range(2))
     use_link(manager, serving.link)
     expect(manager.get_by_text("signed in as")).to_be_visible()
     manager.goto(f"{serving.url}/people")
@@ -174,7 +160,7 @@ def go_through(page: Page, serving: Serving) -> None:
 
 
 def test_a_provider_s_people_come_in_with_the_role_of_their_address_or_group(
-    with_provider: Serving, provider: Provider, browser: Browser
+    with_provider: Serving, provider: Provider, context: BrowserContext
 ) -> None:
     people = [
         ({"email": "mia@example.org", "name": "Mia"}, "Mia", "manager", "People"),
@@ -183,8 +169,7 @@ def test_a_provider_s_people_come_in_with_the_role_of_their_address_or_group(
     ]
     for claims, name, role, page_title in people:
         provider.person = claims
-        context = browser.new_context()
-        page = context.new_page()
+        page = context.pages[0]
         go_through(page, with_provider)
         expect(page.get_by_text(re.compile("signed in as"))).to_contain_text(role)
         expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name=page_title, exact=True)).to_be_visible()
@@ -196,14 +181,13 @@ def test_a_provider_s_people_come_in_with_the_role_of_their_address_or_group(
         expect(page).to_have_url(f"{with_provider.url}/signin")
         page.goto(f"{with_provider.url}/")
         expect(page).to_have_url(f"{with_provider.url}/signin")
-        context.close()
     assert provider.requests.count("/logout") == 3
 
 
 def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
-    with_provider: Serving, provider: Provider, window: list[Page]
+    with_provider: Serving, provider: Provider, context: BrowserContext
 ) -> None:
-    page = window[0]
+    page = context.pages[0]
     with Campaign(with_provider.directory) as campaign:
         campaign.accounts.invite("rob", "reader", email="rob@example.org")
         campaign.accounts.lock("rob")
@@ -226,10 +210,10 @@ def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
 
 
 def test_what_the_provider_said_long_ago_lets_nobody_in(
-    with_provider: Serving, provider: Provider, window: list[Page]
+    with_provider: Serving, provider: Provider, context: BrowserContext
 ) -> None:
     """Streamlit's own cookie lives for 30 days; it opens no session by itself."""
-    page = window[0]
+    page = context.pages[0]
     provider.person, provider.issued_ago = {"email": "late@example.org"}, 6 * 60
     go_through(page, with_provider)
     expect(page).to_have_url(f"{with_provider.url}/signin")

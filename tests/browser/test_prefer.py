@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import expect
 
-from tests.browser.task_harness import Desk, TaskCard, TaskHarness, document, faults, make_task_cards, topics
+from tests.browser.task_harness import Desk, TaskCard, TaskHarness, document, faults, topics
 
 pytestmark = pytest.mark.browser
 
 KINDS = {"ArrowLeft": "left", "ArrowRight": "right", "=": "equal", "1": "left", "2": "right", "0": "equal"}
 
 
-@pytest.fixture(scope="module")
-def pairs() -> Iterator[TaskHarness]:
-    with TaskHarness() as running:
-        yield running
+@pytest.fixture
+def desk(task_harness: TaskHarness) -> Desk:
+    task_harness.desk = Desk("preference", topics(12, 4))
+    return task_harness.desk
 
 
 @pytest.fixture
-def desk(pairs: TaskHarness) -> Desk:
-    pairs.desk = Desk("preference", topics(12, 4))
-    return pairs.desk
-
-
-@pytest.fixture
-def make_card(shared_context: BrowserContext, pairs: TaskHarness) -> Iterator[Callable[..., TaskCard]]:
-    yield from make_task_cards(shared_context, pairs)
+def make_card(make_task_card: Callable[..., TaskCard]) -> Callable[..., TaskCard]:
+    return make_task_card
 
 
 @pytest.fixture
@@ -66,8 +60,8 @@ def test_each_key_is_about_the_two_documents_that_were_on_screen(card, desk, eve
     assert len(set(desk.current())) == len(desk.log)  # no two were compared twice
 
 
-def test_the_best_comes_out_and_topics_follow_each_other(pairs, make_card):
-    desk = pairs.desk = Desk("preference", topics(2, 5))
+def test_the_best_comes_out_and_topics_follow_each_other(task_harness, make_card):
+    desk = task_harness.desk = Desk("preference", topics(2, 5))
     card = make_card().open()
     seen = 0
     while (shown := card.on_screen()) is not None:
@@ -91,8 +85,8 @@ def test_the_best_comes_out_and_topics_follow_each_other(pairs, make_card):
         assert desk.plan(query_id)["pairs"] == []
 
 
-def test_a_key_shows_the_next_two_at_once(pairs, make_card):
-    desk = pairs.desk = Desk("preference", topics(12, 3))
+def test_a_key_shows_the_next_two_at_once(task_harness, make_card):
+    desk = task_harness.desk = Desk("preference", topics(12, 3))
     desk.pool = {q: [d | {"text": d["text"] * 9} for d in documents] for q, documents in desk.pool.items()}
     card = make_card().open()
     desk.delay = 0.1  # the network plays no part in it
@@ -106,9 +100,9 @@ def test_a_key_shows_the_next_two_at_once(pairs, make_card):
     assert median < 50
 
 
-def test_held_keys_count_once_and_arrows_up_and_down_scroll(pairs, make_card):
+def test_held_keys_count_once_and_arrows_up_and_down_scroll(task_harness, make_card):
     documents = [document(d, text="It rises in the hills. " * n) for d, n in ((0, 200), (1, 400), (2, 9))]
-    desk = pairs.desk = Desk("preference", {"t0": documents, "t1": [document(3), document(4)]})
+    desk = task_harness.desk = Desk("preference", {"t0": documents, "t1": [document(3), document(4)]})
     card = make_card().open()
     share = """(() => [...part("documents").querySelectorAll("[data-side]")]
         .map((node) => node.scrollTop / Math.max(1, node.scrollHeight - node.clientHeight)))()"""
@@ -163,9 +157,9 @@ def test_looking_back_and_revising(card, desk):
 # ------------------------------------------------------------------------------------ network, tabs, pages
 
 
-def test_texts_are_texts(pairs, make_card):
+def test_texts_are_texts(task_harness, make_card):
     bad = "<img src=x onerror=window.broken=1>\u202eabc"
-    pairs.desk = Desk("preference", {"t0": [document(0, title=bad, text=bad), document(1, text=None, title="")]})
+    task_harness.desk = Desk("preference", {"t0": [document(0, title=bad, text=bad), document(1, text=None, title="")]})
     card = make_card().open()
     expect(card.part("documents")).to_contain_text("<img src=x")
     expect(card.part("documents")).to_contain_text("The text of this document has not been imported.")
@@ -174,8 +168,8 @@ def test_texts_are_texts(pairs, make_card):
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 400), (1280, 800)])
-def test_both_have_equal_room_and_nothing_is_cut(pairs, make_card, width, height):
-    pairs.desk = Desk("preference", topics(5, 5))
+def test_both_have_equal_room_and_nothing_is_cut(task_harness, make_card, width, height):
+    task_harness.desk = Desk("preference", topics(5, 5))
     card = make_card(viewport={"width": width, "height": height}).open(padding="8px")
     boxes: Any = card.page.evaluate(
         "[...part('documents').querySelectorAll('[data-side]')].map((node) => node.getBoundingClientRect().toJSON())"
@@ -207,8 +201,8 @@ def test_both_have_equal_room_and_nothing_is_cut(pairs, make_card, width, height
 
 
 @pytest.mark.parametrize(("width", "side"), [(1280, "left"), (390, "upper")])
-def test_a_notice_names_the_side_as_the_button_does(pairs, make_card, width, side):
-    pairs.desk = Desk("preference", topics(5, 2))
+def test_a_notice_names_the_side_as_the_button_does(task_harness, make_card, width, side):
+    task_harness.desk = Desk("preference", topics(5, 2))
     card = make_card(viewport={"width": width, "height": 844}).open(padding="8px")
     expect(card.part("left")).to_contain_text(f"{side.capitalize()} is better", use_inner_text=True)
     card.press("ArrowLeft")
@@ -218,8 +212,8 @@ def test_a_notice_names_the_side_as_the_button_does(pairs, make_card, width, sid
 
 
 @pytest.mark.parametrize(("theme", "width"), [("dark", 1280), ("light", 390)])
-def test_axe_finds_nothing_and_screen_readers_hear_what_happens(pairs, make_card, theme, width):
-    pairs.desk = Desk("preference", topics(5, 2))
+def test_axe_finds_nothing_and_screen_readers_hear_what_happens(task_harness, make_card, theme, width):
+    task_harness.desk = Desk("preference", topics(5, 2))
     card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
     card.press("=")
     card.shows("Topic t1")
@@ -230,14 +224,14 @@ def test_axe_finds_nothing_and_screen_readers_hear_what_happens(pairs, make_card
     assert faults(card) == []
 
 
-def test_documents_come_in_their_forms(pairs, make_card):
+def test_documents_come_in_their_forms(task_harness, make_card):
     marked = document(0, form="markup", text="Rises here.", html="<p><b>Rises</b> here.</p>", metadata={"year": 1958})
     images = [
         {"src": "https://example.org/map.png", "alt": "a map", "link": True},
         {"src": "/no-picture.png", "alt": "gone"},
     ]
     lines = document(1, form="preformatted", text="source   122 m\nmouth      0 m", images=images)
-    pairs.desk = Desk("preference", {"t0": [marked, lines], "t1": [document(2), document(3)]})
+    task_harness.desk = Desk("preference", {"t0": [marked, lines], "t1": [document(2), document(3)]})
     card = make_card().open()
     texts = card.part("documents").locator(".cd-text")
     expect(texts.locator("b")).to_have_text("Rises")

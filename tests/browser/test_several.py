@@ -5,16 +5,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, formats
 from collection import annotator_agreement as agreement
 from collection.records import Document, Topic
-from tests.browser.chromium import PATIENCE
 from tests.browser.serving import CRANFIELD, Serving, use_link
+from tests.browser.windows import Windows, open_window
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -61,7 +62,7 @@ def invite(manager: Page, serving: Serving, name: str) -> str:
 
 def accept(context: BrowserContext, link: str) -> Page:
     """Choose a password, and come to the judging page."""
-    page = context.new_page()
+    page = context.pages[0]
     page.goto(link)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Repeat password").fill(PASSWORD)
@@ -72,7 +73,7 @@ def accept(context: BrowserContext, link: str) -> Page:
 
 def sign_in(context: BrowserContext, serving: Serving, name: str) -> Page:
     """Name and password, as from another computer."""
-    page = context.new_page()
+    page = context.pages[0]
     page.goto(f"{serving.url}/signin")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
@@ -99,12 +100,9 @@ def judge_one(page: Page, grade_of: dict[str, int]) -> str:
     return document
 
 
-def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], browser: Browser, tmp_path: Path) -> None:
-    def window() -> BrowserContext:
-        context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-        context.set_default_timeout(PATIENCE)
-        return context
-
+def test_two_annotators_and_a_manager(
+    serving: Serving, windows: Windows, make_window: Callable[..., BrowserContext], tmp_path: Path
+) -> None:
     with Campaign(serving.directory) as campaign:
         ids = campaign.store.pool.pairs()["doc_id"].tolist()
     # They agree on most, are a grade apart on some, and as far apart as can be on one.
@@ -113,13 +111,13 @@ def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], brow
     worst = ids[3]
     ben[worst], cai[worst] = 0, 3
 
-    windows = [window() for _ in range(3)]
-    manager = windows[0].new_page()
+    manager = make_window().pages[0]
+    mortal = open_window(windows.browser)
     use_link(manager, serving.link)
     links = [invite(manager, serving, name) for name in ("ben", "cai")]
     with Campaign(serving.directory) as campaign:
         campaign.assignments.update(annotators=2)
-    pages = [accept(context, link) for context, link in zip(windows[1:], links, strict=True)]
+    pages = [accept(window, link) for window, link in zip((mortal, make_window()), links, strict=True)]
     for page in pages:
         page.goto(f"{serving.url}/judge")
 
@@ -132,9 +130,8 @@ def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], brow
     # Ben's browser dies with a judgement just made and the next documents in hand; he goes on in another.
     last = here(pages[0])
     pages[0].keyboard.press(str(ben[last]))
-    windows[1].close()
-    windows.append(window())
-    again = sign_in(windows[-1], serving, "ben")
+    mortal.close()
+    again = sign_in(make_window(), serving, "ben")
     again.goto(f"{serving.url}/judge")
     for turn in itertools.count():
         more = [judge_one(again, ben), judge_one(pages[1], cai)]
@@ -160,8 +157,6 @@ def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], brow
 
     check_agreement(manager, serving, tmp_path / "labels.csv")
     check_adjudication(manager, serving, worst, tmp_path)
-    for context in windows:
-        context.close()
 
 
 def check_agreement(manager: Page, serving: Serving, labels: Path) -> None:

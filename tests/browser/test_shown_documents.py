@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Request, expect
 
 from collection import Campaign, Judgement
 from collection.documents.rendering import markup
@@ -26,14 +26,11 @@ DRAWN = """html => {
 }"""
 
 
-def test_the_text_of_markdown_is_what_a_browser_has(browser: Browser) -> None:
-    page = browser.new_page()
-    try:
-        for text in [*NASTY, *EVIL, "\n\n".join(NASTY), "> " + "- a\n" * 50]:
-            html, words = markup.render(text)
-            assert page.evaluate(DRAWN, html) == [words, 0]
-    finally:
-        page.close()
+def test_the_text_of_markdown_is_what_a_browser_has(context: BrowserContext) -> None:
+    page = context.pages[0]
+    for text in [*NASTY, *EVIL, "\n\n".join(NASTY), "> " + "- a\n" * 50]:
+        html, words = markup.render(text)
+        assert page.evaluate(DRAWN, html) == [words, 0]
 
 
 HTML = (
@@ -88,7 +85,11 @@ def page(context: BrowserContext, serving: Serving) -> Iterator[Page]:
 def test_the_adjudicate_page_shows_every_form(page: Page, serving: Serving) -> None:
     """It shows each document in turn."""
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+
+    def heard(request: Request) -> None:
+        asked.append(request.url)
+
+    page.on("request", heard)
     page.goto(f"{serving.url}/adjudicate")
     document = page.locator("[data-part=document]:not([hidden])")
     known = {
@@ -112,4 +113,5 @@ def test_the_adjudicate_page_shows_every_form(page: Page, serving: Serving) -> N
         if name == "drawn":
             assert known[name].evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
         page.keyboard.press("s")
+    page.remove_listener("request", heard)
     assert not [url for url in asked if not url.startswith(serving.url) and "example.org" in url]
