@@ -90,6 +90,11 @@ def sign_in(context: BrowserContext, serving: Serving, name: str = "ann", role: 
     return context.pages[0]
 
 
+def choose_page(page: Page, title: str) -> None:
+    """Go to a page by the menu; its address would load the whole app again."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+
+
 def shown(page: Page) -> str:
     return page.locator("[data-part=doc-id]").inner_text()
 

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Response, expect
 
 from collection import Campaign, Judgement, formats
-from tests.browser.serving import CRANFIELD, Serving, press, saved, shown, sign_in
+from tests.browser.serving import CRANFIELD, Serving, choose_page, press, saved, shown, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -34,7 +34,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int
             campaign.importer.import_files(
                 documents=[CRANFIELD / "documents.jsonl.gz"],
                 topics=CRANFIELD / "topics.jsonl",
-                runs=sorted(CRANFIELD.glob("runs*/*.run.gz")),
+                runs=sorted((CRANFIELD / "runs").glob("*.run.gz"))[:6],
             )
             campaign.pools.add("depth", depth=10)
     else:
@@ -116,7 +116,7 @@ def test_judge_a_topic_by_keys_and_export(
     assert sorted(first[:-1] + rest) == sorted(pairs)
     expect(page.locator("[data-part=topic-count]")).to_have_text(f"{len(pairs)} of {len(pairs)}")
 
-    page.goto(f"{serving.url}/export")
+    choose_page(page, "Export")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download qrels.txt", exact=True).click()
     download.value.save_as(tmp_path / "qrels.txt")

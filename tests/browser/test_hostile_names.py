@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.auth.page_access import PAGES
 from collection import Campaign, Judgement
-from tests.browser.serving import Serving, sign_in
+from tests.browser.serving import Serving, choose_page, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -99,7 +99,7 @@ def test_no_name_is_an_icon_or_reads_as_another(serving: Serving, context: Any) 
         "compare": "Compare",
     }.items():
         if path:
-            page.get_by_test_id("stSidebarNav").get_by_role("link", name=titles[path], exact=True).click()
+            choose_page(page, titles[path])
         else:
             page.goto(serving.url)
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()

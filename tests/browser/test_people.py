@@ -14,7 +14,7 @@ from annotate.auth.page_access import PAGES, role_names
 from collection import Campaign
 from collection.records import Role
 from tests.browser.oidc import CLIENT_ID, CLIENT_SECRET, Provider
-from tests.browser.serving import Serving, free_port, saved, sign_in, use_link
+from tests.browser.serving import Serving, choose_page, free_port, saved, sign_in, use_link
 from tests.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -45,7 +45,7 @@ def test_invite_judge_lock(serving: Serving, make_window: Callable[..., BrowserC
     manager, bob = (make_window().pages[0] for _ in range(2))
     use_link(manager, serving.link)
     expect(manager.get_by_text("signed in as")).to_be_visible()
-    manager.goto(f"{serving.url}/people")
+    choose_page(manager, "People")
     manager.get_by_label("Name", exact=True).first.fill("bob")
     manager.get_by_role("button", name="Invite", exact=True).click()
     link = manager.locator("code").filter(has_text="/invitation?token=").inner_text()
@@ -56,7 +56,7 @@ def test_invite_judge_lock(serving: Serving, make_window: Callable[..., BrowserC
     bob.get_by_label("Repeat password").fill(PASSWORD)
     bob.get_by_role("button", name="Save and sign in").click()
     expect(bob.get_by_text("Your topics", exact=True)).to_be_visible()
-    bob.goto(f"{serving.url}/judge")
+    choose_page(bob, "Judge")
     first = bob.locator("[data-part=doc-id]")
     expect(first).not_to_be_empty()
     bob.keyboard.press("2")
@@ -86,12 +86,12 @@ def test_invite_judge_lock(serving: Serving, make_window: Callable[..., BrowserC
     bob.get_by_label("Password").fill(PASSWORD)
     bob.get_by_role("button", name="Sign in").click()
     expect(bob.get_by_text("Your topics", exact=True)).to_be_visible()
-    bob.goto(f"{serving.url}/judge")  # what waited in the browser is sent
+    choose_page(bob, "Judge")  # what waited in the browser is sent
     saved(bob)
     with Campaign(serving.directory) as campaign:
         assert sorted(campaign.judgement_log.judgements()["relevance"]) == [2, 3]
 
-    bob.goto(f"{serving.url}/account")
+    choose_page(bob, "Account")
     bob.get_by_role("button", name="Sign out here").click()
     expect(bob).to_have_url(f"{serving.url}/signin")
     bob.goto(f"{serving.url}/judge")
@@ -200,9 +200,7 @@ def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
         provider.person = claims
         go_through(page, with_provider)
         expect(page.get_by_test_id("stAlert")).to_contain_text(re.compile(words.replace("@", ".?@.?"), re.I))
-        page.goto(f"{with_provider.url}/judge")
-        expect(page).to_have_url(f"{with_provider.url}/signin")
-        page.goto(with_provider.url)
+        assert page.request.get(f"{with_provider.url}/judge").url == f"{with_provider.url}/signin"
         page.get_by_role("button", name=re.compile("^Sign out of Example")).click()
         expect(page).to_have_url(f"{with_provider.url}/signin")
     with Campaign(with_provider.directory) as campaign:

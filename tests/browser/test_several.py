@@ -14,7 +14,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from collection import Campaign, formats
 from collection import annotator_agreement as agreement
 from collection.records import Document, Topic
-from tests.browser.serving import CRANFIELD, Serving, use_link
+from tests.browser.serving import CRANFIELD, Serving, choose_page, use_link
 from tests.browser.windows import Windows, open_window
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -52,7 +52,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 
 def invite(manager: Page, serving: Serving, name: str) -> str:
     """Make an invitation on the People page; the link that it shows."""
-    manager.goto(f"{serving.url}/people")
+    choose_page(manager, "People")
     manager.get_by_label("Name", exact=True).first.fill(name)
     manager.get_by_role("button", name="Invite", exact=True).click()
     link = manager.locator("code", has_text="/invitation?token=")
@@ -119,20 +119,20 @@ def test_two_annotators_and_a_manager(
         campaign.assignments.update(annotators=2)
     pages = [accept(window, link) for window, link in zip((mortal, make_window()), links, strict=True)]
     for page in pages:
-        page.goto(f"{serving.url}/judge")
+        choose_page(page, "Judge")
 
     seen: dict[str, list[str]] = {"ben": [], "cai": []}
     for _ in range(11):
         seen["ben"].append(judge_one(pages[0], ben))
         seen["cai"].append(judge_one(pages[1], cai))
-    manager.goto(f"{serving.url}/agreement")
+    choose_page(manager, "Agreement")
     expect(manager.get_by_role("heading", name="Agreement", exact=True)).to_be_visible()
     # Ben's browser dies with a judgement just made and the next documents in hand; he goes on in another.
     last = here(pages[0])
     pages[0].keyboard.press(str(ben[last]))
     mortal.close()
     again = sign_in(make_window(), serving, "ben")
-    again.goto(f"{serving.url}/judge")
+    choose_page(again, "Judge")
     for turn in itertools.count():
         more = [judge_one(again, ben), judge_one(pages[1], cai)]
         seen["ben"].append(more[0])
@@ -164,13 +164,13 @@ def check_agreement(manager: Page, serving: Serving, labels: Path) -> None:
     found = agreement.agreement(formats.read_labels(labels), resamples=0)
     alpha = agreement.select_value(found.values, "alpha-ordinal")["value"]
     assert 0 < alpha < 1
-    manager.goto(f"{serving.url}/agreement")
+    choose_page(manager, "Agreement")
     expect(manager.get_by_text(f"{alpha:.3f}").first).to_be_visible()
 
 
 def check_adjudication(manager: Page, serving: Serving, worst: str, scratch: Path) -> None:
     """The widest disagreement comes first; the adjudicator's grade is in the qrels."""
-    manager.goto(f"{serving.url}/adjudicate")
+    choose_page(manager, "Adjudicate")
     shown = manager.locator("[data-part=document]:not([hidden]) [data-name=id]")
     expect(shown).to_have_text(worst)
     manager.keyboard.press("m")
@@ -179,7 +179,7 @@ def check_adjudication(manager: Page, serving: Serving, worst: str, scratch: Pat
     manager.keyboard.press("2")
     expect(shown).not_to_have_text(worst)
     expect(manager.locator("[data-part=status]")).to_have_text("Saved")
-    manager.goto(f"{serving.url}/export")
+    choose_page(manager, "Export")
     with manager.expect_download() as download:
         manager.get_by_role("button", name="Download qrels.txt", exact=True).click()
     download.value.save_as(scratch / "qrels.txt")

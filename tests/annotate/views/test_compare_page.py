@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,13 +62,17 @@ def write(folder: Path, systems: dict[str, dict[str, str]], titles: dict[str, st
     }
 
 
+def build_four(folder: Path) -> Campaign:
+    files = write(folder / "files", SYSTEMS, {q: f"topic {q}" for q in TOPICS})
+    campaign = Campaign.create(folder / "campaign", title="Four")
+    campaign.importer.import_files(**files)
+    return campaign
+
+
 @pytest.fixture
-def compared(tmp_path: Path) -> Iterator[Campaign]:
+def compared(copy_of: Callable[..., Campaign]) -> Campaign:
     """Four systems, one of them with two seeds, on eight topics of five judged documents."""
-    files = write(tmp_path / "files", SYSTEMS, {q: f"topic {q}" for q in TOPICS})
-    with Campaign.create(tmp_path / "campaign", title="Four") as campaign:
-        campaign.importer.import_files(**files)
-        yield campaign
+    return copy_of(build_four)
 
 
 @pytest.fixture
