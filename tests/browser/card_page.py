@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, FloatRect, Locator, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
 from tests.browser.card_harness import Desk
@@ -81,6 +81,11 @@ class Card:
             self.page.keyboard.press(key)
             if every:
                 self.page.wait_for_timeout(every)
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the window another size, and wait until the card has fitted itself to it."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.evaluate("new Promise((fitted) => requestAnimationFrame(() => requestAnimationFrame(fitted)))")
 
     def shows(self, doc_id: str) -> None:
         self.page.wait_for_function("id => window.onScreen() === id", arg=doc_id)
@@ -156,6 +161,19 @@ class Card:
 def words(desk: Desk) -> list[tuple[str, Any]]:
     """The log of judgements in short."""
     return [(row["doc_id"], row["relevance"] if row["kind"] == "graded" else row["kind"]) for row in desk.log]
+
+
+def box(node: Locator) -> FloatRect:
+    """Where a node is drawn."""
+    found = node.bounding_box()
+    assert found, "it is not drawn"
+    return found
+
+
+def places(buttons: Locator) -> list[list[float]]:
+    """Where all of these are drawn: left, top, width, height."""
+    box_of = "(node) => (({ x, y, width, height }) => [x, y, width, height])(node.getBoundingClientRect())"
+    return list(buttons.evaluate_all(f"(nodes) => nodes.map({box_of})"))
 
 
 def run_axe(page: Page, within: object = None) -> Any:

@@ -98,7 +98,7 @@ def desk(harness: Harness) -> Desk:
 
 
 @pytest.fixture
-def make_card(windows: Windows, make_window: object, harness: Harness) -> Iterator[Callable[..., Card]]:
+def make_card(windows: Windows, make_window: object, harness: Harness, desk: Desk) -> Iterator[Callable[..., Card]]:
     """Makes cards; see :func:`~tests.browser.card_page.make_cards`."""
     yield from make_cards(windows, harness.url, Card, (1280, 720))
 

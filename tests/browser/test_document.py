@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.card_harness import TEXT_CAP, document
-from tests.browser.card_page import words
+from tests.browser.card_harness import TEXT_CAP, Harness, document
+from tests.browser.card_page import Card, box, words
 
 pytestmark = pytest.mark.browser
 INSIDE = """(names) => names.every((name) => {
@@ -15,22 +18,30 @@ INSIDE = """(names) => names.every((name) => {
 })"""
 
 
-def style(card, name, selector="[data-part=text]"):
+def style(card: Card, name: str, selector: str = "[data-part=text]") -> str:
     """A computed property of a node of the card."""
-    return card.page.locator(selector).first.evaluate(f"node => getComputedStyle(node)['{name}']")
+    return str(card.page.locator(selector).first.evaluate(f"node => getComputedStyle(node)['{name}']"))
 
 
-def scrolls_sideways(card):
-    return card.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+def scrolls_sideways(card: Card) -> bool:
+    """Whether the page is wider than its window."""
+    return bool(card.page.evaluate("document.documentElement.scrollWidth > innerWidth"))
 
 
 # ---------------------------------------------------------------------------------------------- forms
 
 
 @pytest.mark.parametrize("root", ["div", "shadow"])
-def test_preformatted_text_keeps_its_lines_and_scrolls_in_its_own_box(show, root):
+def test_preformatted_text_and_wide_tables_scroll_in_their_own_box(show: Callable[..., Card], root: str) -> None:
     code = "def mean(x):\n\treturn sum(x)" + " + 0" * 100 + "\n"
-    card = show(document(1, text=code, form="preformatted"), document(2), query={"root": root})
+    row = "".join(f"<td>{n}.123456789 aerodynamical</td>" for n in range(12))
+    html = f"<table><tbody><tr>{row}</tr></tbody></table>\n"
+    card = show(
+        document(1, text=code, form="preformatted"),
+        document(2),
+        document(3, text="1.123456789 aerodynamical\n", html=html, form="markup"),
+        query={"root": root},
+    )
     assert style(card, "whiteSpace") == "pre"
     assert "mono" in style(card, "fontFamily")
     wide = "window.part('text').scrollWidth > window.part('text').clientWidth"
@@ -49,25 +60,8 @@ def test_preformatted_text_keeps_its_lines_and_scrolls_in_its_own_box(show, root
     card.shows("d002")
     assert style(card, "whiteSpace") == "pre-wrap"
     assert card.part("text").get_attribute("tabindex") is None
-
-
-def test_where_no_passage_matches_the_card_says_that_only_the_beginning_is_shown(show):
-    text = "Nothing of this kind. " * 300
-    begins = "The rolling mean is explained. " + text
-    card = show(
-        document(1, text=text, excerpts=[[0, 700, text[:700]]]),
-        document(2, text=begins, excerpts=[[0, 700, begins[:700]]]),
-        own={"long": "passages"},
-    )
-    card.says("folding-says", "Showing only the beginning: no passage matches the topic.")
-    card.press("0")
-    card.says("folding-says", "Showing only passages that match the topic.")
-
-
-def test_a_wide_table_scrolls_and_breaks_no_word(show):
-    row = "".join(f"<td>{n}.123456789 aerodynamical</td>" for n in range(12))
-    html = f"<table><tbody><tr>{row}</tr></tbody></table>\n"
-    card = show(document(1, text="1.123456789 aerodynamical\n", html=html, form="markup"))
+    card.press("1")
+    card.shows("d003")
     table = card.page.locator("[data-part=text] table")
     assert table.evaluate("node => node.scrollWidth > node.clientWidth")
     assert not scrolls_sideways(card)
@@ -77,10 +71,10 @@ def test_a_wide_table_scrolls_and_breaks_no_word(show):
       range.setEnd(node.firstChild, index + word.length);
       return range.getClientRects().length;
     }))"""
-    assert table.locator("td").evaluate_all(lines) == [[1, 1]] * 12
+    assert table.locator("td").evaluate_all(lines) == [[1, 1]] * 12, "a word is broken"
 
 
-def test_markup_is_drawn_whole_and_is_text_where_it_was_cut(show):
+def test_markup_is_drawn_whole_and_is_text_where_it_was_cut(show: Callable[..., Card]) -> None:
     html = "<h3>Rolling</h3>\n<ul>\n<li>one <strong>wi</strong>ndow</li>\n</ul>\n<p>a <code>mean</code></p>\n"
     text = "Rolling\n\none window\n\na mean\n"
     long = "<b>" + "word " * TEXT_CAP
@@ -112,8 +106,7 @@ def test_markup_is_drawn_whole_and_is_text_where_it_was_cut(show):
     expect(card.part("text").locator("*")).to_have_count(0)
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-def test_all_kinds_of_letters_stay_in_their_place(show, size):
+def test_all_kinds_of_letters_stay_in_their_place(show: Callable[..., Card]) -> None:
     arabic = "المتوسط المتحرك rolling mean.\n\nAn English paragraph.\n\nפסקה בעברית."
     zalgo = "Z" + "".join(chr(0x300 + i % 0x60) for i in range(90)) + "algo " + "W" * 400
     japanese = "移動平均とは、時系列データの平均値を求めたものである。" * 20
@@ -122,30 +115,32 @@ def test_all_kinds_of_letters_stay_in_their_place(show, size):
         document(2, text=zalgo, title="T" + "\u0301" * 60 + " " + "W" * 200),
         document(3, text=japanese, title="移動平均", metadata={"lang": "ja"}),
         document(4, text="👩‍👩‍👧‍👦 🇩🇪 e\u0301 ﷽ " + "﷽" * 90, metadata={"lang": "not a language", "x": "﷽" * 90}),
-        viewport={"width": size[0], "height": size[1]},
     )
-    lines = card.page.evaluate(
-        """() => {
-          const node = window.part('text').firstChild;
-          const box = window.part('text').getBoundingClientRect();
-          return ['المتوسط', 'An English', 'פסקה'].map((words) => {
-            const range = document.createRange();
-            const at = node.data.indexOf(words);
-            range.setStart(node, at);
-            range.setEnd(node, at + 1);
-            const letter = range.getBoundingClientRect();
-            return letter.left - box.left < box.right - letter.right ? 'left' : 'right';
-          });
-        }"""
-    )
-    assert lines == ["right", "left", "right"], "each paragraph begins on the side of its own direction"
+    lines = """() => {
+      const node = window.part('text').firstChild;
+      const box = window.part('text').getBoundingClientRect();
+      return ['المتوسط', 'An English', 'פסקה'].map((words) => {
+        const range = document.createRange();
+        const at = node.data.indexOf(words);
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        const letter = range.getBoundingClientRect();
+        return letter.left - box.left < box.right - letter.right ? 'left' : 'right';
+      });
+    }"""
+    sizes = ((1280, 800), (390, 844))
+    for width, height in sizes:
+        card.page.set_viewport_size({"width": width, "height": height})
+        sides = card.page.evaluate(lines)
+        assert sides == ["right", "left", "right"], "each paragraph begins on the side of its own direction"
     assert style(card, "direction", "[data-part=title]") == "rtl"
-    languages = {"d001": "ar", "d002": "", "d003": "ja", "d004": ""}
-    for doc_id, language in languages.items():
+    for doc_id, language in {"d001": "ar", "d002": "", "d003": "ja", "d004": ""}.items():
         card.shows(doc_id)
         assert [card.part(part).get_attribute("lang") or "" for part in ("title", "text")] == [language] * 2
-        assert card.page.evaluate(INSIDE, ["text", "title", "chips"])
-        assert not scrolls_sideways(card)
+        for width, height in sizes:
+            card.page.set_viewport_size({"width": width, "height": height})
+            assert card.page.evaluate(INSIDE, ["text", "title", "chips"])
+            assert not scrolls_sideways(card)
         if doc_id == "d002":
             assert style(card, "overflowY") == "clip"  # marks that pile up end at the edge of the text
         card.press("1")
@@ -154,7 +149,7 @@ def test_all_kinds_of_letters_stay_in_their_place(show, size):
 # -------------------------------------------------------------------------------------- what is known
 
 
-def test_addresses_are_links_and_nothing_else_is(show):
+def test_addresses_are_links_and_nothing_else_is_and_many_chips_are_folded(show: Callable[..., Card]) -> None:
     evil = {
         "script": "javascript:alert(1)",
         "data": "data:text/html,x",
@@ -163,7 +158,14 @@ def test_addresses_are_links_and_nothing_else_is(show):
     }
     long = "https://example.org/" + "path/" * 30
     known = {"page": "https://example.org/a?b=1#c", "long": long, "authors": ["Ada L.", "Grace H."]}
-    card = show(document(1, metadata=evil | known), document(2, metadata={"script": "plain"}), document(3, metadata={}))
+    many = {f"field {n}": n for n in range(20)}
+    card = show(
+        document(1, metadata=evil | known),
+        document(2, metadata=many),
+        document(3, metadata={"script": "plain"}),
+        document(4, metadata={}),
+        document(5, metadata=many),
+    )
     links = card.part("chips").locator("a")
     assert [link.get_attribute("href") for link in links.all()] == ["https://example.org/a?b=1#c", long]
     assert links.first.text_content() == "example.org/a?b=1#c"
@@ -173,31 +175,24 @@ def test_addresses_are_links_and_nothing_else_is(show):
         assert set((link.get_attribute("rel") or "").split()) == {"noopener", "noreferrer", "nofollow"}
     card.says("chips", "script: javascript:alert(1)")
     card.says("chips", "authors: Ada L., Grace H.")
-    card.press("1")
-    card.shows("d002")
-    expect(card.part("chips").locator("a")).to_have_count(0)
-    expect(card.part("chips").locator(":visible")).to_have_text(["script: plain"])
-    card.press("1")
-    card.shows("d003")
-    expect(card.part("chips").locator(":visible")).to_have_count(0)
-
-
-def test_many_chips_are_folded(show):
-    many = {f"field {n}": n for n in range(20)}
-    card = show(document(1, metadata=many), document(2), document(3, metadata=many))
     chips = card.part("chips").locator(".cd-chip:visible")
     more = card.button("more-chips")
+    card.press("1")
+    card.shows("d002")
+    expect(links).to_have_count(0)
     expect(chips).to_have_count(12)
     expect(more).to_have_text("8 more")
     more.click()
     expect(chips).to_have_count(20)
     expect(more).to_be_hidden()
     card.press("1")
-    card.shows("d002")
-    expect(chips).to_have_count(2)
-    expect(more).to_be_hidden()
-    card.press("1")
     card.shows("d003")
+    expect(card.part("chips").locator(":visible")).to_have_text(["script: plain"])
+    card.press("1")
+    card.shows("d004")
+    expect(card.part("chips").locator(":visible")).to_have_count(0)
+    card.press("1")
+    card.shows("d005")
     expect(chips).to_have_count(12)
     assert chips.last.text_content() == "field 11: 11"
     expect(more).to_have_text("8 more")
@@ -206,7 +201,7 @@ def test_many_chips_are_folded(show):
 # -------------------------------------------------------------------------------------------- pictures
 
 
-def test_pictures_stand_above_the_text_and_open_large(show, harness):
+def test_pictures_stand_above_the_text_and_open_large(show: Callable[..., Card], harness: Harness) -> None:
     card = show(
         document(1, images=[{"src": "/files/a.png", "alt": "Rows and columns"}, {"src": "/files/b.png", "alt": ""}]),
         document(2),
@@ -217,10 +212,10 @@ def test_pictures_stand_above_the_text_and_open_large(show, harness):
     assert pictures.first.get_attribute("alt") == "Rows and columns"
     assert pictures.first.get_attribute("referrerpolicy") == "no-referrer"
     card.page.wait_for_function("window.part('pictures').querySelector('img').naturalWidth === 480")
-    box, text = card.part("pictures").bounding_box(), card.part("text").bounding_box()
-    assert box["height"] <= 310
-    assert box["y"] + box["height"] <= text["y"]
-    grades = card.grade(0).bounding_box()
+    place = box(card.part("pictures"))
+    assert place["height"] <= 310
+    assert place["y"] + place["height"] <= box(card.part("text"))["y"]
+    grades = box(card.grade(0))
     card.press("i")
     expect(card.part("picture-panel")).to_be_visible()
     card.says("picture-alt", "Rows and columns")
@@ -231,7 +226,7 @@ def test_pictures_stand_above_the_text_and_open_large(show, harness):
     expect(card.part("picture-panel")).to_be_hidden()
     pictures.nth(1).click()
     card.says("picture-count", "2 of 2")
-    assert card.grade(0).bounding_box() == grades
+    assert box(card.grade(0)) == grades
     card.press("2")  # it is the document itself: judging goes on
     card.shows("d002")
     expect(card.part("picture-panel")).to_be_hidden()
@@ -243,38 +238,27 @@ def test_pictures_stand_above_the_text_and_open_large(show, harness):
     card.press("Escape")
     card.press("1")
     card.shows("d003")
-    place, alone = card.part("scroller").bounding_box(), card.part("pictures").bounding_box()
-    assert alone["height"] > 0.7 * place["height"], "alone it has the place of a text"
+    alone = box(card.part("pictures"))
+    assert alone["height"] > 0.7 * box(card.part("scroller"))["height"], "alone it has the place of a text"
     card.press("1")
     card.saved()
     assert words(harness.desk) == [("d001", 2), ("d002", 1), ("d003", 1)]
 
 
-def test_pictures_that_come_next_are_fetched_before_if_they_are_files(show, harness):
+def test_a_lost_picture_says_so_and_of_those_that_come_next_only_files_are_fetched(
+    show: Callable[..., Card], harness: Harness
+) -> None:
     harness.files.clear()
     foreign = {"src": f"http://localhost:{harness.url.rsplit(':', 1)[1]}/files/foreign.png", "alt": ""}
+    images = [
+        {"src": "/files/gone.gif", "alt": "The <b>wing</b>"},
+        {"src": "https://img.example.org/x.png?a=1", "alt": "In the tunnel \u202e", "link": True},
+        {"src": "javascript:alert(1)", "alt": "evil"},
+    ]
     card = show(
-        document(1),
+        document(1, images=images),
         document(2, images=[{"src": "/files/next.png", "alt": ""}, foreign]),
         document(3, images=[{"src": "/files/linked.png", "alt": "", "link": True}]),
-    )
-    with card.page.expect_response("**/files/next.png"):
-        card.page.reload()
-    card.shows("d001")
-    assert set(harness.files) == {"next.png"}
-
-
-def test_a_lost_picture_says_so_and_a_link_is_not_loaded(show, harness):
-    harness.files.clear()
-    card = show(
-        document(
-            1,
-            images=[
-                {"src": "/files/gone.gif", "alt": "The <b>wing</b>"},
-                {"src": "https://img.example.org/x.png?a=1", "alt": "In the tunnel \u202e", "link": True},
-                {"src": "javascript:alert(1)", "alt": "evil"},
-            ],
-        )
     )
     card.says("pictures", "The picture could not be loaded.The <b>wing</b>")
     link = card.part("pictures").locator("a")
@@ -283,7 +267,8 @@ def test_a_lost_picture_says_so_and_a_link_is_not_loaded(show, harness):
     card.says("pictures", ": In the tunnel \u2060")
     expect(card.part("pictures").locator("img")).to_have_count(0)
     assert "evil" not in (card.part("pictures").text_content() or "")
-    assert set(harness.files) == {"gone.gif"}
+    card.until(lambda: "next.png" in harness.files)
+    assert set(harness.files) == {"gone.gif", "next.png"}
 
 
 # -------------------------------------------------------------------------------------- long documents
@@ -292,15 +277,25 @@ PARTS = [f"Part {n} 😀. " + f"It has words of part {n}. " * 12 for n in range(
 LONG = "\n\n".join(PARTS)
 
 
-def excerpt(first, last=None):
+def excerpt(first: int, last: int | None = None) -> list[Any]:
     """The place of some of the parts, in code points, and their words."""
     start = sum(len(each) + 2 for each in PARTS[:first])
     text = "\n\n".join(PARTS[first : (last or first) + 1])
     return [start, start + len(text), text]
 
 
-def test_a_long_document_is_folded_to_its_passages(show):
-    card = show(document(1, text=LONG, excerpts=[excerpt(1), excerpt(3), excerpt(9)]), document(2))
+def test_a_long_document_is_folded_to_its_passages_unless_the_annotator_wants_it_whole(
+    show: Callable[..., Card], harness: Harness
+) -> None:
+    text = "Nothing of this kind. " * 300
+    begins = "The rolling mean is explained. " + text
+    card = show(
+        document(1, text=LONG, excerpts=[excerpt(1), excerpt(3), excerpt(9)]),
+        document(2),
+        document(3, text=text, excerpts=[[0, 700, text[:700]]]),
+        document(4, text=begins, excerpts=[[0, 700, begins[:700]]]),
+        document(5, text="word " * 100, excerpts=[[0, 4, "word"]]),
+    )
     assert len(LONG) > TEXT_CAP  # the third passage lies behind what is here
     pieces = card.part("text").locator(".cd-piece")
     expect(pieces).to_have_text([PARTS[1], PARTS[3], PARTS[9]])
@@ -314,7 +309,12 @@ def test_a_long_document_is_folded_to_its_passages(show):
     expect(card.part("more")).to_be_hidden()
     gaps.nth(1).click()  # only this one, and without the server
     expect(pieces).to_have_text([PARTS[1] + "\n\n" + PARTS[2] + "\n\n" + PARTS[3], PARTS[9]])
+    harness.desk.fail = 500
     gaps.nth(1).click()  # the rest of it has to be fetched
+    card.says("notice", "could not be loaded")
+    expect(pieces).to_have_count(2)
+    harness.desk.fail = None
+    gaps.nth(1).click()
     expect(gaps).to_have_count(2)
     assert pieces.last.evaluate("node => node.textContent") == "\n\n".join(PARTS[1:10])
     card.press("1")
@@ -322,12 +322,31 @@ def test_a_long_document_is_folded_to_its_passages(show):
     expect(card.part("folding")).to_be_hidden()
     card.press("ArrowLeft")
     expect(gaps).to_have_count(2)  # what was opened of it stays so
+    card.press("ArrowRight", "0")
+
+    card.shows("d003")
+    card.says("folding-says", "Showing only the beginning: no passage matches the topic.")
+    card.press("0")
+    card.shows("d004")
+    card.says("folding-says", "Showing only passages that match the topic.")
+    card.press("0")
+    card.shows("d005")
+    expect(pieces).to_have_text(["word"])
+    card.press(",")
+    card.page.get_by_role("switch", name="Always show full documents").click()
+    card.press("Escape")
+    expect(pieces).to_have_count(0)
+    card.press("e")
+    expect(pieces).to_have_text(["word"])
 
 
-def test_e_shows_all_and_folds_again_and_the_place_stays(show):
+def test_e_shows_all_and_the_place_stays_and_space_leaves_two_lines_of_the_screen_before(
+    show: Callable[..., Card],
+) -> None:
     documents = [
         document(1, text=LONG, excerpts=[excerpt(1), excerpt(8, 11)]),
         document(2, text=LONG, excerpts=[excerpt(2)]),
+        document(3, text="word " * 3000 + "\n"),
     ]
     card = show(*documents, viewport={"width": 1280, "height": 420})
     whole = "window.part('text').textContent.length"
@@ -362,27 +381,8 @@ def test_e_shows_all_and_folds_again_and_the_place_stays(show):
     card.shows("d002")
     expect(card.part("text").locator(".cd-piece")).to_have_count(1)  # the choice was for that one only
 
-
-def test_the_annotator_may_want_all_long_documents_whole(show):
-    card = show(document(1, text="word " * 100, excerpts=[[0, 4, "word"]]), own={"long": "whole"})
-    expect(card.part("text").locator(".cd-piece")).to_have_count(0)
-    card.press("e")
-    expect(card.part("text").locator(".cd-piece")).to_have_text(["word"])
-
-
-def test_what_cannot_be_fetched_says_so_and_nothing_is_lost(show, harness):
-    card = show(document(1, text=LONG, excerpts=[excerpt(1), excerpt(9)]))
-    harness.desk.fail = 500
-    card.part("text").locator(".cd-gap").nth(2).click()
-    card.says("notice", "could not be loaded")
-    expect(card.part("text").locator(".cd-piece")).to_have_count(2)
-    harness.desk.fail = None
-    card.part("text").locator(".cd-gap").nth(2).click()
-    expect(card.part("text").locator(".cd-gap")).to_have_count(2)
-
-
-def test_space_leaves_two_lines_of_the_screen_before(show):
-    card = show(document(1, text="word " * 3000 + "\n"), document(2))
+    card.press("1")
+    card.shows("d003")
     card.press("e")
     page = "window.part('scroller')"
     card.page.wait_for_function(f"{page}.scrollHeight > 4 * {page}.clientHeight")

@@ -1,19 +1,21 @@
 """The card's guidelines, notes with a judgement, calibration, and what it says to those who are shut out."""
 
+from __future__ import annotations
+
 import statistics
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
 from collection.documents.rendering.markup import to_html
-from tests.browser.card_harness import Desk, document
-from tests.browser.card_page import words
+from tests.browser.card_harness import Desk, Harness, document
+from tests.browser.card_page import Card, box, places, words
 
 pytestmark = pytest.mark.browser
-SIZES = [(1280, 800), (948, 700), (672, 800), (390, 844)]
 
 
-def keep(card, text):
+def keep(card: Card, text: str) -> None:
     """Write a note to what is on screen."""
     card.press("m")
     expect(card.part("note-text")).to_be_focused()
@@ -22,18 +24,23 @@ def keep(card, text):
     expect(card.part("note-panel")).to_be_hidden()
 
 
-def notes(desk):
+def notes(desk: Desk) -> list[tuple[str, int | None, str | None]]:
+    """The log of judgements with their notes."""
     return [(row["doc_id"], row["relevance"], row["note"]) for row in desk.log]
 
 
 # ------------------------------------------------------------------------------------- guidelines
 
 
-def test_guidelines_stand_beside_the_document_and_judging_goes_on(desk, make_card):
-    desk.guidelines = to_html("# How\nRead **all**, [see](https://example.org/a).")
+def test_guidelines_stand_beside_the_document_and_judging_goes_on_as_fast(
+    desk: Desk, make_card: Callable[..., Card]
+) -> None:
+    rules = "\n\n".join(f"Rule {i}." for i in range(200))
+    desk.guidelines = to_html(f"# How\nRead **all**, [see](https://example.org/a).\n\n{rules}")
     desk.notes = {"t1": "Both <b>count</b>.\nNot a third.", "t2": "Of the second."}
     card = make_card().open()
     expect(card.part("topic-note")).to_have_text("Both <b>count</b>.\nNot a third.")
+    keep(card, "One.")
     card.press("g")
     expect(card.part("guidelines-panel")).to_be_focused()
     expect(card.part("guidelines-text").locator("h3")).to_have_text("How")
@@ -41,10 +48,17 @@ def test_guidelines_stand_beside_the_document_and_judging_goes_on(desk, make_car
     expect(card.part("guidelines-says")).to_be_hidden()
     link = card.part("guidelines-text").locator("a")
     assert (link.get_attribute("target"), link.get_attribute("rel")) == ("_blank", "noopener noreferrer")
-    panel, text = card.part("guidelines-panel").bounding_box(), card.part("text").bounding_box()
+    panel, text = box(card.part("guidelines-panel")), box(card.part("text"))
     assert panel["x"] + panel["width"] <= text["x"], "it covers the document"
-    card.press("2", "1")
-    card.shows("d102")
+    card.press("PageDown", "PageDown")
+    card.page.wait_for_function("window.part('guidelines-panel').scrollTop > 200")
+    assert card.page.evaluate("window.part('scroller').scrollTop") == 0
+    card.page.evaluate("window.run(); window.run();")
+    card.press(*"0123012301230123", every=25)
+    card.shows("d116")
+    latencies = card.page.evaluate("window.latencies")[-16:]
+    print(f"\nkey to the next text beside guidelines: median {statistics.median(latencies):.2f} ms")
+    assert statistics.median(latencies) < 50
     expect(card.part("guidelines-panel")).to_be_visible()
     card.part("topics").select_option("t2")
     card.shows("d200")
@@ -57,49 +71,27 @@ def test_guidelines_stand_beside_the_document_and_judging_goes_on(desk, make_car
     card.press("g")
     expect(card.part("guidelines-panel")).to_be_hidden()
     card.saved()
-    assert words(desk) == [("d100", 2), ("d101", 1)]
-    assert [name for name, _ in desk.requests].count("guidelines") == 1
+    assert words(desk) == [(f"d{100 + number}", number % 4) for number in range(16)]
+    assert [name for name, _ in desk.requests].count("guidelines") == 1, "a rerun of the page asks nothing"
 
 
-def test_long_guidelines_scroll_by_key(desk, make_card):
-    desk.guidelines = to_html("\n\n".join(f"Rule {i}." for i in range(80)))
+def test_guidelines_that_cannot_be_loaded_are_asked_for_again(desk: Desk, make_card: Callable[..., Card]) -> None:
+    desk.guidelines = None
     card = make_card().open()
     card.press("g")
-    expect(card.part("guidelines-text")).to_contain_text("Rule 79.")
-    card.press("PageDown", "PageDown")
-    card.page.wait_for_function("window.part('guidelines-panel').scrollTop > 200")
-    assert card.page.evaluate("window.part('scroller').scrollTop") == 0
-
-
-def test_no_guidelines_and_a_route_that_fails(card, desk):
-    card.press("g")
+    card.says("guidelines-says", "The guidelines could not be loaded")
+    desk.guidelines = ""
+    card.press("1", "g", "g")
     expect(card.part("guidelines-says")).to_have_text("This campaign has no guidelines yet.")
     expect(card.part("topic-note-block")).to_be_hidden()
-    desk.guidelines = None
-    card.open()
-    card.press("g")
-    card.says("guidelines-says", "The guidelines could not be loaded")
-    desk.guidelines = "<p>There.</p>"
-    card.press("1", "g", "g")
-    expect(card.part("guidelines-text")).to_have_text("There.")
     card.saved()
     assert words(desk) == [("d100", 1)]
-
-
-def test_a_new_mount_brings_what_was_rewritten_and_a_rerun_asks_nothing(card, desk):
-    desk.guidelines = "<p>Second edition.</p>"
-    card.page.evaluate("window.run(); window.run();")
-    card.press("1")
-    card.saved()
-    assert [name for name, _ in desk.requests].count("guidelines") == 1
-    card.open(first="d101").press("g")
-    expect(card.part("guidelines-text")).to_have_text("Second edition.")
 
 
 # ------------------------------------------------------------------------------------------- notes
 
 
-def test_escape_drops_and_keys_in_the_field_write(card, desk):
+def test_notes_are_written_by_key_stay_with_their_document_and_go_with_what_is_clicked(card: Card, desk: Desk) -> None:
     card.press("m")
     card.page.keyboard.type("12 u g/ m")
     expect(card.part("note-text")).to_have_value("12 u g/ m")
@@ -107,32 +99,26 @@ def test_escape_drops_and_keys_in_the_field_write(card, desk):
     expect(card.part("note-line")).to_be_hidden()
     card.press("m")
     expect(card.part("note-text")).to_have_value("")
+    assert card.part("note-text").get_attribute("maxlength") == "2000"
     card.page.keyboard.type("one")
     card.press("Shift+Enter")
     card.page.keyboard.type("two")
     card.press("Enter", "1")
-    card.saved()
-    assert notes(desk) == [("d100", 1, "one\ntwo")]
-    assert card.part("note-text").get_attribute("maxlength") == "2000"
 
-
-def test_a_clicked_grade_takes_along_what_is_written(card, desk):
+    card.shows("d101")
     card.button("note").click()
     card.page.keyboard.type("on the way")
     card.button("skip").click()
     card.says("notice", "Save or discard the note first")
     card.grade(3).click()
-    card.shows("d101")
+    card.shows("d102")
     expect(card.part("note-panel")).to_be_hidden()
     card.press("m")
     card.page.keyboard.type("odd")
     card.button("cannot-judge").click()
     card.press("2")
-    card.saved()
-    assert notes(desk) == [("d100", 3, "on the way"), ("d101", None, "odd")]
 
-
-def test_a_note_stays_with_its_document_when_the_topic_is_changed(card, desk):
+    card.shows("d103")
     card.press("m")
     card.page.keyboard.type("begun")
     card.part("topics").select_option("t2")
@@ -140,31 +126,40 @@ def test_a_note_stays_with_its_document_when_the_topic_is_changed(card, desk):
     expect(card.part("note-panel")).to_be_hidden()
     expect(card.part("note-line")).to_be_hidden()
     card.part("topics").select_option("t1")
-    card.shows("d100")
+    card.shows("d103")
     expect(card.part("note-line")).to_have_text("Note: begun")
 
-
-def test_a_clicked_flag_takes_along_what_is_written(card, desk):
     card.press("2", "ArrowLeft", "m")
-    card.page.keyboard.type("of weight")
+    card.part("note-text").fill("of weight")
     card.button("flag").click()
     expect(card.part("note-panel")).to_be_hidden()
     expect(card.part("note-line")).to_have_text("Note: of weight")
     card.saved()
-    assert [(row["note"], row["flagged"]) for row in desk.log] == [(None, False), ("of weight", True)]
     assert card.stored("draft") == 0
     card.press("m")
     card.page.keyboard.type(", dropped")
     card.press("Escape", "f")
     card.saved()
-    assert [(row["note"], row["flagged"]) for row in desk.log[2:]] == [("of weight", False)]
+    assert notes(desk) == [
+        ("d100", 1, "one\ntwo"),
+        ("d101", 3, "on the way"),
+        ("d102", None, "odd"),
+        ("d103", 2, "begun"),
+        ("d103", 2, "of weight"),
+        ("d103", 2, "of weight"),
+    ]
+    assert [row["flagged"] for row in desk.log[3:]] == [False, True, False]
 
 
 # ------------------------------------------------------------------------- calibration and surplus
 
 
-def test_feedback_says_what_is_settled_and_keys_go_on(desk, make_card):
+def test_calibration_feedback_and_surplus_judgements_are_said_and_keys_go_on(
+    harness: Harness, make_card: Callable[..., Card]
+) -> None:
+    desk = harness.desk = Desk({"t1": [document(100 + number) for number in range(4)], "t2": [document(200)]})
     desk.settled = {"d100": (1, "It only <i>names</i> it."), "d101": (2, "")}
+    desk.surplus = {"d102"}
     card = make_card().open()
     expect(card.part("calibration")).to_be_visible()
     card.press("2")
@@ -175,104 +170,87 @@ def test_feedback_says_what_is_settled_and_keys_go_on(desk, make_card):
     expect(card.part("feedback")).to_contain_text("Your grade: 2 Relevant. It matches the reference grade.")
     expect(card.part("feedback-list").locator("li")).to_have_count(1)
     expect(card.part("calibration")).to_be_hidden()
-    card.press("3", "g", "Escape")
+    card.press("3")
+    card.says("notice", "frame.method_102: not counted; others judged it first")
+    card.press("g", "Escape")
     expect(card.part("guidelines-panel")).to_be_hidden()
     expect(card.part("feedback")).to_be_visible()
     card.press("Escape")
     expect(card.part("feedback")).to_be_hidden()
-    card.saved()
-    assert words(desk) == [("d100", 2), ("d101", 2), ("d102", 3)]
-
-
-def test_calibration_and_surplus_judgements_are_said(harness, make_card):
-    desk = harness.desk = Desk({"t1": [document(100), document(101)], "t2": [document(200)]})
-    desk.surplus = {"d100"}
-    card = make_card().open()
-    card.press("2")
-    card.says("notice", "frame.method_100: not counted; others judged it first")
     desk.first = "t2"
     card.press("1")
     card.shows("d200")
     card.says("notice", "Calibration first")
     card.saved()
+    assert words(desk) == [("d100", 2), ("d101", 2), ("d102", 3), ("d103", 1)]
 
 
 # -------------------------------------------------------------------------------------- shut out
 
 
-@pytest.mark.parametrize(
-    ("status", "said", "shown"),
-    [
-        (401, "your account is locked.", "You are signed out: your account is locked. 2 judgements are kept"),
-        (403, "readers cannot judge", "Readers cannot judge: 2 judgements are kept in this browser"),
-    ],
-)
-def test_whoever_is_shut_out_is_told_why_and_loses_nothing(card, desk, status, said, shown):
-    desk.said = said
-    if status == 401:
-        desk.token, desk.signed_in = "second", False
-    else:
-        desk.fail = 403
+def test_whoever_is_shut_out_is_told_why_and_loses_nothing(card: Card, desk: Desk) -> None:
+    desk.token, desk.signed_in, desk.said = "second", False, "your account is locked."
     keep(card, "kept")
     card.press("1", "2")
+    shown = "You are signed out: your account is locked. 2 judgements are kept"
     card.says("status", shown)
-    assert card.stored() == 2
-    assert desk.log == []
+    assert (card.stored(), desk.log) == (2, [])
     card.open(first=None)
     card.says("status", shown)
-    desk.token, desk.signed_in, desk.fail = "second", True, None
-    card.page.evaluate("token => window.run({ token })", desk.token)
+    desk.signed_in = True
+    card.page.evaluate("window.run({ token: 'second' })")
+    card.shows("d102")
     card.saved()
     assert notes(desk) == [("d100", 1, "kept"), ("d101", 2, None)]
+
+    desk.fail, desk.said = 403, "readers cannot judge"
+    card.press("3", "0")
+    card.says("status", "Readers cannot judge: 2 judgements are kept in this browser")
+    assert (card.stored(), len(desk.log)) == (2, 2)
+    desk.token, desk.fail = "third", None
+    card.page.evaluate("window.run({ token: 'third' })")
+    card.saved()
+    assert words(desk)[2:] == [("d102", 3), ("d103", 0)]
 
 
 # ------------------------------------------------------------------------------------------ looks
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_panels_notes_and_feedback_leave_the_buttons_where_they_are(desk, make_card, size):
+def test_panels_notes_and_feedback_leave_the_buttons_where_they_are(desk: Desk, make_card: Callable[..., Card]) -> None:
     desk.guidelines = to_html("# Rules\n" + "\n\n".join(f"Rule {i} is long enough to be broken." for i in range(60)))
     desk.notes = {"t1": "A note for it."}
-    desk.settled = {f"d10{i}": (i % 4, "Somebody said why, in a sentence.") for i in range(4)}
-    card = make_card(viewport={"width": size[0], "height": size[1]}).open(padding="80px 16px 12px")
+    desk.settled = {f"d10{i}": (i % 4, "Somebody said why, in a sentence.") for i in range(10)}
+    card = make_card().open(padding="80px 16px 12px")
     buttons = card.page.locator("[data-part=grades] button, .cd-actions button")
-    before = [button.bounding_box() for button in buttons.all()]
 
-    def undisturbed(panel=None):
-        assert before == [button.bounding_box() for button in buttons.all()]
-        assert card.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    def undisturbed(before: list[list[float]], width: int, panel: str = "") -> None:
+        assert before == places(buttons)
+        assert card.page.evaluate("document.documentElement.scrollWidth") <= width
         if panel:
-            box, bar = card.part(panel).bounding_box(), card.part("notice").bounding_box()
-            assert box["x"] >= 0
-            assert box["x"] + box["width"] <= size[0]
-            assert box["y"] + box["height"] <= bar["y"] + 1 or box["x"] + box["width"] <= bar["x"]
+            place, bar = box(card.part(panel)), box(card.part("notice"))
+            assert place["x"] >= 0
+            assert place["x"] + place["width"] <= width
+            assert place["y"] + place["height"] <= bar["y"] + 1 or place["x"] + place["width"] <= bar["x"]
 
-    assert len(before) == 14
-    card.press("g")
-    expect(card.part("guidelines-text")).to_contain_text("Rule 59")
-    undisturbed("guidelines-panel")
-    card.press("g", "m")
-    undisturbed("note-panel")
-    card.page.keyboard.type("long words " * 40)
-    card.press("Enter")
-    expect(card.part("note-line")).to_be_visible()
-    undisturbed()
-    card.press("1", "2")
-    expect(card.part("feedback")).to_contain_text("Somebody said why")
-    undisturbed()
-    box, document = card.part("feedback").bounding_box(), card.part("scroller").bounding_box()
-    assert box["y"] >= document["y"] + document["height"] - 1, "it covers the document"
-    assert document["height"] > 100
-
-
-def test_notes_and_guidelines_add_nothing_to_a_key(desk, make_card):
-    desk.guidelines, desk.notes = to_html("Rule.\n\n" * 200), {"t1": "A note."}
-    card = make_card().open()
-    keep(card, "One.")
-    card.press("g")
-    expect(card.part("guidelines-text")).to_contain_text("Rule.")
-    card.press(*"0123012301230123", every=25)
-    card.saved()
-    latencies = card.page.evaluate("window.latencies")[-16:]
-    print(f"\nkey to the next text beside guidelines: median {statistics.median(latencies):.2f} ms")
-    assert statistics.median(latencies) < 50
+    for width, height in ((1280, 800), (948, 700), (672, 800), (390, 844)):
+        card.resize(width, height)
+        before = places(buttons)
+        assert len(before) == 14
+        card.press("g")
+        expect(card.part("guidelines-text")).to_contain_text("Rule 59")
+        undisturbed(before, width, "guidelines-panel")
+        card.press("g", "m")
+        undisturbed(before, width, "note-panel")
+        card.page.keyboard.insert_text("long words " * 40)
+        card.press("Enter")
+        expect(card.part("note-line")).to_be_visible()
+        undisturbed(before, width)
+        card.press("1", "2")
+        expect(card.part("feedback")).to_contain_text("Somebody said why")
+        undisturbed(before, width)
+        feedback, page = box(card.part("feedback")), box(card.part("scroller"))
+        assert feedback["y"] >= page["y"] + page["height"] - 1, "it covers the document"
+        assert page["height"] > 100
+        card.saved()
+        card.press("Escape")
+        expect(card.part("feedback")).to_be_hidden()

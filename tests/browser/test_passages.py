@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.card_harness import document
+from tests.browser.card_harness import Harness, document
+from tests.browser.card_page import Card, box, places
 
 pytestmark = pytest.mark.browser
 PASSAGE = "cd-passage"
 
 
+def marked(harness: Harness) -> list[tuple[str, list[str]]]:
+    """The log of judgements: each document, and the words that are marked in it."""
+    pool = harness.desk.pool["t1"]
+    return [
+        (row["doc_id"], [pool[row["doc_id"]]["text"][start:end] for start, end in row["passages"]])
+        for row in harness.desk.log
+    ]
+
+
 @pytest.mark.parametrize("root", ["shadow", "div"])
-def test_what_is_selected_is_marked_and_goes_with_the_grade(show, harness, root):
+def test_what_is_selected_is_marked_and_goes_with_the_grade(
+    show: Callable[..., Card], harness: Harness, root: str
+) -> None:
     card = show(document(1, text="One 😀 two three four five."), document(2), query={"root": root})
     card.select(6, 11)  # blanks at its ends are not marked
     expect(card.part("marker")).to_be_visible()
@@ -27,7 +42,6 @@ def test_what_is_selected_is_marked_and_goes_with_the_grade(show, harness, root)
     card.select(22, 26)
     card.press("p")
     card.says("marked-words", "2 passages marked")
-    card.open(first="d001", root=root)  # it waits in the browser for its grade
     card.highlights(PASSAGE, "two three four", "five")
     card.press("3")
     card.shows("d002")
@@ -35,12 +49,13 @@ def test_what_is_selected_is_marked_and_goes_with_the_grade(show, harness, root)
     expect(card.part("marked-line")).to_be_hidden()
     card.saved()
     assert harness.desk.log[0]["passages"] == [[6, 20], [21, 25]]  # in code points
-    text = harness.desk.pool["t1"]["d001"]["text"]
-    assert [text[start:end] for start, end in harness.desk.log[0]["passages"]] == ["two three four", "five"]
+    assert marked(harness) == [("d001", ["two three four", "five"])]
 
 
-def test_a_mark_is_taken_away_where_it_is(show, harness):
-    card = show(document(1, text="One two three four five."), document(2))
+def test_marks_are_taken_away_where_they_are_and_changed_with_the_grade_of_a_judged_document(
+    show: Callable[..., Card], harness: Harness
+) -> None:
+    card = show(document(1, text="One two three four five."), document(2, text="One two three."), document(3))
     for place in ((0, 3), (8, 13)):
         card.select(*place)
         card.press("p")
@@ -58,46 +73,50 @@ def test_a_mark_is_taken_away_where_it_is(show, harness):
     card.part("marked-line").get_by_role("button").click()
     card.highlights(PASSAGE)
     card.press("0")
-    card.saved()
-    assert harness.desk.log[0]["passages"] == []
-
-
-def test_marks_of_a_judged_document_are_changed_with_its_grade(show, harness):
-    card = show(document(1, text="One two three."), document(2))
+    card.shows("d002")
     card.press("2", "ArrowLeft")
-    card.shows("d001")
+    card.shows("d002")
     card.select(4, 7)
     card.press("p")
     card.highlights(PASSAGE, "two")
-    assert card.on_screen() == "d001"
+    assert card.on_screen() == "d002"
     card.press("ArrowRight")
-    card.shows("d002")
+    card.shows("d003")
     card.highlights(PASSAGE)
     card.saved()
-    assert [(row["relevance"], row["passages"]) for row in harness.desk.log] == [(2, []), (2, [[4, 7]])]
+    assert marked(harness) == [("d001", []), ("d002", []), ("d002", ["two"])]
+    assert [row["relevance"] for row in harness.desk.log] == [0, 2, 2]
 
 
-def test_whole_signs_are_marked(show, harness):
-    text = "a 👩‍👩‍👧 e\u0301 🇩🇪 z"
-    card = show(document(1, text=text), document(2))
+def test_whole_signs_are_marked_in_markup_too_and_in_passages_only_what_is_in_sight(
+    show: Callable[..., Card], harness: Harness
+) -> None:
+    signs = "a 👩‍👩‍👧 e\u0301 🇩🇪 z"
+    markup = {"text": "the boundary layer\n😀 x\n", "form": "markup"}
+    markup["html"] = "<p>the <em>bound</em>ary <b>layer</b></p>\n<p>😀 x</p>\n"
+    long = "Zero 😀 one. " * 10 + "Left out. " * 30 + "Second passage here." + " The end." * 20
+    second = long.index("Second")
+    excerpts: list[Any] = [[5, 11, long[5:11]], [second, second + 20, long[second : second + 20]]]
+    card = show(document(1, text=signs), document(2, **markup), document(3, text=long, excerpts=excerpts))
     card.select(4, 7)  # in the middle of the family
     card.press("p")
     card.highlights(PASSAGE, "👩‍👩‍👧")
-    at = text.encode("utf-16-le").index("e\u0301".encode("utf-16-le")) // 2
+    at = signs.encode("utf-16-le").index("e\u0301".encode("utf-16-le")) // 2
     card.select(at, at + 1)  # the letter without its accent
     card.press("p")
     card.highlights(PASSAGE, "👩‍👩‍👧", "e\u0301")
     card.press("1")
-    card.saved()
-    assert [text[start:end] for start, end in harness.desk.log[0]["passages"]] == ["👩‍👩‍👧", "e\u0301"]
 
+    card.shows("d002")
+    card.select(6, 14)
+    card.press("p")
+    card.highlights(PASSAGE, "undary l")
+    card.select(22, 23)
+    card.press("p")
+    card.highlights(PASSAGE, "undary l", "x")
+    card.press("1")
 
-def test_in_passages_only_what_is_in_sight_is_marked(show, harness):
-    text = "Zero 😀 one. " * 10 + "Left out. " * 30 + "Second passage here." + " The end." * 20
-    second = text.index("Second")
-    card = show(
-        document(1, text=text, excerpts=[[5, 11, text[5:11]], [second, second + 20, text[second : second + 20]]])
-    )
+    card.shows("d003")
     card.part("text").evaluate(
         """node => {
           const [first, second] = node.querySelectorAll('.cd-piece');
@@ -110,29 +129,19 @@ def test_in_passages_only_what_is_in_sight_is_marked(show, harness):
     card.highlights(PASSAGE, "one.", "Second")
     card.press("1")
     card.saved()
-    passages = harness.desk.log[0]["passages"]
-    assert [text[start:end] for start, end in passages] == ["one.", "Second"]
-    assert passages[0] == [7, 11]
+    assert marked(harness) == [
+        ("d001", ["👩‍👩‍👧", "e\u0301"]),
+        ("d002", ["undary l", "x"]),
+        ("d003", ["one.", "Second"]),
+    ]
+    assert harness.desk.log[2]["passages"][0] == [7, 11]
 
 
-def test_marking_in_markup_goes_by_the_text(show, harness):
-    html = "<p>the <em>bound</em>ary <b>layer</b></p>\n<p>😀 x</p>\n"
-    text = "the boundary layer\n😀 x\n"
-    card = show(document(1, text=text, html=html, form="markup"))
-    card.select(6, 14)
-    card.press("p")
-    card.highlights(PASSAGE, "undary l")
-    card.select(22, 23)
-    card.press("p")
-    card.highlights(PASSAGE, "undary l", "x")
-    card.press("1")
-    card.saved()
-    assert [text[start:end] for start, end in harness.desk.log[0]["passages"]] == ["undary l", "x"]
-
-
-def test_sentences_are_marked_without_a_mouse(show, harness):
+def test_sentences_are_marked_without_a_mouse_unless_the_campaign_has_no_marking(
+    show: Callable[..., Card], harness: Harness
+) -> None:
     text = "First one 😀. Is this\nthe second? 第三の文。 Dr. Who.\n\nA last one"
-    card = show(document(1, text=text), document(2))
+    card = show(document(1, text=text), document(2, text="def f():\n    return 1\n", form="preformatted"), document(3))
     card.press("p")
     expect(card.part("sentences-panel")).to_be_focused()
     card.says("sentence-says", "First one 😀.")
@@ -153,28 +162,24 @@ def test_sentences_are_marked_without_a_mouse(show, harness):
     card.press("p", "3")  # digits judge all the time
     card.shows("d002")
     expect(card.part("sentences-panel")).to_be_hidden()
+    card.press("p")
+    card.says("sentence-count", "1 of 2")  # lines are kept
+    card.says("sentence-says", "def f():")
+    card.press("Escape", "1")
+    card.shows("d003")
     card.saved()
-    row = harness.desk.log[0]
-    assert (row["relevance"], [text[start:end] for start, end in row["passages"]]) == (
-        3,
-        ["First one 😀.", "A last one"],
-    )
+    assert marked(harness) == [("d001", ["First one 😀.", "A last one"]), ("d002", [])]
+    assert [row["relevance"] for row in harness.desk.log] == [3, 1]
+
+    card.page.evaluate("window.run({ card: { marking: false } })")
+    card.select(0, 3)
+    card.press("p")
+    card.says("notice", "Marking passages is turned off in this campaign.")
+    expect(card.part("marker")).to_be_hidden()
+    expect(card.part("sentences-panel")).to_be_hidden()
 
 
-def test_a_text_without_capitals_is_marked_in_parts(show):
-    part = "the flow past a wing in a slipstream was measured at some angles of attack and at two speeds of the tunnel"
-    text = f"{part} .  {part} ; {part}? {part} .\n{part} ; {part}"
-    lines = "\n".join(f"{n} {part}" for n in range(6))
-    short = "it is small . and stays as it is"
-    card = show(document(1, text=text), document(2, text=lines), document(3, text=short))
-    for doc_id, count in (("d001", 6), ("d002", 6), ("d003", 1)):
-        card.shows(doc_id)
-        card.press("p")
-        card.says("sentence-count", f"1 of {count}")
-        card.press("Escape", "0")
-
-
-def test_sentences_of_a_judged_document_are_marked_where_one_is(show, harness):
+def test_sentences_of_a_judged_document_are_marked_where_one_is(show: Callable[..., Card], harness: Harness) -> None:
     text = "\n\n".join(f"Sentence number {number} stands here." for number in range(60))
     card = show(document(1, text=text), document(2))
     card.press("2", "ArrowLeft")
@@ -197,46 +202,30 @@ def test_sentences_of_a_judged_document_are_marked_where_one_is(show, harness):
     assert {row["relevance"] for row in harness.desk.log} == {2}
 
 
-def test_lines_that_were_broken_do_not_end_a_sentence(show):
-    text = "The flow of air over the upper side of a wing is\nfaster than that below. A second one."
-    card = show(document(1, text=text), document(2, text="def f():\n    return 1\n", form="preformatted"))
-    card.press("p")
-    card.says("sentence-count", "1 of 2")
-    card.press("Escape", "1", "p")
-    card.says("sentence-count", "1 of 2")
-    card.says("sentence-says", "def f():")
-
-
-def test_a_campaign_without_marking_says_so(show, harness):
-    card = show(document(1, text="One two."), document(2, text=None), card={"marking": False})
-    card.select(0, 3)
-    card.press("p")
-    card.says("notice", "Marking passages is turned off in this campaign.")
-    expect(card.part("marker")).to_be_hidden()
-    expect(card.part("sentences-panel")).to_be_hidden()
-
-
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-def test_panels_over_the_document_leave_the_buttons_where_they_are(show, size):
-    card = show(document(1, text="One two. " * 50), viewport={"width": size[0], "height": size[1]})
+def test_panels_over_the_document_leave_the_buttons_where_they_are(show: Callable[..., Card]) -> None:
+    card = show(document(1, text="One two. " * 50))
     buttons = card.page.locator("[data-part=grades] button, .cd-actions button")
-    before = [button.bounding_box() for button in buttons.all()]
-    for key, panel in (("g", "guidelines-panel"), ("p", "sentences-panel")):
-        card.press(key)
-        expect(card.part(panel)).to_be_visible()
-        box = card.part(panel).bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= size[0]
-        assert [button.bounding_box() for button in buttons.all()] == before
-        if size[0] < 640:
-            for button in card.part(panel).locator("button:visible, input:visible").all():
-                assert button.bounding_box()["height"] >= 44
-        assert not card.page.evaluate("document.documentElement.scrollWidth > innerWidth")
-        card.press("Escape")
-    card.select(0, 3)
-    card.press("p")
-    line, notice = card.part("marked-line"), card.part("notice").bounding_box()
-    expect(line).to_be_visible()
-    box = line.bounding_box()
-    assert box["y"] + box["height"] <= notice["y"] + 1
-    assert [button.bounding_box() for button in buttons.all()] == before
+    for width, height in ((1280, 800), (390, 844)):
+        card.page.set_viewport_size({"width": width, "height": height})
+        card.page.evaluate("new Promise((fitted) => requestAnimationFrame(() => requestAnimationFrame(fitted)))")
+        before = places(buttons)
+        for key, name in (("g", "guidelines-panel"), ("p", "sentences-panel")):
+            card.press(key)
+            panel = card.part(name)
+            expect(panel).to_be_visible()
+            assert box(panel)["x"] >= 0
+            assert box(panel)["x"] + box(panel)["width"] <= width
+            assert places(buttons) == before
+            if width < 640:
+                for button in panel.locator("button:visible, input:visible").all():
+                    assert box(button)["height"] >= 44
+            assert not card.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+            card.press("Escape")
+        card.select(0, 3)
+        card.press("p")
+        line = card.part("marked-line")
+        expect(line).to_be_visible()
+        assert box(line)["y"] + box(line)["height"] <= box(card.part("notice"))["y"] + 1
+        assert places(buttons) == before
+        line.get_by_role("button").click()
+        expect(line).to_be_hidden()

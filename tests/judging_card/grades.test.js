@@ -236,9 +236,9 @@ test("a surplus judgement is said and not counted", () => {
 
 // -------------------------------------------------------------------------------------------------- marks
 
-test("a note goes with the next grade of its document, whenever that comes", () => {
+test("a note, a flag and passages go with the next grade of its document, whenever that comes", () => {
   let ada = open({ sizes: [4] });
-  ada.mark({ note: "half of it", flagged: true });
+  ada.mark({ note: "half of it", flagged: true, passages: [[0, 4]] });
   ada.skip();
   assert.equal(marks(ada)?.note, null);
   ada.grade(2);
@@ -246,11 +246,11 @@ test("a note goes with the next grade of its document, whenever that comes", () 
   ada = ada.reload();
   give(ada, 0, 0);
   assert.equal(ada.shown, "d100");
-  assert.deepEqual(marks(ada), { note: "half of it", flagged: true, passages: [] });
+  assert.deepEqual(marks(ada), { note: "half of it", flagged: true, passages: [[0, 4]] });
   ada.grade(3);
   ada.saved("d101: 2", "d102: 0", "d103: 0", "d100: 3");
   const last = [...ada.desk.log.values()].at(-1);
-  assert.deepEqual([last?.note, last?.flagged], ["half of it", true]);
+  assert.deepEqual([last?.note, last?.flagged, last?.passages], ["half of it", true, [[0, 4]]]);
   assert.deepEqual(ada.state.drafts, {});
 });
 

@@ -131,3 +131,24 @@ inBrowser("reading goes on after the page has mounted its card again", async (br
   const { seconds, away } = card.by("key");
   assert.deepEqual([seconds, away], [4, 0]);
 });
+
+inBrowser("the time of a mark on what is decided counts once", async (browser) => {
+  const { card } = browser;
+  card.draw = () => undefined;
+  card.dispatch({ type: "mount", fresh: true, asked: null });
+  await browser.answer();
+  card.dispatch({ type: "decide", answer: { kind: "chosen", chosen: ["d1"] }, ...card.by("key") });
+  card.dispatch({ type: "look", step: -1 });
+  for (const seconds of [20, 7]) {
+    browser.now += seconds * 1_000;
+    card.dispatch({ type: "mark", changes: { note: `after ${seconds} seconds` }, ...card.by("key") });
+  }
+  assert.deepEqual(
+    card.state.outbox.map(({ decision }) => [decision.seconds, decision.away]),
+    [
+      [0, 0],
+      [20, 0],
+      [7, 0],
+    ],
+  );
+});
