@@ -4,11 +4,11 @@
     Pairs + grades -infer-> Posterior -grade_probabilities-> probabilities -draw_grades-> completed judgements -> values
 
 Usually, unjudged pairs count as not relevant. :func:`expected_values` instead draws their grades from a model fitted to
-the judged pairs, and returns the mean of each measure over the draws. :func:`decisive_pairs` chooses the pairs whose
-judgements best tell systems apart.
+the judged pairs, and returns the mean of each measure over the draws. :func:`choose_decisive` chooses the pairs whose
+judgements best tell systems apart, from the grades so far; :func:`decisive_pairs` repeats it until all are judged.
 """
 
-from collection.expected_judgements.decisive import decisive_pairs
+from collection.expected_judgements.decisive import choose_decisive, decisive_pairs
 from collection.expected_judgements.grades import draw_grades, grade_probabilities
 from collection.expected_judgements.model import Scales, fit_scales, infer
 from collection.expected_judgements.pairs import Pairs, describe
@@ -17,6 +17,7 @@ from collection.expected_judgements.values import expected_values
 __all__ = [
     "Pairs",
     "Scales",
+    "choose_decisive",
     "decisive_pairs",
     "describe",
     "draw_grades",

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from collection.errors import InputError
 from collection.expected_judgements.model import Posterior
 from collection.expected_judgements.pairs import Bools, Floats, Ints, Pairs
 
 STEEP = 3.0
 """Factor of the expected gains (from 0 to 1), so that regularisation does not limit the slope of a curve."""
+
+
+def scale_gains(pairs: Pairs, grades: Floats, levels: Sequence[float]) -> tuple[Floats, Floats]:
+    """All grades of the scale (G,), ascending, and `grades` (N,) as gains from 0 to 1, nan if unjudged.
+
+    Raises :class:`InputError` if the shape is wrong or a grade is not in `levels`.
+    """
+    if grades.shape != pairs.topic.shape:
+        raise InputError(
+            f"grades: expected one number for each of the {len(pairs.topic)} pairs, nan for unjudged ones; "
+            f"found shape {grades.shape}"
+        )
+    scale = np.unique(np.asarray(levels, dtype=np.float64))
+    strange = np.setdiff1d(grades[~np.isnan(grades)], scale)
+    if not len(scale) or len(strange) or scale[0] < 0:
+        found = ", ".join(f"{grade:g}" for grade in np.append(strange, scale)[:1]) or "no grades"
+        raise InputError(f"grades: expected numbers of the scale {scale.tolist()}, none below 0; found {found}")
+    return scale, grades / max(float(scale[-1]), 1e-12)
 
 
 def grade_probabilities(posterior: Posterior, gains: Floats, levels: Floats) -> Floats:

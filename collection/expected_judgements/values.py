@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
-from collection.expected_judgements.grades import draw_grades, grade_probabilities
+from collection.expected_judgements.grades import draw_grades, grade_probabilities, scale_gains
 from collection.expected_judgements.model import fit_scales, infer
 from collection.expected_judgements.pairs import Floats, Pairs
 from collection.measures import Measure, as_measures
@@ -92,11 +92,13 @@ def expected_values(
     if draws < 1 or not 0 < confidence < 1:
         found = f"{count(draws, 'draw')} and confidence {confidence:g}"
         raise InputError(f"expected 1 or more draws and a confidence between 0 and 1, found {found}")
-    scale, gains = _scale(pairs, grades, levels)
+    judged = ~np.isnan(grades)
+    if not judged.any():
+        raise InputError("grades: expected at least one judged pair, found none; judge some pairs first")
+    scale, gains = scale_gains(pairs, grades, [0.0, *grades[judged]] if levels is None else levels)
     posterior = infer(pairs, gains, fit_scales(pairs, gains))
     probabilities = grade_probabilities(posterior, gains, scale / max(scale[-1], 1e-12))
     drawn = scale[draw_grades(pairs, posterior, probabilities, draws, np.random.default_rng(seed))]
-    judged = ~np.isnan(grades)
     drawn[judged] = grades[judged][:, None]
     if (drawn == np.trunc(drawn)).all():
         drawn = drawn.astype(np.int16)
@@ -108,21 +110,3 @@ def expected_values(
             each = measure(aligned).reshape(draws, -1).mean(axis=1)
             rows.append((name, str(measure), float(each.mean()), *map(float, np.quantile(each, ends))))
     return pd.DataFrame(rows, columns=["run", "measure", "value", "lowest", "highest"])
-
-
-def _scale(pairs: Pairs, grades: Floats, levels: Sequence[float] | None) -> tuple[Floats, Floats]:
-    """All grades of the scale, ascending, and the given grades as gains from 0 to 1."""
-    if grades.shape != pairs.topic.shape:
-        raise InputError(
-            f"grades: expected one number for each of the {len(pairs.topic)} pairs, nan for unjudged ones; "
-            f"found shape {grades.shape}"
-        )
-    given = grades[~np.isnan(grades)]
-    if not len(given):
-        raise InputError("grades: expected at least one judged pair, found none; judge some pairs first")
-    scale = np.unique(np.asarray([0.0, *given] if levels is None else levels, dtype=np.float64))
-    strange = np.setdiff1d(given, scale)
-    if len(strange) or scale[0] < 0:
-        found = f"{np.append(strange, scale)[0]:g}"
-        raise InputError(f"grades: expected numbers of the scale {scale.tolist()}, none below 0; found {found}")
-    return scale, grades / max(float(scale[-1]), 1e-12)

@@ -17,6 +17,7 @@ from collection.errors import InputError
 from collection.expected_judgements import (
     Pairs,
     Scales,
+    choose_decisive,
     decisive_pairs,
     describe,
     draw_grades,
@@ -206,6 +207,31 @@ def test_what_all_systems_share_decides_nothing() -> None:
     assert not shared[first].any()
 
 
+def test_the_choice_depends_on_the_grades_alone() -> None:
+    pairs, grades = generated()
+    asking = decisive_pairs(pairs, [0, 1, 2, 3], batch=7, seed=3)
+    known = np.full(len(grades), np.nan)
+    chosen = next(asking)
+    for _ in range(3):
+        np.testing.assert_array_equal(choose_decisive(pairs, known, [0, 1, 2, 3], batch=7, seed=3), chosen)
+        known[chosen] = grades[chosen]
+        chosen = asking.send(grades[chosen])
+
+
+def test_unavailable_pairs_are_not_chosen() -> None:
+    pairs, grades = generated()
+    known = partly(grades, 0.3)
+    free = np.isnan(known)
+    everything = choose_decisive(pairs, known, [0, 1, 2, 3], batch=99)
+    assert sorted(everything) == np.flatnonzero(free).tolist()
+    unavailable = np.zeros(len(grades), dtype=bool)
+    unavailable[everything[:5]] = True
+    others = choose_decisive(pairs, known, [0, 1, 2, 3], batch=99, unavailable=unavailable)
+    assert sorted(others) == sorted(everything[5:])
+    assert not len(choose_decisive(pairs, known, [0, 1, 2, 3], unavailable=free))
+    assert not len(choose_decisive(pairs, grades, [0, 1, 2, 3]))
+
+
 def test_what_is_wrong_is_said() -> None:
     pairs, grades = generated()
     measures = [parse("nDCG@10")]
@@ -228,3 +254,9 @@ def test_what_is_wrong_is_said() -> None:
         describe(frame, [run], scores=np.zeros((2, 1)))
     with pytest.raises(InputError, match="grade above 0"):
         next(decisive_pairs(pairs, [0]))
+    with pytest.raises(InputError, match="found 2"):
+        choose_decisive(pairs, grades, [0, 1])
+    with pytest.raises(InputError, match=r"unavailable: expected shape \(48,\), found \(3,\)"):
+        choose_decisive(pairs, grades, [0, 1, 2, 3], unavailable=np.zeros(3, dtype=bool))
+    with pytest.raises(InputError, match="found cut-off 10 and batch 0"):
+        choose_decisive(pairs, grades, [0, 1, 2, 3], batch=0)
