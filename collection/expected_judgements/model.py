@@ -7,13 +7,15 @@ mean and covariance of the other pairs in closed form. Topics are solved one by 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from collection.expected_judgements.pairs import Bools, Floats, Pairs
+from collection.expected_judgements.pairs import Floats, Pairs
+
+JITTER = 1e-6
+"""Variance added to that of a document's effect, so that equal documents do not make a matrix singular."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,22 @@ class Scales:
     """Variance of the effect shared by similar texts."""
     own: float = 0.05
     """Variance of the effect of the document."""
+
+    def weight_variances(self, pairs: Pairs) -> Floats:
+        """(F,) prior variance of each feature's weight."""
+        runs = len(pairs.runs)
+        variances = np.full(pairs.features.shape[1], self.common**2)
+        variances[0], variances[-runs:] = 1.0, self.runs**2 / runs
+        return variances
+
+    def within(self, pairs: Pairs, topic: int) -> Floats:
+        """(n, n) prior covariance of a topic's gains from all effects but the weights."""
+        size = len(pairs.members[topic])
+        within = np.full((size, size), self.topic)
+        if pairs.alike is not None:
+            within += self.texts * pairs.alike[topic]
+        within[np.diag_indices(size)] += self.own + JITTER
+        return within
 
 
 class Posterior(NamedTuple):
@@ -59,128 +77,138 @@ def infer(pairs: Pairs, gains: Floats, scales: Scales) -> Posterior:
     `scales` come from :func:`fit_scales`. Source: Rasmussen & Williams, "Gaussian Processes for Machine Learning",
     2006, sections 2.7 (explicit basis functions) and 5.4.2 (leave-one-out).
     """
-    from scipy.linalg import cho_solve, cholesky, solve_triangular
+    from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
     judged = ~np.isnan(gains)
-    parts = _Parts(pairs, gains, judged)
-    solved = parts.solve(scales)
-    mean, left_out = np.empty(len(gains)), np.full(len(gains), np.nan)
-    loadings, within = pairs.features.copy(), []
+    solved = _Judged(pairs, gains).solve(scales)
     upper = cholesky(solved.precision, lower=False)
     root = solve_triangular(upper, np.eye(len(upper)), lower=False)
+    mean, left_out = pairs.features @ solved.weights, np.full(len(gains), np.nan)
+    loadings, within = pairs.features.copy(), []
     for topic, rows in enumerate(pairs.members):
         known = judged[rows]
-        prior = parts.prior(topic, scales)
-        mean[rows] = pairs.features[rows] @ solved.weights
-        solution = solved.factors[topic]
-        if solution is not None:
-            factor, inside, rest = solution
-            toward = prior[:, known]
-            mean[rows] += toward @ cho_solve(factor, rest)
-            loadings[rows] -= toward @ inside
-            inverse = cho_solve(factor, np.eye(int(known.sum())))
-            exact = prior + scales.own * np.eye(len(rows))
-            # The gains of judged documents are known, and rounding must leave no variance below 0.
-            across = exact[:, known]
-            exact -= across @ inverse @ across.T
-            loadings[rows[known]] = 0.0
-            exact[known] = exact[:, known] = 0.0
-            within.append(exact)
-            spread = np.diag(inverse) - ((inside @ root) ** 2).sum(axis=1)
-            left_out[rows[known]] = gains[rows[known]] - (inverse @ rest) / np.maximum(spread, 1e-12)
-        else:
-            within.append(prior + scales.own * np.eye(len(rows)))
+        exact = scales.within(pairs, topic)
+        within.append(exact)
+        if not known.any():
+            continue
+        at = rows[known]
+        factor = cho_factor(exact[np.ix_(known, known)], lower=True, check_finite=False)
+        inverse = cho_solve(factor, np.eye(len(at)))
+        rest, inside = gains[at] - mean[at], inverse @ pairs.features[at]
+        toward = exact[:, known]
+        toward[known] -= (scales.own + JITTER) * np.eye(len(at))
+        mean[rows] += toward @ (inverse @ rest)
+        loadings[rows] -= toward @ inside
+        # The gains of judged documents are known, and rounding must leave no variance below 0.
+        exact -= toward @ inverse @ toward.T
+        loadings[at] = 0.0
+        exact[known] = exact[:, known] = 0.0
+        spread = np.diag(inverse) - ((inside @ root) ** 2).sum(axis=1)
+        left_out[at] = gains[at] - (inverse @ rest) / np.maximum(spread, 1e-12)
     return Posterior(mean, left_out, within, loadings, root)
 
 
-def fit_scales(pairs: Pairs, gains: Floats, start: Scales | None = None, *, steps: int = 12) -> Scales:
+def fit_scales(pairs: Pairs, gains: Floats, *, steps: int = 30) -> Scales:
     """Fit the scales to `gains` (N,), of which at least one is known: maximum a posteriori around the default scales.
 
-    The search starts at `start` (by default the default scales) and takes at most `steps` steps of L-BFGS.
+    The search takes at most `steps` steps of L-BFGS.
     """
     from scipy.optimize import minimize
 
-    parts = _Parts(pairs, gains, ~np.isnan(gains))
+    judged = _Judged(pairs, gains)
     usual = np.log(astuple(Scales()))
 
-    def unlikely(logs: Floats) -> float:
+    def unlikely(logs: Floats) -> tuple[float, Floats]:
         # A normal prior over the logarithms with a standard deviation of 2.
-        return -parts.solve(Scales(*np.exp(logs))).likelihood + float(((logs - usual) ** 2).sum()) / 8
+        solved = judged.solve(Scales(*np.exp(logs)))
+        return float(((logs - usual) ** 2).sum()) / 8 - solved.likelihood, (logs - usual) / 4 - solved.slopes
 
     bounds = [(low - 5, low + 5) for low in usual]
-    begin = np.clip(np.log(astuple(start or Scales())), usual - 5, usual + 5)
-    found = minimize(unlikely, begin, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
+    found = minimize(unlikely, usual, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
     return Scales(*map(float, np.exp(found.x)))
 
 
-Factor = tuple[Floats, bool]
-"""The result of `scipy.linalg.cho_factor`: a matrix, and whether it is the lower triangle."""
-
-
 class _Solved(NamedTuple):
-    """Feature weights, and for each topic a factor of the covariance of the judged pairs."""
+    """Posterior of the feature weights, and the log-likelihood of the judged gains up to a constant."""
 
     weights: Floats
     precision: Floats
-    factors: list[tuple[Factor, Floats, Floats] | None]
-    """For each topic with judged pairs: the Cholesky factor, its solution for their features, and the residuals of
-    their gains."""
     likelihood: float
+    slopes: Floats
+    """(5,) derivatives of the likelihood with respect to the logarithms of the scales, in the order of the fields."""
 
 
-class _Parts:
-    """The judged pairs of each topic, selected once and solved for any number of scales."""
+class _Judged:
+    """The M judged pairs, prepared once and solved for any number of scales.
 
-    def __init__(self, pairs: Pairs, gains: Floats, judged: Bools) -> None:
+    The gains of each topic are rotated onto the eigenvectors of the similarities, in which texts and documents have
+    independent effects. The effect of the topic then is an update of rank one (Sherman & Morrison 1950).
+    """
+
+    def __init__(self, pairs: Pairs, gains: Floats) -> None:
         self.pairs = pairs
-        self.known = [judged[rows] for rows in pairs.members]
-        rows = [members[known] for members, known in zip(pairs.members, self.known, strict=True)]
-        self.features, self.gains = [pairs.features[r] for r in rows], [gains[r] for r in rows]
-        alike: Sequence[Floats | None] = pairs.alike or [None] * len(rows)
-        self.alike = [
-            None if square is None else square[np.ix_(known, known)]
-            for square, known in zip(alike, self.known, strict=True)
-        ]
-
-    def prior(self, topic: int, scales: Scales) -> Floats:
-        """(n, n) prior covariance from the effects of the topic and of similar texts."""
-        size = len(self.pairs.members[topic])
-        if self.pairs.alike is None:
-            return np.full((size, size), scales.topic)
-        prior: Floats = scales.topic + scales.texts * self.pairs.alike[topic]
-        return prior
+        features, values, constant, spectrum, sizes = [], [], [], [], []
+        for topic, members in enumerate(pairs.members):
+            known = ~np.isnan(gains[members])
+            at = members[known]
+            if not len(at):
+                continue
+            own, turn = np.zeros(len(at)), np.eye(len(at))
+            if pairs.alike is not None:
+                own, turn = np.linalg.eigh(pairs.alike[topic][np.ix_(known, known)])
+            features.append(turn.T @ pairs.features[at])
+            values.append(turn.T @ gains[at])
+            constant.append(turn.sum(axis=0))
+            spectrum.append(np.maximum(own, 0.0))
+            sizes.append(len(at))
+        count = pairs.features.shape[1]
+        self.features = np.concatenate(features) if features else np.zeros((0, count))
+        self.gains, self.constant, self.spectrum = (
+            np.concatenate(parts) if parts else np.zeros(0) for parts in (values, constant, spectrum)
+        )
+        self.starts, self.topic = np.cumsum([0, *sizes])[:-1], np.repeat(np.arange(len(sizes)), sizes)
 
     def solve(self, scales: Scales) -> _Solved:
-        """Compute the posterior of the weights, and the log-likelihood of the judged gains up to a constant."""
-        from scipy.linalg import cho_factor, cho_solve
+        from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-        count, runs = self.pairs.features.shape[1], len(self.pairs.runs)
-        variance = np.full(count, scales.common**2)
-        variance[0], variance[-runs:] = 1.0, scales.runs**2 / runs
-        precision, pulled = np.diag(1 / variance), np.zeros(count)
-        likelihood = -0.5 * float(np.log(variance).sum())
-        halves: list[tuple[Factor, Floats] | None] = []
-        for features, gains, alike in zip(self.features, self.gains, self.alike, strict=True):
-            if not len(gains):
-                halves.append(None)
-                continue
-            square = np.full((len(gains), len(gains)), scales.topic)
-            if alike is not None:
-                square += scales.texts * alike
-            # The small constant keeps equal documents from making the matrix singular.
-            square[np.diag_indices(len(gains))] += scales.own + 1e-6
-            factor = cho_factor(square, lower=True, overwrite_a=True, check_finite=False)
-            both = cho_solve(factor, np.column_stack([features, gains]), check_finite=False)
-            inside, alone = both[:, :-1], both[:, -1]
-            precision += features.T @ inside
-            pulled += inside.T @ gains
-            likelihood -= float(np.log(np.diag(factor[0])).sum() + 0.5 * gains @ alone)
-            halves.append((factor, inside))
+        features, constant, variance = self.features, self.constant, scales.weight_variances(self.pairs)
+        own = scales.texts * self.spectrum + scales.own + JITTER
+
+        def total(values: Floats) -> Floats:
+            return np.add.reduceat(values, self.starts, axis=0)
+
+        unit = constant / own
+        mass = total(constant * unit)
+        update = scales.topic / (1 + scales.topic * mass)
+        sums = total(unit[:, None] * features)
+        inside = features / own[:, None] - (unit * update[self.topic])[:, None] * sums[self.topic]
+        precision = np.diag(1 / variance) + inside.T @ features
         whole = cho_factor(precision, lower=True, check_finite=False)
+        pulled = inside.T @ self.gains
         weights = cho_solve(whole, pulled)
-        likelihood += float(0.5 * pulled @ weights - np.log(np.diag(whole[0])).sum())
-        factors = [
-            None if half is None else (*half, gains - features @ weights)
-            for half, features, gains in zip(halves, self.features, self.gains, strict=True)
-        ]
-        return _Solved(weights, precision, factors, likelihood)
+        # The inverse covariance of all judged gains, times their deviations from 0.
+        rest = self.gains - features @ weights
+        pull = rest / own - unit * (update * total(unit * rest))[self.topic]
+        likelihood = (
+            -0.5
+            * (np.log(variance).sum() + np.log(own).sum() + np.log1p(scales.topic * mass).sum() + self.gains @ pull)
+            - np.log(np.diag(whole[0])).sum()
+        )
+        # Derivative with respect to a variance whose part of the covariance is C: half of pull' C pull less the trace
+        # of C times the inverse covariance, which is that without weights less a product of this:
+        through = solve_triangular(whole[0], inside.T, lower=True, check_finite=False).T
+        alone = 1 / own - unit**2 * update[self.topic] - (through**2).sum(axis=1)
+        common = mass / (1 + scales.topic * mass) - (total(constant[:, None] * through) ** 2).sum(axis=1)
+        spread = weights**2 + np.diag(cho_solve(whole, np.eye(len(weights))))
+        by_weight = spread / variance - 1
+        runs = len(self.pairs.runs)
+        slopes = np.array(
+            [
+                by_weight[-runs:].sum(),
+                by_weight[1:-runs].sum(),
+                scales.topic / 2 * ((total(constant * pull) ** 2).sum() - common.sum()),
+                scales.texts / 2 * (self.spectrum @ (pull**2 - alone)),
+                scales.own / 2 * (pull**2 - alone).sum(),
+            ]
+        )
+        return _Solved(weights, precision, float(likelihood), slopes)
