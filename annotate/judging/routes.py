@@ -260,7 +260,8 @@ def _exchange(
         answer |= {"behind": behind, "problem": problem, "chooser": chooser}
     in_hand = set(holding) - set(pairs.closed)
     if want > 0 and not (pairs.documents or in_hand or pairs.first or answer.get("behind")):
-        answer["next"] = campaign.judging.topic_with_work(annotator, query_id, fields.read_texts(payload, "tried"))
+        tried = fields.read_texts(payload, "tried")
+        answer["next"] = campaign.judging.topic_with_work(annotator, query_id, tried, made.topics if made else ())
         answer["budget"] = campaign.budget.used_up(query_id)
     return answer, pairs, needs_round
 

@@ -5,7 +5,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import pickers, topic_editor, widgets
 from collection.active_learning.learners import LEARNERS
-from collection.campaign.loop_settings import LOOPING, MODES, describe_mode
+from collection.campaign.loop_settings import DECISIVE, LOOPING, MODES, describe_mode
 from collection.phrases import count, join, percent_down, plural
 from collection.pooling import strategies
 
@@ -15,7 +15,8 @@ LEVELS = {g: f"{g} · {campaign.grades.label(g)}" for g in campaign.grades.sente
 MODE_LABELS = {name: label for name, (label, _) in MODES.items()}
 RANDOM_DRAWS = {"automatic": "Automatic", "number": "After a number of irrelevant documents", "never": "Never"}
 ADAPTIVE = strategies(adaptive=True)
-RANKINGS = {"model": "Model (active learning)"} | {n: f"{entry.label} (pooling)" for n, entry in ADAPTIVE.items()}
+RANKINGS = {"model": "Model (active learning)", DECISIVE: "Decisive pairs (order of the systems)"}
+RANKINGS |= {n: f"{entry.label} (pooling)" for n, entry in ADAPTIVE.items()}
 MODELS = {entry.name: f"{entry.label}: {entry.description}" for entry in LEARNERS}
 GRADES = {
     "weights": "Weighted: higher grades are stronger examples",
@@ -33,6 +34,8 @@ st.title("Loop")
 modes = list(campaign.settings.modes().values())
 if looping := sum(mode in LOOPING for mode in modes):
     target = f"{percent_down(settings.target)} recall with {percent_down(settings.confidence)} confidence"
+    if settings.by_system_order:
+        target = f"a reliable order of the systems by {widgets.plain(settings.measure)}"
     are = plural(looping, "is", "are")
     st.write(f"{looping:,} of {count(len(modes), 'topic')} {are} in the loop. The target is {target}.")
 elif not (counts["topics"] and counts["documents"]):
@@ -50,18 +53,29 @@ with left:
     mode = pickers.pick("Default judging mode", MODE_LABELS, settings.mode, "mode")
     meaning = st.empty()
     by = pickers.pick("Document selection in the loop", RANKINGS, settings.by, "by")
-    by_model = by == "model"
-    meaning.caption(widgets.sentence(describe_mode(mode, by if by_model else ADAPTIVE[by].label)))
-    if not by_model:
+    by_model, by_strategy = by == "model", by in ADAPTIVE
+    meaning.caption(widgets.sentence(describe_mode(mode, ADAPTIVE[by].label if by_strategy else by)))
+    if by == DECISIVE:
+        st.caption(
+            "Selects, across all topics, the pairs whose grades tell most about the order of the systems. It does not "
+            "aim at recall."
+        )
+    if by_strategy:
         which = "of the runs" if counts["runs"] else "of runs, and this campaign has none yet"
         st.caption(f"{ADAPTIVE[by].description} It reads no texts, and selects only documents {which}.")
     level = pickers.pick("Minimum relevant grade", LEVELS, settings.level, "level")
     wanted |= {"mode": mode, "by": by, "level": level}
 with right:
-    wanted["target"] = pickers.pick_share("Target recall (%)", 1.0, 100.0, settings.target, "target")
-    wanted["confidence"] = pickers.pick_share("Confidence (%)", 50.0, 99.9, settings.confidence, "confidence")
+    if by == DECISIVE:
+        hint = "One of grades, with a cut-off. Only documents down to the cut-off are selected."
+        written = st.text_input("Measure that orders the systems", settings.measure, key="measure", help=hint)
+        wanted["measure"] = written.strip()
+    else:
+        wanted["target"] = pickers.pick_share("Target recall (%)", 1.0, 100.0, settings.target, "target")
+        wanted["confidence"] = pickers.pick_share("Confidence (%)", 50.0, 99.9, settings.confidence, "confidence")
     label = "Judgement budget, all topics (0 = unlimited)"
-    help = "Topics in the loop share the budget equally. A pair counts once, however many annotators judge it."
+    shared = "Spent across topics." if by == DECISIVE else "Topics in the loop share the budget equally."
+    help = f"{shared} A pair counts once, however many annotators judge it."
     wanted["budget"] = st.number_input(label, 0, None, settings.budget, key="budget", help=help)
     if settings.budget:
         st.caption(f"{sum(campaign.budget.state().judged.values()):,} of {settings.budget:,} pairs judged.")
@@ -77,7 +91,7 @@ with st.expander("Advanced"):
             wanted["run"] = st.number_input(label, 1, None, settings.run or 50, key="run")
         elif draws == "automatic":
             by_size = "After 50 irrelevant documents in a row, or 200 in collections of 20,000 documents or more."
-            st.caption(by_size if by_model else "Never: a strategy continues until all runs are judged in full.")
+            st.caption(by_size if by_model else "Never: documents of the runs are selected until all are judged.")
         label = "Minimum share of random documents (% of judgements)"
         wanted["control"] = pickers.pick_share(label, 0.0, 100.0, settings.control, "control")
     with right:
@@ -90,7 +104,7 @@ with st.expander("Advanced"):
         wanted["grades"] = pickers.pick("Use of grades", GRADES, settings.grades, "grades", captions=[])
         wanted["evidence"] = pickers.pick("Use of runs", EVIDENCE, settings.evidence, "evidence", captions=[])
 with cautions:
-    if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"]:
+    if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"] and by != DECISIVE:
         st.warning("Without random documents, recall cannot be estimated and no stopping guarantee holds.")
     if wanted["explain"] == "terms and runs":
         is_blind = campaign.settings.assignment().blind

@@ -38,6 +38,7 @@ from collection.campaign.recall import RecallEstimates
 from collection.campaign.search import DocumentSearch
 from collection.campaign.server_state import ServerState
 from collection.campaign.settings import Settings
+from collection.campaign.system_order import SystemOrder
 from collection.campaign.topic_tasks import TopicTasks
 from collection.campaign.training_data import TrainingData
 from collection.characters import one_line, require_writable, writable
@@ -57,7 +58,7 @@ class Campaign:
     - `importer`, `corpus`, `pools`: files in, topics and documents, pairs to judge
     - `accounts`, `assignments`, `calibration`, `settings`: who judges what, and how
     - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
-    - `active_learning`, `features`, `budget`, `recall`: the loop, and when to stop
+    - `active_learning`, `features`, `budget`, `recall`, `system_order`: the loop, and when to stop
     - `agreement`, `qrels`, `evaluation`, `explanations`: results
     - `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
     - `overview`, `progress`, `search`, `near_duplicates`, `document_view`, `server_state`: what the pages show
@@ -114,7 +115,10 @@ class Campaign:
         self.features = features = Features(store, directory)
         self.loop_scope = scope = LoopScope(store, settings, corpus)
         self.budget = budget = JudgingBudget(store, settings, scope)
-        self.active_learning = learning = ActiveLearning(store, directory, self.id, settings, corpus, features, scope)
+        self.system_order = order = SystemOrder(store, grades, settings, corpus, features, scope)
+        self.active_learning = learning = ActiveLearning(
+            store, directory, self.id, settings, corpus, features, scope, order
+        )
         demand = JudgingDemand(store, self.id, settings)
         self.judging = judging = Judging(
             store, self.id, grades, settings, progress, calibration, scope, budget, learning, demand

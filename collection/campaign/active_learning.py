@@ -19,6 +19,7 @@ from collection.campaign.features import Features
 from collection.campaign.loop_round import ExplainableRound, LoopRound, TopicRankings
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.settings import Settings
+from collection.campaign.system_order import SystemOrder
 from collection.campaign.topic_ledger import build_topic_ledger, reduce_to_documents
 from collection.records import Run
 from collection.stopping import Ledger
@@ -47,6 +48,7 @@ class ActiveLearning:
     corpus: Corpus
     features: Features
     loop_scope: LoopScope
+    system_order: SystemOrder
     _evidence: tuple[str, dict[str, pd.DataFrame]] | None = field(default=None, init=False)
     _spaces: dict[str, tuple[tuple[object, ...], training_round.Space]] = field(default_factory=dict, init=False)
     _topic_rankings: dict[str, tuple[tuple[object, ...], TopicRankings]] = field(default_factory=dict, init=False)
@@ -72,12 +74,19 @@ class ActiveLearning:
         judgements = judgements[judgements["row"] < len(space.allowed)]
         once = reduce_to_documents(judgements)
         is_graded = once["relevance"].notna()
+        topics: tuple[str, ...] = ()
         graded, passed = once[is_graded], once.loc[~is_graded, "row"].to_numpy(dtype=np.int64)
         judged, grades = graded[["row", "relevance"]].to_numpy(dtype=np.int64).T
         if isinstance(space, training_round.Space):
             seed = seed_of(self.campaign_id, query_id, model_round)
             ranking = training_round.train_and_rank(space, judged, grades, settings.recipe(), seed, count, passed)
             usual = "start" if ranking.model is None else "loop"
+        elif settings.by_system_order:
+            decisive = self.system_order.choose(seed_of(self.campaign_id))
+            found = self.loop_scope.rows_of(ids := decisive.of_topic(query_id))
+            rows, topics = np.array([found[doc_id] for doc_id in ids], dtype=np.int64), decisive.topics
+            ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
+            usual = settings.by
         else:
             # The strategy needs an answer for documents without a grade.
             answers = dict.fromkeys(passed.tolist(), False)
@@ -104,7 +113,7 @@ class ActiveLearning:
         ]
         ended = not by_model and len(ranking.rows) < count
         made = LoopRound(
-            query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended, len(judged)
+            query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended, len(judged), topics
         )
         return ExplainableRound(made, space, ranking)
 
@@ -163,17 +172,22 @@ class ActiveLearning:
         return not made.complete and len(made.selections) < self._usual_count(made.query_id)
 
     def is_current(self, made: LoopRound) -> bool:
-        """Tell whether a round has read all of its topic's log, with the current settings and documents."""
+        """Tell whether a round has read all of its topic's log, with the current settings and documents.
+
+        A round of the comparison of systems holds for several judgements.
+        """
         logged = self.store.judgements.logged_in(made.query_id)
-        return made.model_round == logged and made.key == self._key(made.query_id)
+        is_read = made.model_round == logged or self.settings.loop().by_system_order
+        return is_read and made.key == self._key(made.query_id)
 
     def _key(self, query_id: str, vectors_state: str | None = None) -> tuple[object, ...]:
-        """Return a version of what a round is made from: settings, mode, vectors, pool, runs."""
+        """Return a version of what a round is made from beside the topic's log: settings, mode, vectors, pool, runs."""
         settings = self.store.settings.all()
         mode = self.settings.mode(query_id)
         pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
         state = vectors_state or self.features.version()
-        return (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature())
+        key = (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature())
+        return (*key, self.system_order.version()) if self.settings.loop().by_system_order else key
 
     def strategy(self, query_id: str, strategy: str, listed: TopicRankings) -> pooling.Selector:
         """Start an adaptive pooling strategy on the runs of a topic; its documents are rows of the matrix.

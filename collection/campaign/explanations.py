@@ -15,7 +15,7 @@ from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.corpus import Corpus
 from collection.campaign.judgement_log import JudgementLog
 from collection.campaign.loop_round import LoopRound, Reasons
-from collection.campaign.loop_settings import LOOPING
+from collection.campaign.loop_settings import DECISIVE, LOOPING
 from collection.campaign.settings import Settings
 from collection.documents.rendering.topic_terms import STOP_WORDS
 from collection.errors import CampaignError, InputError
@@ -66,6 +66,8 @@ class Explanations:
         draws = "; some are drawn at random" if settings.control else ""
         if not settings.control and settings.draws_after != 0:
             draws = "; some may be drawn at random"
+        if settings.by_system_order:
+            return f"The next documents are those that best tell the systems apart{draws}.", ""
         if not settings.by_model:
             return f"{pooling.STRATEGIES[settings.by].label} chooses the next document{draws}.", ""
         if training:
@@ -106,10 +108,14 @@ class Explanations:
         drawn = pair is not None and pair.strategy == "random"
         if drawn:
             usual = "the model" if settings.by_model else "the strategy"
+            if settings.by_system_order:
+                usual = "the comparison of systems"
             sentence = (
                 f"Drawn at random, not chosen by {usual}. "
                 "Random draws estimate how many relevant documents are still missing."
             )
+        elif known.came_by == DECISIVE:
+            sentence = "Its grade is among those that tell most about the order of the systems."
         elif (entry := pooling.strategies(adaptive=True).get(known.came_by)) is not None:
             how = entry.description[0].lower() + entry.description[1:]
             listed = known.best is not None and known.best[0] > 0

@@ -107,17 +107,20 @@ class Judging:
         made = made or self.active_learning.next_round(query_id)
         return self._from_loop(annotator, query_id, length, holding, at, made, release=alone and not holding)
 
-    def topic_with_work(self, annotator: str, after: str | None = None, exclude: Sequence[str] = ()) -> str | None:
+    def topic_with_work(
+        self, annotator: str, after: str | None = None, exclude: Sequence[str] = (), among: Sequence[str] = ()
+    ) -> str | None:
         """Find a topic that has documents for the annotator now, or return None.
 
-        Starts behind the topic `after`, which is excluded itself.
+        Starts behind the topic `after`, which is excluded itself; or takes the first of the topics `among`, if any.
         """
         if first := self.store.assignments.calibration_left(annotator):
             return next((query_id for query_id in first if query_id not in {*exclude, after}), None)
         mine, modes, at = self.store.assignments.topics_for(annotator), self.settings.modes(), clock.seconds()
         start = mine.index(after) + 1 if after in mine else 0
         standings = self.progress.standings(annotator, None)
-        for query_id in mine[start:] + mine[:start]:
+        ordered = [query_id for query_id in among if query_id in mine] if among else mine[start:] + mine[:start]
+        for query_id in ordered:
             if query_id in {*exclude, after} or modes[query_id] == "closed":
                 continue
             pool, done, _ = standings[query_id]

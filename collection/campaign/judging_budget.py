@@ -76,8 +76,11 @@ class JudgingBudget:
         return max(min(rooms), 0) if rooms else None
 
     def _shares(self, taken: dict[str, int]) -> dict[str, int]:
-        most = self.most_in_loop()
-        given = shares(self.settings.loop().budget, [taken.get(q, 0) for q in most], list(most.values()))
+        most, budget = self.most_in_loop(), self.settings.loop().budget
+        if self.settings.loop().by_system_order:  # it spends the budget across topics as it sees fit
+            rest = max(budget - sum(taken.values()), 0)
+            return {query_id: taken.get(query_id, 0) + rest for query_id in most}
+        given = shares(budget, [taken.get(q, 0) for q in most], list(most.values()))
         return dict(zip(most, given.tolist(), strict=True))
 
     def most_in_loop(self) -> dict[str, int]:

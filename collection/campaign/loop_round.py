@@ -21,17 +21,20 @@ class LoopRound(NamedTuple):
     """Number of the round: entries of the topic's log that it has read."""
     selections: list[Selection]
     """Documents in the order in which to judge them; their strategy is "loop", "start" (nothing relevant is known yet),
-    the name of a pooling strategy, or "random"."""
+    "decisive", the name of a pooling strategy, or "random"."""
     left: int
     """Number of unjudged documents of the scope."""
     came_by: str
-    """Source of the order: "model", "fusion", "topic text", "no order", or the name of a pooling strategy."""
+    """Source of the order: "model", "fusion", "topic text", "no order", "decisive" or the name of a pooling
+    strategy."""
     key: tuple[object, ...]
     """Version of settings, documents and runs."""
     ended: bool = False
-    """A pooling strategy has no more documents."""
+    """The runs have no more documents to select."""
     learned_from: int = 0
     """Number of graded documents that the order is based on."""
+    topics: tuple[str, ...] = ()
+    """If the comparison of systems selects: the topics of the pairs to judge next, most decisive first."""
 
     @property
     def complete(self) -> bool:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection.campaign.corpus import Corpus
-from collection.campaign.loop_settings import IN_POOL, LOOPING
+from collection.campaign.loop_settings import IN_POOL, LOOPING, LoopSettings
 from collection.campaign.settings import Settings
 from collection.store import Store
 
@@ -29,7 +29,7 @@ class LoopScope:
         settings, modes = self.settings.loop(), self.settings.modes()
         made_of = (self.store.corpus.runs_signature(), self.store.judgements.versions()[0], settings, modes)
         if self._rows is None or self._rows[0] != (self.store.corpus.document_rows(), *made_of):
-            listed = {} if settings.by_model else self._listed_rows()  # may add rows
+            listed = {} if settings.by_model else self._listed_rows(settings)  # may add rows
             documents = self.store.corpus.document_rows()
             allowed = np.flatnonzero(self.rankable())
             found: dict[str, NDArray[np.int64]] = {}
@@ -44,9 +44,12 @@ class LoopScope:
             self._rows = ((documents, *made_of), found)
         return self._rows[1]
 
-    def _listed_rows(self) -> dict[str, NDArray[np.int64]]:
-        """Return the matrix rows of the runs' documents by topic."""
-        pairs = [run.frame[["query_id", "doc_id"]].astype("str") for run in self.corpus.runs()]
+    def _listed_rows(self, settings: LoopSettings) -> dict[str, NDArray[np.int64]]:
+        """Return the matrix rows of the runs' documents by topic, of those that the settings can select."""
+        frames = [run.frame for run in self.corpus.runs()]
+        if settings.by_system_order:
+            frames = [frame[frame["rank"] <= settings.depth] for frame in frames]
+        pairs = [frame[["query_id", "doc_id"]].astype("str") for frame in frames]
         if not pairs:
             return {}
         every = pd.concat(pairs).drop_duplicates()

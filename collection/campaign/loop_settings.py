@@ -34,6 +34,9 @@ LOOPING = {"loop", "loop-in-pool", "pool-then-loop"}
 MODEL = "model"
 """Value of `by` for a model."""
 
+DECISIVE = "decisive"
+"""Value of `by` for the pairs that best tell systems apart, across all topics."""
+
 ExplanationLevel = Literal["terms", "terms and runs", "nothing"]
 
 
@@ -59,7 +62,10 @@ class LoopSettings:
     explain
         What annotators see who ask why a document was selected; runs reveal its ranks.
     by
-        "model", or the name of an adaptive pooling strategy, which ranks documents of the runs without reading texts.
+        "model"; "decisive" (:class:`.SystemOrder`); or the name of an adaptive pooling strategy, which ranks documents
+        of the runs without reading texts.
+    measure
+        The measure by which "decisive" orders systems: one of grades alone, with a cut-off.
     budget, topic_budget
         Number of judged documents, of all topics or of each, after which a loop ends; 0: unlimited.
         Second opinions, and documents on screen by then, come on top.
@@ -82,6 +88,7 @@ class LoopSettings:
     confidence: float = 0.95
     explain: ExplanationLevel = "terms"
     by: str = MODEL
+    measure: str = "nDCG@10"
     budget: int = 0
     topic_budget: int = 0
 
@@ -91,8 +98,10 @@ class LoopSettings:
                 "mode: expected a mode for open topics, found 'closed'; close topics one by one or all at once"
             )
         require_known("mode", MODES, self.mode)
-        if not self.by_model and self.by not in pooling.strategies(adaptive=True):
-            raise UnknownNameError("ranking", self.by, [MODEL, *pooling.strategies(adaptive=True)])
+        if self.by not in (names := (MODEL, DECISIVE, *pooling.strategies(adaptive=True))):
+            raise UnknownNameError("ranking", self.by, names)
+        if self.by_system_order:
+            self.depth  # noqa: B018  # refuses a measure without a cut-off
         for what, budget in (("for all topics", self.budget), ("per topic", self.topic_budget)):
             if budget < 0:
                 raise InputError(f"budget {what}: expected 0 (unlimited) or more documents, found {budget}")
@@ -111,9 +120,24 @@ class LoopSettings:
         )
 
     @property
+    def by_system_order(self) -> bool:
+        """Whether the comparison of systems selects, across topics."""
+        return self.by == DECISIVE
+
+    @property
     def by_model(self) -> bool:
-        """Whether a model ranks, not a pooling strategy."""
+        """Whether a model of relevance ranks, not the runs alone."""
         return self.by == MODEL
+
+    @property
+    def depth(self) -> int:
+        """The cut-off of `measure`; InputError if it has none or reads more than grades."""
+        from collection.measures import as_measure
+
+        measure = as_measure(self.measure)
+        if measure.entry.needs or measure.entry.at != "cutoff" or not measure.level:
+            raise InputError(f"measure: expected one of grades with a cut-off, such as nDCG@10, found {self.measure}")
+        return int(measure.level)
 
     @property
     def draws_after(self) -> int | None:
@@ -131,4 +155,6 @@ def describe_mode(mode: str, by: str) -> str:
     """
     if by == MODEL:
         return MODES[mode][1].format(by="the loop", source="the whole collection")
+    if by == DECISIVE:
+        by = "the comparison of systems"
     return MODES[mode][1].format(by=by, source="the runs")  # a strategy reads runs and no texts

@@ -13,7 +13,7 @@ from collection.stopping import Ledger
 
 Bools = NDArray[np.bool_]
 
-LOOP_STRATEGIES = ("loop", "start", "random")
+LOOP_STRATEGIES = ("loop", "start", "decisive", "random")
 """Strategies of the loop, beside adaptive pooling strategies."""
 
 

@@ -73,10 +73,12 @@ _model, _stopping = option_section("Model"), option_section("Random sample and s
 @click.option("--explain", type=Names("terms", "terms and runs", "nothing"), help="Explanation shown to annotators.")
 @_model(
     "--by",
-    type=Names("model", family="strategies"),
+    type=Names("model", "decisive", family="strategies"),
     metavar="S",
-    help="What chooses documents: model, or an adaptive strategy of `cleverdon methods strategies`.",
+    help="What chooses documents: model, decisive (pairs that best tell systems apart), or an adaptive strategy of "
+    "`cleverdon methods strategies`.",
 )
+@_model("--measure", metavar="M", help="Measure by which decisive orders the systems (nDCG@10).")
 @_model("--learner", type=Names(family="learners"), metavar="L", help="Learner (`cleverdon methods learners`).")
 @_model(
     "--evidence",
@@ -97,16 +99,17 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     """Show or change how the next document is chosen.
 
     Without options, shows the settings and the mode of each topic. Topics in the loop share --budget equally; what a
-    topic cannot use goes to the others.
+    topic cannot use goes to the others; with --by decisive, the campaign spends it across topics.
 
     For example:
       cleverdon loop DIR --mode pool-then-loop --target 0.9
+      cleverdon loop DIR --by decisive --budget 500
       cleverdon loop DIR --topic 301 --topic 302 --mode closed
     """
     from dataclasses import asdict
 
     from collection.campaign import Campaign
-    from collection.campaign.loop_settings import LOOPING, MODES, describe_mode
+    from collection.campaign.loop_settings import DECISIVE, LOOPING, MODES, describe_mode
 
     given = {name: value for name, value in changes.items() if value is not None}
     if "run" in given:
@@ -115,7 +118,12 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         given["run"] = None if given["run"] == "auto" else int(given["run"])
     if topics and given.get("mode") == "campaign":
         given["mode"] = None
+    notices = []
     with Campaign(directory) as campaign:
+        before = set(campaign.settings.modes().values())
+        if given.get("by") == DECISIVE and "mode" not in given and not LOOPING & before:
+            given["mode"] = "loop-in-pool" if campaign.progress.counts()["pool"] else "loop"
+            notices = [f"no topic was in the loop, so the mode is {given['mode']} now"]
         if given:
             campaign.settings.set_loop(topics=list(topics) or None, **given)
         elif topics:
@@ -134,6 +142,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     row = settings.pop("run")
     unlimited = {name: settings[name] or "unlimited" for name in ("budget", "topic_budget")}
     print_settings(settings | unlimited | {"row": "auto" if row is None else row})
+    print_notices(notices)
     if used_up:
         echo(f"\n{used_up}")
     elif (settings["budget"] or settings["topic_budget"]) and not LOOPING & set(modes.values()):
