@@ -7,12 +7,15 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from collection.errors import InputError
-from collection.expected_judgements.grades import draw_grades, grade_probabilities, scale_gains
-from collection.expected_judgements.model import Posterior, Scales, fit_scales, infer
+from collection.expected_judgements.grades import draw_grades, expected_gains, number_grades
+from collection.expected_judgements.model import infer
 from collection.expected_judgements.pairs import Bools, Floats, Ints, Pairs
 
 DecisivePairs = Generator[Ints, Floats, None]
 """Generator that yields the numbers of pairs to judge next, most decisive first, and is sent their grades."""
+
+RANDOM_SHARE = 0.2
+"""Share of each batch that is a random sample, from which the model learns about pairs that decide little."""
 
 IDEALS = 50
 """Number of draws for the estimate of a topic's ideal DCG."""
@@ -32,7 +35,8 @@ def choose_decisive(
 
     The difference between two systems is a weighted sum of gains. The next pair is the one whose grade reduces the
     variance of these differences most, summed over all pairs of systems. Differences near 0, in standard deviations,
-    weigh more. Gains are weighted as in nDCG: by the discount of the rank, divided by the expected ideal DCG.
+    weigh more. Gains are weighted as in nDCG: by the discount of the rank, divided by the expected ideal DCG. The last
+    fifth of the batch is a random sample.
 
     Equal arguments give equal choices: nothing depends on the order of judging.
 
@@ -81,21 +85,24 @@ def choose_decisive(
     """
     if cutoff < 1 or batch < 1:
         raise InputError(f"expected a cut-off and a batch of 1 or more, found cut-off {cutoff} and batch {batch}")
-    scale, gains = scale_gains(pairs, grades, levels)
-    if scale[-1] <= 0:
-        raise InputError(f"levels: expected a grade above 0, found {scale.tolist()}")
-    scale = scale / scale[-1]
-    free = np.isnan(gains)
+    scale, numbers = number_grades(pairs, grades, levels)
+    free = numbers < 0
     if unavailable is not None:
         if unavailable.shape != free.shape:
             raise InputError(f"unavailable: expected shape {free.shape}, found {unavailable.shape}")
         free &= ~unavailable
-    scales = Scales() if np.isnan(gains).all() else fit_scales(pairs, gains)
-    posterior = infer(pairs, gains, scales)
-    probabilities = grade_probabilities(posterior, gains, scale)
-    drawn = scale[draw_grades(pairs, posterior, probabilities, IDEALS, np.random.default_rng(seed))]
+    scale = scale / scale[-1]
+    # The number of judgements is part of the seed, so that a random sample is not that of the batch before.
+    random = np.random.default_rng([seed, int((numbers >= 0).sum())])
+    posterior = infer(pairs, numbers, len(scale) - 1)
+    expected, covariances = expected_gains(pairs, posterior, scale)
+    drawn = scale[draw_grades(pairs, posterior, IDEALS, random)]
     weights = pairs.discounts(cutoff) * _inverse_ideals(pairs, drawn, cutoff)[pairs.topic]
-    return _choose(pairs, posterior, probabilities @ scale, weights, np.isnan(gains), free, batch)
+    batch = min(batch, int(free.sum()))
+    # Small batches have no random pair, or one, so that the share is right on average.
+    size = min(batch, int(RANDOM_SHARE * batch + random.random()))
+    sample = random.choice(np.flatnonzero(free), size, replace=False)
+    return _choose(pairs, expected, covariances, weights, free, batch, sample)
 
 
 def decisive_pairs(
@@ -146,44 +153,41 @@ def _inverse_ideals(pairs: Pairs, drawn: Floats, cutoff: int) -> Floats:
 
 
 def _choose(
-    pairs: Pairs, posterior: Posterior, expected: Floats, weights: Floats, unjudged: Bools, free: Bools, batch: int
+    pairs: Pairs, expected: Floats, covariances: list[Floats], weights: Floats, free: Bools, batch: int, sample: Ints
 ) -> Ints:
-    """The free pairs whose grades reduce the variance most, each given those chosen before it."""
-    # Grades near the ends of the scale vary less than in the Gaussian, like a share near 0 or 1.
-    middle = np.clip(expected, 0.02, 0.98)
-    deviation = np.sqrt(middle * (1 - middle))
-    covariances = []
+    """The sample, and the free pairs whose grades reduce the variance most, each given those chosen before it."""
+    free, covariances = free.copy(), list(covariances)
     weights_of = [weights[:, rows] for rows in pairs.members]
-    between = np.zeros((len(weights), len(weights)))
-    for topic, rows in enumerate(pairs.members):
-        known = ~unjudged[rows]
-        covariance = posterior.covariance(pairs, topic) * np.outer(deviation[rows], deviation[rows])
-        covariance[known] = covariance[:, known] = 0.0
-        covariances.append(covariance)
-        between += weights_of[topic] @ covariance @ weights_of[topic].T
+    between = sum(
+        (weight @ covariance @ weight.T for weight, covariance in zip(weights_of, covariances, strict=True)),
+        start=np.zeros((len(weights), len(weights))),
+    )
     contrasts = _contrasts(weights @ expected, between)
     weighted = [contrasts @ weight for weight in weights_of]
-    scores = np.empty(len(unjudged))
-    free = free.copy()
+    scores = np.empty(len(free))
 
     def score(topic: int) -> None:
         rows, covariance = pairs.members[topic], covariances[topic]
         reduction = ((weighted[topic] @ covariance) ** 2).sum(axis=0) / (np.diag(covariance) + 1e-9)
         scores[rows] = np.where(free[rows], reduction, -np.inf)
 
+    def take(pair: int) -> None:
+        free[pair] = False
+        topic = int(pairs.topic[pair])
+        place = np.searchsorted(pairs.members[topic], pair)
+        column = covariances[topic][:, place]
+        covariances[topic] = covariances[topic] - np.outer(column, column) / (column[place] + 1e-9)
+        score(topic)
+
     for topic in range(len(pairs.members)):
         score(topic)
+    for pair in sample:
+        take(int(pair))
     chosen = []
-    for _ in range(min(batch, int(free.sum()))):
-        best = int(scores.argmax())
-        chosen.append(best)
-        free[best] = False
-        topic = int(pairs.topic[best])
-        place = np.searchsorted(pairs.members[topic], best)
-        column = covariances[topic][:, place].copy()
-        covariances[topic] -= np.outer(column, column) / (column[place] + 1e-9)
-        score(topic)
-    return np.array(chosen, dtype=np.int64)
+    for _ in range(batch - len(sample)):
+        chosen.append(int(scores.argmax()))
+        take(chosen[-1])
+    return np.array([*chosen, *sample], dtype=np.int64)
 
 
 def _contrasts(means: Floats, covariance: Floats) -> Floats:

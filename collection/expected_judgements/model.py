@@ -1,214 +1,237 @@
-"""Gaussian model of the gains of all pairs, given the judged ones.
+"""Model of the grades of all pairs, given the judged ones.
 
-A gain is the sum of its weighted features (with the same weights for all topics), an effect of the topic, an effect
-shared by documents with similar texts, and an effect of the document. All parts are normal, so the judged pairs give
-mean and covariance of the other pairs in closed form. Topics are solved one by one and linked by the feature weights.
+A document reaches each step of the grade scale, if it has reached the step before, with a log-odds that is the sum of
+its weighted features (with the same weights for all topics), an effect of the topic, and an effect shared by documents
+with similar texts. Weights and effects are normal, and their variances are estimated too. So runs that the judgements
+do not yet tell apart get similar weights, and a topic of which little is judged resembles the other topics.
+
+Sources: Tutz, "Sequential models in categorical regression", Computational Statistics & Data Analysis 1991, for the
+steps; Breslow & Clayton, "Approximate inference in generalized linear mixed models", JASA 1993, for the normal
+approximation at the mode; Laird & Ware, "Random-effects models for longitudinal data", Biometrics 1982, for the
+estimates of the variances.
 """
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from collection.expected_judgements.pairs import Floats, Pairs
+from collection.expected_judgements.pairs import Floats, Ints, Pairs
 
-JITTER = 1e-6
-"""Variance added to that of a document's effect, so that equal documents do not make a matrix singular."""
+SWEEPS, TOLERANCE = 15, 1e-3
+"""Largest number of steps of the fit, and the change of the weights at which it ends."""
+
+HALVINGS = 10
+"""Largest number of times that a step is halved until it no longer overshoots."""
 
 
 @dataclass(frozen=True)
 class Scales:
-    """Prior scales of the parts of a gain, for gains from 0 to 1."""
+    """Prior of the weights and effects, in log-odds; all but the means are variances.
 
-    runs: float = 0.3
-    """Standard deviation of the sum of the runs' features."""
-    common: float = 0.1
-    """Standard deviation of the weight of each other feature; that of the constant is 1."""
-    topic: float = 0.05
-    """Variance of the effect of the topic."""
-    texts: float = 0.1
-    """Variance of the effect shared by similar texts."""
-    own: float = 0.05
-    """Variance of the effect of the document."""
+    The defaults are round numbers near what the fully judged pools of Cranfield, Vaswani and TREC DL 2019 give.
+    """
 
-    def weight_variances(self, pairs: Pairs) -> Floats:
-        """(F,) prior variance of each feature's weight."""
-        runs = len(pairs.runs)
-        variances = np.full(pairs.features.shape[1], self.common**2)
-        variances[0], variances[-runs:] = 1.0, self.runs**2 / runs
-        return variances
+    constant: float = 9.0
+    """Weight of the constant of each step."""
+    common: float = 0.25
+    """Weights of what the ranks in all runs say together, and of given scores."""
+    top: float = 2.0
+    """Sum over the runs of the weights of being in the first ten."""
+    runs: float = 4.0
+    """Sum over the runs of the weights of the discounted rank."""
+    topic: float = 1.0
+    """Effect of the topic on all steps."""
+    step: float = 1.0
+    """Effect of the topic on a single step."""
+    texts: float = 0.5
+    """Effect shared by similar texts."""
+    mean_top: float = 1.0
+    """Mean of the sum over the runs of the weights of being in the first ten: what more runs find is more relevant."""
+    mean_runs: float = 3.0
+    """Mean of the sum over the runs of the weights of the discounted rank."""
+    certainty: float = 4.0
+    """Number of observations that the prior of a variance is worth."""
 
-    def within(self, pairs: Pairs, topic: int) -> Floats:
-        """(n, n) prior covariance of a topic's gains from all effects but the weights."""
-        size = len(pairs.members[topic])
-        within = np.full((size, size), self.topic)
-        if pairs.alike is not None:
-            within += self.texts * pairs.alike[topic]
-        within[np.diag_indices(size)] += self.own + JITTER
-        return within
+
+class Effects(NamedTuple):
+    """The n pairs of a topic and its q effects, given the weights of the F features."""
+
+    features: Floats
+    """(n, K, F) features of each pair and step."""
+    loadings: Floats
+    """(n, K, q) contribution of each effect to the log-odds."""
+    mean: Floats
+    """(q,) expected effects."""
+    covariance: Floats
+    """(q, q) covariance of the effects if the weights were known."""
+    pull: Floats
+    """(q, F) by how much the effects fall when a weight rises."""
 
 
 class Posterior(NamedTuple):
-    """Distribution of the gains of N pairs, given the judged ones."""
+    """Normal distribution of weights and effects, given the judged pairs."""
 
-    mean: Floats
-    """(N,) expected gains, for judged pairs without the effect of the document; may be slightly outside 0 to 1."""
-    left_out: Floats
-    """(N,) leave-one-out expectations of judged pairs; nan for the others."""
-    within: list[Floats]
-    """For each topic (n, n): covariance of its gains if the feature weights were known."""
-    loadings: Floats
-    """(N, F) derivatives of the gains with respect to the feature weights."""
+    numbers: Ints
+    """(N,) number of each judged pair's grade in the scale, from 0; -1 for the others."""
+    weights: Floats
+    """(F,) expected weights."""
     root: Floats
-    """(F, F) square root of the covariance of the feature weights, which is ``root @ root.T``."""
-
-    def covariance(self, pairs: Pairs, topic: int) -> Floats:
-        """(n, n) covariance of the gains of a topic's pairs."""
-        loading = self.loadings[pairs.members[topic]] @ self.root
-        covariance: Floats = self.within[topic] + loading @ loading.T
-        return covariance
+    """(F, F) square root of the covariance of the weights, which is ``root @ root.T``."""
+    topics: list[Effects]
 
 
-def infer(pairs: Pairs, gains: Floats, scales: Scales) -> Posterior:
-    """Infer the distribution of all gains from `gains` (N,), from 0 to 1 and nan if unjudged.
+def infer(pairs: Pairs, numbers: Ints, steps: int, scales: Scales | None = None, *, sweeps: int = SWEEPS) -> Posterior:
+    """Infer weights and effects from the grades of the judged pairs.
 
-    `scales` come from :func:`fit_scales`. Source: Rasmussen & Williams, "Gaussian Processes for Machine Learning",
-    2006, sections 2.7 (explicit basis functions) and 5.4.2 (leave-one-out).
+    Parameters
+    ----------
+    pairs
+        The N pairs, from :func:`describe`.
+    numbers
+        (N,) number of each judged pair's grade in the scale, from 0; -1 for the others.
+    steps
+        K, the number of the highest grade.
+    scales
+        Prior.
+    sweeps
+        Largest number of steps of Newton's method, each followed by an estimate of the variances.
     """
     from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+    from scipy.special import expit
 
-    judged = ~np.isnan(gains)
-    solved = _Judged(pairs, gains).solve(scales)
-    upper = cholesky(solved.precision, lower=False)
-    root = solve_triangular(upper, np.eye(len(upper)), lower=False)
-    mean, left_out = pairs.features @ solved.weights, np.full(len(gains), np.nan)
-    loadings, within = pairs.features.copy(), []
-    for topic, rows in enumerate(pairs.members):
-        known = judged[rows]
-        exact = scales.within(pairs, topic)
-        within.append(exact)
-        if not known.any():
-            continue
-        at = rows[known]
-        factor = cho_factor(exact[np.ix_(known, known)], lower=True, check_finite=False)
-        inverse = cho_solve(factor, np.eye(len(at)))
-        rest, inside = gains[at] - mean[at], inverse @ pairs.features[at]
-        toward = exact[:, known]
-        toward[known] -= (scales.own + JITTER) * np.eye(len(at))
-        mean[rows] += toward @ (inverse @ rest)
-        loadings[rows] -= toward @ inside
-        # The gains of judged documents are known, and rounding must leave no variance below 0.
-        exact -= toward @ inverse @ toward.T
-        loadings[at] = 0.0
-        exact[known] = exact[:, known] = 0.0
-        spread = np.diag(inverse) - ((inside @ root) ** 2).sum(axis=1)
-        left_out[at] = gains[at] - (inverse @ rest) / np.maximum(spread, 1e-12)
-    return Posterior(mean, left_out, within, loadings, root)
+    scales = scales or Scales()
+    prior = _Prior(pairs, steps, scales)
+    features = _features(pairs, steps)
+    loadings = [_loadings(pairs, topic, steps) for topic in range(len(pairs.members))]
+    trials = [_trials(numbers[rows], steps) for rows in pairs.members]
+    # Each trial is one step of a judged pair, and the outcome is whether the pair reached it.
+    known = [
+        (features[rows[n], k], effect[n, k], outcome)
+        for rows, effect, (n, k, outcome) in zip(pairs.members, loadings, trials, strict=True)
+    ]
+    weights = prior.mean.copy()
+    effects = [np.zeros(effect.shape[2]) for effect in loadings]
+    for sweep in range(sweeps):
+        precision, slope = np.diag(1 / prior.variances), (prior.mean - weights) / prior.variances
+        parts: list[tuple[Floats, Floats, Floats]] = []
+        for topic, (x, z, outcome) in enumerate(known):
+            own = prior.precision(len(effects[topic]))
+            probability = expit(x @ weights + z @ effects[topic])
+            spread = (probability * (1 - probability))[:, None]
+            covariance = np.linalg.inv((z * spread).T @ z + own)
+            across = (z * spread).T @ x
+            pull, rise = covariance @ across, z.T @ (outcome - probability) - own @ effects[topic]
+            precision += (x * spread).T @ x - across.T @ pull
+            slope += x.T @ (outcome - probability) - pull.T @ rise
+            parts.append((covariance, pull, covariance @ rise))
+        factor = cho_factor(precision, lower=True)
+        change = cho_solve(factor, slope)
+        changes = [own - pull @ change for _, pull, own in parts]
+        before, part = prior.plausibility(known, weights, effects), 1.0
+        for _ in range(HALVINGS):
+            there = [effect + part * own for effect, own in zip(effects, changes, strict=True)]
+            if prior.plausibility(known, weights + part * change, there) >= before:
+                break
+            part /= 2
+        weights, effects = weights + part * change, there
+        if sweep == sweeps - 1 or (sweep and np.abs(change).max() < TOLERANCE):
+            break
+        uncertain = cho_solve(factor, np.eye(len(weights)))
+        moments = [
+            np.outer(effect, effect) + covariance + pull @ uncertain @ pull.T
+            for effect, (covariance, pull, _), trial in zip(effects, parts, known, strict=True)
+            if len(trial[2])
+        ]
+        prior.estimate((weights - prior.mean) ** 2 + np.diag(uncertain), moments)
+    root = solve_triangular(cholesky(precision, lower=False), np.eye(len(weights)), lower=False)
+    topics = [
+        Effects(features[rows], loading, effect, covariance, pull)
+        for rows, loading, effect, (covariance, pull, _) in zip(pairs.members, loadings, effects, parts, strict=True)
+    ]
+    return Posterior(numbers, weights, root, topics)
 
 
-def fit_scales(pairs: Pairs, gains: Floats, *, steps: int = 30) -> Scales:
-    """Fit the scales to `gains` (N,), of which at least one is known: maximum a posteriori around the default scales.
+class _Prior:
+    """Prior means and variances of the weights, and covariance of a topic's effects, which :meth:`estimate` updates."""
 
-    The search takes at most `steps` steps of L-BFGS.
+    def __init__(self, pairs: Pairs, steps: int, scales: Scales) -> None:
+        self.steps, self.scales, runs = steps, scales, len(pairs.runs)
+        common = pairs.features.shape[1] - 2 * runs
+        kinds = [(steps, scales.constant), (common * steps, scales.common), (runs, scales.top), (runs, scales.runs)]
+        ends = np.cumsum([0, *(size for size, _ in kinds)])
+        self.groups = [slice(*ends[n : n + 2]) for n in range(len(kinds))]
+        # The variance of a sum over the runs is divided among them.
+        self.usual = [kinds[0][1], kinds[1][1], kinds[2][1] / runs, kinds[3][1] / runs]
+        self.variances = np.concatenate(
+            [np.full(size, usual) for (size, _), usual in zip(kinds, self.usual, strict=True)]
+        )
+        self.mean = np.zeros(len(self.variances))
+        self.mean[self.groups[2]], self.mean[self.groups[3]] = scales.mean_top / runs, scales.mean_runs / runs
+        self.usual_topic = scales.topic + scales.step * np.eye(steps)
+        self.topic, self.texts = self.usual_topic, scales.texts
+
+    def precision(self, size: int) -> Floats:
+        """(q, q) inverse covariance of the effects of a topic."""
+        precision = np.diag(np.full(size, 1 / self.texts))
+        precision[: self.steps, : self.steps] = np.linalg.inv(self.topic)
+        return precision
+
+    def plausibility(self, known: list[tuple[Floats, Floats, Floats]], weights: Floats, effects: list[Floats]) -> float:
+        """Logarithm of the posterior density of weights and effects, up to a constant."""
+        total = -float(((weights - self.mean) ** 2 / self.variances).sum()) / 2
+        for (x, z, outcome), effect in zip(known, effects, strict=True):
+            odds = x @ weights + z @ effect
+            total += float(
+                outcome @ odds - np.logaddexp(0, odds).sum() - effect @ self.precision(len(effect)) @ effect / 2
+            )
+        return total
+
+    def estimate(self, squares: Floats, moments: list[Floats]) -> None:
+        """Set the variances to their estimates, from the expected squares of weights (F,) and effects (q, q)."""
+        certainty = self.scales.certainty
+        for group, usual in list(zip(self.groups, self.usual, strict=True))[1:]:
+            size = group.stop - group.start
+            self.variances[group] = (certainty * usual + squares[group].sum()) / (certainty + size)
+        steps = self.steps
+        self.topic = certainty * self.usual_topic + sum(moment[:steps, :steps] for moment in moments)
+        self.topic /= certainty + len(moments)
+        total, count = certainty * self.scales.texts, certainty
+        for moment in moments:
+            total, count = total + float(np.trace(moment[steps:, steps:])), count + len(moment) - steps
+        self.texts = total / count
+
+
+def _features(pairs: Pairs, steps: int) -> Floats:
+    """(N, K, F) features of each pair and step.
+
+    A constant for each step, the common features, their difference from the first step for each later one, the runs.
     """
-    from scipy.optimize import minimize
-
-    judged = _Judged(pairs, gains)
-    usual = np.log(astuple(Scales()))
-
-    def unlikely(logs: Floats) -> tuple[float, Floats]:
-        # A normal prior over the logarithms with a standard deviation of 2.
-        solved = judged.solve(Scales(*np.exp(logs)))
-        return float(((logs - usual) ** 2).sum()) / 8 - solved.likelihood, (logs - usual) / 4 - solved.slopes
-
-    bounds = [(low - 5, low + 5) for low in usual]
-    found = minimize(unlikely, usual, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
-    return Scales(*map(float, np.exp(found.x)))
+    count, runs = len(pairs.topic), 2 * len(pairs.runs)
+    common = pairs.features[:, :-runs]
+    width = common.shape[1]
+    features = np.zeros((count, steps, steps + width * steps + runs))
+    features[:, range(steps), range(steps)] = 1.0
+    features[:, :, steps : steps + width] = common[:, None]
+    for step in range(1, steps):
+        features[:, step, steps + width * step : steps + width * (step + 1)] = common
+    features[:, :, -runs:] = pairs.features[:, None, -runs:]
+    return features
 
 
-class _Solved(NamedTuple):
-    """Posterior of the feature weights, and the log-likelihood of the judged gains up to a constant."""
+def _loadings(pairs: Pairs, topic: int, steps: int) -> Floats:
+    """(n, K, q) contributions of the effects: of the topic on each step, and of texts on all steps."""
+    texts = pairs.texts[topic] if pairs.texts is not None else np.zeros((len(pairs.members[topic]), 0))
+    loadings = np.zeros((len(texts), steps, steps + texts.shape[1]))
+    loadings[:, range(steps), range(steps)] = 1.0
+    loadings[:, :, steps:] = texts[:, None]
+    return loadings
 
-    weights: Floats
-    precision: Floats
-    likelihood: float
-    slopes: Floats
-    """(5,) derivatives of the likelihood with respect to the logarithms of the scales, in the order of the fields."""
 
-
-class _Judged:
-    """The M judged pairs, prepared once and solved for any number of scales.
-
-    The gains of each topic are rotated onto the eigenvectors of the similarities, in which texts and documents have
-    independent effects. The effect of the topic then is an update of rank one (Sherman & Morrison 1950).
-    """
-
-    def __init__(self, pairs: Pairs, gains: Floats) -> None:
-        self.pairs = pairs
-        features, values, constant, spectrum, sizes = [], [], [], [], []
-        for topic, members in enumerate(pairs.members):
-            known = ~np.isnan(gains[members])
-            at = members[known]
-            if not len(at):
-                continue
-            own, turn = np.zeros(len(at)), np.eye(len(at))
-            if pairs.alike is not None:
-                own, turn = np.linalg.eigh(pairs.alike[topic][np.ix_(known, known)])
-            features.append(turn.T @ pairs.features[at])
-            values.append(turn.T @ gains[at])
-            constant.append(turn.sum(axis=0))
-            spectrum.append(np.maximum(own, 0.0))
-            sizes.append(len(at))
-        count = pairs.features.shape[1]
-        self.features = np.concatenate(features) if features else np.zeros((0, count))
-        self.gains, self.constant, self.spectrum = (
-            np.concatenate(parts) if parts else np.zeros(0) for parts in (values, constant, spectrum)
-        )
-        self.starts, self.topic = np.cumsum([0, *sizes])[:-1], np.repeat(np.arange(len(sizes)), sizes)
-
-    def solve(self, scales: Scales) -> _Solved:
-        from scipy.linalg import cho_factor, cho_solve, solve_triangular
-
-        features, constant, variance = self.features, self.constant, scales.weight_variances(self.pairs)
-        own = scales.texts * self.spectrum + scales.own + JITTER
-
-        def total(values: Floats) -> Floats:
-            return np.add.reduceat(values, self.starts, axis=0)
-
-        unit = constant / own
-        mass = total(constant * unit)
-        update = scales.topic / (1 + scales.topic * mass)
-        sums = total(unit[:, None] * features)
-        inside = features / own[:, None] - (unit * update[self.topic])[:, None] * sums[self.topic]
-        precision = np.diag(1 / variance) + inside.T @ features
-        whole = cho_factor(precision, lower=True, check_finite=False)
-        pulled = inside.T @ self.gains
-        weights = cho_solve(whole, pulled)
-        # The inverse covariance of all judged gains, times their deviations from 0.
-        rest = self.gains - features @ weights
-        pull = rest / own - unit * (update * total(unit * rest))[self.topic]
-        likelihood = (
-            -0.5
-            * (np.log(variance).sum() + np.log(own).sum() + np.log1p(scales.topic * mass).sum() + self.gains @ pull)
-            - np.log(np.diag(whole[0])).sum()
-        )
-        # Derivative with respect to a variance whose part of the covariance is C: half of pull' C pull less the trace
-        # of C times the inverse covariance, which is that without weights less a product of this:
-        through = solve_triangular(whole[0], inside.T, lower=True, check_finite=False).T
-        alone = 1 / own - unit**2 * update[self.topic] - (through**2).sum(axis=1)
-        common = mass / (1 + scales.topic * mass) - (total(constant[:, None] * through) ** 2).sum(axis=1)
-        spread = weights**2 + np.diag(cho_solve(whole, np.eye(len(weights))))
-        by_weight = spread / variance - 1
-        runs = len(self.pairs.runs)
-        slopes = np.array(
-            [
-                by_weight[-runs:].sum(),
-                by_weight[1:-runs].sum(),
-                scales.topic / 2 * ((total(constant * pull) ** 2).sum() - common.sum()),
-                scales.texts / 2 * (self.spectrum @ (pull**2 - alone)),
-                scales.own / 2 * (pull**2 - alone).sum(),
-            ]
-        )
-        return _Solved(weights, precision, float(likelihood), slopes)
+def _trials(numbers: Ints, steps: int) -> tuple[Ints, Ints, Floats]:
+    """The steps that judged pairs tried: number of the pair, of the step, and 1 if it was reached."""
+    tried = (numbers[:, None] >= 0) & (np.arange(steps) <= numbers[:, None])
+    pair, step = np.nonzero(tried)
+    return pair, step, (numbers[pair] > step).astype(np.float64)

@@ -26,6 +26,9 @@ Ints = NDArray[np.int64]
 FUSION = 60
 """The constant of reciprocal rank fusion, as in :mod:`collection.pooling`."""
 
+TOP = 10
+"""Deepest rank of the first documents of a run, to whose relevance most measures look."""
+
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
@@ -38,10 +41,10 @@ class Pairs:
     members: list[Ints]
     """For each topic, the numbers of its pairs."""
     features: Floats
-    """(N, F): a constant; summaries of the ranks, and given scores, standardised within the topic; and one column for
-    each run."""
-    alike: list[Floats] | None
-    """For each topic (n, n): cosine similarity of the texts, with 1 on the diagonal; None without texts."""
+    """(N, F): summaries of the ranks, and given scores, standardised within the topic; for each run, 1 if the pair is
+    in its first ten; and for each run, the discounted rank."""
+    texts: list[Floats] | None
+    """For each topic (n, q): coordinates of the texts, whose products are cosine similarities; None without texts."""
     runs: list[str]
     """Names of the runs."""
     numbered: list[Aligned]
@@ -106,7 +109,7 @@ def describe(
         at, column = np.nonzero(aligned.grades >= 0)
         row[aligned.grades[at, column].astype(np.int64)] = column + 1
     return Pairs(
-        frame, topic, members, _features(places, members, scores), _similarities(texts, members),
+        frame, topic, members, _features(places, members, scores), _coordinates(texts, members),
         [run.name for run in runs], numbered, places,
     )  # fmt: skip
 
@@ -118,25 +121,25 @@ def _features(places: Ints, members: list[Ints], scores: Floats | None) -> Float
     deepest = float(places.max(initial=1))
     fusion = np.where(here, 1 / (FUSION + places), 0.0).sum(axis=0)
     best = np.where(here, places, deepest + 1).min(axis=0)
-    common = [np.log(fusion + 1 / (FUSION + deepest)), np.log(best), np.where(places <= 10, discounted, 0).sum(axis=0)]
+    common = [np.log(fusion + 1 / (FUSION + deepest)), np.log(best), np.where(places <= TOP, discounted, 0).sum(axis=0)]
     columns = np.column_stack([*common, *(scores.T if scores is not None else ())])
     for rows in members:
         part = columns[rows]
         spread = part.std(axis=0)
         columns[rows] = (part - part.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    return np.column_stack([np.ones(places.shape[1]), columns, discounted.T])
+    return np.column_stack([columns, (here & (places <= TOP)).T, discounted.T])
 
 
-def _similarities(texts: csr_matrix | None, members: list[Ints]) -> list[Floats] | None:
+def _coordinates(texts: csr_matrix | None, members: list[Ints]) -> list[Floats] | None:
     if texts is None:
         return None
-    similarities = []
+    coordinates = []
     for rows in members:
         part = texts[rows].astype(np.float64)
         square = (part @ part.T).toarray()
         length = np.sqrt(np.diag(square))
         length[length == 0] = 1.0
-        square /= np.outer(length, length)
-        np.fill_diagonal(square, 1.0)
-        similarities.append(square)
-    return similarities
+        values, vectors = np.linalg.eigh(square / np.outer(length, length))
+        kept = values > 1e-9
+        coordinates.append(vectors[:, kept] * np.sqrt(values[kept]))
+    return coordinates

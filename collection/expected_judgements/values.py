@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
-from collection.expected_judgements.grades import draw_grades, grade_probabilities, scale_gains
-from collection.expected_judgements.model import fit_scales, infer
+from collection.expected_judgements.grades import draw_grades, number_grades
+from collection.expected_judgements.model import infer
 from collection.expected_judgements.pairs import Floats, Pairs
 from collection.measures import Measure, as_measures
 from collection.measures.imputation import complete_all, to_its_depth
-from collection.phrases import count
 
 
 def expected_values(
@@ -43,7 +42,7 @@ def expected_values(
     measures
         Measures of plain qrels, such as ``["nDCG@10", "AP"]``; no measures that read strata or subtopics.
     levels
-        All grades of the scale; by default 0 and the grades in `grades`.
+        All grades of the scale; by default 0, 1 and the grades in `grades`.
     draws
         Number of draws.
     confidence
@@ -83,30 +82,53 @@ def expected_values(
     >>> list(found.columns), bool(found.loc["good", "value"] > found.loc["poor", "value"])
     (['measure', 'value', 'lowest', 'highest'], True)
     """
+    if not 0 < confidence < 1:
+        raise InputError(f"expected a confidence between 0 and 1, found {confidence:g}")
+    return summarize(pairs, draw_values(pairs, grades, measures, levels=levels, draws=draws, seed=seed), confidence)
+
+
+def summarize(pairs: Pairs, values: dict[str, Floats], confidence: float) -> pd.DataFrame:
+    """Mean and interval of the drawn values of each measure and run, as :func:`expected_values` returns them."""
+    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+    rows = [
+        (name, measure, float(each.mean()), *map(float, np.quantile(each, ends)))
+        for measure, drawn in values.items()
+        for name, each in zip(pairs.runs, drawn, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["run", "measure", "value", "lowest", "highest"])
+
+
+def draw_values(
+    pairs: Pairs,
+    grades: Floats,
+    measures: Measure | str | Iterable[Measure | str],
+    *,
+    levels: Sequence[float] | None = None,
+    draws: int = 200,
+    seed: int = 0,
+) -> dict[str, Floats]:
+    """Draw the mean values of the R runs if all pairs were judged: (R, draws) for each measure.
+
+    The parameters are those of :func:`expected_values`.
+    """
     measures = as_measures(measures)
     for measure in measures:
         if measure.entry.needs:
             raise InputError(
                 f"expected values need a measure of grades alone; {measure} also reads {measure.entry.needs}"
             )
-    if draws < 1 or not 0 < confidence < 1:
-        found = f"{count(draws, 'draw')} and confidence {confidence:g}"
-        raise InputError(f"expected 1 or more draws and a confidence between 0 and 1, found {found}")
+    if draws < 1:
+        raise InputError(f"expected 1 or more draws, found {draws}")
     judged = ~np.isnan(grades)
     if not judged.any():
         raise InputError("grades: expected at least one judged pair, found none; judge some pairs first")
-    scale, gains = scale_gains(pairs, grades, [0.0, *grades[judged]] if levels is None else levels)
-    posterior = infer(pairs, gains, fit_scales(pairs, gains))
-    probabilities = grade_probabilities(posterior, gains, scale / max(scale[-1], 1e-12))
-    drawn = scale[draw_grades(pairs, posterior, probabilities, draws, np.random.default_rng(seed))]
-    drawn[judged] = grades[judged][:, None]
+    scale, numbers = number_grades(pairs, grades, [0.0, 1.0, *grades[judged]] if levels is None else levels)
+    posterior = infer(pairs, numbers, len(scale) - 1)
+    drawn = scale[draw_grades(pairs, posterior, draws, np.random.default_rng(seed))]
     if (drawn == np.trunc(drawn)).all():
         drawn = drawn.astype(np.int16)
-    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-    rows = []
+    values = {}
     for measure in measures:
         completed = complete_all((to_its_depth(numbered, measure) for numbered in pairs.numbered), drawn)
-        for name, aligned in zip(pairs.runs, completed, strict=True):
-            each = measure(aligned).reshape(draws, -1).mean(axis=1)
-            rows.append((name, str(measure), float(each.mean()), *map(float, np.quantile(each, ends))))
-    return pd.DataFrame(rows, columns=["run", "measure", "value", "lowest", "highest"])
+        values[str(measure)] = np.array([measure(aligned).reshape(draws, -1).mean(axis=1) for aligned in completed])
+    return values

@@ -1,35 +1,29 @@
-"""Expected gains: the model against dense formulas, draws against their probabilities, values against the measures."""
+"""Expected gains: the model against a general optimiser, draws against their model, values against the measures."""
 
 from __future__ import annotations
-
-from dataclasses import astuple, replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import sparse, stats
+from scipy import optimize, sparse, special
 
-from collection import expected_judgements
 from collection.comparison import evaluate
 from collection.errors import InputError
 from collection.expected_judgements import (
     Pairs,
     Scales,
-    choose_decisive,
-    decisive_pairs,
     describe,
     draw_grades,
+    expected_gains,
     expected_values,
-    grade_probabilities,
     infer,
+    number_grades,
 )
 from collection.measures import parse
 from collection.records import Run
-from tests.helpers import tries
 
-SCALES = Scales(runs=0.4, common=0.2, topic=0.06, texts=0.09, own=0.03)
+FIXED = Scales(certainty=1e12)
+"""Scales that the data cannot change."""
 
 
 def generated(
@@ -54,95 +48,139 @@ def partly(grades: np.ndarray, share: float, seed: int = 0) -> np.ndarray:
     return np.where(judged, grades, np.nan)
 
 
-def dense(pairs: Pairs, scales: Scales) -> np.ndarray:
-    """The covariance of all gains at once, from the definition of the model."""
-    count, runs = pairs.features.shape[1], len(pairs.runs)
-    variance = np.r_[1.0, np.full(count - runs - 1, scales.common**2), np.full(runs, scales.runs**2 / runs)]
-    same = pairs.topic[:, None] == pairs.topic
-    alike = np.zeros(same.shape)
-    for rows, square in zip(pairs.members, pairs.alike or [], strict=bool(pairs.alike)):
-        alike[np.ix_(rows, rows)] = square
-    made = (pairs.features * variance) @ pairs.features.T + scales.topic * same + scales.texts * alike
-    return made + (scales.own + 1e-6) * np.eye(len(same))
+def numbered(pairs: Pairs, grades: np.ndarray) -> np.ndarray:
+    return number_grades(pairs, grades, [0, 1, 2, 3])[1]
+
+
+def log_odds(pairs: Pairs, topic: int, weights: np.ndarray, effects: np.ndarray) -> np.ndarray:
+    """(n, 3) log-odds of each step, from the definition of the model; `weights` as in the model, `effects` (q,)."""
+    rows, runs = pairs.members[topic], 2 * len(pairs.runs)
+    common = pairs.features[rows, :-runs]
+    width = common.shape[1]
+    shared = pairs.features[rows, -runs:] @ weights[-runs:] + common @ weights[3 : 3 + width]
+    shared += pairs.texts[topic] @ effects[3:] if pairs.texts is not None else 0
+    steps = [shared + weights[k] + effects[k] for k in range(3)]
+    for k in (1, 2):
+        steps[k] = steps[k] + common @ weights[3 + k * width : 3 + (k + 1) * width]
+    return np.column_stack(steps)
 
 
 @pytest.mark.parametrize("texts", [True, False])
-def test_the_belief_is_that_of_one_large_gaussian(texts: bool) -> None:
-    pairs, grades = generated(texts=texts)
-    gains = partly(grades / 3, 0.4)
-    gains[pairs.members[2]] = np.nan  # a topic of which nothing is judged
-    judged, belief = ~np.isnan(gains), infer(pairs, gains, SCALES)
-    whole = dense(pairs, SCALES)
-    inverse = np.linalg.inv(whole[np.ix_(judged, judged)])
-    across = whole[np.ix_(~judged, judged)]
-    np.testing.assert_allclose(belief.mean[~judged], across @ inverse @ gains[judged], atol=1e-8)
-    covariance = whole[np.ix_(~judged, ~judged)] - across @ inverse @ across.T
-    for topic, rows in enumerate(pairs.members):
-        mine = belief.covariance(pairs, topic)
-        free = ~judged[rows]
-        at = np.isin(np.flatnonzero(~judged), rows)
-        np.testing.assert_allclose(mine[np.ix_(free, free)], covariance[np.ix_(at, at)], atol=1e-5)
-        assert not mine[~free].any()
-    alone = gains[judged] - (inverse @ gains[judged]) / np.diag(inverse)
-    np.testing.assert_allclose(belief.left_out[judged], alone, atol=1e-8)
+def test_the_posterior_is_the_normal_approximation_at_the_mode(texts: bool) -> None:
+    """The mode is that of a general optimiser, and the covariance that of one large regression on all parameters."""
+    pairs, grades = generated(topics=3, size=8, runs=2, texts=texts)
+    known = partly(grades, 0.6)
+    known[pairs.members[2]] = np.nan  # a topic of which nothing is judged
+    posterior = infer(pairs, numbered(pairs, known), 3, FIXED, sweeps=50)
+    mode = np.concatenate([posterior.weights, *(topic.mean for topic in posterior.topics)])
+    size, ends = len(posterior.weights), np.cumsum([len(posterior.weights), *(len(t.mean) for t in posterior.topics)])
+    mean = np.zeros(len(mode))
+    mean[size - 4 : size] = [FIXED.mean_top / 2] * 2 + [FIXED.mean_runs / 2] * 2
+    prior = np.diag(np.r_[[9.0] * 3, [0.25] * (size - 7), [1.0] * 2, [2.0] * 2, [0.5] * (len(mode) - size)])
+    for start in ends[:-1]:
+        prior[start : start + 3, start : start + 3] = 1 + np.eye(3)
+    precision = np.linalg.inv(prior)
+    # The log-odds are linear in all parameters.
+    columns = []
+    for unit in np.eye(len(mode)):
+        odds = np.empty((len(grades), 3))
+        for topic, rows in enumerate(pairs.members):
+            odds[rows] = log_odds(pairs, topic, unit[:size], unit[ends[topic] : ends[topic + 1]])
+        columns.append(odds)
+    linear = np.stack(columns, axis=2)
+    tried = known[:, None] >= np.arange(3)
+    rows, reached = linear[tried], (known[:, None] > np.arange(3))[tried]
 
+    def unlikely(both: np.ndarray) -> float:
+        odds = rows @ both
+        return float(
+            np.logaddexp(0, np.where(reached, -odds, odds)).sum() + (both - mean) @ precision @ (both - mean) / 2
+        )
 
-def test_scales_are_fitted_by_the_likelihood_of_the_judged() -> None:
-    pairs, grades = generated(size=25)
-    gains = partly(grades / 3, 0.6)
-    judged = ~np.isnan(gains)
-
-    def likelihood(scales: Scales) -> float:
-        square = dense(pairs, scales)[np.ix_(judged, judged)]
-        return float(stats.multivariate_normal(np.zeros(len(square)), square).logpdf(gains[judged]))
-
-    def worth(scales: Scales) -> float:
-        away = np.log(astuple(scales)) - np.log(astuple(Scales()))
-        return likelihood(scales) - float((away**2).sum()) / 8
-
-    found = expected_judgements.fit_scales(pairs, gains, steps=100)
-    assert likelihood(found) > likelihood(Scales()) + 1
-    for name in ("runs", "common", "topic", "texts", "own"):
-        for factor in (0.8, 1.25):
-            assert worth(replace(found, **{name: getattr(found, name) * factor})) < worth(found)
+    np.testing.assert_allclose(mode, optimize.minimize(unlikely, mean, options={"gtol": 1e-6}).x, atol=2e-3)
+    chance = special.expit(rows @ mode)
+    covariance = np.linalg.inv((rows * (chance * (1 - chance))[:, None]).T @ rows + precision)
+    np.testing.assert_allclose(posterior.root @ posterior.root.T, covariance[:size, :size], atol=1e-4)
+    topic = posterior.topics[0]
+    whole = topic.covariance + topic.pull @ posterior.root @ posterior.root.T @ topic.pull.T
+    np.testing.assert_allclose(whole, covariance[ends[0] : ends[1], ends[0] : ends[1]], atol=1e-4)
 
 
 @pytest.mark.slow
-@tries(8)
-@given(seed=st.integers(0, 1000), share=st.floats(0, 1))
-def test_chances_are_chances(seed: int, share: float) -> None:
-    pairs, grades = generated(seed, topics=3, size=6)
-    gains = partly(grades / 3, share, seed)
-    levels = np.array([0, 1, 2, 3]) / 3
-    made = grade_probabilities(infer(pairs, gains, SCALES), gains, levels)
-    assert made.min() >= 0
-    np.testing.assert_allclose(made.sum(axis=1), 1)
-    judged = ~np.isnan(gains)
-    np.testing.assert_allclose(made[judged] @ levels, gains[judged])
+def test_the_variance_of_topics_is_estimated() -> None:
+    """Topics in which all or no documents are relevant are told from topics that are alike."""
+    frame = pd.DataFrame(
+        {"query_id": np.repeat([f"t{n}" for n in range(30)], 12), "doc_id": [f"d{n}" for n in range(360)]}
+    )
+    random = np.random.default_rng(0)
+    pairs = describe(frame, [Run("r", frame.assign(score=random.random(360)))])
+    alike, apart = random.integers(0, 2, 360), np.repeat(np.arange(30) % 2, 12)
+    spreads = []
+    for grades in (alike, apart):
+        posterior = infer(pairs, number_grades(pairs, grades.astype(float), [0, 1])[1], 1)
+        spreads.append(np.std([topic.mean[0] for topic in posterior.topics]))
+    assert spreads[0] < 0.5
+    assert spreads[1] > 3
 
 
-def test_draws_come_as_often_as_their_chances_say() -> None:
+@pytest.mark.slow
+def test_intervals_cover_grades_that_the_model_made() -> None:
+    """Weights and effects from the prior, grades from both: 90% intervals of a topic's mean grade cover in 90%."""
+    covered = []
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        pairs, _ = generated(seed, topics=12, size=12, runs=3, texts=False)
+        prior = infer(pairs, np.full(len(pairs.topic), -1), 3)
+        truth = draw_grades(pairs, prior, 1, random)[:, 0]
+        numbers = np.where(random.random(len(truth)) < 0.4, truth, -1)
+        drawn = draw_grades(pairs, infer(pairs, numbers, 3), 200, random)
+        for rows in pairs.members:
+            low, high = np.quantile(drawn[rows].mean(axis=0), [0.05, 0.95])
+            covered.append(low <= truth[rows].mean() <= high)
+    # 480 intervals; the standard error of a share of 90% is 1.4 points, and intervals of whole grades are wider.
+    assert 0.87 <= np.mean(covered) <= 0.96
+
+
+def test_expected_gains_are_the_means_of_draws() -> None:
     pairs, grades = generated()
-    gains = partly(grades / 3, 0.5)
-    belief = infer(pairs, gains, SCALES)
-    chance = grade_probabilities(belief, gains, np.array([0, 1, 2, 3]) / 3)
-    drawn = draw_grades(pairs, belief, chance, 4000, np.random.default_rng(1))
-    often = np.stack([(drawn == level).mean(axis=1) for level in range(4)], axis=1)
-    # Four standard errors of a share out of 4,000.
-    np.testing.assert_allclose(often, chance, atol=4 * np.sqrt(0.25 / 4000))
-    judged = ~np.isnan(gains)
-    assert (drawn[judged] == grades[judged][:, None]).all()
+    known = partly(grades, 0.5)
+    posterior, levels = infer(pairs, numbered(pairs, known), 3), np.array([0, 1, 2, 3]) / 3
+    gains, covariances = expected_gains(pairs, posterior, levels)
+    drawn = levels[draw_grades(pairs, posterior, 4000, np.random.default_rng(1))]
+    np.testing.assert_allclose(gains, drawn.mean(axis=1), atol=0.04)
+    judged = ~np.isnan(known)
+    np.testing.assert_array_equal(gains[judged], grades[judged] / 3)
+    assert (drawn[judged] == grades[judged][:, None] / 3).all()
+    for rows, covariance in zip(pairs.members, covariances, strict=True):
+        assert not covariance[judged[rows]].any()
+        np.testing.assert_allclose(np.diag(covariance), drawn[rows].var(axis=1), atol=0.04)
 
 
 def test_documents_with_like_texts_are_drawn_alike() -> None:
     frame = pd.DataFrame({"query_id": "1", "doc_id": list("abcd"), "score": [4.0, 3.0, 2.0, 1.0]})
     texts = sparse.csr_matrix(np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float32))
     pairs = describe(frame, [Run("r", frame)], texts=texts)
-    gains = np.full(4, np.nan)
-    belief = infer(pairs, gains, Scales(runs=0.01, common=0.01, topic=1e-4, texts=0.5, own=0.01))
-    drawn = draw_grades(pairs, belief, np.full((4, 2), 0.5), 2000, np.random.default_rng(0))
-    # The constant of all pairs is shared, so that even strangers are somewhat alike.
+    posterior = infer(pairs, np.full(4, -1), 1, Scales(constant=0.01, topic=0.01, step=0.01, texts=20, certainty=1e12))
+    drawn = draw_grades(pairs, posterior, 2000, np.random.default_rng(0))
     assert np.corrcoef(drawn[0], drawn[1])[0, 1] > np.corrcoef(drawn[0], drawn[2])[0, 1] + 0.2
+
+
+def test_a_topic_without_relevant_documents_is_expected_to_have_few() -> None:
+    pairs, grades = generated(topics=6, size=20)
+    grades[pairs.members[0]] = 0.0
+    known = partly(grades, 0.5)
+    gains, _ = expected_gains(pairs, infer(pairs, numbered(pairs, known), 3), np.array([0, 1, 2, 3]) / 3)
+    unjudged = np.isnan(known)
+    own = gains[pairs.members[0]][unjudged[pairs.members[0]]].mean()
+    assert own < gains[np.concatenate(pairs.members[1:])][unjudged[np.concatenate(pairs.members[1:])]].mean() / 2
+    table = expected_values(pairs, known, ["nDCG@10"], draws=20)
+    assert table["value"].between(0, 1).all()
+
+
+def test_if_no_judged_pair_is_relevant_the_others_may_be() -> None:
+    pairs, grades = generated(topics=1)
+    table = expected_values(pairs, np.where(np.isnan(partly(grades, 0.3)), np.nan, 0.0), ["P@5"], draws=100)
+    assert 0 < table["value"].max() < 0.5
 
 
 @pytest.mark.slow
@@ -163,76 +201,7 @@ def _frame(pairs: Pairs, run: int) -> pd.DataFrame:
     return pairs.frame[there].assign(score=-pairs.places[run][there].astype(float))
 
 
-@pytest.mark.slow
-def test_a_measure_that_is_linear_has_the_value_of_the_expected_gains() -> None:
-    pairs, grades = generated()
-    known = partly(grades, 0.5)
-    # P asks whether a grade is 1 or more: with two grades the expected gain is that chance.
-    two = np.where(np.isnan(known), np.nan, np.minimum(known, 1))
-    binary = grade_probabilities(
-        infer(pairs, two, expected_judgements.fit_scales(pairs, two)), two, np.array([0.0, 1.0])
-    )[:, 1]
-    table = expected_values(pairs, two, [parse("P@5")], draws=2000).set_index("run")
-    for n, run in enumerate(pairs.runs):
-        top = (pairs.places[n] > 0) & (pairs.places[n] <= 5)
-        assert table.loc[run, "value"] == pytest.approx(binary[top].sum() / 5 / len(pairs.members), abs=0.01)
-
-
-def test_deciding_asks_for_every_pair_once() -> None:
-    pairs, grades = generated()
-    asking, seen = decisive_pairs(pairs, [0, 1, 2, 3], batch=11), []
-    asked = next(asking)
-    while True:
-        seen += asked.tolist()
-        try:
-            asked = asking.send(grades[asked])
-        except StopIteration:
-            break
-    assert sorted(seen) == list(range(len(grades)))
-
-
-def test_what_all_systems_share_decides_nothing() -> None:
-    """Two runs begin with the same document and then part: the first is asked for last."""
-    rows = [
-        {"query_id": f"t{t}", "doc_id": f"{name}{t}", "run": run, "score": -float(rank)}
-        for t in range(5)
-        for run, names in (("a", "xbc"), ("b", "xde"))
-        for rank, name in enumerate(names)
-    ]
-    frame = pd.DataFrame(rows)
-    runs = [Run(name, part.drop(columns="run")) for name, part in frame.groupby("run")]
-    pairs = describe(frame[["query_id", "doc_id"]].drop_duplicates(), runs)
-    first = next(decisive_pairs(pairs, [0, 1], batch=20))
-    shared = pairs.frame["doc_id"].str.startswith("x").to_numpy()
-    assert not shared[first].any()
-
-
-def test_the_choice_depends_on_the_grades_alone() -> None:
-    pairs, grades = generated()
-    asking = decisive_pairs(pairs, [0, 1, 2, 3], batch=7, seed=3)
-    known = np.full(len(grades), np.nan)
-    chosen = next(asking)
-    for _ in range(3):
-        np.testing.assert_array_equal(choose_decisive(pairs, known, [0, 1, 2, 3], batch=7, seed=3), chosen)
-        known[chosen] = grades[chosen]
-        chosen = asking.send(grades[chosen])
-
-
-def test_unavailable_pairs_are_not_chosen() -> None:
-    pairs, grades = generated()
-    known = partly(grades, 0.3)
-    free = np.isnan(known)
-    everything = choose_decisive(pairs, known, [0, 1, 2, 3], batch=99)
-    assert sorted(everything) == np.flatnonzero(free).tolist()
-    unavailable = np.zeros(len(grades), dtype=bool)
-    unavailable[everything[:5]] = True
-    others = choose_decisive(pairs, known, [0, 1, 2, 3], batch=99, unavailable=unavailable)
-    assert sorted(others) == sorted(everything[5:])
-    assert not len(choose_decisive(pairs, known, [0, 1, 2, 3], unavailable=free))
-    assert not len(choose_decisive(pairs, grades, [0, 1, 2, 3]))
-
-
-def test_what_is_wrong_is_said() -> None:
+def test_errors_say_what_was_found() -> None:
     pairs, grades = generated()
     measures = [parse("nDCG@10")]
     frame, run = pairs.frame, Run("r", _frame(pairs, 0))
@@ -240,6 +209,8 @@ def test_what_is_wrong_is_said() -> None:
         expected_values(pairs, np.full(len(grades), np.nan), measures)
     with pytest.raises(InputError, match="found 3"):
         expected_values(pairs, grades, measures, levels=[0, 1, 2])
+    with pytest.raises(InputError, match="at least two and none below 0; found 0"):
+        expected_values(pairs, np.zeros(len(grades)), measures, levels=[0])
     with pytest.raises(InputError, match="xinfAP also reads strata"):
         expected_values(pairs, grades, [parse("xinfAP")])
     with pytest.raises(InputError, match="one number for each of the 48 pairs, nan for unjudged ones; found shape"):
@@ -252,11 +223,3 @@ def test_what_is_wrong_is_said() -> None:
         describe(frame, [])
     with pytest.raises(InputError, match="found 2"):
         describe(frame, [run], scores=np.zeros((2, 1)))
-    with pytest.raises(InputError, match="grade above 0"):
-        next(decisive_pairs(pairs, [0]))
-    with pytest.raises(InputError, match="found 2"):
-        choose_decisive(pairs, grades, [0, 1])
-    with pytest.raises(InputError, match=r"unavailable: expected shape \(48,\), found \(3,\)"):
-        choose_decisive(pairs, grades, [0, 1, 2, 3], unavailable=np.zeros(3, dtype=bool))
-    with pytest.raises(InputError, match="found cut-off 10 and batch 0"):
-        choose_decisive(pairs, grades, [0, 1, 2, 3], batch=0)

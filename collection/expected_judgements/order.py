@@ -1,0 +1,127 @@
+"""How sure the present order of the systems is, and whether judging may stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from collection.errors import InputError
+from collection.expected_judgements.pairs import Floats, Pairs
+from collection.expected_judgements.values import draw_values, summarize
+from collection.measures import Measure, as_measure
+from collection.phrases import count
+from collection.statistics.rank_correlation import kendall
+
+
+@dataclass(frozen=True, eq=False)
+class SystemOrder:
+    """The present order of R systems, by expected value, against their order when all pairs are judged."""
+
+    values: pd.DataFrame
+    """``run``, ``measure``, ``value``, ``lowest``, ``highest``, as from :func:`expected_values`; best first."""
+    better: pd.DataFrame
+    """(R, R) probability that the run of the row is better than that of the column when all pairs are judged; the rest
+    is the probability that it is worse or equal."""
+    tau: float
+    """Expected Kendall's tau-b between the present and the final order."""
+    lowest_tau: float
+    """Lower bound of that tau at the confidence."""
+    open_pairs: int
+    """Pairs of systems whose final order has a probability below the confidence."""
+    left: int
+    """Unjudged pairs of topic and document."""
+    stop: bool
+    """True if `lowest_tau` reaches the target, or no pair is left."""
+    reason: str
+    """Why to stop or to go on, in one sentence."""
+
+
+def judge_order(
+    pairs: Pairs,
+    grades: Floats,
+    measure: Measure | str,
+    *,
+    levels: Sequence[float] | None = None,
+    target: float = 0.9,
+    confidence: float = 0.95,
+    draws: int = 400,
+    seed: int = 0,
+) -> SystemOrder:
+    """Estimate how sure the present order of the systems is, and decide whether judging may stop.
+
+    Each draw of the unjudged grades gives a final order. Judging may stop when the final order has a Kendall's tau of
+    `target` or more with the present one in a share of `confidence` of the draws.
+
+    Parameters
+    ----------
+    pairs, grades, levels, draws, seed
+        As for :func:`expected_values`.
+    measure
+        Measure that ranks the systems, of plain qrels.
+    target
+        Kendall's tau that is enough, above 0 and at most 1.
+    confidence
+        Probability of the lower bound and of the intervals, between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        Fewer than two runs, no judged pair, or a number out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from collection.expected_judgements import describe, judge_order
+    >>> from collection.records import Run
+    >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]})
+    >>> runs = [Run("a", frame), Run("b", frame.assign(score=[1.0, 2.0]))]
+    >>> order = judge_order(describe(frame, runs), np.array([1.0, 0.0]), "nDCG@10")
+    >>> order.values["run"].tolist(), order.stop, order.reason
+    (['a', 'b'], True, 'All pairs are judged: the order of the systems is final.')
+    """
+    if len(pairs.runs) < 2:
+        raise InputError(f"an order of systems needs at least 2 runs, found {len(pairs.runs)}")
+    if not 0 < target <= 1 or not 0 < confidence < 1:
+        raise InputError(
+            "expected a target above 0 and at most 1, and a confidence between 0 and 1; "
+            f"found target {target:g} and confidence {confidence:g}"
+        )
+    measure = as_measure(measure)
+    drawn = draw_values(pairs, grades, measure, levels=levels, draws=draws, seed=seed)
+    (final,) = drawn.values()
+    present = final.mean(axis=1)
+    # If all systems are equal at the end, no order agrees with the final one.
+    taus = np.nan_to_num([kendall(present, each) for each in final.T])
+    better = (final[:, None] > final).mean(axis=2)
+    certain = np.maximum(np.maximum(better, better.T), 1 - better - better.T)
+    open_pairs = int((certain[np.triu_indices(len(certain), 1)] < confidence).sum())
+    left = int(np.isnan(grades).sum())
+    lowest = float(np.quantile(taus, 1 - confidence, method="lower"))
+    stop = not left or lowest >= target
+    return SystemOrder(
+        values=summarize(pairs, drawn, confidence).sort_values(
+            "value", ascending=False, ignore_index=True, kind="stable"
+        ),
+        better=pd.DataFrame(better, index=pairs.runs, columns=pairs.runs),
+        tau=float(taus.mean()),
+        lowest_tau=lowest,
+        open_pairs=open_pairs,
+        left=left,
+        stop=stop,
+        reason=_explain(left, lowest, target, confidence, open_pairs, len(pairs.runs)),
+    )
+
+
+def _explain(left: int, lowest: float, target: float, confidence: float, open_pairs: int, systems: int) -> str:
+    if not left:
+        return "All pairs are judged: the order of the systems is final."
+    bound = f"with {confidence:.0%} confidence, the final order of the systems has a tau of at least {lowest:.2f}"
+    if lowest >= target:
+        return f"Judging may stop: {bound} with the present one, and {target:.2f} is enough."
+    return (
+        f"Judging should go on: {bound} with the present one, below the target of {target:.2f}; "
+        f"{open_pairs:,} of {count(systems * (systems - 1) // 2, 'pair')} of systems are open."
+    )
