@@ -9,6 +9,7 @@ judgements best tell systems apart.
 """
 
 from collection.expected_judgements.decisive import decisive_pairs
+from collection.expected_judgements.draws import draw_values
 from collection.expected_judgements.grades import draw_grades, grade_probabilities
 from collection.expected_judgements.model import Scales, fit_scales, infer
 from collection.expected_judgements.pairs import Pairs, describe
@@ -20,6 +21,7 @@ __all__ = [
     "decisive_pairs",
     "describe",
     "draw_grades",
+    "draw_values",
     "expected_values",
     "fit_scales",
     "grade_probabilities",
