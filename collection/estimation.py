@@ -129,7 +129,7 @@ def estimate(
         len(topics),
         int(judged.sum()),
         int((~judged).sum()),
-        "ranks and texts" if vectors is not None else "ranks",
+        "the judged pairs and the ranks" if vectors is None else "the judged pairs, the ranks and the texts",
         origin,
     )
     reached = [c._replace(unjudged_at_10=0.0) for c in plain.coverage]
@@ -172,8 +172,8 @@ def _require_memory(frame: pd.DataFrame, runs: int, draws: int, with_texts: bool
     if needed > GIGABYTES:
         raise InputError(
             f"expected grades of {count(len(frame), 'pair')} (up to {int(sizes.max()):,} per topic) need about "
-            f"{needed:.1f} GB, and {GIGABYTES:g} GB are allowed; use a smaller pool depth, fewer topics, or measures "
-            "with a lower cut-off"
+            f"{needed:.1f} GB, and {GIGABYTES:g} GB are allowed; use fewer topics, or a smaller pool: a lower depth, or "
+            "measures with a lower cut-off"
         )
 
 

@@ -18,6 +18,12 @@ STANDINGS = {
     "significantly worse": ("triangle-down", GREY),
 }
 """Each system compared with the best one."""
+ORDERS = {
+    "best estimate": ("diamond", ORANGE),
+    "probably worse": ("triangle-down", GREY),
+    "order uncertain": ("circle", BLUE),
+}
+"""Each system's estimate compared with the best one."""
 OUTCOMES = {"significant": ("diamond", ORANGE), "not significant": ("circle", BLUE)}
 """Results of the test of a system against its baseline."""
 PLACES = {"not dominated": ("diamond", ORANGE), "dominated": ("circle", GREY)}
@@ -45,6 +51,12 @@ def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
     :data:`STANDINGS`), in the order in which they are drawn.
     """
     return _intervals_chart(_clip(rows, *_range(measure)), "value", f"Mean {measure}", "standing", STANDINGS)
+
+
+def estimates_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
+    """As :func:`means_chart` for estimates: `rows` has ``estimate`` in place of ``value``, and a key of ORDERS."""
+    title = f"Mean {measure} (estimate)"
+    return _intervals_chart(_clip(rows, *_range(measure)), "estimate", title, "standing", ORDERS)
 
 
 def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.LayerChart:

@@ -41,7 +41,7 @@ class EstimatedPool(NamedTuple):
     unjudged: int
     """Number of pairs whose grades are drawn."""
     basis: str
-    """What the grades are estimated from besides the judged pairs: "ranks", or "ranks and texts"."""
+    """What the grades are estimated from, as in "estimated from the judged pairs and the ranks"."""
     origin: str
     """Which pairs the pool has, as in "the pool has ..."."""
 
@@ -243,7 +243,7 @@ def summarise_draws(
 
     >>> from collection.measures import parse
     >>> drawn = {parse("RR"): np.array([[[0.0], [1.0]], [[0.5], [0.5]]])}
-    >>> found = summarise_draws(["a", "b"], ["1"], drawn, EstimatedPool(1, 1, 1, "ranks", ""), alpha=0.5)
+    >>> found = summarise_draws(["a", "b"], ["1"], drawn, EstimatedPool(1, 1, 1, "the ranks", ""), alpha=0.5)
     >>> found.values.loc[0, ["estimate", "estimate_low", "estimate_high"]].tolist()
     [0.5, 0.25, 0.75]
     >>> float(found.pairs.loc[0, "probability_better"])
