@@ -194,14 +194,15 @@ def estimate(
     grades
         Grade scale, such as "0-3"; by default 0 and the grades in the qrels.
     alpha
-        Intervals have confidence 1 - alpha. They are about the unjudged grades, not about the choice of topics.
+        Ranges hold the share 1 - alpha of the draws. They are about the unjudged grades, not about the choice of
+        topics, and leave out errors of the model.
     seed
         Random seed of the draws.
 
     Returns
     -------
     Estimates
-        ``table()`` has runs x measures, ``values`` the estimates with intervals per topic and for all, ``pairs`` the
+        ``table()`` has runs x measures, ``values`` the estimates with ranges per topic and for all, ``pairs`` the
         probability that one run is better than another once all pairs are judged.
 
     Raises

@@ -29,6 +29,9 @@ WHOLE = 100
 GIGABYTES = 2.0
 """Memory that the model of the unjudged grades may take."""
 
+MOST_GRADES = 20
+"""Largest number of grades of a scale; labels from clicks have many more."""
+
 KEYS = ["query_id", "doc_id"]
 
 
@@ -50,7 +53,7 @@ def estimate(
     """Estimate the values that runs would have if all pairs of the pool were judged.
 
     The grades of unjudged pairs are drawn jointly from a model of the judged ones
-    (:mod:`collection.expected_judgements`); each draw gives a value, and all draws an estimate with an interval.
+    (:mod:`collection.expected_judgements`); each draw gives a value, and all draws an estimate with a range.
     Documents outside the pool count as not relevant.
 
     Parameters
@@ -81,8 +84,8 @@ def estimate(
     Raises
     ------
     InputError
-        A measure has no expected value, nothing is judged, the pool is too large for the memory, a number is out of
-        range, or as for :func:`collection.comparison.evaluate`.
+        A measure has no expected value, nothing is judged, the scale has too many grades, the pool is too large for the
+        memory, a number is out of range, or as for :func:`collection.comparison.evaluate`.
 
     Examples
     --------
@@ -120,10 +123,15 @@ def estimate(
     grades = graded.reindex(pd.MultiIndex.from_frame(frame)).to_numpy(dtype=np.float64, copy=True)
     grades[grades < 0] = np.nan
     judged = ~np.isnan(grades)
+    levels = sorted({0.0, *grades[judged].tolist(), *(scale or ())})
+    if len(levels) > MOST_GRADES and not judged.all():
+        raise InputError(
+            f"expected a scale of at most {MOST_GRADES} grades, found {len(levels):,}; round the grades, since the "
+            "probability of each one is estimated"
+        )
     vectors = None if texts is None or judged.all() else texts(frame)
     _require_memory(frame, len(runs), 1 if judged.all() else draws, vectors is not None)
     pairs = describe(frame, runs, texts=vectors)
-    levels = sorted({0.0, *grades[judged].tolist(), *(scale or ())})
     drawn = draw_values(pairs, grades, asked, levels=levels, draws=draws, seed=seed)
     facts = EstimatedPool(
         len(topics),
@@ -172,8 +180,8 @@ def _require_memory(frame: pd.DataFrame, runs: int, draws: int, with_texts: bool
     if needed > GIGABYTES:
         raise InputError(
             f"expected grades of {count(len(frame), 'pair')} (up to {int(sizes.max()):,} per topic) need about "
-            f"{needed:.1f} GB, and {GIGABYTES:g} GB are allowed; use fewer topics, or a smaller pool: a lower depth, or "
-            "measures with a lower cut-off"
+            f"{needed:.1f} GB, and {GIGABYTES:g} GB are allowed; use fewer topics, or a smaller pool: a lower depth, "
+            "or measures with a lower cut-off"
         )
 
 

@@ -1,5 +1,6 @@
 """Charts of the Compare page: systems with intervals, topics, and cost against effectiveness."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import altair as alt
@@ -40,6 +41,7 @@ UNITS = {
 }
 """Units by the last part of a cost's name."""
 ENDS = {"low": ("CI low", ".4f"), "high": ("CI high", ".4f")}
+ENDS_OF_DRAWS = {"low": ("Draws, low", ".4f"), "high": ("Draws, high", ".4f")}
 WIDE = 20  # ratio of the highest to the lowest cost above which the axis is logarithmic
 TOPIC = "topic"  # name of the selection of the chart of topics
 
@@ -56,7 +58,7 @@ def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
 def estimates_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
     """As :func:`means_chart` for estimates: `rows` has ``estimate`` in place of ``value``, and a key of ORDERS."""
     title = f"Mean {measure} (estimate)"
-    return _intervals_chart(_clip(rows, *_range(measure)), "estimate", title, "standing", ORDERS)
+    return _intervals_chart(_clip(rows, *_range(measure)), "estimate", title, "standing", ORDERS, ENDS_OF_DRAWS)
 
 
 def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.LayerChart:
@@ -83,14 +85,19 @@ def _clip(rows: pd.DataFrame, lowest: float, highest: float) -> pd.DataFrame:
 
 
 def _intervals_chart(
-    rows: pd.DataFrame, column: str, title: str, category: str, categories: Categories
+    rows: pd.DataFrame,
+    column: str,
+    title: str,
+    category: str,
+    categories: Categories,
+    ends: Mapping[str, tuple[str, str]] = ENDS,
 ) -> alt.LayerChart:
     x = alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(titleLimit=340, labelFlush=False))
     base = alt.Chart(rows).encode(
         y=names_axis(rows, "system", 160),
         color=colours(category, categories, LEGEND),
         tooltip=tooltips(
-            rows, system="System", **{column: (title, ".4f")}, **ENDS, **{category: category.capitalize()}
+            rows, system="System", **{column: (title, ".4f")}, **ends, **{category: category.capitalize()}
         ),
     )
     span = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")

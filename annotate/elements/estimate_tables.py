@@ -88,8 +88,8 @@ def draw_answer(found: Estimates, measure: str, rows: pd.DataFrame, topics: str)
     downloadable_chart(
         charts.estimates_chart(rows, measure),
         "estimates",
-        f"Estimates of mean {measure} over {count(pool.topics, 'topic')} with {confidence(found.alpha)} intervals. "
-        "The intervals cover the unjudged grades, not the choice of topics.",
+        f"Estimates of mean {measure} over {count(pool.topics, 'topic')}. Lines: {confidence(found.alpha)} of the "
+        "draws of the unjudged grades; they do not cover the choice of topics.",
         alt=f"Estimated {measure} of each system",
     )
     if found.notes:
@@ -106,7 +106,7 @@ def draw_leaderboard(found: Estimates, order: Sequence[str]) -> None:
     shown = (estimates + " (" + low + " to " + high + ")").rename_axis("System")
     shown.columns = pd.Index([f"{measure} (estimate)" for measure in shown.columns])
     display.dataframe(shown, height=display.height(shown, 528), alt="Estimates: systems and measures")
-    st.caption(f"In brackets: {confidence(found.alpha)} intervals over the unjudged grades.")
+    st.caption(f"In brackets: {confidence(found.alpha)} of the draws of the unjudged grades.")
 
 
 def draw_probabilities(found: Estimates, measure: str, baseline: str | None) -> None:
@@ -130,8 +130,8 @@ def draw_probabilities(found: Estimates, measure: str, baseline: str | None) -> 
             "probability_better": "Probability of being better" if "system" in rows else "Probability: A better than B",
             "probability_equal": "Probability of being equal" if rows["probability_equal"].any() else None,
             "difference_estimate": number("Difference (estimate)", "%+.4f"),
-            "difference_low": number(f"{sure} interval low", "%+.4f"),
-            "difference_high": number(f"{sure} interval high", "%+.4f"),
+            "difference_low": number(f"{sure} of draws, low", "%+.4f"),
+            "difference_high": number(f"{sure} of draws, high", "%+.4f"),
         },
         most_height=388,
         alt="Probabilities that systems are better",
@@ -140,7 +140,7 @@ def draw_probabilities(found: Estimates, measure: str, baseline: str | None) -> 
 
 
 def draw_topics(found: Estimates, measure: str, order: Sequence[str]) -> None:
-    """Draw topics x systems as text, with intervals."""
+    """Draw topics x systems as text, with ranges."""
     titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
     values = found.per_topic()
     values = values[values["measure"] == measure]

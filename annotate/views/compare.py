@@ -68,7 +68,7 @@ with st.expander("Settings: measures, baseline, test and topics"):
             correction = pickers.pick("Multiple-testing correction", corrections, DEFAULT_CORRECTION, "correction")
             st.caption(CORRECTIONS[correction].description)
     alpha = right.selectbox(
-        "Level of the intervals (α)" if estimated else "Significance level (α)", ALPHAS, key="alpha"
+        "Share of draws outside the ranges (α)" if estimated else "Significance level (α)", ALPHAS, key="alpha"
     )
     only = pickers.pick_finished_topics(rule)
 state = (counts["logged"], ",".join(runs["run"] + runs["sha256"]), campaign.corpus.costs().to_csv())

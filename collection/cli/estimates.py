@@ -140,7 +140,7 @@ def _with_differences(found: Estimates, against: Mapping[str, pd.DataFrame]) -> 
 
 
 def _print_probabilities(found: Estimates, measure: str, against: pd.DataFrame, all_pairs: bool) -> None:
-    sure = f"{confidence(found.alpha)} interval"
+    sure = f"{confidence(found.alpha)} of draws"
     header = ["difference (estimate)", sure, "probability of being better"]
     if all_pairs:
         rows = _rows(found.pairs[found.pairs["measure"] == measure])
@@ -173,7 +173,7 @@ def _print_values(first: str, by: str, rows: Sequence[dict[str, Any]], found: Es
     for row in rows:
         low, high = decimal(row["estimate_low"]), decimal(row["estimate_high"])
         cells.setdefault(row[by], {})[row["measure"]] = f"{decimal(row['estimate'])} ({low} to {high})"
-    header = [first, *(f"{measure} (estimate, {confidence(found.alpha)} interval)" for measure in measures)]
+    header = [first, *(f"{measure} (estimate, {confidence(found.alpha)} of draws)" for measure in measures)]
     print_table(header, [[name, *(of[measure] for measure in measures)] for name, of in cells.items()], numbers=True)
 
 

@@ -27,6 +27,10 @@ from collection.records import ALL_TOPICS
 ESTIMATED = ("run", "query_id", "measure", "estimate", "estimate_low", "estimate_high")
 ORDERED = ("system_a", "system_b", "measure", "difference_estimate", "difference_low", "difference_high",
            "probability_better", "probability_equal")  # fmt: skip
+ORDER_FIRST = (
+    "rely on the order of systems more than on the values: in replays on known judgements, probabilities of the order "
+    "held, but values were often outside their ranges (see `cleverdon docs explanation/unjudged`)"
+)
 NO_TESTS = (
     "there are no significance tests: a test over topics would treat estimates as values and understate the "
     "uncertainty; the probabilities concern these topics only"
@@ -41,7 +45,7 @@ class EstimatedPool(NamedTuple):
     unjudged: int
     """Number of pairs whose grades are drawn."""
     basis: str
-    """What the grades are estimated from, as in "estimated from the judged pairs and the ranks"."""
+    """What the model of the grades reads, as in "a model of the judged pairs and the ranks"."""
     origin: str
     """Which pairs the pool has, as in "the pool has ..."."""
 
@@ -55,8 +59,8 @@ class Estimates(Displayed):
     values
         ``run``, ``query_id``, ``measure``, ``estimate``, ``estimate_low``, ``estimate_high``: one row per run, measure
         and topic, then one with the query_id ``all``, as in :class:`.Evaluation`. The estimate is the mean over the
-        draws of the unjudged grades, the interval covers the share 1 - alpha of the draws: it is about the unjudged
-        grades, not about the choice of topics.
+        draws of the unjudged grades, the range holds the share 1 - alpha of the draws. It is about the unjudged grades,
+        not about the choice of topics, and no confidence interval: it leaves out errors of the model.
     pairs
         A row per measure and pair of systems, the one with the better estimate first: ``system_a``, ``system_b``,
         ``measure``, ``difference_estimate`` (a minus b), ``difference_low``, ``difference_high``,
@@ -127,9 +131,11 @@ class Estimates(Displayed):
         if not pool.unjudged:
             return f"Estimates of a complete pool: {pairs}, so the estimates equal the values."
         others = f"the {plural(pool.unjudged, 'grade', 'grades')} of the other {pool.unjudged:,}"
+        share = confidence(self.alpha)
         return (
-            f"Estimates: {pairs}; {others} {_are(pool.unjudged)} estimated from {pool.basis}. The "
-            f"{confidence(self.alpha)} intervals cover the unjudged grades, not the choice of topics."
+            f"Estimates: {pairs}; {others} {_are(pool.unjudged)} drawn from a model of {pool.basis}. "
+            f"Ranges hold {share} of the draws: they concern the unjudged grades, not the choice of topics, and were "
+            "too narrow in replays."
         )
 
     def sentence(self, measure: str) -> str:
@@ -138,7 +144,7 @@ class Estimates(Displayed):
         word = "highest" if direction(measure) > 0 else "lowest"
         best = self.values[(self.values["run"] == order[0]) & (self.values["query_id"] == ALL_TOPICS)]
         row = best[best["measure"] == measure].iloc[0]
-        start = f"{order[0]} has the {word} expected {measure}: {interval(row, 'estimate', 3)}"
+        start = f"{order[0]} has the {word} expected {measure}: {with_range(row, 'estimate', 3)}"
         over = f"{start}, over {count(self.pool.topics, 'topic')}."
         others = self.against(measure)
         if others.empty:
@@ -193,20 +199,20 @@ class Estimates(Displayed):
             return f"{marked} ({decimal(low, digits)} to {decimal(high, digits)})"
 
         names = [str(name) for name in tables[0]]
-        header = ["System", *(f"{name} (estimate, {confidence(self.alpha)} interval)" for name in names)]
+        header = ["System", *(f"{name} (estimate, {confidence(self.alpha)} of draws)" for name in names)]
         return header, [[system, *(cell(system, name) for name in names)] for system in self.order()]
 
     def _summary(self) -> Summary:
         table = self.table().rename(columns=lambda name: f"{name} (estimate)")
         lines = [*map(self.sentence, self.table().columns), self.about]
-        return Summary(lines, table, self.notes, "values (intervals), per_topic(), pairs (probabilities)")
+        return Summary(lines, table, self.notes, "values (ranges), per_topic(), pairs (probabilities)")
 
 
-def interval(row: pd.Series, what: str, digits: int = 4) -> str:
-    """Write an estimate with its interval; `what` is "estimate" or "difference".
+def with_range(row: pd.Series, what: str, digits: int = 4) -> str:
+    """Write an estimate with the range of its draws; `what` is "estimate" or "difference".
 
     >>> row = pd.Series({"estimate": 0.5, "estimate_low": 0.25, "estimate_high": 0.75})
-    >>> interval(row, "estimate", 2)
+    >>> with_range(row, "estimate", 2)
     'estimate 0.50 (0.25 to 0.75)'
     """
     middle = row["estimate" if what == "estimate" else "difference_estimate"]
@@ -233,7 +239,7 @@ def summarise_draws(
     drawn
         For each measure the values (R, draws, T).
     alpha
-        Intervals cover the share 1 - alpha of the draws.
+        Ranges hold the share 1 - alpha of the draws.
     separate_seeds
         Treat runs named ``name#1``, ``name#2`` as separate systems, not as seeds of one with their mean.
 
@@ -265,7 +271,7 @@ def summarise_draws(
     # As in an evaluation: all measures of a run, then the next run.
     place = table["run"].map({system: n for n, system in enumerate(systems)})
     table = table.iloc[place.argsort(kind="stable").to_numpy()].reset_index(drop=True)
-    said = [*notes, *([NO_TESTS] if len(systems) > 1 else [])]
+    said = [*notes, *([ORDER_FIRST] if pool.unjudged else []), *([NO_TESTS] if len(systems) > 1 else [])]
     said += [
         f"{system} is the mean of {count(len(of_system), 'seed')} ({system}#...), topic by topic"
         for system, of_system in groups.items()
@@ -276,7 +282,7 @@ def summarise_draws(
 
 
 def _describe(drawn: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
-    """Mean and interval of each column of (draws, n); a column of equal draws has exactly their value."""
+    """Mean and range of each column of (draws, n); a column of equal draws has exactly their value."""
     low, high = np.quantile(drawn, [alpha / 2, 1 - alpha / 2], axis=0)
     same = drawn.min(axis=0) == drawn.max(axis=0)
     return np.where(same, drawn[0], drawn.mean(axis=0)), low, high

@@ -96,10 +96,10 @@ def test_texts_make_similar_documents_alike() -> None:
         return csr_matrix(np.eye(26)[[ord(d) - 97 for d in pairs["doc_id"]]])
 
     found = estimate(RUNS, graded(SOME), "P@4", texts=texts)
-    assert "from the judged pairs, the ranks and the texts" in found.about
+    assert "of the judged pairs, the ranks and the texts" in found.about
     assert seen == [found.pool.judged + found.pool.unjudged]
     without = estimate(RUNS, graded(SOME), "P@4", texts=lambda _: None)
-    assert "from the judged pairs and the ranks." in without.about
+    assert "of the judged pairs and the ranks." in without.about
     estimate(RUNS, graded(ALL), "P@4", texts=texts)
     assert len(seen) == 1  # a complete pool needs none
 
@@ -127,6 +127,9 @@ def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         estimate(RUNS, graded({"a": -1}), "P@4")
     with pytest.raises(InputError, match="no topic of the qrels"):
         estimate([run("x", "ab", ["7"])], graded(SOME), "P@4")
+    fine = pd.DataFrame({"query_id": "1", "doc_id": [*"abcdefghijklmnopqrstuv"], "relevance": np.arange(22) / 22})
+    with pytest.raises(InputError, match="at most 20 grades, found 22; round the grades"):
+        estimate([*RUNS, run("long", "zyx")], fine, "P@4")
     monkeypatch.setattr(estimation, "GIGABYTES", 1e-5)
     with pytest.raises(
         InputError,

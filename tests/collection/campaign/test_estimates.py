@@ -41,7 +41,7 @@ def test_the_pool_of_topics_with_grades_is_estimated(wings: Campaign) -> None:
     assert found.pool[:3] == (1, 2, 2)  # topic 2 has no grade; d3 and x of topic 1 are unjudged
     assert found.table().index.tolist() == ["down", "up"]
     assert found.table().loc["up", "P@2"] == 0.5  # both documents are judged
-    assert "from the judged pairs and the ranks." in found.about  # there are no vectors yet
+    assert "of the judged pairs and the ranks." in found.about  # there are no vectors yet
     assert any("of the first 6 documents of" in note and "outside the pool" in note for note in found.notes)
     judge(wings, "1", d4=3)
     assert wings.evaluation.estimate("P@2").pool[:3] == (1, 3, 2)  # judged outside the pool

@@ -34,7 +34,7 @@ def evaluated(tmp_path: Path) -> list[Path]:
 def test_evaluate_marks_estimates_in_every_form(evaluated: list[Path]) -> None:
     asked = ("evaluate", *evaluated, "--unjudged", EXPECTED, "-m", "map", "-m", "P_5")
     table = ok(*asked)
-    assert "map (estimate, 95% interval)" in table.splitlines()[0]
+    assert "map (estimate, 95% of draws)" in table.splitlines()[0]
     assert [line.split()[0] for line in table.splitlines()[1:4]] == ["up", "down", "mid"]
     assert "Estimates: 6 of 12 pairs of the pool are judged; the grades of the other 6" in table
     assert "not the choice of topics" in table
@@ -49,7 +49,7 @@ def test_evaluate_marks_estimates_in_every_form(evaluated: list[Path]) -> None:
     assert {row["run"] for row in found["estimates"]} == {"up", "down", "mid#1", "mid#2"}
     assert (found["pool"]["judged"], found["pool"]["unjudged"]) == (6, 6)
     topics = ok(*asked, "--per-topic")
-    assert topics.count("estimate, 95% interval") == 6  # two measures of three systems
+    assert topics.count("estimate, 95% of draws") == 6  # two measures of three systems
     assert [line.split()[0] for line in topics.splitlines()[1:5]] == ["topic", "1", "2", "all"]
 
 
@@ -73,7 +73,7 @@ def test_compare_marks_estimates_in_every_form(evaluated: list[Path]) -> None:
         assert "P@3 (estimate" in ok(*asked, "--format", form).replace("\\", "")
     found = json.loads(ok(*asked, "--format", "json", "--alpha", 0.1, "--seed", 3))
     assert sorted(found) == ["about", "alpha", "draws", "estimates", "notes", "pairs", "pool"]
-    assert "90% intervals" in found["about"]
+    assert "90% of the draws" in found["about"]
     assert any("no significance tests" in note for note in found["notes"])
 
 
