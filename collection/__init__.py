@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collection.api import adjudicate, agreement, compare, evaluate, pool, read_documents, simulate
+    from collection.api import adjudicate, agreement, compare, estimate, evaluate, pool, read_documents, simulate
     from collection.campaign import Campaign
     from collection.errors import CleverdonError
     from collection.formats import read_labels, read_qrels, read_run, read_topics, write_qrels
@@ -30,6 +30,7 @@ __all__ = [
     "adjudicate",
     "agreement",
     "compare",
+    "estimate",
     "evaluate",
     "pool",
     "read_documents",

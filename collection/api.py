@@ -8,11 +8,11 @@ from os import PathLike
 
 import pandas as pd
 
-from collection import adjudication, comparison, formats, pooling, simulation
+from collection import adjudication, comparison, estimation, formats, pooling, simulation
 from collection import annotator_agreement as agreements
 from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
-from collection.comparison import Comparison, Evaluation
+from collection.comparison import Comparison, Estimates, Evaluation
 from collection.errors import InputError
 from collection.formats.columns import rename_columns
 from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs, as_scale
@@ -162,6 +162,73 @@ def compare(
     evaluation = comparison.evaluate(as_runs(runs), as_qrels(qrels), measures)
     return comparison.compare(
         evaluation, baseline=baseline, test=test, correction=correction, alpha=alpha, seed=seed, all_pairs=all_pairs
+    )
+
+
+def estimate(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: Measure | str | Iterable[Measure | str],
+    *,
+    pool: pd.DataFrame | None = None,
+    depth: int | None = None,
+    grades: str | Iterable[float] | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> Estimates:
+    """Estimate the values that runs would have if all pairs of a pool were judged.
+
+    The grades of unjudged pairs are drawn many times from a model of the judged pairs and the ranks. The numbers are
+    estimates and have their own names, so that they cannot be taken for values.
+
+    Parameters
+    ----------
+    qrels, runs, measures
+        As for :func:`evaluate`; measures that read nothing but grades. Pairs with a negative grade are unjudged pairs
+        of the pool.
+    pool
+        ``query_id``, ``doc_id``, as :func:`pool` returns it; by default the first `depth` documents of each run. The
+        pairs of the qrels belong to it in any case.
+    depth
+        By default the deepest cut-off of the measures, or 100 with a measure that has none.
+    grades
+        Grade scale, such as "0-3"; by default 0 and the grades in the qrels.
+    alpha
+        Ranges hold the share 1 - alpha of the draws. They are about the unjudged grades, not about the choice of
+        topics, and leave out errors of the model.
+    seed
+        Random seed of the draws.
+
+    Returns
+    -------
+    Estimates
+        ``table()`` has runs x measures, ``values`` the estimates with ranges per topic and for all, ``pairs`` the
+        probability that one run is better than another once all pairs are judged.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As for :func:`evaluate`; or a measure has no expected value, or the pool is too large for the memory.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d1": 1, "d2": 0}}
+    >>> runs = {"a": {q: {"d1": 2.0, "d3": 1.0} for q in qrels}, "b": {q: {"d2": 2.0, "d1": 1.0} for q in qrels}}
+    >>> found = estimate(qrels, runs, "P@2")
+    >>> found.pool.judged, found.pool.unjudged
+    (4, 2)
+    >>> bool(found.table().loc["a", "P@2"] > 0.5)
+    True
+    """
+    return estimation.estimate(
+        as_runs(runs),
+        as_qrels(qrels),
+        measures,
+        pool=pool,
+        depth=depth,
+        scale=as_scale(grades),
+        alpha=alpha,
+        seed=seed,
     )
 
 

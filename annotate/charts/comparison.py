@@ -1,5 +1,6 @@
 """Charts of the Compare page: systems with intervals, topics, and cost against effectiveness."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import altair as alt
@@ -18,6 +19,12 @@ STANDINGS = {
     "significantly worse": ("triangle-down", GREY),
 }
 """Each system compared with the best one."""
+ORDERS = {
+    "best estimate": ("diamond", ORANGE),
+    "probably worse": ("triangle-down", GREY),
+    "order uncertain": ("circle", BLUE),
+}
+"""Each system's estimate compared with the best one."""
 OUTCOMES = {"significant": ("diamond", ORANGE), "not significant": ("circle", BLUE)}
 """Results of the test of a system against its baseline."""
 PLACES = {"not dominated": ("diamond", ORANGE), "dominated": ("circle", GREY)}
@@ -34,6 +41,7 @@ UNITS = {
 }
 """Units by the last part of a cost's name."""
 ENDS = {"low": ("CI low", ".4f"), "high": ("CI high", ".4f")}
+ENDS_OF_DRAWS = {"low": ("Draws, low", ".4f"), "high": ("Draws, high", ".4f")}
 WIDE = 20  # ratio of the highest to the lowest cost above which the axis is logarithmic
 TOPIC = "topic"  # name of the selection of the chart of topics
 
@@ -45,6 +53,12 @@ def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
     :data:`STANDINGS`), in the order in which they are drawn.
     """
     return _intervals_chart(_clip(rows, *_range(measure)), "value", f"Mean {measure}", "standing", STANDINGS)
+
+
+def estimates_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
+    """As :func:`means_chart` for estimates: `rows` has ``estimate`` in place of ``value``, and a key of ORDERS."""
+    title = f"Mean {measure} (estimate)"
+    return _intervals_chart(_clip(rows, *_range(measure)), "estimate", title, "standing", ORDERS, ENDS_OF_DRAWS)
 
 
 def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.LayerChart:
@@ -71,14 +85,19 @@ def _clip(rows: pd.DataFrame, lowest: float, highest: float) -> pd.DataFrame:
 
 
 def _intervals_chart(
-    rows: pd.DataFrame, column: str, title: str, category: str, categories: Categories
+    rows: pd.DataFrame,
+    column: str,
+    title: str,
+    category: str,
+    categories: Categories,
+    ends: Mapping[str, tuple[str, str]] = ENDS,
 ) -> alt.LayerChart:
     x = alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(titleLimit=340, labelFlush=False))
     base = alt.Chart(rows).encode(
         y=names_axis(rows, "system", 160),
         color=colours(category, categories, LEGEND),
         tooltip=tooltips(
-            rows, system="System", **{column: (title, ".4f")}, **ENDS, **{category: category.capitalize()}
+            rows, system="System", **{column: (title, ".4f")}, **ends, **{category: category.capitalize()}
         ),
     )
     span = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")

@@ -1,7 +1,7 @@
-"""Buttons for the files that `cleverdon export` would write."""
+"""Buttons for the files that `cleverdon export` would write, and for tables of a page."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -39,3 +39,10 @@ def draw_deferred(write: Write, name: str, key: str, help: str | None = None, ki
             return Path(scratch, name).read_bytes()
 
     st.download_button(f"Download {name}", content, name, type=kind, on_click="ignore", key=key, help=help)
+
+
+def offer_results(files: Mapping[str, tuple[str, Callable[[], str]]]) -> None:
+    """Draw a button with a download of each file: name -> label and content, written on demand."""
+    with st.popover("Download results", icon=":material/download:"):
+        for name, (label, content) in files.items():
+            st.download_button(label, content, name, key=name, on_click="ignore", width="stretch")

@@ -1,24 +1,24 @@
 """Compare: systems evaluated by the campaign's own qrels, with tests of their differences."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import comparison_tables, pickers, systems_side_by_side, widgets
+from annotate.elements import comparison_tables, downloads, estimate_tables, pickers, systems_side_by_side, widgets
 from annotate.elements.service_cache import cached
 from collection import comparison
 from collection.characters import natural_key, without_bidi
 from collection.comparison import DEFAULT_MEASURES
 from collection.formats import to_tsv
-from collection.measures import MEASURES
+from collection.measures import MEASURES, as_measure
 from collection.phrases import join
 from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 
 ALPHAS = [0.05, 0.01, 0.1]
 BOARD, TESTED, TWO, TOPICS, COSTS = "Leaderboard", "Tests", "Two systems", "Topics", "Costs"
+UNJUDGED = {"not-relevant": "Not relevant", "left-out": "Left out", "expected": "Expected grades (estimate)"}
 
 campaign = session.current().campaign
 counts = campaign.progress.counts()
@@ -39,7 +39,14 @@ with st.expander("Settings: measures, baseline, test and topics"):
         + ".",
     )
     widgets.documentation_link("reference/measures", "All measures")
+    hint = "How most measures count them. With expected grades all numbers are estimates and there are no tests."
+    unjudged = pickers.pick("Unjudged documents", UNJUDGED, "not-relevant", "unjudged", help=hint)
+    estimated = unjudged == "expected"
     measures = pickers.read_measures(written)
+    if estimated:
+        measures = estimate_tables.estimable(measures)
+    elif unjudged == "left-out":
+        measures = tuple(dict.fromkeys(str(as_measure(measure)(judged_only=True)) for measure in measures))
     runs = campaign.corpus.run_table()
     graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
     members = comparison.group_seeds(runs["run"])
@@ -51,16 +58,27 @@ with st.expander("Settings: measures, baseline, test and topics"):
     left, middle, right = st.columns(3)
     with left:
         rule = pickers.pick_rule(graders, key="rule")
-    with middle:
-        test = pickers.pick("Significance test", {entry.name: entry.label for entry in TESTS}, DEFAULT_TEST, "test")
-        st.caption(TESTS[test].description)
-    with right:
-        corrections = {entry.name: entry.label for entry in CORRECTIONS}
-        correction = pickers.pick("Multiple-testing correction", corrections, DEFAULT_CORRECTION, "correction")
-        st.caption(CORRECTIONS[correction].description)
-    alpha = right.selectbox("Significance level (α)", ALPHAS, key="alpha")
+    test, correction = DEFAULT_TEST, DEFAULT_CORRECTION
+    if not estimated:
+        with middle:
+            test = pickers.pick("Significance test", {entry.name: entry.label for entry in TESTS}, DEFAULT_TEST, "test")
+            st.caption(TESTS[test].description)
+        with right:
+            corrections = {entry.name: entry.label for entry in CORRECTIONS}
+            correction = pickers.pick("Multiple-testing correction", corrections, DEFAULT_CORRECTION, "correction")
+            st.caption(CORRECTIONS[correction].description)
+    alpha = right.selectbox(
+        "Share of draws outside the ranges (α)" if estimated else "Significance level (α)", ALPHAS, key="alpha"
+    )
     only = pickers.pick_finished_topics(rule)
 state = (counts["logged"], ",".join(runs["run"] + runs["sha256"]), campaign.corpus.costs().to_csv())
+if estimated:
+    known = (*state, counts["pool"], campaign.features.version())
+    estimate = cached(campaign.evaluation.estimate, known, "Estimating unjudged grades")
+    with widgets.shown_errors():
+        estimates = estimate(measures, rule=rule, topics=only, alpha=alpha)
+        estimate_tables.draw(estimates, measure, baseline or None, counts["topics"], answer)
+    st.stop()
 evaluation = cached(campaign.evaluation.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
 rests_on = (*state, measures, rule, only)
 compare = cached(comparison.compare, rests_on, "Comparing", 32)
@@ -106,12 +124,11 @@ elif view == TOPICS:
 else:
     comparison_tables.draw_costs(found.evaluation, measure, order)
 
-files: dict[str, tuple[str, Callable[[], str]]] = {
-    "values.tsv": ("Values per topic (TSV)", partial(to_tsv, evaluation.values)),
-    "tests.tsv": ("Tests (TSV)", partial(to_tsv, found.tests)),
-    "leaderboard.tex": ("Leaderboard (LaTeX)", partial(comparison.latex, found)),
-    "leaderboard.md": ("Leaderboard (Markdown)", partial(comparison.markdown, found)),
-}
-with st.popover("Download results", icon=":material/download:"):
-    for file, (label, content) in files.items():
-        st.download_button(label, content, file, key=file, on_click="ignore", width="stretch")
+downloads.offer_results(
+    {
+        "values.tsv": ("Values per topic (TSV)", partial(to_tsv, evaluation.values)),
+        "tests.tsv": ("Tests (TSV)", partial(to_tsv, found.tests)),
+        "leaderboard.tex": ("Leaderboard (LaTeX)", partial(comparison.latex, found)),
+        "leaderboard.md": ("Leaderboard (Markdown)", partial(comparison.markdown, found)),
+    }
+)

@@ -127,7 +127,7 @@ class Campaign:
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)
         self.adjudication = Adjudication(store, corpus, judging)
-        self.evaluation = Evaluator(store, grades, corpus, tasks, qrels)
+        self.evaluation = Evaluator(store, grades, corpus, features, tasks, qrels)
         self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)
         self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning)
         self.search = DocumentSearch(store, settings, demand)

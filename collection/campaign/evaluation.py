@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from collection import adjudication, comparison, preferences, reusability
+from collection import adjudication, comparison, estimation, preferences, reusability
 from collection.adjudication import ChosenRule, RuleDifference
 from collection.campaign.corpus import Corpus
+from collection.campaign.features import Features
 from collection.campaign.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.topic_tasks import TopicTasks
-from collection.comparison import Comparison
+from collection.comparison import Comparison, Estimates
 from collection.errors import CampaignError, UnknownNameError, require_known
 from collection.measures import Explanation, Measure, as_measure
 from collection.preferences import PreferenceValues
 from collection.records import GradeScale
 from collection.reusability import Groups, Reusability, groups_by_prefix
 from collection.store import Store
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 class Places(NamedTuple):
@@ -68,6 +73,7 @@ class Evaluator:
     store: Store
     grades: GradeScale
     corpus: Corpus
+    features: Features
     topic_tasks: TopicTasks
     qrels: QrelsBuilder
 
@@ -152,6 +158,58 @@ class Evaluator:
         CampaignError without a grade those of :meth:`evaluate`.
         """
         return comparison.compare(self.evaluate(measures, runs=runs, rule=rule, topics=topics), **options)
+
+    def estimate(
+        self,
+        measures: Measures,
+        *,
+        runs: Iterable[str] | None = None,
+        rule: RuleChoice = None,
+        topics: Iterable[str] | None = None,
+        **options: Any,
+    ) -> Estimates:
+        """Estimate the values that the imported runs would have if all pairs of the pool were judged.
+
+        The topics are those with a grade. Similar texts have similar grades if the document vectors exist and are
+        up to date (:meth:`.Features.update`); otherwise only ranks and judged pairs tell about a pair. `options` are
+        ``alpha``, ``seed``, ``draws`` and ``separate_seeds`` of :func:`collection.estimation.estimate`.
+
+        Raises
+        ------
+        CampaignError
+            There are no grades.
+        InputError
+            As for :func:`collection.estimation.estimate`.
+
+        Examples
+        --------
+        >>> campaign.evaluation.estimate("nDCG@10").table()  # doctest: +SKIP
+        """
+        qrels = self.qrels.build(rule, topics=topics)
+        if not len(qrels):
+            raise CampaignError("there are no grades yet to estimate others from; judge some pairs first")
+        return estimation.estimate(
+            self.corpus.runs(runs),
+            qrels,
+            measures,
+            pool=self.store.pool.pairs(),
+            texts=self._vectors_of,
+            scale=self.grades.sentences,
+            strangers=True,
+            **options,
+        )
+
+    def _vectors_of(self, pairs: pd.DataFrame) -> csr_matrix | None:
+        """Vectors of the documents of pairs; None where there are none that are up to date."""
+        from scipy.sparse import csr_matrix, diags
+
+        if not self.features.state().current:
+            return None
+        vectors, rows = self.features.open(), self.store.corpus.rows_of(pairs["doc_id"].unique())
+        row = pairs["doc_id"].map(rows).to_numpy(dtype=np.float64)
+        known = row < vectors.size  # not nan: a run may name documents that the campaign does not have
+        found = vectors.rows(np.where(known, row, 0).astype(np.int64))
+        return csr_matrix(diags(known.astype(np.float32)) @ found)
 
     def side_by_side(self, a: str, b: str, query_id: str, *, depth: int = 10, rule: RuleChoice = None) -> pd.DataFrame:
         """The rankings of two runs for one topic, with grades; see :func:`collection.comparison.side_by_side`.

@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from collection.cli.estimates import (
+    EXPECTED,
+    LEFT_OUT,
+    UNJUDGED,
+    estimate_files,
+    print_estimated_comparison,
+    refuse_other_options,
+)
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
 from collection.cli.methods import Names
 from collection.cli.options import (
@@ -36,6 +44,9 @@ if TYPE_CHECKING:
 WRITTEN = ("baseline", "test", "correction", "alpha", "seed", "topics", "leaderboard", "tests", "pairs", "notes")
 """Attributes of a comparison in JSON."""
 
+NOT_ESTIMATED = ("test", "correction", "systems", "topic", "depth", "costs", "frontier", "power", "compat")
+"""Options that have no meaning for estimates, which are not tested."""
+
 MARKS = {"better": "+", "worse": "-", "": " "}
 
 
@@ -52,6 +63,7 @@ _tests, _views = option_section("Significance tests"), option_section("Other tab
     is_flag=True,
     help="Compare runs NAME#1, NAME#2 separately, not their mean as NAME.",
 )
+@UNJUDGED
 @COMPAT
 @QRELS_FORM
 @form_option("table", "tsv", "json", "latex", "markdown")
@@ -88,6 +100,8 @@ def compare(
     depth: int,
     power: float | None,
     relevance_level: float | None,
+    unjudged: str,
+    pool_depth: int | None,
     compat: Version,
     qrels_form: QrelsForm | None,
     form: str,
@@ -104,13 +118,20 @@ def compare(
     """
     from collection import comparison, formats, statistics
 
+    refuse_other_options(unjudged, pool_depth, *NOT_ESTIMATED)
     views = _require_consistent(systems, topic, power, costs, frontier, form)
     tester = statistics.TESTS[test or statistics.DEFAULT_TEST].name
     corrector = statistics.CORRECTIONS[correction or statistics.DEFAULT_CORRECTION].name
     # The table shows the share of unjudged documents beside every value, so the default measures of it are left out.
-    asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level)
+    asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, unjudged == LEFT_OUT)
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
     judged = read_qrels_for(parsed, qrels, qrels_form)
+    if unjudged == EXPECTED:
+        baseline, all_pairs = settings.pop("baseline"), settings.pop("all_pairs")
+        labels = {measure: str(measure) for measure in parsed}
+        estimates = estimate_files(runs, judged, labels, depth=pool_depth, **settings)
+        print_estimated_comparison(estimates, baseline, all_pairs, form)
+        return
     if systems is not None and topic is not None:
         named = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
         if missing := [name for name in systems if name not in named]:

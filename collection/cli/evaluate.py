@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from collection.cli.estimates import EXPECTED, LEFT_OUT, UNJUDGED, estimate_files, print_estimates, refuse_other_options
 from collection.cli.options import (
     BOUNDS,
     COMPAT,
@@ -158,10 +159,14 @@ def _refuse_fifth_column(path: Path) -> None:
     metavar="G",
     help="Minimum relevant grade of binary measures; by default 1.",
 )
-@click.option("--judged-only", is_flag=True, help="Remove unjudged documents from every ranking first.")
+@click.option("--judged-only", is_flag=True, help="Same as --unjudged left-out: remove them from every ranking first.")
+@UNJUDGED
 @BOUNDS
 @click.option(
-    "--grades", metavar="SCALE", type=parse_scale, help="Grade scale for --bounds, such as 0-3; by default from QRELS."
+    "--grades",
+    metavar="SCALE",
+    type=parse_scale,
+    help="Grade scale for --bounds and --unjudged expected, such as 0-3; by default from QRELS.",
 )
 @click.option("--explain", metavar="TOPIC", help="Show the calculation for this topic, rank by rank.")
 @click.option("--costs", type=FILE, help="Costs to show next to the values (CSV, TSV) with the column run.")
@@ -180,6 +185,8 @@ def evaluate(
     per_topic: bool,
     relevance_level: float | None,
     judged_only: bool,
+    unjudged: str,
+    pool_depth: int | None,
     bounds: bool,
     grades: list[float] | None,
     explain: str | None,
@@ -200,10 +207,18 @@ def evaluate(
     """
     from collection import comparison, formats
 
+    refuse_other_options(unjudged, pool_depth, "judged_only", "bounds", "explain", "costs", "compat")
+    judged_only = judged_only or unjudged == LEFT_OUT
     labels = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, judged_only)
+    if grades is not None and not bounds and unjudged != EXPECTED:
+        raise click.UsageError("--grades needs --bounds or --unjudged expected")
+    if unjudged == EXPECTED:
+        labels = {m: label for m, label in labels.items() if measures or not m.entry.descriptive}
+        judged = read_qrels_for(list(labels), qrels, qrels_form)
+        options = {"depth": pool_depth, "scale": grades, "separate_seeds": separate_seeds}
+        print_estimates(estimate_files(runs, judged, labels, **options), per_topic, form)
+        return
     parsed = list(labels)
-    if grades is not None and not bounds:
-        raise click.UsageError("--grades needs --bounds")
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if explain is not None:
         if bounds or per_topic or costs is not None or form != "table":

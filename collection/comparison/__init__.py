@@ -1,9 +1,11 @@
 """Evaluation and comparison of runs: values per topic, means, significance tests and conclusions.
 
 runs, qrels -evaluate-> Evaluation -compare-> Comparison: leaderboard, tests, pairs, notes -> a table for a paper
+values on draws of unjudged grades -summarise_draws-> Estimates
 """
 
 from collection.comparison.conclusions import describe_power
+from collection.comparison.estimates import EstimatedPool, Estimates, summarise_draws
 from collection.comparison.evaluation import (
     DEFAULT_MEASURES,
     Evaluation,
@@ -28,6 +30,8 @@ __all__ = [
     "DEFAULT_MEASURES",
     "MORE_IS_BETTER_COSTS",
     "Comparison",
+    "EstimatedPool",
+    "Estimates",
     "Evaluation",
     "assumed_grades",
     "compare",
@@ -46,6 +50,7 @@ __all__ = [
     "number_costs",
     "out_of_reach",
     "side_by_side",
+    "summarise_draws",
     "unknown_costs",
     "with_costs",
 ]

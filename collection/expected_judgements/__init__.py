@@ -10,6 +10,7 @@ judgements best tell systems apart, from the grades so far; :func:`decisive_pair
 """
 
 from collection.expected_judgements.decisive import choose_decisive, decisive_pairs
+from collection.expected_judgements.draws import draw_values
 from collection.expected_judgements.grades import draw_grades, expected_gains, number_grades
 from collection.expected_judgements.model import Posterior, Scales, infer
 from collection.expected_judgements.order import SystemOrder, judge_order
@@ -25,6 +26,7 @@ __all__ = [
     "decisive_pairs",
     "describe",
     "draw_grades",
+    "draw_values",
     "expected_gains",
     "expected_values",
     "infer",

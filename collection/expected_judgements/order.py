@@ -10,7 +10,7 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.expected_judgements.pairs import Floats, Pairs
-from collection.expected_judgements.values import draw_values, summarize
+from collection.expected_judgements.values import draw_means, summarize
 from collection.measures import Measure, as_measure
 from collection.phrases import count
 from collection.statistics.rank_correlation import kendall
@@ -90,7 +90,7 @@ def judge_order(
             f"found target {target:g} and confidence {confidence:g}"
         )
     measure = as_measure(measure)
-    drawn = draw_values(pairs, grades, measure, levels=levels, draws=draws, seed=seed)
+    drawn = draw_means(pairs, grades, measure, levels=levels, draws=draws, seed=seed)
     (final,) = drawn.values()
     present = final.mean(axis=1)
     # If all systems are equal at the end, no order agrees with the final one.

@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
-from collection.expected_judgements.grades import draw_grades, number_grades
-from collection.expected_judgements.model import infer
+from collection.expected_judgements.draws import draw_values
 from collection.expected_judgements.pairs import Floats, Pairs
 from collection.measures import Measure, as_measures
-from collection.measures.imputation import complete_all, to_its_depth
 
 
 def expected_values(
@@ -84,21 +82,10 @@ def expected_values(
     """
     if not 0 < confidence < 1:
         raise InputError(f"expected a confidence between 0 and 1, found {confidence:g}")
-    return summarize(pairs, draw_values(pairs, grades, measures, levels=levels, draws=draws, seed=seed), confidence)
+    return summarize(pairs, draw_means(pairs, grades, measures, levels=levels, draws=draws, seed=seed), confidence)
 
 
-def summarize(pairs: Pairs, values: dict[str, Floats], confidence: float) -> pd.DataFrame:
-    """Mean and interval of the drawn values of each measure and run, as :func:`expected_values` returns them."""
-    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-    rows = [
-        (name, measure, float(each.mean()), *map(float, np.quantile(each, ends)))
-        for measure, drawn in values.items()
-        for name, each in zip(pairs.runs, drawn, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["run", "measure", "value", "lowest", "highest"])
-
-
-def draw_values(
+def draw_means(
     pairs: Pairs,
     grades: Floats,
     measures: Measure | str | Iterable[Measure | str],
@@ -119,16 +106,17 @@ def draw_values(
             )
     if draws < 1:
         raise InputError(f"expected 1 or more draws, found {draws}")
-    judged = ~np.isnan(grades)
-    if not judged.any():
-        raise InputError("grades: expected at least one judged pair, found none; judge some pairs first")
-    scale, numbers = number_grades(pairs, grades, [0.0, 1.0, *grades[judged]] if levels is None else levels)
-    posterior = infer(pairs, numbers, len(scale) - 1)
-    drawn = scale[draw_grades(pairs, posterior, draws, np.random.default_rng(seed))]
-    if (drawn == np.trunc(drawn)).all():
-        drawn = drawn.astype(np.int16)
-    values = {}
-    for measure in measures:
-        completed = complete_all((to_its_depth(numbered, measure) for numbered in pairs.numbered), drawn)
-        values[str(measure)] = np.array([measure(aligned).reshape(draws, -1).mean(axis=1) for aligned in completed])
-    return values
+    scale = [0.0, 1.0, *grades[~np.isnan(grades)].tolist()] if levels is None else levels
+    drawn = draw_values(pairs, grades, measures, levels=scale, draws=draws, seed=seed)
+    return {str(measure): values.mean(axis=2) for measure, values in drawn.items()}
+
+
+def summarize(pairs: Pairs, values: dict[str, Floats], confidence: float) -> pd.DataFrame:
+    """Mean and interval of the drawn values of each measure and run, as :func:`expected_values` returns them."""
+    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+    rows = [
+        (name, measure, float(each.mean()), *map(float, np.quantile(each, ends)))
+        for measure, drawn in values.items()
+        for name, each in zip(pairs.runs, drawn, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["run", "measure", "value", "lowest", "highest"])

@@ -29,7 +29,7 @@ from collection.records import Run
 
 NAMES = {
     "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Run", "Topic",
-    "adjudicate", "agreement", "compare", "evaluate", "pool", "simulate",
+    "adjudicate", "agreement", "compare", "estimate", "evaluate", "pool", "simulate",
     "read_documents", "read_labels", "read_qrels", "read_run", "read_topics", "write_qrels",
 }  # fmt: skip
 FUNCTIONS = sorted(name for name in NAMES if name[0].islower())

@@ -1,0 +1,204 @@
+"""Estimation of values for partly judged pools: pool -> joint draws of the unjudged grades -> estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from collection import comparison
+from collection.comparison import EstimatedPool, Estimates
+from collection.errors import InputError
+from collection.expected_judgements import Pairs, describe, draw_values
+from collection.measures import Measure, as_measure, as_measures, list_measures
+from collection.phrases import count, percent
+from collection.ranking import rank_run
+from collection.records import Run
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Texts = Callable[[pd.DataFrame], "csr_matrix | None"]
+"""Takes N pairs, gives (N, features) vectors of their documents; None if there are none."""
+
+WHOLE = 100
+"""Ranks of each run in the pool for measures that read whole rankings."""
+
+GIGABYTES = 2.0
+"""Memory that the model of the unjudged grades may take."""
+
+MOST_GRADES = 20
+"""Largest number of grades of a scale; labels from clicks have many more."""
+
+KEYS = ["query_id", "doc_id"]
+
+
+def estimate(
+    runs: Iterable[Run],
+    qrels: pd.DataFrame,
+    measures: Measure | str | Iterable[Measure | str],
+    *,
+    pool: pd.DataFrame | None = None,
+    depth: int | None = None,
+    texts: Texts | None = None,
+    scale: Iterable[float] | None = None,
+    separate_seeds: bool = False,
+    draws: int = 200,
+    alpha: float = 0.05,
+    seed: int = 0,
+    strangers: bool = False,
+) -> Estimates:
+    """Estimate the values that runs would have if all pairs of the pool were judged.
+
+    The grades of unjudged pairs are drawn jointly from a model of the judged ones
+    (:mod:`collection.expected_judgements`); each draw gives a value, and all draws an estimate with a range.
+    Documents outside the pool count as not relevant.
+
+    Parameters
+    ----------
+    runs
+        One or more.
+    qrels
+        :data:`collection.frames.QRELS`. Their topics are the topics; pairs with a negative grade are unjudged pairs of
+        the pool.
+    measures
+        Measures that read nothing but grades.
+    pool
+        ``query_id``, ``doc_id``: the pool. By default the first `depth` documents of each run. The pairs of the qrels
+        belong to it in any case.
+    depth
+        Without `pool`: by default the deepest cut-off of the measures, or 100 with a measure that has none.
+    texts
+        Gives vectors of documents, so that similar texts have similar grades.
+    scale
+        All grades of the scale; by default 0 and the grades of the qrels.
+    separate_seeds, alpha
+        As for :func:`collection.comparison.summarise_draws`.
+    draws, seed
+        Number and random seed of the draws.
+    strangers
+        As for :func:`collection.comparison.evaluate`.
+
+    Raises
+    ------
+    InputError
+        A measure has no expected value, nothing is judged, the scale has too many grades, the pool is too large for the
+        memory, a number is out of range, or as for :func:`collection.comparison.evaluate`.
+
+    Examples
+    --------
+    >>> qrels = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "relevance": [0, 1]})
+    >>> run = Run("a", pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]}))
+    >>> estimate([run], qrels, "RR").table().loc["a", "RR"].item()
+    0.5
+    """
+    runs, listed = list(runs), list_measures(measures)
+    asked = as_measures(listed)
+    for measure in asked:
+        if reason := explain_refusal(measure):
+            raise InputError(f"{measure} has no expected value: {reason}; evaluate it without expected grades")
+    if draws < 1 or not 0 < alpha < 1 or seed < 0 or (depth is not None and depth < 1):
+        raise InputError(
+            "expected 1 or more draws, alpha between 0 and 1, a seed of 0 or more and a pool depth of 1 or more; found "
+            f"{count(draws, 'draw')}, alpha {alpha:g}, seed {seed} and pool depth {depth}"
+        )
+    # Checks runs and qrels, and tells which topics the runs lack.
+    plain = comparison.evaluate(runs, qrels, listed, strangers=strangers)
+    named = qrels.assign(**{key: qrels[key].astype("str") for key in KEYS})
+    graded = named.groupby(KEYS, sort=False)["relevance"].max()
+    if not (graded >= 0).any():
+        raise InputError("the qrels have no grade of 0 or more to estimate the others from; judge some pairs first")
+    topics = graded.index.get_level_values("query_id").unique()
+    cutoffs = [comparison.cutoff_of(measure) for measure in asked]
+    if pool is None:
+        depth = max(WHOLE if cutoff is None else cutoff for cutoff in cutoffs) if depth is None else depth
+        pool = _first_documents(runs, depth)
+        origin = f"the first {count(depth, 'document')} of each run and the pairs of the qrels"
+    else:
+        origin = "the pairs of the campaign's pool and those with a grade"
+    frame = pd.concat([graded.index.to_frame(index=False), pool[KEYS].astype("str")]).drop_duplicates(ignore_index=True)
+    frame = frame[frame["query_id"].isin(topics)].reset_index(drop=True)
+    grades = graded.reindex(pd.MultiIndex.from_frame(frame)).to_numpy(dtype=np.float64, copy=True)
+    grades[grades < 0] = np.nan
+    judged = ~np.isnan(grades)
+    levels = sorted({0.0, *grades[judged].tolist(), *(scale or ())})
+    if len(levels) > MOST_GRADES and not judged.all():
+        raise InputError(
+            f"expected a scale of at most {MOST_GRADES} grades, found {len(levels):,}; round the grades, since the "
+            "probability of each one is estimated"
+        )
+    vectors = None if texts is None or judged.all() else texts(frame)
+    _require_memory(frame, len(runs), 1 if judged.all() else draws, vectors is not None)
+    pairs = describe(frame, runs, texts=vectors)
+    drawn = draw_values(pairs, grades, asked, levels=levels, draws=draws, seed=seed)
+    facts = EstimatedPool(
+        len(topics),
+        int(judged.sum()),
+        int((~judged).sum()),
+        "the judged pairs and the ranks" if vectors is None else "the judged pairs, the ranks and the texts",
+        origin,
+    )
+    reached = [c._replace(unjudged_at_10=0.0) for c in plain.coverage]
+    notes = [f"the pool has {origin}", *plain.notes, *comparison.describe_coverage(reached, map(str, asked))]
+    notes += _outside(pairs, cutoffs)
+    return comparison.summarise_draws(
+        pairs.runs, pairs.numbered[0].topics, drawn, facts, alpha=alpha, separate_seeds=separate_seeds, notes=notes
+    )
+
+
+def explain_refusal(measure: Measure | str) -> str:
+    """Why a measure has no expected value; empty if it has one.
+
+    >>> explain_refusal("nDCG@10"), explain_refusal("AP(judged_only=True)")
+    ('', 'it leaves unjudged documents out')
+    """
+    measure = as_measure(measure)
+    if measure.entry.needs:
+        return f"it reads {measure.entry.needs} besides grades, which unjudged documents do not have"
+    if measure.entry.descriptive:
+        return "it describes the judgements or the run, not the quality of a system"
+    return "it leaves unjudged documents out" if measure.parameters.get("judged_only") else ""
+
+
+def _first_documents(runs: Sequence[Run], depth: int) -> pd.DataFrame:
+    """The pairs at the first ranks, in the order in which measures read the runs."""
+    parts = []
+    for run in runs:
+        ranked = rank_run(run.frame)
+        parts.append(ranked.loc[ranked["rank"] <= depth, KEYS].astype("str"))
+    return pd.concat(parts).drop_duplicates(ignore_index=True)
+
+
+def _require_memory(frame: pd.DataFrame, runs: int, draws: int, with_texts: bool) -> None:
+    """Refuse a pool whose model needs more than :data:`GIGABYTES`: it grows with the square of a topic's pairs."""
+    sizes = frame["query_id"].value_counts(sort=False).to_numpy(dtype=np.float64)
+    squares = 0.0 if draws == 1 else float((sizes**2).sum()) * (2 if with_texts else 1)
+    # Covariances of the pairs (and similarities); normals, probabilities and grades of the draws; features of the runs.
+    needed = 8 * (squares + len(frame) * (4 * draws + 3 * runs)) / 1e9
+    if needed > GIGABYTES:
+        raise InputError(
+            f"expected grades of {count(len(frame), 'pair')} (up to {int(sizes.max()):,} per topic) need about "
+            f"{needed:.1f} GB, and {GIGABYTES:g} GB are allowed; use fewer topics, or a smaller pool: a lower depth, "
+            "or measures with a lower cut-off"
+        )
+
+
+def _outside(pairs: Pairs, cutoffs: Iterable[int | None]) -> list[str]:
+    """Notes on documents that the measures read although they are outside the pool."""
+    notes = []
+    for cutoff in sorted({cutoff for cutoff in cutoffs if cutoff is not None}):
+        shares = []
+        for aligned in pairs.numbered:
+            within = int(aligned.within(cutoff).sum())
+            inside = int((aligned.top(cutoff) >= 0).sum())
+            shares.append((within - inside) / max(1, within))
+        most = int(np.argmax(shares))
+        if shares[most] > 0:
+            of_all = ", the most of all runs" if len(shares) > 1 else ""
+            notes.append(
+                f"{percent(shares[most])} of the first {cutoff:,} documents of {pairs.runs[most]} are outside the "
+                f"pool{of_all}, and count as not relevant"
+            )
+    return notes

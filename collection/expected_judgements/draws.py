@@ -1,0 +1,97 @@
+"""Values of measures on many completed judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from collection.errors import InputError
+from collection.expected_judgements.grades import draw_grades, number_grades
+from collection.expected_judgements.model import infer
+from collection.expected_judgements.pairs import Floats, Pairs
+from collection.measures import Measure
+from collection.measures.aligned import Grades, compact_grades, grade_levels
+from collection.measures.imputation import complete_all, to_its_depth
+
+CELLS = 1 << 22
+"""Number of grades in completed rankings that are held at once."""
+
+
+def draw_values(
+    pairs: Pairs,
+    grades: Floats,
+    measures: Iterable[Measure],
+    *,
+    levels: Sequence[float],
+    draws: int = 200,
+    seed: int = 0,
+) -> dict[Measure, Floats]:
+    """Draw the grades of unjudged pairs jointly, and compute each measure of each run and topic on every draw.
+
+    Parameters
+    ----------
+    pairs
+        The N pooled pairs with their R runs, from :func:`.describe`.
+    grades
+        (N,) float64, in the order of ``pairs.frame``: the grade of each judged pair, nan for the others.
+    measures
+        Measures of plain qrels.
+    levels
+        All grades of the scale, 0 and the given grades among them.
+    draws
+        Number of draws. If every pair is judged, nothing is drawn, and there is one "draw": the judgements.
+    seed
+        Random seed.
+
+    Returns
+    -------
+    dict
+        For each measure (R, draws, T): the value of each run in each draw and topic. Topics are in the order of
+        ``pairs.numbered[0].topics``.
+
+    Raises
+    ------
+    InputError
+        No pair is judged.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from collection.expected_judgements import describe
+    >>> from collection.measures import parse
+    >>> from collection.records import Run
+    >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]})
+    >>> pairs = describe(frame, [Run("a", frame)])
+    >>> draw_values(pairs, np.array([0.0, 1.0]), [parse("RR")], levels=[0, 1])[parse("RR")].tolist()
+    [[[0.5]]]
+    """
+    completed = _complete(pairs, grades, np.unique(np.asarray(levels, dtype=np.float64)), draws, seed)
+    # The highest grade of all draws, so that every draw is measured on the same scale.
+    graded = grade_levels(completed)
+    found = {}
+    for measure in measures:
+        numbered = [to_its_depth(aligned, measure) for aligned in pairs.numbered]
+        widest = max(aligned.judged.shape[1] + aligned.grades.shape[1] for aligned in numbered)
+        topics, count = len(numbered[0].topics), completed.shape[1]
+        values = np.empty((len(numbered), count, topics))
+        step = max(1, CELLS // max(1, topics * widest))
+        for start in range(0, count, step):
+            part = completed[:, start : start + step]
+            for row, aligned in enumerate(complete_all(numbered, part)):
+                drawn = measure(replace(aligned, levels=graded))
+                values[row, start : start + step] = drawn.reshape(part.shape[1], topics)
+        found[measure] = values
+    return found
+
+
+def _complete(pairs: Pairs, grades: Floats, scale: Floats, draws: int, seed: int) -> Grades:
+    """(N, draws) grades of all pairs: the given ones, and drawn ones for the others."""
+    if np.isnan(grades).all():
+        raise InputError("grades: expected at least one judged pair, found none; judge some pairs first")
+    scale, numbers = number_grades(pairs, grades, scale.tolist() if len(scale) > 1 else [0.0, 1.0])
+    if (numbers >= 0).all():
+        return compact_grades(grades[:, None])
+    posterior = infer(pairs, numbers, len(scale) - 1)
+    return compact_grades(scale[draw_grades(pairs, posterior, draws, np.random.default_rng(seed))])

@@ -1,0 +1,60 @@
+"""Values on draws of the unjudged grades: against the measures, and against the expected values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from collection.errors import InputError
+from collection.expected_judgements import draw_values, draws, expected_values
+from collection.measures import align, parse
+from tests.collection.expected_judgements.test_expected_judgements import _frame, generated, partly
+
+MEASURES = [parse(m) for m in ("nDCG@10", "AP", "ERR@5", "P@5")]
+LEVELS = [0, 1, 2, 3]
+
+
+@pytest.mark.slow
+def test_of_a_judged_pool_the_only_draw_has_the_values() -> None:
+    pairs, grades = generated(texts=False)
+    found = draw_values(pairs, grades, MEASURES, levels=LEVELS)
+    qrels = pairs.frame.assign(relevance=grades.astype(int))
+    for measure in MEASURES:
+        assert found[measure].shape == (5, 1, 4)
+        for n in range(len(pairs.runs)):
+            aligned = align(_frame(pairs, n), qrels)
+            assert aligned.topics == pairs.numbered[n].topics
+            assert found[measure][n, 0].tolist() == measure(aligned).tolist()
+
+
+@pytest.mark.slow
+def test_means_of_draws_are_the_expected_values() -> None:
+    pairs, grades = generated()
+    known = partly(grades, 0.5)
+    found = draw_values(pairs, known, MEASURES, levels=LEVELS, draws=40, seed=3)
+    table = expected_values(pairs, known, MEASURES, levels=LEVELS, draws=40, seed=3)
+    values = table.pivot(index="run", columns="measure", values="value")
+    for measure in MEASURES:
+        np.testing.assert_allclose(found[measure].mean(axis=(1, 2)), values.loc[pairs.runs, str(measure)], atol=1e-12)
+
+
+@pytest.mark.slow
+def test_draws_change_only_topics_with_unjudged_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs, grades = generated(texts=False)
+    known = np.where(pairs.topic == 2, np.where(np.arange(len(grades)) % 3 == 0, grades, np.nan), grades)
+    found = draw_values(pairs, known, MEASURES, levels=LEVELS, draws=30)
+    whole = draw_values(pairs, grades, MEASURES, levels=LEVELS)
+    for measure, values in found.items():
+        fixed = [0, 1, 3]
+        assert (values[:, :, fixed] == whole[measure][:, :, fixed]).all()
+        assert len(np.unique(values[0, :, 2])) > 1
+    # In smaller parts: the same numbers, also of ERR, which depends on the highest grade of all draws.
+    monkeypatch.setattr(draws, "CELLS", 1)
+    for measure, values in draw_values(pairs, known, MEASURES, levels=LEVELS, draws=30).items():
+        assert (values == found[measure]).all()
+
+
+def test_nothing_is_drawn_from_nothing() -> None:
+    pairs, grades = generated(texts=False)
+    with pytest.raises(InputError, match="at least one judged pair"):
+        draw_values(pairs, np.full(len(grades), np.nan), MEASURES, levels=LEVELS)
