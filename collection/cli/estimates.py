@@ -27,14 +27,14 @@ UNJUDGED = combine_options(
         "--unjudged",
         type=click.Choice([NOT_RELEVANT, LEFT_OUT, EXPECTED]),
         default=NOT_RELEVANT,
-        help="How most measures count unjudged documents; expected: with estimated grades, which gives estimates.",
+        help="How most measures count unjudged documents; expected draws their grades from a model, for estimates.",
     ),
     click.option(
         "--pool-depth",
         type=COUNT,
         metavar="N",
-        help="With --unjudged expected: ranks of each run whose documents get estimated grades; by default the deepest "
-        "cut-off of the measures, or 100.",
+        help="Ranks of each run in the pool, for --unjudged expected; by default the deepest cut-off of the measures, "
+        "or 100 if one has none.",
     ),
 )
 

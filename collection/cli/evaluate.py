@@ -159,7 +159,11 @@ def _refuse_fifth_column(path: Path) -> None:
     metavar="G",
     help="Minimum relevant grade of binary measures; by default 1.",
 )
-@click.option("--judged-only", is_flag=True, help="Same as --unjudged left-out: remove them from every ranking first.")
+@click.option(
+    "--judged-only",
+    is_flag=True,
+    help="Remove unjudged documents from every ranking first, as --unjudged left-out does.",
+)
 @UNJUDGED
 @BOUNDS
 @click.option(

@@ -33,6 +33,7 @@ ALL = {"a": 2, "b": 0, "c": 1, "d": 0, "e": 3, "f": 0, "g": 1, "h": 0}
 SOME = {"a": 2, "b": 0, "c": 1, "d": 0}
 
 
+@pytest.mark.slow
 def test_of_a_judged_pool_the_estimates_are_the_values() -> None:
     qrels = graded(ALL)
     found = estimate(RUNS, qrels, MEASURE_NAMES)

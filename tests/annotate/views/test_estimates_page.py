@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.elements import estimate_tables
 from collection import Campaign
-from tests.annotate.views.test_compare_page import SYSTEMS, TOPICS, by_label, numbers, words, write
+from tests.annotate.views.test_compare_page import HOSTILE, SYSTEMS, TOPICS, by_label, numbers, words, write
 
 pytestmark = pytest.mark.slow
 
@@ -90,3 +91,35 @@ def test_standings_are_those_of_the_probabilities(partly_judged: Path) -> None:
     for system, row in against.iterrows():
         worse = 1 - row["probability_better"] - row["probability_equal"]
         assert (rows["standing"][system] == estimate_tables.LOWER) == (worse >= 0.95 - 1e-9)
+
+
+def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    folder, names = tmp_path / "files", {"x": "_one_", "y": "<b>two</b>"}
+    files = write(folder, dict(zip(names, SYSTEMS.values(), strict=False)), dict.fromkeys(TOPICS, HOSTILE))
+    for short, name in names.items():
+        run = folder / f"{short}.run"
+        run.write_text(re.sub(rf" {short}\n", f" {name}\n", run.read_text()))
+    with Campaign.create(tmp_path / "hostile") as campaign:
+        campaign.importer.import_files(**files)
+        campaign.pools.add("depth", depth=6)
+        app = expected(opened, campaign)
+        for at in ("Leaderboard", "Probabilities", "Topics"):
+            app.session_state["estimates-look"] = at
+            app.run()
+            assert not app.exception
+            kinds = (app.markdown, app.caption, app.title, app.subheader, app.info)
+            live = [re.sub(r"\\.", "", m.value) for kind in kinds for m in kind]
+            assert not [m for m in live if "_one_" in m or "<b>" in m or "<img" in m or "**bold**" in m or ":red" in m]
+
+
+def test_a_pool_that_is_too_large_is_refused_on_the_page(
+    opened: Callable[..., AppTest], partly_judged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collection.estimation.GIGABYTES", 1e-6)
+    with Campaign(partly_judged) as campaign:
+        app = opened(campaign, "compare.py")
+        by_label(app, "Significance level").set_value(0.01).run()  # no result of another test is cached
+        by_label(app, "Unjudged documents").set_value("expected").run()
+        assert not app.exception
+        assert any("use fewer topics, or a smaller pool" in error.value for error in app.error)
+        assert not app.dataframe

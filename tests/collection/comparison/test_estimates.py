@@ -109,6 +109,7 @@ def test_equal_draws_have_exactly_their_value() -> None:
     assert (found.values["estimate_low"] == found.values["estimate_high"]).all()
 
 
+@pytest.mark.slow
 def test_every_form_says_estimate() -> None:
     found = summarise_draws(["a_1", "b|2"], ["1", "2"], {parse("RR"): np.array([A, B])}, POOL)
     about = "Estimates: 6 of 8 pairs of the pool are judged; the grades of the other 2 are drawn from a model"
