@@ -124,6 +124,7 @@ def estimate(
     grades[grades < 0] = np.nan
     judged = ~np.isnan(grades)
     levels = sorted({0.0, *grades[judged].tolist(), *(scale or ())})
+    levels = levels if len(levels) > 1 else [0.0, 1.0]  # nothing relevant is known yet
     if len(levels) > MOST_GRADES and not judged.all():
         raise InputError(
             f"expected a scale of at most {MOST_GRADES} grades, found {len(levels):,}; round the grades, since the "

@@ -90,7 +90,7 @@ def _complete(pairs: Pairs, grades: Floats, scale: Floats, draws: int, seed: int
     """(N, draws) grades of all pairs: the given ones, and drawn ones for the others."""
     if np.isnan(grades).all():
         raise InputError("grades: expected at least one judged pair, found none; judge some pairs first")
-    scale, numbers = number_grades(pairs, grades, scale.tolist() if len(scale) > 1 else [0.0, 1.0])
+    scale, numbers = number_grades(pairs, grades, scale.tolist())
     if (numbers >= 0).all():
         return compact_grades(grades[:, None])
     posterior = infer(pairs, numbers, len(scale) - 1)
