@@ -38,7 +38,7 @@ from collection.campaign.recall import RecallEstimates
 from collection.campaign.search import DocumentSearch
 from collection.campaign.server_state import ServerState
 from collection.campaign.settings import Settings
-from collection.campaign.system_order import SystemOrder
+from collection.campaign.system_order import SystemOrderStudy
 from collection.campaign.topic_tasks import TopicTasks
 from collection.campaign.training_data import TrainingData
 from collection.characters import one_line, require_writable, writable
@@ -115,7 +115,7 @@ class Campaign:
         self.features = features = Features(store, directory)
         self.loop_scope = scope = LoopScope(store, settings, corpus)
         self.budget = budget = JudgingBudget(store, settings, scope)
-        self.system_order = order = SystemOrder(store, grades, settings, corpus, features, scope)
+        self.system_order = order = SystemOrderStudy(store, grades, settings, corpus, features, scope)
         self.active_learning = learning = ActiveLearning(
             store, directory, self.id, settings, corpus, features, scope, order
         )

@@ -19,7 +19,7 @@ from collection.campaign.features import Features
 from collection.campaign.loop_round import ExplainableRound, LoopRound, TopicRankings
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.settings import Settings
-from collection.campaign.system_order import SystemOrder
+from collection.campaign.system_order import SystemOrderStudy
 from collection.campaign.topic_ledger import build_topic_ledger, reduce_to_documents
 from collection.records import Run
 from collection.stopping import Ledger
@@ -48,7 +48,7 @@ class ActiveLearning:
     corpus: Corpus
     features: Features
     loop_scope: LoopScope
-    system_order: SystemOrder
+    system_order: SystemOrderStudy
     _evidence: tuple[str, dict[str, pd.DataFrame]] | None = field(default=None, init=False)
     _spaces: dict[str, tuple[tuple[object, ...], training_round.Space]] = field(default_factory=dict, init=False)
     _topic_rankings: dict[str, tuple[tuple[object, ...], TopicRankings]] = field(default_factory=dict, init=False)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from collection import adjudication, comparison, estimation, preferences, reusability
@@ -201,15 +200,7 @@ class Evaluator:
 
     def _vectors_of(self, pairs: pd.DataFrame) -> csr_matrix | None:
         """Vectors of the documents of pairs; None where there are none that are up to date."""
-        from scipy.sparse import csr_matrix, diags
-
-        if not self.features.state().current:
-            return None
-        vectors, rows = self.features.open(), self.store.corpus.rows_of(pairs["doc_id"].unique())
-        row = pairs["doc_id"].map(rows).to_numpy(dtype=np.float64)
-        known = row < vectors.size  # not nan: a run may name documents that the campaign does not have
-        found = vectors.rows(np.where(known, row, 0).astype(np.int64))
-        return csr_matrix(diags(known.astype(np.float32)) @ found)
+        return self.features.rows(pairs["doc_id"]) if self.features.state().current else None
 
     def side_by_side(self, a: str, b: str, query_id: str, *, depth: int = 10, rule: RuleChoice = None) -> pd.DataFrame:
         """The rankings of two runs for one topic, with grades; see :func:`collection.comparison.side_by_side`.

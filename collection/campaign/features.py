@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from collection.active_learning import features
 from collection.campaign.results import ProgressCallback
@@ -14,6 +18,8 @@ from collection.errors import CampaignError, CleverdonError, FormatError, InputE
 from collection.store import Store
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
     from collection.active_learning.features import Report, Vectors
 
 
@@ -120,6 +126,16 @@ class Features:
         version = self.store.settings.all()["vectors"]["version"]
         self._opened = (json.dumps([version, opened.fingerprint]), opened)
         return opened
+
+    def rows(self, doc_ids: Sequence[str] | pd.Series[str]) -> csr_matrix:
+        """Return the vectors of documents as rows, empty for documents that the campaign does not have."""
+        from scipy.sparse import csr_matrix, diags
+
+        vectors, at = self.open(), self.store.corpus.rows_of(list(dict.fromkeys(doc_ids)))
+        rows = np.array([at.get(doc_id, vectors.size) for doc_id in doc_ids], dtype=np.int64)
+        known = rows < vectors.size
+        found = vectors.rows(np.where(known, rows, 0))
+        return csr_matrix(diags(known.astype(np.float32)) @ found)
 
     def _update_or_do_without(self, progress: ProgressCallback | None) -> None:
         """Update the vectors, without embeddings that lack the newest documents."""

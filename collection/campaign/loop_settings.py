@@ -62,8 +62,8 @@ class LoopSettings:
     explain
         What annotators see who ask why a document was selected; runs reveal its ranks.
     by
-        "model"; "decisive" (:class:`.SystemOrder`); or the name of an adaptive pooling strategy, which ranks documents
-        of the runs without reading texts.
+        "model"; "decisive" (:class:`.SystemOrderStudy`); or the name of an adaptive pooling strategy, which ranks
+        documents of the runs without reading texts.
     measure
         The measure by which "decisive" orders systems: one of grades alone, with a cut-off.
     budget, topic_budget

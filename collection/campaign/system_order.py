@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -17,10 +17,10 @@ from collection.active_learning.training_round import topic_text
 from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
 from collection.campaign.loop_scope import LoopScope
-from collection.campaign.loop_settings import LOOPING
+from collection.campaign.loop_settings import IN_POOL
 from collection.campaign.settings import Settings
 from collection.errors import CampaignError
-from collection.expected_judgements import Pairs, choose_decisive, describe
+from collection.expected_judgements import Pairs, SystemOrder, choose_decisive, describe, judge_order
 from collection.records import GradeScale, Run
 from collection.store import Store
 
@@ -54,7 +54,7 @@ class DecisivePairs(NamedTuple):
 
 
 @dataclass(eq=False)
-class SystemOrder:
+class SystemOrderStudy:
     """The order of the systems by expected judgements: the pairs that decide it, and how sure it is."""
 
     store: Store
@@ -118,38 +118,51 @@ class SystemOrder:
         names = self.store.accounts.names()
         return {frozenset(self.store.assignments.topics_for(name)) for name in names}
 
+    def assess(self, *, target: float = 0.9, confidence: float = 0.95) -> SystemOrder:
+        """Estimate how sure the present order of the systems is, and whether judging may stop.
+
+        `target` and `confidence` are those of :func:`collection.expected_judgements.judge_order`; the measure is that
+        of the loop's settings. Documents below its cut-off and, in a mode with the pool as scope, outside the pool
+        count as not relevant unless they have a grade.
+
+        Raises
+        ------
+        CampaignError
+            There are fewer than two runs, or no grades.
+        """
+        pairs, grades = self._graded(self.store.judgements.current_judgements())
+        if np.isnan(grades).all():
+            raise CampaignError("there are no grades yet to estimate the order of the systems from; judge some pairs")
+        levels, measure = list(self.grades.sentences), self.settings.loop().measure
+        return judge_order(pairs, grades, measure, levels=levels, target=target, confidence=confidence)
+
     def _graded(self, judgements: pd.DataFrame) -> tuple[Pairs, NDArray[np.float64]]:
         """Return the pairs that count, and their adjudicated grades, nan for those without one."""
         qrels = adjudication.adjudicate(judgements).qrels if len(judgements) else judgements[[*PAIR, "relevance"]]
-        pairs = self._described(qrels)
         graded = qrels.set_index(PAIR)["relevance"]
-        known = graded.reindex(pd.MultiIndex.from_frame(pairs.frame))
-        return pairs, known.to_numpy(dtype=np.float64)
-
-    def _described(self, qrels: pd.DataFrame) -> Pairs:
-        """Return the pairs of the runs down to the cut-off, and other graded ones, of the topics in a loop."""
-        modes, depth = self.settings.modes_when_open(), self.settings.loop().depth
-        topics = [query_id for query_id, mode in modes.items() if mode in LOOPING]
-        beyond = qrels.loc[qrels["query_id"].isin(topics), PAIR]
         made_of, _ = self.store.judgements.versions()
-        key = (made_of, self.store.corpus.runs_signature(), tuple(topics), depth, self.features.version())
-        if self._pairs is None or self._pairs[0] != key or len(_places(self._pairs[1].frame, beyond)) < len(beyond):
-            self._pairs = (key, self._describe(topics, beyond, depth))
-        return self._pairs[1]
+        modes, depth = self.settings.modes_when_open(), self.settings.loop().depth
+        key = (made_of, self.store.corpus.runs_signature(), json.dumps(modes), depth, self.features.version())
+        if self._pairs is None or self._pairs[0] != key or not _has_all(self._pairs[1].frame, graded.index):
+            self._pairs = (key, self._describe(graded.index, modes, depth))
+        pairs = self._pairs[1]
+        return pairs, graded.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64, copy=True)
 
-    def _describe(self, topics: Sequence[str], beyond: pd.DataFrame, depth: int) -> Pairs:
-        runs = [
-            Run(run.name, run.frame[(run.frame["rank"] <= depth) & run.frame["query_id"].isin(topics)])
-            for run in self.corpus.runs()
-        ]
+    def _describe(self, graded: pd.Index, modes: Mapping[str, str], depth: int) -> Pairs:
+        """Describe the pairs that may be judged, and graded ones."""
+        runs = [Run(run.name, run.frame[run.frame["rank"] <= depth]) for run in self.corpus.runs()]
         if len(runs) < 2:
             raise CampaignError(
                 f"an order of systems needs at least 2 runs, found {len(runs)}; import some with "
                 "`cleverdon import DIR --run FILE`"
             )
-        every = pd.concat([*(run.frame[PAIR] for run in runs), beyond]).astype("str").drop_duplicates()
+        listed = pd.concat([run.frame[PAIR] for run in runs]).astype("str")
+        in_pool = [query_id for query_id, mode in modes.items() if mode in IN_POOL]
+        pooled = pd.MultiIndex.from_frame(self.store.pool.pairs()[PAIR])
+        listed = listed[~listed["query_id"].isin(in_pool) | pd.MultiIndex.from_frame(listed).isin(pooled)]
+        every = pd.concat([listed, graded.to_frame(index=False)]).drop_duplicates()
         if every.empty:
-            raise CampaignError("expected a topic that is in a loop and in the runs, found none; choose another mode")
+            raise CampaignError("expected pairs of the runs to judge, found none; add a pool, or choose another mode")
         frame = self.corpus.in_topic_order(every.sort_values(PAIR, kind="stable"))
         return describe(frame, runs, **self._texts(frame))
 
@@ -157,24 +170,24 @@ class SystemOrder:
         """Return the vectors of the pairs' documents, and two scores of each for its topic; empty without texts."""
         if self.store.judgements.counts()["documents"] == 0:
             return {}
-        vectors = self.features.open()
-        rows = self._rows(frame)
-        rows[rows >= vectors.size] = -1
-        known = rows >= 0
+        texts, vectors, rows = self.features.rows(frame["doc_id"]), self.features.open(), self._rows(frame)
         words = {q: topic_text(*words) for q, *words in self.corpus.topics().itertuples(index=False)}
-        matrix, scores = vectors.rows(np.maximum(rows, 0)), np.zeros((len(frame), 2))
-        matrix = matrix.multiply(known[:, None]).tocsr()
+        scores = np.zeros((len(frame), 2))
         for query_id, members in frame.groupby("query_id", sort=False).indices.items():
+            known = members[(rows[members] >= 0) & (rows[members] < vectors.size)]
             text = words[str(query_id)]
-            scores[members, 0] = vectors.bm25(text)[np.maximum(rows[members], 0)]
-            scores[members, 1] = (matrix[members] @ vectors.vectorize(text).T).toarray()[:, 0]
-        scores[~known] = 0.0
-        return {"texts": matrix, "scores": scores}
+            scores[known, 0] = vectors.bm25(text)[rows[known]]
+            scores[known, 1] = (texts[known] @ vectors.vectorize(text).T).toarray()[:, 0]
+        return {"texts": texts, "scores": scores}
 
     def _rows(self, frame: pd.DataFrame) -> NDArray[np.int64]:
         """(pairs,) the matrix row of each pair's document; -1 for documents that the campaign does not have."""
         known = self.loop_scope.rows_of(frame["doc_id"].unique())
         return np.array([known.get(doc_id, -1) for doc_id in frame["doc_id"]], dtype=np.int64)
+
+
+def _has_all(frame: pd.DataFrame, pairs: pd.Index) -> bool:
+    return bool((pd.MultiIndex.from_frame(frame).get_indexer(pairs) >= 0).all())
 
 
 def _places(frame: pd.DataFrame, pairs: pd.DataFrame) -> NDArray[np.int64]:
