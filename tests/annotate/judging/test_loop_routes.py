@@ -357,7 +357,9 @@ def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, 
     assert seen == held[:5], "the last order that there was holds"
     assert looping.progress.counts()["logged"] == 5
     assert ann.last["problem"] == "no memory left"
-    ann.settle()  # the last attempt is over
+    training = ann.client.app.state.service.trainer
+    until(lambda: training._current is None and not training._requested, "the end of the last attempt")
+    ann.settle()
     attempts = len(tried)
     for _ in range(5):
         assert not ann.sync()["behind"]

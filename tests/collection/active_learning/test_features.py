@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -440,20 +439,19 @@ def test_one_update_at_a_time(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_readers_during_updates(tmp_path: Path) -> None:
+    """Another process updates, as the one that trains does beside the server."""
     update(tmp_path, pairs(["a text"]))
-    over, opened = threading.Event(), []
-
-    def read() -> None:
-        while not over.is_set():
+    code = (
+        "import sys; from collection.active_learning.features import update\n"
+        "for size in range(2, 22): update(sys.argv[1], [(str(n), 'a text') for n in range(size)])"
+    )
+    opened = []
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path], cwd=ROOT) as updater:
+        while updater.poll() is None:
             opened.append(open_vectors(tmp_path).size)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for size in range(2, 22):
-        update(tmp_path, pairs(["a text"] * size))
-    over.set()
-    reader.join()
+    assert updater.returncode == 0
     assert opened == sorted(opened)
+    assert len(set(opened)) > 1, "the reader has seen some of the updates"
     assert open_vectors(tmp_path).size == 21
 
 

@@ -141,7 +141,7 @@ def test_numpy_is_the_same_after_scipy_was_imported():
     """scipy.special rewrites a docstring of NumPy when it is imported."""
     codes = [
         f"{before}; from collection.demo.documents import collect; print(list(collect(['numpy'])))"
-        for before in ("import numpy", "import scipy.special, sklearn, pandas, streamlit")
+        for before in ("import numpy", "import scipy.special")
     ]
     texts = {
         subprocess.run([sys.executable, "-c", c], capture_output=True, text=True, check=True, cwd=ROOT).stdout
