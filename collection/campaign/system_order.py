@@ -136,6 +136,12 @@ class SystemOrderStudy:
         levels, measure = list(self.grades.sentences), self.settings.loop().measure
         return judge_order(pairs, grades, measure, levels=levels, target=target, confidence=confidence)
 
+    def cache_key(self) -> str:
+        """Cache key of :meth:`assess`, which changes with anything that it reads."""
+        log, loop = self.store.judgements.versions(), self.settings.loop()
+        read = [log, self.store.corpus.runs_signature(), self.settings.own_modes(), loop.mode, loop.measure]
+        return json.dumps([*read, self.features.version()])
+
     def _graded(self, judgements: pd.DataFrame) -> tuple[Pairs, NDArray[np.float64]]:
         """Return the pairs that count, and their adjudicated grades, nan for those without one."""
         qrels = adjudication.adjudicate(judgements).qrels if len(judgements) else judgements[[*PAIR, "relevance"]]

@@ -26,6 +26,7 @@ from collection.cli import (
     export,
     loop,
     methods,
+    order,
     people,
     pool,
     preferences,
@@ -68,8 +69,8 @@ def main() -> None:
 
 for command in (
     agreement.agreement, assign.assign, card.card, compare.compare, docs.docs, duplicates.duplicates, evaluate.evaluate,
-    evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors, methods.methods, people.people, pool.pool,
-    preferences.preferences, reusability.reusability, rules.rules, simulate.simulate,
+    evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors, methods.methods, order.order, people.people,
+    pool.pool, preferences.preferences, reusability.reusability, rules.rules, simulate.simulate,
 ):  # fmt: skip
     main.add_command(command)
 

@@ -35,6 +35,7 @@ SECTIONS = {
     "Quality": {
         "agreement": "how-to/measure-agreement",
         "rules": "how-to/adjudicate",
+        "order": "how-to/rank-with-fewer-judgements",
         "reusability": "how-to/check-reusability",
     },
     "Evaluation": {

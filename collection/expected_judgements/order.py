@@ -31,12 +31,41 @@ class SystemOrder:
     """Lower bound of that tau at the confidence."""
     open_pairs: int
     """Pairs of systems whose final order has a probability below the confidence."""
+    judged: int
+    """Judged pairs of topic and document."""
     left: int
     """Unjudged pairs of topic and document."""
     stop: bool
     """True if `lowest_tau` reaches the target, or no pair is left."""
     reason: str
     """Why to stop or to go on, in one sentence."""
+    confidence: float = 0.95
+    """That of the bound, the intervals and the open pairs."""
+
+    def pairs(self) -> pd.DataFrame:
+        """List the pairs of systems, closest first.
+
+        Returns
+        -------
+        DataFrame
+            ``system_a`` (with the higher expected value), ``system_b``, ``difference`` (of the expected values, 0 or
+            more), ``probability`` (that A is better than B when all pairs are judged), ``decided`` (whether the
+            probability of one order, or of equality, is at least the confidence).
+        """
+        names, values = self.values["run"].tolist(), self.values["value"].to_numpy()
+        better = self.better.loc[names, names].to_numpy()
+        a, b = np.triu_indices(len(names), 1)
+        certain = np.maximum(np.maximum(better[a, b], better[b, a]), 1 - better[a, b] - better[b, a])
+        table = pd.DataFrame(
+            {
+                "system_a": np.array(names, dtype=object)[a],
+                "system_b": np.array(names, dtype=object)[b],
+                "difference": values[a] - values[b],
+                "probability": better[a, b],
+                "decided": certain >= self.confidence,
+            }
+        )
+        return table.iloc[np.argsort(certain, kind="stable")].reset_index(drop=True)
 
 
 def judge_order(
@@ -109,9 +138,11 @@ def judge_order(
         tau=float(taus.mean()),
         lowest_tau=lowest,
         open_pairs=open_pairs,
+        judged=len(grades) - left,
         left=left,
         stop=stop,
         reason=_explain(left, lowest, target, confidence, open_pairs, len(pairs.runs)),
+        confidence=confidence,
     )
 
 

@@ -537,3 +537,20 @@ def test_uuid_again_in_the_loop_changes_nothing(ann: Card, looping: Campaign) ->
         assert ann.sync(item)["saved"] == [item["uuid"]]
         ann.settle()
     assert looping.progress.counts()["logged"] == 1
+
+
+@pytest.mark.slow
+def test_decisive_pairs_lead_from_topic_to_topic(ann: Card, looping: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "b.run").write_text("".join(f"{q} Q0 d{i * 7 % SIZE} {i} {-i} b\n" for q in "12" for i in range(1, 6)))
+    looping.importer.import_files(runs=[tmp_path / "b.run"])
+    looping.settings.set_loop(by="decisive", measure="nDCG@5")
+    ann.settle()
+    assert len(ann.holding) == 10, "the first five of each run"
+    assert ann.last["chooser"][0] == "The next documents are those that best tell the systems apart."
+    ann.holding, waiting = [], ann.holding
+    answer = ann.settle(*(judged(d, int(relevant(d))) for d in waiting))
+    assert (answer["order"], answer["next"]) == ([], "2")
+    second = Card(ann.client, "ann", "2")
+    second.settle()
+    assert sorted(second.holding) == sorted(f"d{i * 7}" for i in range(1, 6))
+    assert post(ann.client, "why", query_id="2", doc_id="d7")["sentence"].startswith("Its grade is among those")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from collection import Campaign
 from collection.campaign import system_order
@@ -139,3 +142,63 @@ def test_pairs_are_chosen_again_after_ten_judgements(tmp_path: Path, monkeypatch
         query_id, doc_id = before[9]
         judge(campaign, doc_id, topic=query_id, leased=False)
         assert set(chosen(campaign)) == set(before[10:])
+
+
+def judge_some(campaign: Campaign, count: int) -> None:
+    """Judge the most decisive pairs, each choice after the one before."""
+    for _ in range(count):
+        query_id, doc_id = chosen(campaign)[0]
+        judge(campaign, doc_id, topic=query_id, leased=False)
+
+
+def test_the_order_is_sure_when_all_pairs_are_judged(tmp_path: Path) -> None:
+    with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
+        with pytest.raises(CampaignError, match="there are no grades yet"):
+            campaign.system_order.assess()
+        judge_some(campaign, 3)
+        early = campaign.system_order.assess()
+        assert (early.judged, early.left, early.stop) == (3, 7, False)
+        key = campaign.system_order.cache_key()
+        judge_some(campaign, 7)
+        assert campaign.system_order.cache_key() != key
+        final = campaign.system_order.assess()
+        plain = campaign.evaluation.evaluate("nDCG@3").means()["nDCG@3"].sort_values(ascending=False, kind="stable")
+    assert (final.judged, final.left, final.stop, final.open_pairs) == (10, 0, True, 0)
+    assert final.values["run"].tolist() == plain.index.tolist()
+    assert final.values["value"].tolist() == pytest.approx(plain.tolist(), abs=1e-12)
+    assert set(final.pairs()["probability"]) <= {0.0, 1.0}
+
+
+def test_the_command_prints_the_order(tmp_path: Path) -> None:
+    with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
+        judge_some(campaign, 3)
+        found, directory = campaign.system_order.assess(target=0.5), campaign.directory
+    printed = ok("order", directory, "--target", "0.5")
+    assert printed.startswith(f"{found.reason}\n3 of 10 pairs judged; expected tau {found.tau:.2f}, at least")
+    assert "nDCG@3 (estimate, 95% of draws)" in printed
+    facts = json.loads(ok("order", directory, "--target", "0.5", "--format", "json"))
+    assert (facts["stop"], facts["judged"], facts["left"]) == (found.stop, 3, 7)
+    assert [each["run"] for each in facts["estimates"]] == found.values["run"].tolist()
+    assert len(facts["pairs"]) == 3
+    assert "target above 0" in fails("order", directory, "--target", "2")
+
+
+def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
+    with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
+        empty = opened(campaign, "system_order.py")
+        assert not empty.metric
+        judge_some(campaign, 3)
+        found = campaign.system_order.assess()
+        app = opened(campaign, "system_order.py")
+        shown = {metric.label: metric.value for metric in app.metric}
+        assert shown["Judged pairs"] == "3 of 10"
+        assert shown["Open pairs of systems"] == f"{found.open_pairs} of 3"
+        assert "All values are estimates: the grades of 7 unjudged pairs are drawn" in app.info[0].value
+        assert list(app.dataframe[0].value["system_a"]) == found.pairs().query("not decided")["system_a"].tolist()
+        app.number_input(key="target").set_value(0.5).run()
+        assert not app.exception
+        loop = opened(campaign, "loop.py")
+        assert loop.text_input(key="measure").value == "nDCG@3"
+        loop.text_input(key="measure").set_value("AP").run()
+        loop.button(key="save").click().run()
+        assert "such as nDCG@10, found AP" in loop.error[0].value

@@ -1,0 +1,87 @@
+"""System order: how sure the order of the systems is, pair by pair, and whether judging may stop."""
+
+from functools import partial
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.charts.comparison import ORDERS, estimates_chart
+from annotate.charts.download import downloadable_chart
+from annotate.charts.system_order import certainty_chart
+from annotate.elements import display, downloads, pickers, widgets
+from annotate.elements.columns import number, text
+from annotate.elements.service_cache import cached
+from collection.formats import to_tsv
+from collection.phrases import count, join, percent_down
+
+campaign = session.current().campaign
+HIGHEST, LOWER, UNCERTAIN = ORDERS
+counts = campaign.progress.counts()
+settings = campaign.settings.loop()
+
+st.title("System order")
+if missing := [name for name in ("runs", "judgements") if not counts[name]]:
+    absent = join(missing, "or")
+    widgets.stop_with_next_step(f"This campaign has no {absent} yet; the order of the systems is estimated from both.")
+
+answer = st.container()  # drawn first, computed from the settings below it
+with st.expander("Settings: target and confidence"):
+    left, right = st.columns(2)
+    hint = "Kendall's tau between the present and the final order that is enough to stop."
+    target = left.number_input("Target tau", 0.5, 1.0, 0.9, 0.05, key="target", help=hint)
+    with right:
+        confidence = pickers.pick_share("Confidence (%)", 50.0, 99.0, 0.95, "confidence")
+    widgets.page_link("loop.py", "Change the measure")
+sure = percent_down(confidence)
+with widgets.shown_errors():
+    found = cached(campaign.system_order.assess, campaign.system_order.cache_key(), "Estimating unjudged grades", 8)(
+        target=target, confidence=confidence
+    )
+    measure, systems, pairs = str(found.values["measure"].iloc[0]), found.values["run"].tolist(), found.pairs()
+    first = found.better.loc[systems[0]]
+    standing = [HIGHEST] + [LOWER if first[system] >= confidence else UNCERTAIN for system in systems[1:]]
+    rows = found.values.rename(columns={"run": "system", "value": "estimate", "lowest": "low", "highest": "high"})
+    with answer:
+        st.markdown(f"#### {widgets.plain(found.reason)}")
+        every = found.judged + found.left
+        widgets.metrics(
+            {
+                "Judged pairs": f"{found.judged:,} of {every:,}",
+                "Expected tau with the final order": f"{found.tau:.2f}",
+                f"Tau, lower bound ({sure})": f"{found.lowest_tau:.2f}",
+                "Open pairs of systems": f"{found.open_pairs:,} of {len(pairs):,}",
+            }
+        )
+        if found.left:
+            st.info(
+                f"All values are estimates: the grades of {count(found.left, 'unjudged pair')} are drawn from a model "
+                "of the judged ones. The final order is that on these topics when all pairs are judged."
+            )
+        downloadable_chart(
+            estimates_chart(rows.assign(standing=standing), measure),
+            "system-order",
+            f"Estimated mean {measure}. Lines: {sure} of the draws of the unjudged grades; they do not cover the "
+            "choice of topics.",
+            alt=f"Estimated {measure} of each system",
+        )
+    chart = certainty_chart(pairs, systems)
+    st.subheader("Pairs of systems")
+    display.altair_chart(chart, alt="Probability of the order of each pair of systems")
+    is_open = ~pairs["decided"]
+    label = f"Only open pairs ({is_open.sum():,} of {len(pairs):,})"
+    shown = pairs[is_open] if is_open.any() and st.toggle(label, True, key="open") else pairs
+    columns = {
+        "system_a": text("System A", "medium"),
+        "system_b": text("System B", "medium"),
+        "difference": number("Difference (estimate)", "%+.4f"),
+        "probability": number("Probability: A better than B", "percent"),
+    }
+    display.table(shown, columns, most_height=388, alt="Pairs of systems, closest first")
+    widgets.documentation_link("how-to/rank-with-fewer-judgements", "How to rank systems with fewer judgements")
+    st.caption(f"Closest first. Open: the probability of this order is below {sure}.")
+    downloads.offer_results(
+        {
+            "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, found.values)),
+            "system-pairs.tsv": ("Probabilities (TSV)", partial(to_tsv, pairs)),
+        }
+    )

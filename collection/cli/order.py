@@ -1,0 +1,59 @@
+"""`cleverdon order`: how sure the order of the systems is, and whether judging may stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from collection.cli.options import DIRECTORY, FORMAT
+from collection.cli.output import echo, print_json, print_table, progress_line
+from collection.phrases import confidence as level
+from collection.phrases import count, decimal, percent, plural
+
+SHOWN = 20
+"""Printed pairs of systems."""
+
+
+@click.command()
+@DIRECTORY
+@click.option("--target", default=0.9, metavar="TAU", help="Kendall's tau with the final order that is enough.")
+@click.option("--confidence", default=0.95, metavar="SHARE", help="Confidence of the bound and of the ranges.")
+@FORMAT
+def order(directory: Path, target: float, confidence: float, form: str) -> None:
+    """Show how sure the order of the systems is, and whether judging may stop.
+
+    Grades of unjudged pairs are estimated, so all numbers are estimates. The measure is that of `cleverdon loop`.
+    """
+    from collection.campaign import Campaign
+
+    with Campaign(directory) as campaign, progress_line("estimating unjudged grades"):
+        found = campaign.system_order.assess(target=target, confidence=confidence)
+    pairs = found.pairs()
+    if form == "json":
+        facts = {"stop": found.stop, "reason": found.reason, "tau": found.tau, "lowest_tau": found.lowest_tau}
+        print_json(facts | {"judged": found.judged, "left": found.left, "estimates": found.values, "pairs": pairs})
+        return
+    echo(f"{found.reason}")
+    sure = level(1 - confidence)
+    measure = str(found.values["measure"].iloc[0])
+    echo(
+        f"{found.judged:,} of {count(found.judged + found.left, 'pair')} judged; expected tau {decimal(found.tau, 2)}, "
+        f"at least {decimal(found.lowest_tau, 2)} with {sure} confidence.\n"
+    )
+    rows = [
+        [row["run"], f"{decimal(row['value'])} ({decimal(row['lowest'])} to {decimal(row['highest'])})"]
+        for row in found.values.to_dict("records")
+    ]
+    print_table(["system", f"{measure} (estimate, {sure} of draws)"], rows)
+    unsure = pairs[~pairs["decided"]]
+    if unsure.empty:
+        echo(f"\nThe order of every pair of systems has a probability of at least {sure}.")
+        return
+    of = count(len(pairs), "pair")
+    echo(f"\n{len(unsure):,} of {of} of systems {plural(len(unsure), 'is', 'are')} open, closest first")
+    shown = unsure.head(SHOWN).to_dict("records")
+    cells = [[row["system_a"], row["system_b"], percent(row["probability"])] for row in shown]
+    print_table(["system A", "system B", "probability that A is better"], cells)
+    if len(unsure) > SHOWN:
+        echo(f"Not shown: {count(len(unsure) - SHOWN, 'pair')}; --format json has all.")
