@@ -171,22 +171,21 @@ class _Prior:
         self.mean = np.zeros(len(self.variances))
         self.mean[self.groups[2]], self.mean[self.groups[3]] = scales.mean_top / runs, scales.mean_runs / runs
         self.usual_topic = scales.topic + scales.step * np.eye(steps)
-        self.topic, self.texts = self.usual_topic, scales.texts
+        self.inverse, self.texts = np.linalg.inv(self.usual_topic), scales.texts
 
     def precision(self, size: int) -> Floats:
         """(q, q) inverse covariance of the effects of a topic."""
         precision = np.diag(np.full(size, 1 / self.texts))
-        precision[: self.steps, : self.steps] = np.linalg.inv(self.topic)
+        precision[: self.steps, : self.steps] = self.inverse
         return precision
 
     def plausibility(self, known: list[tuple[Floats, Floats, Floats]], weights: Floats, effects: list[Floats]) -> float:
         """Logarithm of the posterior density of weights and effects, up to a constant."""
         total = -float(((weights - self.mean) ** 2 / self.variances).sum()) / 2
         for (x, z, outcome), effect in zip(known, effects, strict=True):
-            odds = x @ weights + z @ effect
-            total += float(
-                outcome @ odds - np.logaddexp(0, odds).sum() - effect @ self.precision(len(effect)) @ effect / 2
-            )
+            odds, steps, texts = x @ weights + z @ effect, effect[: self.steps], effect[self.steps :]
+            total += float(outcome @ odds - np.logaddexp(0, odds).sum())
+            total -= float(steps @ self.inverse @ steps + texts @ texts / self.texts) / 2
         return total
 
     def estimate(self, squares: Floats, moments: list[Floats]) -> None:
@@ -196,8 +195,8 @@ class _Prior:
             size = group.stop - group.start
             self.variances[group] = (certainty * usual + squares[group].sum()) / (certainty + size)
         steps = self.steps
-        self.topic = certainty * self.usual_topic + sum(moment[:steps, :steps] for moment in moments)
-        self.topic /= certainty + len(moments)
+        topic = certainty * self.usual_topic + sum(moment[:steps, :steps] for moment in moments)
+        self.inverse = np.linalg.inv(topic / (certainty + len(moments)))
         total, count = certainty * self.scales.texts, certainty
         for moment in moments:
             total, count = total + float(np.trace(moment[steps:, steps:])), count + len(moment) - steps
