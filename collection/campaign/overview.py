@@ -8,6 +8,7 @@ from typing import Any
 
 from collection import preferences
 from collection.campaign.judging_budget import JudgingBudget
+from collection.campaign.loop_settings import LOOPING
 from collection.campaign.progress import Progress
 from collection.campaign.results import NextStep
 from collection.campaign.settings import Settings
@@ -110,11 +111,18 @@ class Overview:
             to_import = f"{runs}, or use the loop, which needs no runs"
         missing = missing_texts(progress["without_text"])
         held = f" {missing} {IMPORT_TEXTS}" if missing else ""
+        loop, modes = self.settings.loop(), self.settings.modes().values()
+        decisive = sum(mode in LOOPING for mode in modes) if loop.by_system_order else 0
         used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
         steps = [
             (not counts["topics"], "import", f"Import {absent}."),
             (used_up and not free, "loop", f"{used_up}{held}"),
             (used_up, "judge", f"Judge the pool: {pooled}. {used_up}{held}"),
+            (
+                decisive and counts["documents"] and counts["runs"],
+                "judge",
+                f"Judge pairs of {count(decisive, 'topic')} until System order advises to stop.{held}",
+            ),
             (
                 in_loop and counts["documents"],
                 "judge",

@@ -101,6 +101,12 @@ def test_documents_below_the_cutoff_and_without_text_are_not_handed_out(tmp_path
         assert sorted(chosen(campaign)) == [("1", "a"), ("1", "b"), ("1", "c"), ("2", "a"), ("2", "x")]
 
 
+def test_the_next_step_names_the_page_that_advises(tmp_path: Path) -> None:
+    with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
+        step = campaign.overview.next_step()
+        assert step == ("judge", "Judge pairs of 3 topics until System order advises to stop.")
+
+
 def test_closed_topics_stay_in_the_order_but_get_no_more_judgements(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         campaign.settings.set_loop(topics=["1"], mode="closed")
