@@ -29,14 +29,16 @@ FILES := -q --dist loadfile --no-loadscope-reorder
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick fuzz lint wire format docs bench chromium clean $(CHECKS) check-card
+.PHONY: demo test quick fuzz lint wire format docs bench chromium clean $(CHECKS) check-card check-tests
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
 
-# The third process uses the time in which others wait for browsers and servers.
+# Checks and a third process of tests use the time in which others wait for browsers and servers.
 test: node_modules/.package-lock.json chromium ## everything the project checks
-	@$(IN_PAIRS) $(CHECKS) check-card
+	@$(MAKE) --no-print-directory -j3 check-tests $(CHECKS) check-card
+
+check-tests:
 	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 tests
 
 quick: node_modules/.package-lock.json ## what fits into little more than a minute: no browser, nothing slow
