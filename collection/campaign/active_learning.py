@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from collection import clock, pooling
 from collection.active_learning import training_round
-from collection.campaign import stored_runs
+from collection.campaign import calibration_record, stored_runs
 from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
 from collection.campaign.loop_round import ExplainableRound, LoopRound, TopicRankings
@@ -29,6 +30,9 @@ MAX_SPACES = 16
 
 MAX_RANKINGS = 16
 """Number of topics with cached rankings of the runs."""
+
+
+log = logging.getLogger(__name__)
 
 
 def seed_of(*parts: object) -> int:
@@ -69,6 +73,7 @@ class ActiveLearning:
             count = self._usual_count(query_id)
         model_round = self.store.judgements.logged_in(query_id)
         judgements = self.store.judgements.current_judgements(query_id)
+        stop = self._find_stop(query_id, judgements)
         judgements = judgements[judgements["row"] < len(space.allowed)]
         once = reduce_to_documents(judgements)
         is_graded = once["relevance"].notna()
@@ -104,9 +109,21 @@ class ActiveLearning:
         ]
         ended = not by_model and len(ranking.rows) < count
         made = LoopRound(
-            query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended, len(judged)
+            query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended, len(judged), stop
         )
         return ExplainableRound(made, space, ranking)
+
+    def _find_stop(self, query_id: str, judgements: pd.DataFrame) -> calibration_record.RuleStop | None:
+        """Return why a topic ends with these judgements; a failure is logged and never keeps anybody from judging."""
+        try:
+            record = calibration_record.read(self.store)
+            if record is None or not record.concerns(query_id):
+                return None
+            ledger = self.build_ledger(query_id, judgements, self.loop_scope.judgeable())
+            return record.find_stop(query_id, ledger)
+        except Exception:
+            log.exception("the stopping rule failed in topic %s", query_id)
+            return None
 
     def space(self, query_id: str) -> training_round.Space:
         """Return the documents, words and runs of a topic's loop; cached."""

@@ -17,6 +17,7 @@ from collection import adjudication, clock, export, formats
 from collection.adjudication import ChosenRule
 from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.agreement import AgreementStudy
+from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.corpus import Corpus
 from collection.campaign.progress import Progress
 from collection.campaign.qrels import QrelsBuilder, RuleChoice, of_topics
@@ -70,6 +71,7 @@ class CollectionCard:
     qrels: QrelsBuilder
     agreement: AgreementStudy
     recall: RecallEstimates
+    calibration_topics: CalibrationTopics
 
     def facts(
         self,
@@ -175,12 +177,28 @@ class CollectionCard:
             "recall": export.of_recall(
                 self.corpus.in_topic_order(self.recall.table()), self.settings.loop().confidence
             ),
+            "recall_across_topics": self._promise_facts(),
             "runs": self.store.corpus.runs()[["run", "topics", "rows", "deepest", "sha256"]].to_dict("records"),
             "guidelines": self.store.settings.text("guidelines"),
             "topic_notes": self.store.corpus.topic_notes(),
             "files": [],
         }
         return export.plain(facts)
+
+    def _promise_facts(self) -> Facts | None:
+        """The recall guaranteed across topics with its assumptions; None without a calibrated rule."""
+        state = self.calibration_topics.state()
+        if state.phase not in ("calibrated", "impossible"):
+            return None
+        return {
+            "promise": state.report,
+            "kept": state.phase == "calibrated",
+            "expected_recall": state.target,
+            "source": state.source,
+            "limits": list(state.notes),
+            "calibration_topics": [] if state.source else [topic.query_id for topic in state.topics],
+            "closed": [topic.query_id for topic in state.closed if not topic.reopened],
+        }
 
     def _exported(self, qrels: pd.DataFrame, corpus: CorpusChoice) -> int:
         """Number of documents in the collection."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.active_learning import training_round
+from collection.campaign.calibration_record import RuleStop
 from collection.pooling import Indices
 from collection.store import Selection
 
@@ -32,6 +33,8 @@ class LoopRound(NamedTuple):
     """A pooling strategy has no more documents."""
     learned_from: int = 0
     """Number of graded documents that the order is based on."""
+    stop: RuleStop | None = None
+    """Why the topic ends here, if its calibration or a calibrated stopping rule says so."""
 
     @property
     def complete(self) -> bool:

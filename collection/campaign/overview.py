@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any
 
 from collection import preferences
+from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.progress import Progress
 from collection.campaign.results import NextStep
@@ -39,6 +40,7 @@ class Overview:
     progress: Progress
     budget: JudgingBudget
     topic_tasks: TopicTasks
+    calibration_topics: CalibrationTopics
 
     def status(self) -> dict[str, Any]:
         """Return the summary of `cleverdon status` and the Overview page, as plain data.
@@ -61,6 +63,7 @@ class Overview:
             "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.corpus.missing_documents()),
             "budget": self.budget.state().words,
+            "calibration": self.calibration_topics.state().summary,
             "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
             "next": self.next_step()._asdict(),
