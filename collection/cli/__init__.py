@@ -18,6 +18,7 @@ from collection.characters import one_line
 from collection.cli import (
     agreement,
     assign,
+    calibrate,
     card,
     compare,
     docs,
@@ -67,7 +68,7 @@ def main() -> None:
 
 
 for command in (
-    agreement.agreement, assign.assign, card.card, compare.compare, docs.docs, duplicates.duplicates, evaluate.evaluate,
+    agreement.agreement, assign.assign, calibrate.calibrate, card.card, compare.compare, docs.docs, duplicates.duplicates, evaluate.evaluate,
     evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors, methods.methods, people.people, pool.pool,
     preferences.preferences, reusability.reusability, rules.rules, simulate.simulate,
 ):  # fmt: skip
@@ -174,6 +175,8 @@ def status(directory: Path, form: str) -> None:
     elif state["missing_documents"]:
         missing = count(state["missing_documents"], "pooled document has", "pooled documents have")
         echo(f"  {missing} no text. List the ids with `cleverdon export {directory} --missing-documents FILE`.")
+    if state["calibration"]:
+        echo(f"  {state['calibration']}")
     if per_topic and not state["decisions"]:
         echo()
         columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")

@@ -44,12 +44,13 @@ class Names(click.types.StringParamType):
 
 
 @click.command()
-@click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "rules"]))
+@click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "families", "rules"]))
 @form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners and rules.
 
-    `stopping` are stopping rules, `rules` adjudication rules. Shows the parameters of each with their defaults.
+    `stopping` are stopping rules, `families` those that calibration topics choose from, `rules` adjudication rules.
+    Shows the parameters of each with their defaults.
     """
     print_entries(list_entries(family), form)
 
@@ -87,6 +88,10 @@ def list_entries(family: str) -> Iterable[Entry[Any]]:
         from collection.active_learning.learners import LEARNERS
 
         return LEARNERS
+    if family == "families":
+        from collection.stopping.risk_control import RULE_FAMILIES
+
+        return RULE_FAMILIES
     from collection import adjudication, stopping
 
     return stopping.STOPPING_RULES if family == "stopping" else adjudication.ADJUDICATION_RULES
