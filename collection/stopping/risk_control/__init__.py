@@ -10,7 +10,7 @@ promise -decide-> whether another topic may stop
 
 >>> from collection.stopping import Ledger
 >>> topics = [Ledger.of([True, False, True] + [False] * 97, size=100) for _ in range(9)]
->>> chosen = calibrate(topics, alpha=0.1)
+>>> chosen = calibrate(topics, alpha=0.1, families=["consecutive"])
 >>> chosen.rule, round(chosen.bound, 3), chosen.cost
 ('stop after 2 irrelevant documents in a row', 0.1, 5.0)
 >>> calibrate(topics[:5], alpha=0.1).report

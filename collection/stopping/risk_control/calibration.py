@@ -18,7 +18,8 @@ from collection.stopping.table import StopDecision
 ROUNDING = 1e-9
 """Tolerance with which 1 / (9 + 1) is .1."""
 
-DEFAULT_FAMILY = "consecutive"
+DEFAULT_FAMILY = "scaled"
+"""The family with the lowest costs in replays on Cranfield and Vaswani."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,15 @@ class Calibration:
     selection: int
     """Further calibration topics, which chose the family."""
     mean_loss: float
-    """Mean loss of the n topics at the setting (their upper bounds, if they are not complete); nan without topics."""
+    """Mean loss of the n topics at the setting (estimates, if they are not complete); nan without topics."""
     bound: float
     """(sum of losses + 1) / (n + 1) + delta at the setting: an upper bound of the expected loss of another topic."""
     cost: float
     """Mean judgements of the n topics until the setting stops; nan without topics."""
     delta: float = 0.0
-    """Part of alpha for bounds that fail; 0 if all calibration topics are complete."""
+    """Part of alpha for confidence bounds that fail; 0 if none are used."""
+    complete: bool = True
+    """Whether all calibration topics are judged completely."""
     source: str = ""
     """Name of another collection on whose topics it was calibrated; empty: topics of this campaign."""
 
@@ -67,7 +70,7 @@ class Calibration:
         """One sentence with the promise and its assumptions, or with what is missing."""
         if not self.promises:
             return self._report_missing()
-        judged = "judged completely" if not self.delta else "judged deeply, with a random sample of the rest"
+        judged = "judged completely" if self.complete else "judged deeply, with a random sample of the rest"
         of = count(self.topics, "calibration topic")
         are = plural(self.topics, "was", "were")
         promise = (
@@ -171,6 +174,7 @@ def calibrate_losses(measured: TopicLosses, alpha: float = 0.1, *, selection: in
         bound=float((measured.losses[:, at].sum() + 1) / (n + 1)) + measured.delta,
         cost=float(measured.costs[:, at].mean()) if n else float("nan"),
         delta=measured.delta,
+        complete=measured.complete,
         source=source,
     )
 
@@ -181,7 +185,7 @@ def calibrate(
     *,
     families: Sequence[str] = (DEFAULT_FAMILY,),
     selection: int = 0,
-    delta: float = 0.02,
+    delta: float = 0.0,
     depths: Sequence[int | None] | None = None,
     source: str = "",
 ) -> Calibration:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -20,11 +21,13 @@ class TopicLosses:
 
     family: str
     losses: Floats
-    """(topics, S + 1) 1 - recall at the stop, or an upper bound; non-increasing in the setting."""
+    """(topics, S + 1) 1 - recall at the stop, or an estimate of it; non-increasing in the setting."""
     costs: Floats
     """(topics, S + 1) judgements until the stop; the number of documents where a topic was not judged that far."""
     delta: float = 0.0
-    """Probability with which the bounds of a topic that is not judged completely fail; 0 if all are complete."""
+    """Probability with which the confidence bound of an incomplete topic fails; 0 if none is used."""
+    complete: bool = True
+    """Whether all topics are complete."""
 
     @property
     def topics(self) -> int:
@@ -38,7 +41,7 @@ class TopicLosses:
 
 
 def measure_losses(
-    ledgers: Sequence[Ledger], family: str, *, delta: float = 0.05, depths: Sequence[int | None] | None = None
+    ledgers: Sequence[Ledger], family: str, *, delta: float = 0.0, depths: Sequence[int | None] | None = None
 ) -> TopicLosses:
     """Measure the losses of topics that were judged completely, or deeply with a random sample of the rest.
 
@@ -50,8 +53,9 @@ def measure_losses(
     family
         Name in :data:`RULE_FAMILIES`.
     delta
-        Probability with which the upper bound of the relevant documents of one incomplete topic may fail. It is not
-        used up if all topics are complete.
+        How a random sample counts. 0: by an estimate of the loss that is never too small in expectation; the size of
+        the sample must have been fixed before its first draw. Above 0: by an upper confidence bound at 1 - delta, for
+        any random draws, which takes delta from alpha.
     depths
         For each topic, the number of judgements at the start that were made as in the other topics: the rules read
         these alone. None: all judgements of a complete topic; of an incomplete one, those before its last unbroken
@@ -60,26 +64,29 @@ def measure_losses(
     Returns
     -------
     TopicLosses
-        The loss of a setting is 1 - F(s) / (F + U): F(s) relevant documents are found when it stops, F in all, and at
-        most U more exist.
+        The loss of a setting is 1 - F(s) / R, where F(s) relevant documents are found when it stops and R exist.
 
-        - Complete topic: U is 0. Without a relevant document the loss is 0.
-        - Documents without text (`unreachable`) cannot be judged and may be relevant: they count in U, relevant and
-          missed, at every setting. The other topics' documents without text are then covered too. To leave them out
-          of the promise, leave them out of the ledger's `size`.
-        - Incomplete topic: U is the upper end of the confidence sequence of :func:`~collection.stopping.estimate`,
-          one interval for all settings at once. A setting that has not stopped within the depth has the loss at the
-          depth, and costs as much as all documents. The strictest setting judges these and misses only the unreachable.
+        - Topic without a relevant document: 0 if it is complete.
+        - Documents without text (`unreachable`) cannot be judged and may be relevant: they count as relevant and missed
+          at every setting, so the promise covers those of the other topics too. To leave them out of it, leave them
+          out of the ledger's `size`.
+        - Incomplete topic: F(s) counts documents within the depth alone, and R is estimated (see below), or bounded
+          with every unjudged document as relevant if there is no random sample. A setting that has not stopped within
+          the depth has the loss at the depth, and costs as much as all documents. The strictest setting judges these.
         - Topic smaller than a setting: the rule never stops, so all documents are judged.
 
     Notes
     -----
-    Why delta is subtracted from alpha once, not once per topic: imagine that the next topic were judged as the
-    calibration topics are, with a random sample of its own; then the bounds of all n + 1 topics are exchangeable, and
-    risk control at alpha - delta limits the expectation of its bound. Its loss exceeds its bound, at any setting, with
-    probability at most delta and by at most 1, so its expected loss is at most alpha - delta + delta.
+    Why an estimate is enough: with F documents certain and H relevant ones in a random sample of the share p of the
+    rest, the loss counts as 1 - F(s) q(H) with q(H) = the integral of t^(F - 1) ((t - 1 + p) / p)^H from 1 - p to 1. In
+    a sample that takes each document with probability p, E[((t - 1 + p) / p)^H] = t^(R - F), so E[q(H)] is (1 - (1 -
+    p)^R) / R, which is at most 1 / R; a sample of fixed size has no larger expectation, because q is convex (Hoeffding
+    1963, theorem 4). So the expected loss of another topic is at most that of its own estimate, if it were sampled too,
+    and the estimates of all n + 1 topics are exchangeable: risk control limits this expectation to alpha.
 
-    An incomplete topic without random draws, or with a delta of 0, counts all its unjudged documents as relevant.
+    Why delta is subtracted once, not once per topic: with bounds in place of estimates, risk control at alpha - delta
+    limits the expectation of the next topic's bound in the same way. Its loss exceeds its bound, at any setting, with
+    probability at most delta and by at most 1.
 
     Raises
     ------
@@ -96,19 +103,21 @@ def measure_losses(
         raise InputError(f"depths: expected one for each of {count(len(ledgers), 'topic')}, found {len(at)}")
     losses = np.zeros((len(ledgers), len(entry.settings)))
     costs = np.zeros_like(losses)
-    for row, (ledger, depth) in enumerate(zip(ledgers, at, strict=True)):
-        read = ledger.prefix(_find_depth(ledger) if depth is None else depth)
+    for row, (ledger, given) in enumerate(zip(ledgers, at, strict=True)):
+        depth = _find_depth(ledger) if given is None else given
+        read = ledger.prefix(depth)
         stops = entry.find_stops(read)
-        beyond = stops > read.judged
-        found = np.concatenate(([0], np.cumsum(read.relevant)))[np.minimum(stops, read.judged)]
-        relevant = ledger.found + _count_left(ledger, delta)
-        reachable = ledger.size - ledger.unreachable
-        losses[row] = 1 - found / relevant if relevant else 0.0
-        costs[row] = np.where(beyond, reachable, stops)
+        beyond = stops > depth
+        found = np.concatenate(([0], np.cumsum(read.relevant)))[np.minimum(stops, depth)]
+        if is_complete(ledger) and not ledger.found and not ledger.unreachable:
+            losses[row] = 0.0
+        else:
+            losses[row] = 1 - found * _invert_relevant(ledger, depth, delta)
+        costs[row] = np.where(beyond, ledger.size - ledger.unreachable, stops)
         # All are judged but those that nobody can judge. The fewer others are relevant, the larger is their share.
         losses[row, -1] = ledger.unreachable / max(ledger.found + ledger.unreachable, 1)
-    used = delta if any(not is_complete(ledger) for ledger in ledgers) else 0.0
-    return TopicLosses(family, losses, costs, used)
+    complete = all(map(is_complete, ledgers))
+    return TopicLosses(family, losses, costs, 0.0 if complete else delta, complete)
 
 
 def is_complete(ledger: Ledger) -> bool:
@@ -123,12 +132,51 @@ def _find_depth(ledger: Ledger) -> int:
     return int(np.flatnonzero(~ledger.drawn).max(initial=-1)) + 1
 
 
-def _count_left(ledger: Ledger, delta: float) -> int:
-    """Upper bound of the relevant documents among the unjudged ones (U)."""
+def _invert_relevant(ledger: Ledger, depth: int, delta: float) -> float:
+    """1 / R, or a value that is not larger: always, in expectation, or except with probability delta."""
+    certain = ledger.found + ledger.unreachable
     if is_complete(ledger):
-        return ledger.unreachable
-    if not delta or not len(ledger.draws):
-        return ledger.unjudged
+        return 1 / max(certain, 1)
     # Draws never reach the unreachable, which are added as relevant.
     reachable = replace(ledger, size=ledger.size - ledger.unreachable, unreachable=0, scores=None)
-    return estimate(reachable, 1 - delta).high - ledger.found + ledger.unreachable
+    sample = slice(depth, ledger.judged)
+    if delta and len(ledger.draws):
+        return 1 / max(estimate(reachable, 1 - delta).high + ledger.unreachable, 1)
+    is_sample = depth < ledger.judged and bool(ledger.drawn[sample].all()) and not reachable.out_of_reach[sample].any()
+    if not is_sample:
+        return 1 / max(certain + reachable.unjudged, 1)
+    hits = int(ledger.relevant[sample].sum())
+    return invert_sampled(certain - hits, hits, (ledger.judged - depth) / (reachable.size - depth))
+
+
+def invert_sampled(certain: int, hits: int, rate: float) -> float:
+    """Estimate 1 / R, never too large in expectation, from a random sample.
+
+    Parameters
+    ----------
+    certain
+        Relevant documents that are known without the sample.
+    hits
+        Relevant documents in the sample.
+    rate
+        Share of the other documents in the sample, above 0.
+
+    Notes
+    -----
+    q(H) in :func:`measure_losses`, with t = 1 - p + p z: p times the integral of (1 - p + p z)^(certain - 1) z^hits.
+
+    >>> round(invert_sampled(20, 0, 0.5), 6), round(invert_sampled(20, 2, 1.0), 6), invert_sampled(0, 0, 0.5)
+    (0.05, 0.045455, 0.0)
+    """
+    if not certain:
+        return 0.0  # nothing is found, so every loss is 1
+    z, weights = _nodes()
+    values = np.exp((certain - 1) * np.log1p(-rate * (1 - z)) + hits * np.log(z))
+    return float(rate * weights @ values)
+
+
+@cache
+def _nodes() -> tuple[Floats, Floats]:
+    """Nodes from 0 to 1 and weights of an integral that is exact for up to 800 relevant documents."""
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    return (nodes + 1) / 2, weights / 2
