@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import pickers, topic_editor, widgets
+from annotate.elements import calibration_planner, pickers, topic_editor, widgets
 from collection.active_learning.learners import LEARNERS
 from collection.campaign.loop_settings import LOOPING, MODES, describe_mode
 from collection.phrases import count, join, percent_down, plural
@@ -101,6 +101,8 @@ widgets.save_button(wanted, settings, campaign.settings.set_loop, "Saved. It app
 if modes:
     with st.expander("Judging mode of each topic"):
         topic_editor.draw_modes(MODE_LABELS)
+if looping:
+    calibration_planner.draw()
 if not by_model:
     st.stop()
 state, documents = campaign.features.state(), counts["documents"]

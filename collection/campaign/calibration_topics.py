@@ -18,6 +18,7 @@ from collection import clock
 from collection.campaign import calibration_record as records
 from collection.campaign import calibration_state as states
 from collection.campaign.active_learning import ActiveLearning, seed_of
+from collection.campaign.calibration_plan import plan_topics
 from collection.campaign.calibration_record import CalibrationRecord, ClosedByRule
 from collection.campaign.calibration_source import read_source
 from collection.campaign.calibration_state import CalibrationFacts, CalibrationState
@@ -35,20 +36,14 @@ from collection.stopping.risk_control import (
     Calibration,
     Plan,
     calibrate,
-    costs_from_shares,
-    costs_from_topics,
     is_complete,
     measure_losses,
-    plan,
     required_topics,
 )
 from collection.store import Store
 
 ANY = "any"
 """Family of rules: the one that costs least on the topics of the selection."""
-
-SHARES = (0.1, 1.0)
-"""Share of a topic's documents that the rule may need, where no topic is judged completely yet."""
 
 CHECKED = 5
 """Number of topics that check the rule of another campaign, if none is given."""
@@ -73,8 +68,10 @@ class CalibrationTopics:
     active_learning: ActiveLearning
     _failed: str = field(default="", init=False)
 
-    def plan(self, alpha: float = 0.1, *, family: str = DEFAULT_FAMILY, candidates: Sequence[int] = ()) -> Plan:
-        """Plan what numbers of calibration topics (`candidates`) promise and cost in all.
+    def plan(
+        self, alpha: float = 0.1, *, family: str = DEFAULT_FAMILY, selection: int = 0, candidates: Sequence[int] = ()
+    ) -> Plan:
+        """Plan what numbers of calibration topics (`candidates`, including the selection) promise and cost in all.
 
         The costs of the other topics come from the topics that are judged completely; without any, they are a range.
         For :data:`ANY` family, the costs are those of the default.
@@ -91,17 +88,14 @@ class CalibrationTopics:
         eligible = self._eligible(topics)
         if len(eligible) < 2:
             raise CampaignError(states.why_so_few(topics, len(eligible), 2))
-        documents = max(round(float(topics.loc[eligible, "size"].mean())), 1)
-        judged = topics.loc[eligible]
-        done = judged.index[(judged["judged"] >= judged["size"])]
-        complete = [ledger for ledger in self._ledgers(done) if is_complete(ledger)]
-        if complete:
-            costs = costs_from_topics(measure_losses(complete, family), alpha)
-            basis = f"{count(len(complete), 'topic')} judged completely"
-        else:
-            costs = costs_from_shares(documents, *SHARES)
-            basis = f"an assumed {SHARES[0]:.0%} to {SHARES[1]:.0%} of the documents, because no topic is complete yet"
-        return plan(len(eligible), documents, alpha, costs, candidates=candidates, basis=basis)
+        few = [number for number in candidates if not selection <= number < len(eligible)]
+        if few:
+            raise InputError(f"candidates: expected numbers from {selection:,} to {len(eligible) - 1:,}, found {few}")
+        ours = topics.loc[eligible]
+        complete = [one for one in self._ledgers(ours.index[ours["judged"] >= ours["size"]]) if is_complete(one)]
+        return plan_topics(
+            complete, len(eligible), round(float(ours["size"].mean())), alpha, family, selection, candidates
+        )
 
     def start(
         self,

@@ -68,9 +68,10 @@ def main() -> None:
 
 
 for command in (
-    agreement.agreement, assign.assign, calibrate.calibrate, card.card, compare.compare, docs.docs, duplicates.duplicates, evaluate.evaluate,
-    evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors, methods.methods, people.people, pool.pool,
-    preferences.preferences, reusability.reusability, rules.rules, simulate.simulate,
+    agreement.agreement, assign.assign, calibrate.calibrate, card.card, compare.compare, docs.docs,
+    duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors,
+    methods.methods, people.people, pool.pool, preferences.preferences, reusability.reusability, rules.rules,
+    simulate.simulate,
 ):  # fmt: skip
     main.add_command(command)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @click.option(
     "--family",
     type=Names("any", family="families"),
-    default="consecutive",
+    default="scaled",
     metavar="F",
     help="Family of stopping rules (`cleverdon methods families`), or any.",
 )
@@ -86,7 +87,9 @@ def calibrate(
         state = service.state()
         shown = planned or (state.phase == "none" and not (starts or again or stop))
         if shown:
-            plan = service.plan(loss, family=family, candidates=[topics] if topics is not None else ())
+            plan = service.plan(
+                loss, family=family, selection=selection or 0, candidates=[topics] if topics is not None else ()
+            )
     if form == "json":
         print_json({"state": state, "plan": plan})
     elif plan is not None:
@@ -112,7 +115,7 @@ def _print_plan(plan: Plan, directory: Path) -> None:
     print_table(names, rows)
     if plan.best is not None:
         number, target = plan.best.calibration_topics, f"{1 - plan.alpha:g}"
-        echo(f"\nStart: cleverdon calibrate {directory} --recall {target} --topics {number}")
+        echo(f"\nStart: cleverdon calibrate {quote(str(directory))} --recall {target} --topics {number}")
 
 
 def _print_state(state: CalibrationState) -> None:

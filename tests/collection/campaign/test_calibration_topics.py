@@ -77,12 +77,12 @@ def judge_rest(campaign: Campaign, *topics: str, but: int = 0) -> None:
 
 
 def drive(campaign: Campaign, most: int = 10_000, annotator: str = "ann") -> list[str]:
-    """Judge five documents after the other where the campaign sends the annotator; the topics in order."""
+    """Judge ten documents after the other where the campaign sends the annotator; the topics in order."""
     visited: list[str] = []
     judged = 0
     while judged < most and (topic := campaign.judging.topic_with_work(annotator)):
         visited += [topic] if topic not in visited[-1:] else []
-        documents = [document.doc_id for document in campaign.judging.next_pairs(annotator, topic, 5).documents]
+        documents = [document.doc_id for document in campaign.judging.next_pairs(annotator, topic, 10).documents]
         judge(campaign, topic, documents, annotator)
         judged += len(documents)
     return visited
@@ -99,7 +99,7 @@ def outcome(campaign: Campaign) -> object:
 @pytest.mark.slow
 def test_a_whole_campaign_also_when_it_is_reopened_in_the_middle(review: Campaign, tmp_path: Path) -> None:
     shutil.copytree(review.directory, tmp_path / "again")
-    drawn = review.calibration_topics.start(0.2, topics=5).topics
+    drawn = review.calibration_topics.start(0.2, topics=5, family="consecutive").topics
     visited = drive(review)
     assert set(visited[:5]) == set(drawn)
     state = review.calibration_topics.state()
@@ -111,7 +111,7 @@ def test_a_whole_campaign_also_when_it_is_reopened_in_the_middle(review: Campaig
     for topic in state.closed:
         log = review.judgement_log.judgements(query_id=topic.query_id)["relevance"].astype(int).tolist()
         row = len(log) - 1 - max(at for at, grade in enumerate(log) if grade)
-        assert int(rule[1]) <= row < int(rule[1]) + 5
+        assert int(rule[1]) <= row < int(rule[1]) + 10
         assert review.settings.mode(topic.query_id) == "closed"
     others = [topic.query_id for topic in state.closed]
     recall = [
@@ -121,7 +121,7 @@ def test_a_whole_campaign_also_when_it_is_reopened_in_the_middle(review: Campaig
     assert state.judged == len(review.judgement_log.judgements()) < state.everything == 14 * 60
 
     with Campaign(tmp_path / "again") as first:
-        first.calibration_topics.start(0.2, topics=5)
+        first.calibration_topics.start(0.2, topics=5, family="consecutive")
         drive(first, most=160)
         assert first.calibration_topics.state().phase == "calibrating"
     with Campaign(tmp_path / "again") as second:
@@ -279,7 +279,8 @@ def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pyte
 
     monkeypatch.setattr(calibration_topics, "calibrate", fail)
     other = next(topic for topic in TOPICS if topic not in drawn)
-    assert drive(review, most=4)[0] == drawn[0]
+    assert drive(review, most=3) == drawn[:1]
+    assert [review.judging.topic_with_work("ann") for _ in range(2)] == [other] * 2
     assert len(review.judging.next_pairs("ann", other, 2).documents) == 2
     assert len(failures) == 1  # it is not tried again at each judgement
     monkeypatch.undo()
@@ -464,7 +465,13 @@ def test_the_plan(review: Campaign) -> None:
     assert [row.promises for row in before.rows] == [False, True, True]
     assert [row.calibration_judgements for row in before.rows] == [180, 240, 420]
     assert before.rows[1].total.high == 840
-    assert "no topic is complete yet" in before.basis
+    assert "no topic is judged completely yet" in before.basis
+    chosen = review.calibration_topics.plan(0.2, selection=2, candidates=[5, 9]).rows
+    assert [row.promises for row in chosen] == [False, True]
+    assert chosen[1].calibration_judgements == 540
+    assert chosen[1].total.low == 540 + 5 * 6
+    with pytest.raises(InputError, match="candidates: expected numbers from 2 to 13"):
+        review.calibration_topics.plan(0.2, selection=2, candidates=[14])
     judge_rest(review, "1", "2", "3")
     after = review.calibration_topics.plan(0.2, candidates=[4])
     assert after.basis == "3 topics judged completely"

@@ -1,0 +1,69 @@
+"""Plan of a campaign whose recall is guaranteed across topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from collection.phrases import count, percent
+from collection.stopping import Ledger
+from collection.stopping.risk_control import (
+    CostRange,
+    Plan,
+    costs_from_shares,
+    costs_from_topics,
+    measure_losses,
+    plan,
+)
+
+SHARES = (0.1, 1.0)
+"""Share of a topic's documents that the rule may need, where no topic is judged completely yet."""
+
+
+def plan_topics(
+    complete: Sequence[Ledger],
+    topics: int,
+    documents: int,
+    alpha: float,
+    family: str,
+    selection: int,
+    candidates: Sequence[int],
+) -> Plan:
+    """Plan what numbers of calibration topics promise and cost in all.
+
+    Parameters
+    ----------
+    complete
+        Topics that are judged completely, from which the costs of the others come. Without any, they are a range.
+    topics, documents
+        Number of topics, and their mean number of documents.
+    selection
+        Number of calibration topics that choose the family of rules and do not count towards the promise.
+    candidates
+        Numbers of calibration topics, including the selection.
+    """
+    if complete:
+        costs = costs_from_topics(measure_losses(complete, family), alpha)
+        basis = f"{count(len(complete), 'topic')} judged completely"
+    else:
+        costs = costs_from_shares(documents, *SHARES)
+        shares = f"{percent(SHARES[0])} to {percent(SHARES[1])}"
+        basis = f"an assumed {shares} of the documents, because no topic is judged completely yet"
+    numbers = [number - selection for number in candidates]
+    return _add_selection(plan(topics, documents, alpha, costs, candidates=numbers, basis=basis), selection)
+
+
+def _add_selection(made: Plan, selection: int) -> Plan:
+    """Add the topics of the selection to each row of a plan; rows that leave no other topic are left out."""
+    rows = []
+    for row in made.rows if selection else ():
+        each = (row.per_topic.low, row.per_topic.expected, row.per_topic.high)
+        whole = (row.total.low, row.total.expected, row.total.high)
+        total = [all_ + selection * (made.documents - one) for all_, one in zip(whole, each, strict=True)]
+        number = row.calibration_topics + selection
+        if number < made.topics:
+            judgements = row.calibration_judgements + selection * made.documents
+            rows.append(
+                replace(row, calibration_topics=number, calibration_judgements=judgements, total=CostRange(*total))
+            )
+    return replace(made, rows=tuple(rows)) if selection else made
