@@ -9,7 +9,7 @@ from annotate.elements.columns import number, text
 from annotate.elements.service_cache import cached
 from collection.campaign.calibration_topics import ANY
 from collection.errors import CleverdonError
-from collection.phrases import percent, percent_down
+from collection.phrases import count, percent, percent_down
 from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, CostRange, Plan, required_topics
 
 FAMILIES = {entry.name: f"{entry.label}: {entry.description}" for entry in RULE_FAMILIES}
@@ -23,7 +23,9 @@ def draw() -> None:
     key = service.cache_key()
     state = cached(service.state, key, entries=4)()
     if state.phase != "none":
-        st.write(widgets.plain(state.summary))
+        st.write(f"**{widgets.plain(state.title)}.** {widgets.plain(state.sentence)}")
+        if state.notes:
+            st.warning("\n\n".join(map(widgets.plain, state.notes)))
         widgets.page_link("recall.py", "Show the calibration topics")
         if st.button("End calibration", key="end-calibration", help="Topics that the rule has closed stay closed."):
             with widgets.saving("Calibration ended."):
@@ -56,9 +58,10 @@ def draw() -> None:
     plan = cached(service.plan, key, entries=8)(alpha, family=family, selection=selection, candidates=able)
     if able:
         _draw_rows(plan)
+        documents = count(plan.documents, "document")
         st.caption(
-            f"{plan.topics:,} open topics in a loop with {plan.documents:,} documents each. Costs of the other topics: "
-            f"estimates from {widgets.plain(plan.basis)}."
+            f"{plan.topics:,} open topics in a loop with {documents} on average. Costs of the other topics: estimates "
+            f"from {widgets.plain(plan.basis)}."
         )
     if usual.best is None:
         st.warning(widgets.plain(usual.advice))

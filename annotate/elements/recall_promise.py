@@ -20,7 +20,8 @@ def draw() -> None:
     if state.phase == "none" and not state.closed:
         return
     with st.container(border=True):
-        st.markdown(f"#### Recall across topics\n\n:material/{ICONS[state.phase]}: {widgets.plain(state.summary)}")
+        icon = "warning" if state.in_doubt else ICONS[state.phase]
+        st.markdown(f"#### :material/{icon}: {widgets.plain(state.title)}\n\n{widgets.plain(state.sentence)}")
         if state.phase == "calibrating":
             size = sum(topic.size for topic in state.topics)
             st.progress((size - state.left) / size if size else 1.0)
@@ -42,23 +43,24 @@ def _draw_topics(state: CalibrationState) -> None:
                 pd.DataFrame(state.topics),
                 {
                     "query_id": text("Topic", 60),
-                    "title": text("Title", "medium"),
                     "judged": number("Judged", width=70),
                     "size": number("Documents", width=95),
-                    "finished": CheckboxColumn("Judged to the end"),
+                    "finished": CheckboxColumn("Finished", help="Judged to the end.", width=80),
+                    "title": text("Title", "medium"),
                 },
                 alt=name,
             )
     if state.closed:
+        # The rule itself is in the promise above.
         with st.expander(f"Topics closed by the stopping rule ({len(state.closed):,})"):
             display.table(
-                pd.DataFrame(state.closed),
+                pd.DataFrame(state.closed).assign(reason=[topic.reached for topic in state.closed]),
                 {
                     "query_id": text("Topic", 60),
                     "judged": number("Judged", width=70, help="When it was closed."),
                     "size": number("Documents", width=95),
-                    "reason": text("Reason", "large"),
-                    "reopened": CheckboxColumn("Reopened", help="The rule leaves a reopened topic alone."),
+                    "reason": text("Stopping rule", 215),
+                    "reopened": CheckboxColumn("Reopened", width=90, help="The rule leaves a reopened topic alone."),
                     "title": text("Title", "medium"),
                 },
                 alt="Topics closed by the stopping rule",

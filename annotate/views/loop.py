@@ -91,7 +91,9 @@ with st.expander("Advanced"):
         wanted["evidence"] = pickers.pick("Use of runs", EVIDENCE, settings.evidence, "evidence", captions=[])
 with cautions:
     if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"]:
-        st.warning("Without random documents, recall cannot be estimated and no stopping guarantee holds.")
+        st.warning(
+            "Without random documents, recall cannot be estimated and no stopping guarantee holds for each topic."
+        )
     if wanted["explain"] == "terms and runs":
         is_blind = campaign.settings.assignment().blind
         hidden = "Ranks in the runs are hidden from annotators while judging is blind (page Assign)."

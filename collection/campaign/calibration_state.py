@@ -12,7 +12,7 @@ import pandas as pd
 from collection.campaign.calibration_record import ORDERING, CalibrationRecord, ClosedByRule
 from collection.campaign.loop_settings import LOOPING
 from collection.phrases import count, duration, join, join_first, percent, percent_down, plural
-from collection.stopping.risk_control import TRANSFER_WARNING, check_transfer
+from collection.stopping.risk_control import TRANSFER_WARNING, TransferCheck, check_transfer
 
 Phase = Literal["none", "calibrating", "calibrated", "impossible"]
 
@@ -50,6 +50,11 @@ class ClosedTopic:
     reopened: bool
     """A manager has reopened it; the rule leaves it alone."""
 
+    @property
+    def reached(self) -> str:
+        """The reason without the rule, such as "reached after 53 judgements"."""
+        return self.reason.rpartition(": ")[2]
+
 
 @dataclass(frozen=True)
 class CalibrationState:
@@ -60,8 +65,7 @@ class CalibrationState:
     headline: str
     """One or two sentences with the numbers."""
     report: str = ""
-    """The promise and its assumptions, or what is missing for one, in one or two sentences; empty before the
-    calibration."""
+    """The promise and its assumptions, or what is missing for one; empty before the calibration."""
     target: float = 0.0
     """Expected recall (1 - alpha)."""
     source: str = ""
@@ -82,11 +86,29 @@ class CalibrationState:
     """Documents to judge in these topics without a stopping rule."""
     ready: bool = False
     """The calibration topics are judged to the end, and the rule waits to be calibrated."""
+    in_doubt: bool = False
+    """Settings, pool, documents or runs changed since the draw, so the promise is not what was calibrated."""
+
+    @property
+    def sentence(self) -> str:
+        """The promise and its assumptions, or else how far the calibration topics are judged."""
+        return self.headline if self.phase == "calibrating" else self.report
 
     @property
     def summary(self) -> str:
-        """The state in one or two sentences, for a list of facts; empty without calibration topics."""
-        return "" if self.phase == "none" else self.report or self.headline
+        """:attr:`sentence`, and what limits the promise; empty without calibration topics."""
+        return "" if self.phase == "none" else " ".join([self.sentence, *self.notes])
+
+    @property
+    def title(self) -> str:
+        """The state in a few words."""
+        known = {
+            "none": "no calibration topics",
+            "calibrating": "checking the rule" if self.source else "judging calibration topics",
+            "calibrated": f"at least {percent_down(self.target)} expected",
+            "impossible": "no promise",
+        }
+        return f"Recall across topics: {'promise in doubt' if self.in_doubt else known[self.phase]}"
 
     @property
     def cost(self) -> str:
@@ -133,7 +155,9 @@ def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationS
         phase = "calibrated" if calibration.promises and not is_contradicted(record) else "impossible"
     ours = topics[topics.index.isin(record.population)]
     report = "" if calibration is None else calibration.report
-    if calibration is not None and calibration.promises and ours["in_pool"].any():
+    if is_contradicted(record):
+        report = _check(record).report
+    elif calibration is not None and calibration.promises and ours["in_pool"].any():
         report += " Documents outside the pool are not covered."
     return CalibrationState(
         phase,
@@ -149,6 +173,7 @@ def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationS
         int(ours["judged"].sum()),
         int(ours[["size", "judged"]].max(axis=1).sum()),
         ready=record.pending and not left,
+        in_doubt=phase == "calibrated" and record.drawn_under != facts.now,
     )
 
 
@@ -163,17 +188,20 @@ def list_closed(topics: pd.DataFrame, closed: Mapping[str, ClosedByRule]) -> tup
 
 def is_contradicted(record: CalibrationRecord) -> bool:
     """Whether topics of this campaign contradict the rule of a source."""
-    if not record.source or not record.check:
-        return False
-    return check_transfer(np.array(record.check), record.alpha).verdict == "contradicted"
+    return bool(record.source) and _check(record).verdict == "contradicted"
+
+
+def _check(record: CalibrationRecord) -> TransferCheck:
+    """Check the rule of a source on the topics of this campaign that are judged to the end."""
+    return check_transfer(np.array(record.check or ()), record.alpha)
 
 
 def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFrame) -> Iterator[str]:
     """Yield what weakens or limits the promise, one sentence each; `ours` are the topics of the draw."""
     if record.source:
         yield TRANSFER_WARNING
-        if record.check is not None:
-            yield check_transfer(np.array(record.check), record.alpha).report
+        if record.check is not None and not is_contradicted(record):
+            yield _check(record).report
     yield from name_changes(record.drawn_under, facts.now)
     if not record.pending and record.calibrated_under != facts.now:
         yield "The rule closes no more topics until it is calibrated again."

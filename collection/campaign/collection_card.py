@@ -177,7 +177,7 @@ class CollectionCard:
             "recall": export.of_recall(
                 self.corpus.in_topic_order(self.recall.table()), self.settings.loop().confidence
             ),
-            "recall_across_topics": self._promise_facts(),
+            **self._promise_facts(),
             "runs": self.store.corpus.runs()[["run", "topics", "rows", "deepest", "sha256"]].to_dict("records"),
             "guidelines": self.store.settings.text("guidelines"),
             "topic_notes": self.store.corpus.topic_notes(),
@@ -185,20 +185,21 @@ class CollectionCard:
         }
         return export.plain(facts)
 
-    def _promise_facts(self) -> Facts | None:
-        """The recall guaranteed across topics with its assumptions; None without a calibrated rule."""
+    def _promise_facts(self) -> Facts:
+        """``recall_across_topics``: the guaranteed recall with its assumptions; nothing without a calibrated rule."""
         state = self.calibration_topics.state()
         if state.phase not in ("calibrated", "impossible"):
-            return None
-        return {
+            return {}
+        facts = {
             "promise": state.report,
-            "kept": state.phase == "calibrated",
+            "kept": state.phase == "calibrated" and not state.in_doubt,
             "expected_recall": state.target,
             "source": state.source,
             "limits": list(state.notes),
             "calibration_topics": [] if state.source else [topic.query_id for topic in state.topics],
             "closed": [topic.query_id for topic in state.closed if not topic.reopened],
         }
+        return {"recall_across_topics": facts}
 
     def _exported(self, qrels: pd.DataFrame, corpus: CorpusChoice) -> int:
         """Number of documents in the collection."""

@@ -46,7 +46,7 @@ class Overview:
         """Return the summary of `cleverdon status` and the Overview page, as plain data.
 
         Sums of :meth:`.Progress.topics` have the same names, except that ``left`` is ``remaining``; ``outside_pool``
-        counts judged pairs outside the pool.
+        counts judged pairs outside the pool. ``recall_across_topics`` is missing without calibration topics.
         """
         progress = self.progress.topics()
         annotators = self.store.judgements.annotators()
@@ -63,7 +63,7 @@ class Overview:
             "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.corpus.missing_documents()),
             "budget": self.budget.state().words,
-            "calibration": self.calibration_topics.state().summary,
+            **({"recall_across_topics": across} if (across := self.calibration_topics.state().summary) else {}),
             "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
             "next": self.next_step()._asdict(),

@@ -176,8 +176,8 @@ def status(directory: Path, form: str) -> None:
     elif state["missing_documents"]:
         missing = count(state["missing_documents"], "pooled document has", "pooled documents have")
         echo(f"  {missing} no text. List the ids with `cleverdon export {directory} --missing-documents FILE`.")
-    if state["calibration"]:
-        echo(f"  {state['calibration']}")
+    if across := state.get("recall_across_topics"):
+        echo(f"  {across}")
     if per_topic and not state["decisions"]:
         echo()
         columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")

@@ -119,9 +119,10 @@ def _print_plan(plan: Plan, directory: Path) -> None:
 
 
 def _print_state(state: CalibrationState) -> None:
-    echo(state.headline)
-    if state.report:
-        echo(state.report)
+    if state.phase == "none":
+        echo(state.headline)
+    else:
+        echo(f"{state.title}. {state.sentence}")
     if state.phase != "none":
         echo(state.cost)
     if state.ready:
@@ -130,10 +131,10 @@ def _print_state(state: CalibrationState) -> None:
         echo()
         rows = [[t.query_id, t.judged, t.size, "yes" if t.finished else "no", t.title[:60]] for t in state.topics]
         name = "checking topic" if state.source else "calibration topic"
-        print_table([name, "judged", "documents", "judged to the end", "title"], rows)
+        print_table([name, "judged", "documents", "finished", "title"], rows)
     if state.closed:
         echo()
-        closed = [[t.query_id, t.judged, t.size, "yes" if t.reopened else "no", t.reason] for t in state.closed]
+        closed = [[t.query_id, t.judged, t.size, "yes" if t.reopened else "no", t.reached] for t in state.closed]
         print_table(["closed by the rule", "judged", "documents", "reopened", "reason"], closed)
     print_notices(state.notes)
 

@@ -242,7 +242,7 @@ def _across_topics(facts: Facts) -> Iterator[str]:
     topics = found["calibration_topics"]
     lines = [escaped_markdown(found["promise"])]
     if not found["kept"]:
-        lines.append("Nothing is promised.")
+        lines.append("This promise is not kept, or in doubt: see below.")
     if topics:
         lines.append(f"Calibration topics: {_named(topics)}.")
     if closed := found["closed"]:

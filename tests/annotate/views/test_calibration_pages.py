@@ -35,7 +35,7 @@ def tables(app: AppTest) -> list[list[str]]:
 def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) -> None:
     app = opened(review, "loop.py")
     assert app.number_input(key="topics-0.1-0").value == 9
-    assert "14 open topics in a loop with 60 documents each" in words(app)
+    assert "14 open topics in a loop with 60 documents on average" in words(app)
     app.number_input(key="expected-recall").set_value(80.0).run()
     planned = next(table.value for table in app.dataframe if "promise" in table.value)
     assert planned["topics"].tolist() == [4, 6, 7]
@@ -86,7 +86,7 @@ def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
     app = opened(review, "recall.py")
     assert "4 of 5 calibration topics are judged to the end; 60 documents left" in words(app)
     assert [button.key for button in app.button if button.key == "calibrate"] == []
-    assert ["query_id", "title", "judged", "size", "finished"] in tables(app)
+    assert ["query_id", "judged", "size", "finished", "title"] in tables(app)
 
     judge_rest(review, drawn[0])
     other = next(topic for topic in TOPICS if topic not in drawn)
@@ -101,7 +101,9 @@ def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
     assert closed["query_id"].tolist() == [other]
 
     review.settings.set_loop(level=2)
-    assert "Loop settings changed since the draw (minimum relevant grade)" in words(opened(review, "recall.py"))
+    app = opened(review, "recall.py")
+    assert "Recall across topics: promise in doubt" in words(app)
+    assert "Loop settings changed since the draw (minimum relevant grade)" in words(app)
     reader = opened(review, "recall.py", "rea", "reader")
     assert "is at least 80%" in words(reader)
     assert not [button for button in reader.button if button.key == "calibrate"]
