@@ -143,9 +143,10 @@ class CalibrationFacts:
 def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationState:
     """Describe the state of the calibration topics."""
     topics = facts.topics
-    sizes, titles = topics["size"].to_dict(), topics["title"].to_dict()
+    drawn = topics.loc[list(facts.left), ["title", "judged", "size"]]
     progress = tuple(
-        TopicProgress(q, titles[q], int(sizes[q]) - left, int(sizes[q]), not left) for q, left in facts.left.items()
+        TopicProgress(str(q), title, min(judged, size), size, not facts.left[str(q)])
+        for q, title, judged, size in drawn.itertuples()
     )
     left = sum(facts.left.values())
     seconds = None if facts.pace is None or not left else left * facts.pace

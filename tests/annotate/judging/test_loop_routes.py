@@ -535,3 +535,26 @@ def test_uuid_again_in_the_loop_changes_nothing(ann: Card, looping: Campaign) ->
         assert ann.sync(item)["saved"] == [item["uuid"]]
         ann.settle()
     assert looping.progress.counts()["logged"] == 1
+
+
+@pytest.mark.slow
+def test_a_card_leaves_a_topic_that_the_stopping_rule_closes(client: TestClient, looping: Campaign) -> None:
+    (drawn,) = looping.calibration_topics.start(0.6, topics=1, family="fixed").topics
+    other = {"1": "2", "2": "1"}[drawn]
+    card = Card(client, "ann", other)
+    assert looping.judging.topic_with_work("ann") == drawn
+    judged_by_hand(looping, sorted([f"d{i}" for i in range(SIZE)], key=relevant, reverse=True), drawn)
+    looping.calibration_topics.calibrate()
+    stop = 10  # 10 of 12 relevant documents: (2 / 12 + 1) / 2 is at most 0.6, and (3 / 12 + 1) / 2 is not
+    assert "a topic that stops after 10 judgements is at least 40%" in looping.calibration_topics.state().report
+    card.settle()
+    for _ in range(stop - 1):
+        card.judge()
+    assert len(card.holding) > 1
+    held = card.holding[1:]
+    card.judge()
+    assert looping.settings.mode(other) == "closed"
+    assert set(card.last["closed"]) >= set(held[:1])
+    assert card.last["order"] == []
+    assert len(looping.judgement_log.judgements(query_id=other)) == stop
+    assert card.last["next"] is None  # the other topic is judged to the end
