@@ -49,8 +49,8 @@ class Names(click.types.StringParamType):
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners and rules.
 
-    `stopping` are stopping rules, `families` those that calibration topics choose from, `rules` adjudication rules.
-    Shows the parameters of each with their defaults.
+    `stopping` are stopping rules, `families` stopping rules whose setting is chosen by calibration topics, `rules`
+    adjudication rules. Shows the parameters of each with their defaults.
     """
     print_entries(list_entries(family), form)
 
@@ -88,10 +88,8 @@ def list_entries(family: str) -> Iterable[Entry[Any]]:
         from collection.active_learning.learners import LEARNERS
 
         return LEARNERS
-    if family == "families":
-        from collection.stopping.risk_control import RULE_FAMILIES
-
-        return RULE_FAMILIES
     from collection import adjudication, stopping
 
+    if family == "families":
+        return stopping.RULE_FAMILIES
     return stopping.STOPPING_RULES if family == "stopping" else adjudication.ADJUDICATION_RULES

@@ -10,8 +10,9 @@ alpha .05, .1 and .2 and n = 5, 10, 20 and half of the topics:
 
 - promise: recall of the other topics (mean and 5% quantile over splits), the share of splits below 1 - alpha,
   judgements in each other topic and in all, beside judging the pool (the first 100 of every run), judging everything,
-  the promise for each topic (``betting``, 95% confidence), and an oracle that stops each topic at a recall of 1 - alpha;
+  the promise for each topic (``betting``, 95% confidence), and an oracle that stops each topic at 1 - alpha;
 - families: judgements in each other topic by each family; choice: by the first m calibration topics;
+- pool: the same as promise, if only the pool is in scope;
 - deep: calibration topics judged to a depth, with a random sample of the rest.
 
 The orders are slow to compute (two hours) and kept in ``.bench/orders``.
@@ -22,7 +23,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ from collection.stopping import Ledger
 from collection.stopping.risk_control import (
     DEFAULT_FAMILY,
     RULE_FAMILIES,
+    TopicLosses,
     choose_setting,
     measure_losses,
     required_topics,
@@ -64,10 +66,12 @@ class Topic:
     """Documents of the pool; 0 without runs."""
     found: int
     """Relevant documents of the pool."""
+    pooled: Ledger | None
+    """Judged completely by the ranking with the pool in scope; None without runs."""
 
 
-def replay(case: Case, level: int, seed: int | None) -> dict[str, np.ndarray]:
-    """The two orders of a topic, as arrays to keep."""
+def replay(case: Case, level: int, seed: int | None, pool: np.ndarray) -> dict[str, np.ndarray]:
+    """The orders of a topic, as arrays to keep; `pool` are its rows."""
     priors = None if seed is None else draw_priors(1, 1, level)(case, seed)
     recipe = Recipe(level=level) if seed is None else Recipe.with_priors(level=level)
     kept = {}
@@ -75,7 +79,18 @@ def replay(case: Case, level: int, seed: int | None) -> dict[str, np.ndarray]:
         judged = replay_loop(case, recipe, seed or 0, priors=priors, source=source, end="filled")
         kept[f"{source}_relevant"] = case.grades[judged.order] >= level
         kept[f"{source}_rounds"], kept[f"{source}_drawn"] = judged.rounds, judged.drawn
-    return kept
+    return kept | replay_pool(case, level, pool)
+
+
+def replay_pool(case: Case, level: int, pool: np.ndarray) -> dict[str, np.ndarray]:
+    """The order of a topic within the pool."""
+    if not len(pool):
+        return {}
+    allowed = np.zeros_like(case.space.allowed)
+    allowed[pool] = case.space.allowed[pool]
+    inside = replace(case, space=replace(case.space, allowed=allowed), grades=np.where(allowed, case.grades, 0))
+    judged = replay_loop(inside, Recipe(level=level), 0, end="filled")
+    return {"pool_relevant": inside.grades[judged.order] >= level}
 
 
 def load(name: str, folder: Path, seed: int | None = None) -> list[Topic]:
@@ -83,6 +98,7 @@ def load(name: str, folder: Path, seed: int | None = None) -> list[Topic]:
     files, level = DATA / name, COLLECTIONS[name]
     runs = list(formats.read_runs(sorted((files / "runs").glob("*")))) if (files / "runs").is_dir() else []
     topics, qrels = formats.read_topics(files / "topics.jsonl"), formats.read_qrels(files / "qrels.txt")
+    pool = pooling.depth(runs, depth=POOL_DEPTH) if runs else pd.DataFrame({"query_id": [], "doc_id": []}, dtype="str")
     suffix = "" if seed is None else f".{seed}"
     done = folder / f"{name}{suffix}.done"
     if not done.exists():
@@ -96,11 +112,11 @@ def load(name: str, folder: Path, seed: int | None = None) -> list[Topic]:
             listed.append(case.query_id)
             kept = folder / f"{name}.{case.query_id}{suffix}.npz"
             if not kept.exists():
-                np.savez_compressed(kept, **replay(case, level, seed))
+                rows = case.doc_ids.get_indexer(pd.Index(pool.loc[pool["query_id"] == case.query_id, "doc_id"]))
+                np.savez_compressed(kept, **replay(case, level, seed, rows[rows >= 0]))
             print(f"\r  {name}, topic {len(listed)}", end="", file=sys.stderr, flush=True)
         done.write_text("\n".join(listed))
         print(file=sys.stderr)
-    pool = pooling.depth(runs, depth=POOL_DEPTH) if runs else pd.DataFrame({"query_id": [], "doc_id": []})
     relevant = qrels.loc[qrels["relevance"] >= level, ["query_id", "doc_id"]].astype("str")
     sizes, found = pool["query_id"].value_counts(), pool.merge(relevant)["query_id"].value_counts()
     result = []
@@ -113,7 +129,8 @@ def load(name: str, folder: Path, seed: int | None = None) -> list[Topic]:
             )
             for source in ("ranking", "draws")
         ]  # fmt: skip
-        result.append(Topic(*ledgers, int(sizes.get(query_id, 0)), int(found.get(query_id, 0))))
+        pooled = Ledger.of(kept["pool_relevant"], len(kept["pool_relevant"])) if "pool_relevant" in kept else None
+        result.append(Topic(*ledgers, int(sizes.get(query_id, 0)), int(found.get(query_id, 0)), pooled))
     return result
 
 
@@ -136,13 +153,33 @@ def oracle(topics: Sequence[Topic], alpha: float) -> float:
     return float(np.mean([needed(topic.ranked, alpha) for topic in topics]))
 
 
+def print_pool(name: str, topics: Sequence[Topic], splits: int) -> None:
+    """The default family with the pool in scope."""
+    ledgers = [topic.pooled for topic in topics if topic.pooled is not None]
+    measured = {DEFAULT_FAMILY: measure_losses(ledgers, DEFAULT_FAMILY)}
+    table = replay_losses(measured, ALPHAS, calibration_topics=numbers_of(len(topics)), splits=splits)
+    sizes = sum(ledger.size for ledger in ledgers)
+    print(f"\n{name}: the pool in scope, {sizes / len(ledgers):,.0f} documents a topic, {sizes:,} in all, "
+          f"{np.mean([ledger.found for ledger in ledgers]):.1f} of them relevant in each")  # fmt: skip
+    rows = [
+        [
+            f"{r.alpha:g}", str(r.calibration_topics), f"{r.recall:.3f}", f"{r.recall_low:.3f}", f"{r.below:.0%}",
+            f"{r.judgements:,.0f}", f"{r.total:,.0f}", f"{r.total / sizes:.0%}",
+        ]
+        for r in table[table["promised"]].itertuples(index=False)
+    ]  # fmt: skip
+    header = ["alpha", "n", "recall", "5% quantile", "splits below", "per topic", "in all", "of the pool"]
+    print_table(header, rows, numbers=True)
+
+
 def needed(ledger: Ledger, alpha: float) -> int:
     places = np.flatnonzero(ledger.relevant) + 1
     return int(places[max(0, int(np.ceil((1 - alpha) * len(places) - 1e-9)) - 1)]) if len(places) else 0
 
 
 def numbers_of(topics: int) -> list[int]:
-    return sorted({n for n in (*NUMBERS, topics // 2) if n < topics})
+    few = (topics - 1,) if topics < NUMBERS[-1] else ()
+    return sorted({n for n in (*NUMBERS, topics // 2, *few) if n < topics})
 
 
 def print_promise(name: str, topics: Sequence[Topic], bets: pd.DataFrame, splits: int) -> None:
@@ -208,16 +245,13 @@ def print_deep(name: str, topics: Sequence[Topic], splits: int, alpha: float = 0
     n, rows = min(20, len(topics) // 2), []
     exact = measure_losses([topic.ranked for topic in topics], DEFAULT_FAMILY)
     for depth in (size // 10, size // 4):
-        for share in (0.1, 0.2, 0.4, 0.7, 1.0):
+        for share in (0.1, 0.2, 0.4, 0.7):
             for delta in (0.0, 0.03):
-                recalls, costs, judged = replay_deep(
-                    topics, exact.losses, exact.costs, n, depth, share, delta, splits, alpha
-                )
-                total = n * judged + (len(topics) - n) * costs
-                rows.append(
-                    [f"{depth:,}", f"{share:.0%}", f"{delta:g}" if delta else "estimate", f"{recalls:.3f}"]
-                    + [f"{judged:,.0f}", f"{costs:,.0f}", f"{total:,.0f}"]
-                )
+                tries = splits // 10 if delta else splits  # confidence bounds are slow
+                recall, cost, judged = replay_deep(topics, exact, n, depth, share, delta, tries, alpha)
+                total = n * judged + (len(topics) - n) * cost
+                row = [f"{depth:,}", f"{share:.0%}", f"{delta:g}" if delta else "estimate", f"{recall:.3f}"]
+                rows.append([*row, f"{judged:,.0f}", f"{cost:,.0f}", f"{total:,.0f}"])
     print(f"\n{name}: {n} calibration topics judged to a depth and a sample of the rest, alpha {alpha:g}")
     header = ["depth", "sample", "delta", "recall", "per calibration topic", "per other topic", "in all"]
     print_table(header, rows, numbers=True)
@@ -225,8 +259,7 @@ def print_deep(name: str, topics: Sequence[Topic], splits: int, alpha: float = 0
 
 def replay_deep(
     topics: Sequence[Topic],
-    losses: np.ndarray,
-    costs: np.ndarray,
+    exact: TopicLosses,
     n: int,
     depth: int,
     share: float,
@@ -234,7 +267,7 @@ def replay_deep(
     splits: int,
     alpha: float,
 ) -> tuple[float, float, float]:
-    """Mean recall and judgements of the other topics, and judgements in a calibration topic; samples differ by split."""
+    """Mean recall and judgements of the other topics, and judgements in a calibration topic."""
     found = []
     for split in range(splits):
         rng = np.random.default_rng([1, split])
@@ -244,7 +277,8 @@ def replay_deep(
         place = choose_setting(bounds.losses, alpha - bounds.delta)
         at = -1 if place is None else place
         others = order[n:]
-        found.append((1 - losses[others, at].mean(), costs[others, at].mean(), np.mean([d.judged for d in deep])))
+        values = 1 - exact.losses[others, at].mean(), exact.costs[others, at].mean()
+        found.append((*values, np.mean([ledger.judged for ledger in deep])))
     recall, cost, judged = np.mean(found, axis=0)
     return float(recall), float(cost), float(judged)
 
@@ -260,13 +294,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--collections", nargs="+", choices=COLLECTIONS, default=list(COLLECTIONS))
     parser.add_argument("--splits", type=int, default=500)
-    parser.add_argument("--parts", nargs="+", default=["promise", "families", "deep"])
+    parser.add_argument("--parts", nargs="+", default=["promise", "pool", "families", "deep"])
     parser.add_argument("--orders", type=Path, default=ORDERS, help="where the orders are kept")
     options = parser.parse_args()
     for name, topics in everything(options.collections, options.orders):
         if "promise" in options.parts:
             bets = betting_costs(topics, options.orders, name.replace(", priors ", "."))
             print_promise(name, topics, bets, options.splits)
+        if "pool" in options.parts and topics[0].pooled is not None:
+            print_pool(name, topics, options.splits)
         if "families" in options.parts:
             print_families(name, topics, options.splits)
         if "deep" in options.parts:

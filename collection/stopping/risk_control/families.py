@@ -42,7 +42,7 @@ class RuleFamily(Entry[Criterion]):
     @property
     def traits(self) -> dict[str, str]:
         """The settings."""
-        return {"settings": f"{len(self.grid):,} from {self.grid[0]:g} to {self.grid[-1]:g}, then every document"}
+        return {"settings": f"{len(self.grid):,} from {self.grid[0]:,.7g} to {self.grid[-1]:,.7g}, then every document"}
 
     def describe(self, setting: float) -> str:
         """Word the rule with a setting.
@@ -72,7 +72,7 @@ RULE_FAMILIES = Registry("rule family", RuleFamily, group="cleverdon.rule_famili
 """Every family: (ledger) -> criterion after each number of judgements."""
 
 COUNTS = np.unique(np.round(np.geomspace(1, 1_000_000, 400)))
-"""Numbers of documents, 1 to a million, in steps of 4% from 25 on."""
+"""Numbers from 1 to a million, in steps of about 3.5% where that is more than 1."""
 
 SHARES = np.arange(1, 200) / 200
 
@@ -127,9 +127,9 @@ def scaled(ledger: Ledger) -> Floats:
 def knee(ledger: Ledger) -> Floats:
     """Compute the slope of the gain curve before its knee over the slope after it, 0 without a knee.
 
-    The knee is the point farthest above the line from the origin to the end of the curve. Source: Cormack & Grossman,
-    "Engineering quality and reliability in technology-assisted review", SIGIR 2016, without their minimum numbers of
-    judgements and relevant documents.
+    The knee is the point farthest above the line from the origin to the end of the curve. Unlike the stopping rule of
+    that name, it has no minimum number of judgements or relevant documents. Source: Cormack & Grossman, "Engineering
+    quality and reliability in technology-assisted review", SIGIR 2016.
     """
     if not ledger.judged:
         return np.zeros(1)
