@@ -16,8 +16,10 @@ from collection.stopping.risk_control import (
     plan,
 )
 
-SHARES = (0.1, 1.0)
-"""Share of a topic's documents that the rule may need, where no topic is judged completely yet."""
+SHARES = (0.01, 0.6)
+"""Share of a topic's documents that the rule needs, where no topic is judged completely yet: the extremes of replays on
+TREC DL 2019 (1% to 2%), Cranfield (17% to 37%; both alpha 0.1 with 10 to 20 calibration topics) and systematic reviews
+(40% to 58%; alpha 0.2 with 4 to 5), by ``tests/benchmarks/bench_risk_control.py``."""
 
 
 def plan_topics(
@@ -47,8 +49,7 @@ def plan_topics(
         basis = f"{count(len(complete), 'topic')} judged completely"
     else:
         costs = costs_from_shares(documents, *SHARES)
-        shares = f"{percent(SHARES[0])} to {percent(SHARES[1])}"
-        basis = f"an assumed {shares} of the documents, because no topic is judged completely yet"
+        basis = f"replays on other collections ({percent(SHARES[0])} to {percent(SHARES[1])} of the documents)"
     numbers = [number - selection for number in candidates]
     return _add_selection(plan(topics, documents, alpha, costs, candidates=numbers, basis=basis), selection)
 

@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any
 
 from collection import preferences
+from collection.campaign import calibration_record
 from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.progress import Progress
@@ -113,6 +114,10 @@ class Overview:
             to_import = f"{runs}, or use the loop, which needs no runs"
         missing = missing_texts(progress["without_text"])
         held = f" {missing} {IMPORT_TEXTS}" if missing else ""
+        record = calibration_record.read(self.store)
+        until = "until Recall advises to stop"
+        if record is not None:
+            until = "to the end, calibration topics first" if record.pending else "until the stopping rule closes them"
         used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
         steps = [
             (not counts["topics"], "import", f"Import {absent}."),
@@ -121,7 +126,7 @@ class Overview:
             (
                 in_loop and counts["documents"],
                 "judge",
-                f"Judge {count(in_loop, 'topic')} in the loop until Recall advises to stop{others}.{held}",
+                f"Judge {count(in_loop, 'topic')} in the loop {until}{others}.{held}",
             ),
             (
                 not counts["pool"] and not counts["runs"] and counts["judgements"],

@@ -31,6 +31,7 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     started = ok("calibrate", directory, "--recall", 0.8, "--topics", 5, "--family", "fixed")
     assert started.startswith("Recall across topics: judging calibration topics. 0 of 5 calibration topics are judged")
     drawn = [topic.query_id for topic in review.calibration_topics.state().topics]
+    assert "Judge 14 topics in the loop to the end, calibration topics first." in ok("status", directory)
     assert f"See `cleverdon calibrate {directory}`" in ok("recall", directory)
     assert "calibration topics are not judged to the end" in fails("calibrate", directory, "--again")
     assert "were drawn on" in fails("calibrate", directory, "--topics", 9)
@@ -43,7 +44,9 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     assert "Recall across topics: at least 80% expected. The expected recall of a topic that stops after" in shown
     assert "355 of 840 documents judged so far in the topics of the draw: 42% of judging everything." in shown
     assert shown.splitlines()[-1].split("  ")[0] == others[0]
-    assert "The expected recall of a topic that stops after" in ok("status", directory)
+    status = ok("status", directory)
+    assert "The expected recall of a topic that stops after" in status
+    assert "Judge 13 topics in the loop until the stopping rule closes them." in status
     state = json.loads(ok("calibrate", directory, "--format", "json"))["state"]
     assert (state["phase"], len(state["topics"]), len(state["closed"])) == ("calibrated", 5, 1)
     assert json.loads(ok("status", directory, "--format", "json"))["recall_across_topics"] == state["report"]
@@ -60,9 +63,13 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
 
 def test_wrong_options(review: Campaign) -> None:
     directory = review.directory
-    assert "expected --recall or --alpha, found both" in fails("calibrate", directory, "--recall", 0.9, "--alpha", 0.1)
-    assert "expected a share between 0 and 1, found 90" in fails("calibrate", directory, "--recall", 90)
-    assert "expected one of --topics" in fails("calibrate", directory, "--topics", 9, "--again")
+    for wrong, options in {
+        "expected --recall or --alpha, found both": ("--recall", 0.9, "--alpha", 0.1),
+        "--recall: expected a share between 0 and 1, found 90": ("--recall", 90),
+        "expected one of --topics (or --from), --plan, --again and --stop": ("--topics", 9, "--again"),
+    }.items():
+        result = run("calibrate", directory, *options)
+        assert (result.exit_code, wrong in result.stderr) == (2, True), result.output
     assert "needs at least 9 calibration topics, found 3" in fails("calibrate", directory, "--topics", 3)
     assert "no calibration topics are drawn yet" in fails("calibrate", directory, "--again")
 
@@ -84,6 +91,6 @@ def test_another_campaign_s_rule_warns_everywhere(
     assert facts["limits"][0] == TRANSFER_WARNING
     assert (facts["source"], facts["calibration_topics"]) == ("review", [])
     ok("export", directory, "--collection", tmp_path / "exported")
-    card = (tmp_path / "exported" / "README.md").read_text()
+    card = (tmp_path / "exported" / "collection.md").read_text()
     assert "## Recall across topics\n\nThe expected recall of a topic that stops after" in card
     assert "Its promise holds only as far as the topics, the documents" in card
