@@ -23,7 +23,7 @@ def draw() -> None:
     key = service.cache_key()
     state = cached(service.state, key, entries=4)()
     if state.phase != "none":
-        st.write(f"**{widgets.plain(state.title)}.** {widgets.plain(state.sentence)}")
+        st.write(f"**{widgets.sentence(state.stage)}** {widgets.plain(state.sentence)}")
         if state.notes:
             st.warning("\n\n".join(map(widgets.plain, state.notes)))
         widgets.page_link("recall.py", "Show the calibration topics")
@@ -86,9 +86,9 @@ def _draw_rows(plan: Plan) -> None:
         {
             "topics": number("Calibration topics", width=125),
             "promise": text("Expected recall", 110, "At least so much, as a mean over topics."),
+            "total": text("Judgements, all topics", 160),
             "calibration": number("Their judgements", "localized", 120),
             "each": text("Judgements, other topic", 165),
-            "total": text("Judgements, all topics", 160),
             "share": text("Share of judging everything", 180),
         },
         alt="Cost of each number of calibration topics",

@@ -21,7 +21,7 @@ def draw() -> None:
         return
     with st.container(border=True):
         icon = "warning" if state.in_doubt else ICONS[state.phase]
-        st.markdown(f"#### :material/{icon}: {widgets.plain(state.title)}\n\n{widgets.plain(state.sentence)}")
+        st.markdown(f"#### :material/{icon}: Recall across topics: {state.stage}\n\n{widgets.plain(state.sentence)}")
         if state.phase == "calibrating":
             size = sum(topic.size for topic in state.topics)
             st.progress((size - state.left) / size if size else 1.0)
@@ -51,15 +51,14 @@ def _draw_topics(state: CalibrationState) -> None:
                 alt=name,
             )
     if state.closed:
-        # The rule itself is in the promise above.
         with st.expander(f"Topics closed by the stopping rule ({len(state.closed):,})"):
-            display.table(
+            display.table(  # without the rule, which is in the promise above
                 pd.DataFrame(state.closed).assign(reason=[topic.reached for topic in state.closed]),
                 {
                     "query_id": text("Topic", 60),
+                    "reason": text("Stopping rule", 215),
                     "judged": number("Judged", width=70, help="When it was closed."),
                     "size": number("Documents", width=95),
-                    "reason": text("Stopping rule", 215),
                     "reopened": CheckboxColumn("Reopened", width=90, help="The rule leaves a reopened topic alone."),
                     "title": text("Title", "medium"),
                 },

@@ -92,7 +92,7 @@ with st.expander("Advanced"):
 with cautions:
     if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"]:
         st.warning(
-            "Without random documents, recall cannot be estimated and no stopping guarantee holds for each topic."
+            "Without random documents, recall cannot be estimated and no stopping guarantee holds for single topics."
         )
     if wanted["explain"] == "terms and runs":
         is_blind = campaign.settings.assignment().blind

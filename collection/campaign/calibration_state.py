@@ -92,7 +92,7 @@ class CalibrationState:
     @property
     def sentence(self) -> str:
         """The promise and its assumptions, or else how far the calibration topics are judged."""
-        return self.headline if self.phase == "calibrating" else self.report
+        return self.headline if self.phase in ("none", "calibrating") else self.report
 
     @property
     def summary(self) -> str:
@@ -100,15 +100,16 @@ class CalibrationState:
         return "" if self.phase == "none" else " ".join([self.sentence, *self.notes])
 
     @property
-    def title(self) -> str:
+    def stage(self) -> str:
         """The state in a few words."""
-        known = {
+        if self.in_doubt:
+            return "promise in doubt"
+        return {
             "none": "no calibration topics",
             "calibrating": "checking the rule" if self.source else "judging calibration topics",
             "calibrated": f"at least {percent_down(self.target)} expected",
             "impossible": "no promise",
-        }
-        return f"Recall across topics: {'promise in doubt' if self.in_doubt else known[self.phase]}"
+        }[self.phase]
 
     @property
     def cost(self) -> str:

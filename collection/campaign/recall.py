@@ -107,7 +107,7 @@ class RecallEstimates:
         in_pool = self.settings.modes_when_open()[query_id] in IN_POOL
         texts = _promise_and_advice(ledger, decision, settings, mode, in_pool)
         decision, advice = self._ending(query_id, ledger, decision, texts[1])
-        texts = (_judge_on(texts[0]) if advice == JUDGE_ON else texts[0], advice)
+        texts = (f"{texts[0]}{self._describe_ending(query_id, advice)}", advice)
         counts = (ledger.judged, ledger.found, ledger.size, ledger.unreachable)
         notes, rules = _notes(judgements, scope, settings.level, ledger, skipped), _rules(ledger, settings)
         cost = _describe_cost(ledger, known)
@@ -155,6 +155,15 @@ class RecallEstimates:
         if advice == "closed" and query_id in calibration_record.closed_by_rule(self.store):
             return decision, CLOSED_BY_RULE
         return decision, advice
+
+    def _describe_ending(self, query_id: str, advice: str) -> str:
+        """Write what an advice of :meth:`_ending` adds to the recall of a topic: a further sentence, or nothing."""
+        if advice == JUDGE_ON:
+            return " It is a calibration topic: judge it to the end all the same."
+        if advice == CLOSED_BY_RULE:
+            closed = calibration_record.closed_by_rule(self.store)[query_id]
+            return f" It was closed by the stopping rule: {closed.reason}."
+        return ""
 
     def cache_key(self) -> str:
         """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""
@@ -251,11 +260,6 @@ def _unless_skipped(decision: StopDecision, drawn: int) -> StopDecision:
     skipped = f"{count(drawn, 'randomly drawn document')} {plural(drawn, 'was', 'were')} skipped"
     until = f"no recall is guaranteed until {plural(drawn, 'it is', 'they are')} judged"
     return StopDecision(False, f"{skipped}; {until}", drawn)
-
-
-def _judge_on(promise: str) -> str:
-    """Add to the recall of a calibration topic that it is judged to the end all the same."""
-    return f"{promise} It is a calibration topic: judge it to the end all the same."
 
 
 def _estimate(ledger: Ledger, confidence: float) -> Estimate:

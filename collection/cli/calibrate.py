@@ -122,7 +122,7 @@ def _print_state(state: CalibrationState) -> None:
     if state.phase == "none":
         echo(state.headline)
     else:
-        echo(f"{state.title}. {state.sentence}")
+        echo(f"Recall across topics: {state.stage}. {state.sentence}")
     if state.phase != "none":
         echo(state.cost)
     if state.ready:

@@ -47,6 +47,7 @@ def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) 
     app.button(key="draw-topics").click().run()
     assert not app.exception
     assert len(review.calibration_topics.state().topics) == 5
+    assert "0 of 5 calibration topics are judged to the end" in words(opened(review, "overview.py"))
     assert "0 of 5 calibration topics are judged to the end; 300 documents left" in words(app)
     app.button(key="end-calibration").click().run()
     assert review.calibration_topics.state().phase == "none"

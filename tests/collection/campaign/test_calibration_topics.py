@@ -240,6 +240,8 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
     assert closed[0].reason.startswith("stop after ")
     advice = review.recall.table().set_index("query_id")["advice"]
     assert set(advice[done]) == {"closed by the stopping rule"}
+    promise = review.recall.of_topic(done[0]).promise
+    assert promise.endswith(f"It was closed by the stopping rule: {closed[0].reason}.")
 
     review.settings.reopen_topic(done[0])
     assert len(review.judging.next_pairs("ann", done[0], 2).documents) == 2
