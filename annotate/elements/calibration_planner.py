@@ -12,8 +12,9 @@ from collection.errors import CleverdonError
 from collection.phrases import count, percent, percent_down
 from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, CostRange, Plan, required_topics
 
-FAMILIES = {entry.name: f"{entry.label}: {entry.description}" for entry in RULE_FAMILIES}
-FAMILIES |= {ANY: "Any: some of the calibration topics choose the rule that costs least."}
+FAMILIES = {entry.name: entry.label for entry in RULE_FAMILIES} | {ANY: "Any"}
+ABOUT = {entry.name: entry.description for entry in RULE_FAMILIES}
+ABOUT |= {ANY: "Some of the calibration topics choose the rule that costs least."}
 
 
 def draw() -> None:
@@ -40,7 +41,8 @@ def draw() -> None:
     with left:
         alpha = round(1 - pickers.pick_share("Target expected recall (%)", 1.0, 99.0, 0.9, "expected-recall"), 6)
     with st.expander("Stopping rule"):
-        family = pickers.pick("Family of rules", FAMILIES, DEFAULT_FAMILY, "rule-family", captions=[])
+        family = pickers.pick("Family of rules", FAMILIES, DEFAULT_FAMILY, "rule-family")
+        st.caption(ABOUT[family])
         selection, label = 0, "Calibration topics that choose the rule"
         if family == ANY:
             selection = st.number_input(label, 1, None, 5, key="selection", help="They do not count for the promise.")

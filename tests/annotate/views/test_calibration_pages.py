@@ -58,7 +58,7 @@ def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) 
 def test_the_planner_needs_a_selection_for_any_rule(opened: Opened, review: Campaign) -> None:
     app = opened(review, "loop.py")
     app.number_input(key="expected-recall").set_value(80.0).run()
-    app.radio(key="rule-family").set_value("any").run()
+    app.selectbox(key="rule-family").set_value("any").run()
     app.number_input(key="selection").set_value(2).run()
     assert app.number_input(key="topics-0.2-2").min == 6
     planned = next(table.value for table in app.dataframe if "promise" in table.value)
