@@ -144,16 +144,19 @@ def test_documents_that_cannot_be_judged_count_as_relevant_and_missed() -> None:
     assert measured.delta == 0  # complete as far as possible
 
 
-@pytest.mark.parametrize(("certain", "rest", "sample"), [(1, 30, 3), (3, 40, 10), (20, 200, 40), (5, 12, 12)])
+@pytest.mark.parametrize(
+    ("certain", "rest", "sample"), [(1, 30, 3), (3, 40, 10), (20, 200, 40), (5, 12, 12), (2, 90, 15)]
+)
 def test_an_estimate_from_a_sample_is_never_too_small_in_expectation(certain: int, rest: int, sample: int) -> None:
-    """Exactly (1 - (1 - p)^R) / R if each document is sampled by itself, and not above it in a sample of fixed size."""
-    p = sample / rest
-    q = np.array([invert_sampled(certain, hits, p) for hits in range(rest + 1)])
+    """For each number of relevant documents, with a sample of fixed size and if each document is sampled by itself."""
+    p, hits = sample / rest, np.arange(rest + 1)
+    q = np.array([invert_sampled(certain, h, p) for h in hits.tolist()])
+    products = []
     for others in range(rest + 1):
-        relevant, hits = certain + others, np.arange(rest + 1)
-        expected = (1 - (1 - p) ** relevant) / relevant
-        assert binom.pmf(hits, others, p) @ q == pytest.approx(expected)
-        assert hypergeom.pmf(hits, rest, others, sample) @ q <= expected + 1e-12
+        for chances in (hypergeom.pmf(hits, rest, others, sample), binom.pmf(hits, others, p)):
+            assert chances @ q <= (1 + 1e-9) / (certain + others)
+        products.append(float(chances @ q) * (certain + others))
+    assert max(products) == pytest.approx(1)  # nothing is given away
 
 
 def test_a_deep_topic_is_estimated_from_its_random_sample() -> None:
