@@ -21,6 +21,7 @@ from collection.stopping.risk_control import (
     check_transfer,
     choose_family,
     choose_setting,
+    costs_from_known_pools,
     costs_from_shares,
     costs_from_topics,
     measure_losses,
@@ -438,3 +439,12 @@ def test_costs_from_topics() -> None:
     assert costs(2).expected == 100
     assert costs_from_topics(measured, 0.25, scale=2)(1000).expected == 20
     assert costs(3).low <= costs(3).expected <= costs(3).high
+
+
+def test_costs_from_known_pools_take_the_next_stricter_row() -> None:
+    assert costs_from_known_pools(100, 0.1)(19).high == pytest.approx(67)
+    assert costs_from_known_pools(100, 0.1)(20).low == pytest.approx(35)
+    assert costs_from_known_pools(100, 0.15)(50).high == pytest.approx(51)
+    assert costs_from_known_pools(100, 0.2)(7).expected == pytest.approx(43)
+    for alpha, n in ((0.04, 50), (0.3, 3)):
+        assert costs_from_known_pools(100, alpha)(n).low == 100
