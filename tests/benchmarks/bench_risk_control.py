@@ -3,7 +3,7 @@
 The collections are those beside the checkout (../shared/data): Cranfield, Vaswani, TREC DL 2019 (relevant from grade 2)
 and nine systematic reviews (sr-cohen-a, relevant from grade 2, one relevant and one irrelevant record known, three
 draws of these). The default family and the grids of settings were chosen on Cranfield and Vaswani; the other two were
-looked at afterwards. All topics with a relevant document count; the loop orders the documents.
+only reported. All topics with a relevant document count; the loop orders the documents.
 
 Every random split takes n topics for calibration, judges them completely, and stops the others by the rule. Tables, for
 alpha .05, .1 and .2 and n = 5, 10, 20 and half of the topics:
@@ -15,7 +15,7 @@ alpha .05, .1 and .2 and n = 5, 10, 20 and half of the topics:
 - pool: the same as promise, if only the pool is in scope;
 - deep: calibration topics judged to a depth, with a random sample of the rest.
 
-The orders are slow to compute (two hours) and kept in ``.bench/orders``.
+The orders take about an hour of one processor and are kept in ``.bench/orders``.
 """
 
 from __future__ import annotations
@@ -62,10 +62,6 @@ class Topic:
 
     ranked: Ledger
     drawn: Ledger
-    pool: int
-    """Documents of the pool; 0 without runs."""
-    found: int
-    """Relevant documents of the pool."""
     pooled: Ledger | None
     """Judged completely by the ranking with the pool in scope; None without runs."""
 
@@ -117,8 +113,6 @@ def load(name: str, folder: Path, seed: int | None = None) -> list[Topic]:
             print(f"\r  {name}, topic {len(listed)}", end="", file=sys.stderr, flush=True)
         done.write_text("\n".join(listed))
         print(file=sys.stderr)
-    relevant = qrels.loc[qrels["relevance"] >= level, ["query_id", "doc_id"]].astype("str")
-    sizes, found = pool["query_id"].value_counts(), pool.merge(relevant)["query_id"].value_counts()
     result = []
     for query_id in done.read_text().split("\n"):
         kept = np.load(folder / f"{name}.{query_id}{suffix}.npz")
@@ -130,7 +124,7 @@ def load(name: str, folder: Path, seed: int | None = None) -> list[Topic]:
             for source in ("ranking", "draws")
         ]  # fmt: skip
         pooled = Ledger.of(kept["pool_relevant"], len(kept["pool_relevant"])) if "pool_relevant" in kept else None
-        result.append(Topic(*ledgers, int(sizes.get(query_id, 0)), int(found.get(query_id, 0)), pooled))
+        result.append(Topic(ledgers[0], ledgers[1], pooled))
     return result
 
 
@@ -192,10 +186,12 @@ def print_promise(name: str, topics: Sequence[Topic], bets: pd.DataFrame, splits
     sizes = np.mean([ledger.size for ledger in ledgers])
     print(f"\n{name}: {len(topics)} topics, {sizes:,.0f} documents and {np.mean([x.found for x in ledgers]):.1f} "
           f"relevant each; everything: {sizes * len(topics):,.0f}")  # fmt: skip
-    if topics[0].pool:
-        of = [t.found / t.ranked.found for t in topics if t.ranked.found]
-        print(f"pool, first {POOL_DEPTH} of every run: {np.mean([t.pool for t in topics]):,.0f} a topic, "
-              f"{sum(t.pool for t in topics):,} in all, mean recall {np.mean(of):.3f}")  # fmt: skip
+    pools = [(topic.pooled, topic.ranked.found) for topic in topics if topic.pooled is not None]
+    if pools:
+        recall = np.mean([pool.found / relevant for pool, relevant in pools])
+        sizes = [pool.size for pool, _ in pools]
+        print(f"pool, first {POOL_DEPTH} of every run: {np.mean(sizes):,.0f} a topic, {sum(sizes):,} in all, "
+              f"mean recall {recall:.3f}")  # fmt: skip
     rows = []
     for alpha in ALPHAS:
         for r in table[table["alpha"] == alpha].itertuples(index=False):

@@ -29,9 +29,11 @@ from collection.stopping.risk_control.calibration import (
     required_topics,
 )
 from collection.stopping.risk_control.cost_plan import (
+    KNOWN_BASIS,
     CostRange,
     Plan,
     PlanRow,
+    costs_from_known_pools,
     costs_from_shares,
     costs_from_topics,
     plan,
@@ -49,6 +51,7 @@ from collection.stopping.risk_control.transfer import (
 __all__ = [
     "DEFAULT_FAMILY",
     "EVERYTHING",
+    "KNOWN_BASIS",
     "RULE_FAMILIES",
     "TRANSFER_WARNING",
     "Calibration",
@@ -64,6 +67,7 @@ __all__ = [
     "check_transfer",
     "choose_family",
     "choose_setting",
+    "costs_from_known_pools",
     "costs_from_shares",
     "costs_from_topics",
     "is_complete",

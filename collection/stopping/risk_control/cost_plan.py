@@ -112,7 +112,8 @@ def plan(
     alpha
         Largest expected 1 - recall.
     costs
-        Judgements in each other topic: :func:`costs_from_topics`, or :func:`costs_from_shares`.
+        Judgements in each other topic: :func:`costs_from_topics`, :func:`costs_from_known_pools`, or
+        :func:`costs_from_shares`.
     candidates
         Numbers of calibration topics; by default from the smallest possible to half of the topics.
     basis
@@ -175,6 +176,35 @@ def costs_from_topics(measured: TopicLosses, alpha: float, *, scale: float = 1.0
         found = np.array([means[_first(measured, rows, alpha)] for rows in drawn]) * scale
         low, high = np.quantile(found, (0.05, 0.95))
         return CostRange(float(low), float(found.mean()), float(high))
+
+    return costs
+
+
+KNOWN_SHARES = {
+    (0.05, 20): (0.69, 0.78),
+    (0.1, 10): (0.57, 0.67),
+    (0.1, 20): (0.35, 0.51),
+    (0.2, 5): (0.37, 0.49),
+    (0.2, 10): (0.20, 0.41),
+    (0.2, 20): (0.15, 0.37),
+}
+"""(alpha, n) -> lowest and highest mean share of the pool judged in each other topic, replayed on the pools (the first
+100 documents of every run) of Cranfield, Vaswani and TREC DL 2019 by ``tests/benchmarks/bench_risk_control.py``."""
+
+KNOWN_BASIS = "replays of the pools of Cranfield, Vaswani and TREC DL 2019"
+
+
+def costs_from_known_pools(documents: int, alpha: float) -> CostsOf:
+    """Take the range of costs over the pools of three known collections, for a campaign before its first judgement.
+
+    For an alpha and a number of calibration topics in between, the next stricter ones of :data:`KNOWN_SHARES` count; if
+    there is none, all documents.
+    """
+
+    def costs(n: int) -> CostRange:
+        rows = [(known, topics) for known, topics in KNOWN_SHARES if known <= alpha + ROUNDING and topics <= n]
+        low, high = KNOWN_SHARES[max(rows)] if rows else (1.0, 1.0)
+        return CostRange(low * documents, (low + high) / 2 * documents, high * documents)
 
     return costs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from math import floor
 
 import numpy as np
 
@@ -78,11 +78,9 @@ def measure_losses(
     Notes
     -----
     Why an estimate is enough: with F documents certain and H relevant ones in a random sample of the share p of the
-    rest, the loss counts as 1 - F(s) q(H) with q(H) = the integral of t^(F - 1) ((t - 1 + p) / p)^H from 1 - p to 1. In
-    a sample that takes each document with probability p, E[((t - 1 + p) / p)^H] = t^(R - F), so E[q(H)] is (1 - (1 -
-    p)^R) / R, which is at most 1 / R; a sample of fixed size has no larger expectation, because q is convex (Hoeffding
-    1963, theorem 4). So the expected loss of another topic is at most that of its own estimate, if it were sampled too,
-    and the estimates of all n + 1 topics are exchangeable: risk control limits this expectation to alpha.
+    rest, the loss counts as 1 - F(s) q(H), where q(H) is :func:`invert_sampled`, whose expectation is at most 1 / R. So
+    the expected loss of another topic is at most that of its own estimate, if it were sampled too, and the estimates of
+    all n + 1 topics are exchangeable: risk control limits this expectation to alpha.
 
     Why delta is subtracted once, not once per topic: with bounds in place of estimates, risk control at alpha - delta
     limits the expectation of the next topic's bound in the same way. Its loss exceeds its bound, at any setting, with
@@ -150,33 +148,39 @@ def _invert_relevant(ledger: Ledger, depth: int, delta: float) -> float:
 
 
 def invert_sampled(certain: int, hits: int, rate: float) -> float:
-    """Estimate 1 / R, never too large in expectation, from a random sample.
+    """Estimate 1 / R from a random sample; the expectation is at most 1 / R.
 
     Parameters
     ----------
     certain
-        Relevant documents that are known without the sample.
+        Relevant documents that are known without the sample (F).
     hits
-        Relevant documents in the sample.
+        Relevant documents in the sample (H).
     rate
-        Share of the other documents in the sample, above 0.
+        Share of the other documents in the sample (p), above 0.
+
+    Returns
+    -------
+    float
+        (1 - 1 / (p (F + 1)))^H / F, so 1 / F without a hit. If p is less than 1 / (F + 1), the sample is too small for
+        this: 0 with a hit, and otherwise the smallest value of 1 / ((F + k) (1 - p)^k) over k = 0, 1, ...
 
     Notes
     -----
-    q(H) in :func:`measure_losses`, with t = 1 - p + p z: p times the integral of (1 - p + p z)^(certain - 1) z^hits.
+    If each of the R - F other relevant documents is sampled with probability p, then E[(1 - c / p)^H] = (1 - c)^(R -
+    F). With c = 1 / (F + 1) this is at most F / R, by Bernoulli's inequality, and with c = p it is the probability of
+    no hit. A sample of fixed size has no larger expectation, because the powers are convex in H (Hoeffding, 1963,
+    theorem 4).
 
-    >>> round(invert_sampled(20, 0, 0.5), 6), round(invert_sampled(20, 2, 1.0), 6), invert_sampled(0, 0, 0.5)
-    (0.05, 0.045455, 0.0)
+    >>> invert_sampled(19, 0, 0.5), round(invert_sampled(19, 1, 0.5) * 19, 6), round(invert_sampled(1, 0, 0.2), 6)
+    (0.05263157894736842, 0.9, 0.488281)
     """
     if not certain:
         return 0.0  # nothing is found, so every loss is 1
-    z, weights = _nodes()
-    values = np.exp((certain - 1) * np.log1p(-rate * (1 - z)) + hits * np.log(z))
-    return float(rate * weights @ values)
-
-
-@cache
-def _nodes() -> tuple[Floats, Floats]:
-    """Nodes from 0 to 1 and weights of an integral that is exact for up to 800 relevant documents."""
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    return (nodes + 1) / 2, weights / 2
+    if rate * (certain + 1) >= 1:
+        return float((1 - 1 / (rate * (certain + 1))) ** hits) / certain
+    if hits:
+        return 0.0
+    # (F + k) (1 - p)^k grows with k while F + k is at most (1 - p) / p.
+    k = max(0, floor((1 - rate) / rate - certain) + 1)
+    return 1 / ((certain + k) * (1 - rate) ** k)

@@ -21,6 +21,7 @@ from collection.stopping.risk_control import (
     check_transfer,
     choose_family,
     choose_setting,
+    costs_from_known_pools,
     costs_from_shares,
     costs_from_topics,
     measure_losses,
@@ -144,16 +145,19 @@ def test_documents_that_cannot_be_judged_count_as_relevant_and_missed() -> None:
     assert measured.delta == 0  # complete as far as possible
 
 
-@pytest.mark.parametrize(("certain", "rest", "sample"), [(1, 30, 3), (3, 40, 10), (20, 200, 40), (5, 12, 12)])
+@pytest.mark.parametrize(
+    ("certain", "rest", "sample"), [(1, 30, 3), (3, 40, 10), (20, 200, 40), (5, 12, 12), (2, 90, 15)]
+)
 def test_an_estimate_from_a_sample_is_never_too_small_in_expectation(certain: int, rest: int, sample: int) -> None:
-    """Exactly (1 - (1 - p)^R) / R if each document is sampled by itself, and not above it in a sample of fixed size."""
-    p = sample / rest
-    q = np.array([invert_sampled(certain, hits, p) for hits in range(rest + 1)])
+    """For each number of relevant documents, with a sample of fixed size and if each document is sampled by itself."""
+    p, hits = sample / rest, np.arange(rest + 1)
+    q = np.array([invert_sampled(certain, h, p) for h in hits.tolist()])
+    products = []
     for others in range(rest + 1):
-        relevant, hits = certain + others, np.arange(rest + 1)
-        expected = (1 - (1 - p) ** relevant) / relevant
-        assert binom.pmf(hits, others, p) @ q == pytest.approx(expected)
-        assert hypergeom.pmf(hits, rest, others, sample) @ q <= expected + 1e-12
+        for chances in (hypergeom.pmf(hits, rest, others, sample), binom.pmf(hits, others, p)):
+            assert chances @ q <= (1 + 1e-9) / (certain + others)
+        products.append(float(chances @ q) * (certain + others))
+    assert max(products) == pytest.approx(1)  # nothing is given away
 
 
 def test_a_deep_topic_is_estimated_from_its_random_sample() -> None:
@@ -435,3 +439,12 @@ def test_costs_from_topics() -> None:
     assert costs(2).expected == 100
     assert costs_from_topics(measured, 0.25, scale=2)(1000).expected == 20
     assert costs(3).low <= costs(3).expected <= costs(3).high
+
+
+def test_costs_from_known_pools_take_the_next_stricter_row() -> None:
+    assert costs_from_known_pools(100, 0.1)(19).high == pytest.approx(67)
+    assert costs_from_known_pools(100, 0.1)(20).low == pytest.approx(35)
+    assert costs_from_known_pools(100, 0.15)(50).high == pytest.approx(51)
+    assert costs_from_known_pools(100, 0.2)(7).expected == pytest.approx(43)
+    for alpha, n in ((0.04, 50), (0.3, 3)):
+        assert costs_from_known_pools(100, alpha)(n).low == 100
