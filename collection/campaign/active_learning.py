@@ -73,7 +73,7 @@ class ActiveLearning:
             count = self._usual_count(query_id)
         model_round = self.store.judgements.logged_in(query_id)
         judgements = self.store.judgements.current_judgements(query_id)
-        stop = self._find_stop(query_id, judgements)
+        stop, draws_alone = self._find_stop(query_id, judgements)
         judgements = judgements[judgements["row"] < len(space.allowed)]
         once = reduce_to_documents(judgements)
         is_graded = once["relevance"].notna()
@@ -99,7 +99,7 @@ class ActiveLearning:
             left,
             seed_of(self.campaign_id, query_id, model_round, "draws"),
             run=settings.draws_after,
-            share=settings.control,
+            share=1.0 if draws_alone else settings.control,
             turns=topic.from_loop,
         )
         names = self.store.corpus.doc_ids([c.row for c in chosen])
@@ -113,17 +113,20 @@ class ActiveLearning:
         )
         return ExplainableRound(made, space, ranking)
 
-    def _find_stop(self, query_id: str, judgements: pd.DataFrame) -> calibration_record.RuleStop | None:
-        """Return why a topic ends with these judgements; a failure is logged and never keeps anybody from judging."""
+    def _find_stop(self, query_id: str, judgements: pd.DataFrame) -> tuple[calibration_record.RuleStop | None, bool]:
+        """Return why a topic ends with these judgements, and whether it only draws random documents from now on.
+
+        A failure is logged and never keeps anybody from judging.
+        """
         try:
             record = calibration_record.read(self.store)
             if record is None or not record.concerns(query_id):
-                return None
+                return None, False
             ledger = self.build_ledger(query_id, judgements, self.loop_scope.judgeable())
-            return record.find_stop(query_id, ledger)
+            return record.find_stop(query_id, ledger), record.draws_alone(query_id, ledger)
         except Exception:
             log.exception("the stopping rule failed in topic %s", query_id)
-            return None
+            return None, False
 
     def space(self, query_id: str) -> training_round.Space:
         """Return the documents, words and runs of a topic's loop; cached."""

@@ -8,8 +8,10 @@ from dataclasses import replace
 from collection.phrases import count, percent
 from collection.stopping import Ledger
 from collection.stopping.risk_control import (
+    KNOWN_BASIS,
     CostRange,
     Plan,
+    costs_from_known_pools,
     costs_from_shares,
     costs_from_topics,
     measure_losses,
@@ -17,9 +19,9 @@ from collection.stopping.risk_control import (
 )
 
 SHARES = (0.01, 0.6)
-"""Share of a topic's documents that the rule needs, where no topic is judged completely yet: the extremes of replays on
-TREC DL 2019 (1% to 2%), Cranfield (17% to 37%; both alpha 0.1 with 10 to 20 calibration topics) and systematic reviews
-(40% to 58%; alpha 0.2 with 4 to 5), by ``tests/benchmarks/bench_risk_control.py``."""
+"""Share of the collection that each other topic needs, where no topic is judged completely yet: the extremes of replays
+by ``tests/benchmarks/bench_risk_control.py`` on TREC DL 2019 (1% to 2%), Vaswani (5% to 13%) and Cranfield (17% to 37%;
+all for 90% with 10 to 20 calibration topics), and on systematic reviews (40% to 58%; for 80% with 4 to 5)."""
 
 
 def plan_topics(
@@ -30,6 +32,7 @@ def plan_topics(
     family: str,
     selection: int,
     candidates: Sequence[int],
+    in_pool: bool,
 ) -> Plan:
     """Plan what numbers of calibration topics promise and cost in all.
 
@@ -43,13 +46,17 @@ def plan_topics(
         Number of calibration topics that choose the family of rules and do not count towards the promise.
     candidates
         Numbers of calibration topics, including the selection.
+    in_pool
+        The documents are those of a pool.
     """
     if complete:
         costs = costs_from_topics(measure_losses(complete, family), alpha)
         basis = f"{count(len(complete), 'topic')} judged completely"
+    elif in_pool:
+        costs, basis = costs_from_known_pools(documents, alpha), KNOWN_BASIS
     else:
         costs = costs_from_shares(documents, *SHARES)
-        basis = f"replays on other collections ({percent(SHARES[0])} to {percent(SHARES[1])} of the documents)"
+        basis = f"replays of other collections ({percent(SHARES[0])} to {percent(SHARES[1])} of the documents)"
     numbers = [number - selection for number in candidates]
     return _add_selection(plan(topics, documents, alpha, costs, candidates=numbers, basis=basis), selection)
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from math import isfinite, nan
+from math import ceil, isfinite, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from collection.campaign.loop_settings import LoopSettings
 from collection.stopping import Ledger
-from collection.stopping.risk_control import EVERYTHING, Calibration, is_complete
+from collection.stopping.risk_control import (
+    EVERYTHING,
+    RULE_FAMILIES,
+    Calibration,
+    calibrate,
+    is_complete,
+    measure_losses,
+)
 from collection.store import Store
 
 KEY, CLOSED = "calibration_topics", "closed_by_rule"
@@ -54,12 +61,12 @@ class CalibrationRecord:
     """Number of the draw; a second draw is 2."""
     drawn_at: str
     alpha: float
-    delta: float
-    """Part of alpha for bounds that fail; 0 if the topics are judged completely."""
     families: tuple[str, ...]
     selection: int
-    sample: int
-    """Number of random documents in a row that end a calibration topic; 0: it is judged completely."""
+    depth: float
+    """Share of the documents of a calibration topic that is judged in the order of the loop; 1: all."""
+    sample: float
+    """Share of the rest that is drawn at random, behind the depth."""
     topics: dict[str, str]
     """Calibration topics in random order -> their judging modes. With a source, they only check its rule."""
     population: frozenset[str]
@@ -98,12 +105,60 @@ class CalibrationRecord:
         """A text that changes with the draw and with each calibration."""
         return f"{self.draw}:{self.calibrated_at}:{self.pending}"
 
+    def count_left(self, ledger: Ledger) -> int:
+        """Count the judgements until a calibration topic is judged completely, or to the end of its random sample."""
+        complete = ledger.unjudged - ledger.unreachable
+        if self.depth == 1:
+            return complete
+        _, start, size = self._plan_sample(ledger)
+        return min(max(start + size - ledger.judged, 0), complete)
+
     def is_finished(self, ledger: Ledger) -> bool:
-        """Whether a calibration topic is judged to the end: completely, or to the end of its random sample."""
+        """Whether a calibration topic is judged completely, or to the end of its random sample."""
+        return self.count_left(ledger) == 0
+
+    def draws_alone(self, query_id: str, ledger: Ledger) -> bool:
+        """Whether the next documents of a topic are its random sample."""
+        if not self.pending or query_id not in self.topics or self.depth == 1:
+            return False
+        return ledger.judged >= self._plan_sample(ledger)[0] and not self.is_finished(ledger)
+
+    def cut(self, ledger: Ledger) -> tuple[Ledger, int | None]:
+        """Cut a finished topic after its random sample, whose size was fixed, and return the depth; None: complete."""
         if is_complete(ledger):
-            return True
+            return ledger, None
+        _, start, size = self._plan_sample(ledger)
+        return ledger.prefix(min(start + size, ledger.judged)), start
+
+    def calibrate(self, ledgers: Sequence[Ledger]) -> Calibration:
+        """Calibrate the rule on the calibration topics, in their order."""
+        cut = [self.cut(ledger) for ledger in ledgers]
+        return calibrate(
+            [ledger for ledger, _ in cut],
+            self.alpha,
+            families=self.families,
+            selection=self.selection,
+            depths=[depth for _, depth in cut],
+        )
+
+    def measure_check(self, ledgers: Sequence[Ledger]) -> tuple[float, ...]:
+        """Measure the losses of the topics that check the rule of a source."""
+        rule = self.calibration
+        assert rule is not None
+        measured = measure_losses(ledgers, rule.family)
+        place = int(np.flatnonzero(RULE_FAMILIES[rule.family].settings == rule.setting)[0])
+        return tuple(measured.losses[:, place].tolist())
+
+    def _plan_sample(self, ledger: Ledger) -> tuple[int, int, int]:
+        """Judgements before draws are asked for, judgements before the sample, and the size of the sample.
+
+        Ranked documents that annotators held at the depth are judged behind it, and move the start of the sample.
+        """
+        documents = ledger.size - ledger.unreachable
+        depth = ceil(self.depth * documents)
         ranked = np.flatnonzero(~ledger.drawn)
-        return 0 < self.sample <= ledger.judged - (int(ranked[-1]) + 1 if len(ranked) else 0)
+        start = max(depth, int(ranked[-1]) + 1 if len(ranked) else 0)
+        return depth, start, ceil(self.sample * (documents - depth))
 
     def concerns(self, query_id: str) -> bool:
         """Whether a round of a topic may end it."""

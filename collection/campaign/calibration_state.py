@@ -73,7 +73,7 @@ class CalibrationState:
     topics: tuple[TopicProgress, ...] = ()
     """The calibration topics; with a source, those that check its rule."""
     left: int = 0
-    """Documents of the calibration topics to be judged; with random samples, at most so many."""
+    """Documents of the calibration topics to be judged."""
     seconds: float | None = None
     """Estimated time for these."""
     notes: tuple[str, ...] = ()
@@ -129,6 +129,8 @@ class CalibrationFacts:
     """All topics by query_id, with the columns :data:`TOPICS`."""
     left: Mapping[str, int]
     """Documents of each calibration topic to be judged; 0: it is judged to the end."""
+    blind: Sequence[str]
+    """Calibration topics whose random sample could not reach every document."""
     closed: Mapping[str, ClosedByRule]
     skipped: Mapping[str, int]
     """Skipped unjudged documents by topic."""
@@ -163,7 +165,7 @@ def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationS
         report += " Documents outside the pool are not covered."
     return CalibrationState(
         phase,
-        word_headline(progress, left, seconds, source=record.source, deep=bool(record.sample)),
+        word_headline(progress, left, seconds, source=record.source),
         report,
         1 - record.alpha,
         record.source,
@@ -239,6 +241,9 @@ def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: p
     if changed := [q for q, mode in record.topics.items() if topics.loc[q, "when_open"] != mode]:
         names = name_topics(changed, "is a calibration topic and has", "are calibration topics and have")
         yield f"{names} another judging mode than at the draw: the topics are no longer judged alike."
+    if facts.blind:
+        names = name_topics(list(facts.blind), "is a calibration topic whose", "are calibration topics whose")
+        yield f"{names} random sample did not reach documents that others held: unjudged documents count as relevant."
     if (number := len(topics) - record.topics_then) > 0:
         was, it = plural(number, "was", "were"), plural(number, "it", "them")
         yield (
@@ -251,7 +256,7 @@ def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: p
         yield f"{count(number, 'other topic')} {was} closed by hand: the promise does not cover {it}."
 
 
-def word_headline(topics: Sequence[TopicProgress], left: int, seconds: float | None, *, source: str, deep: bool) -> str:
+def word_headline(topics: Sequence[TopicProgress], left: int, seconds: float | None, *, source: str) -> str:
     """Write how far the calibration topics are judged."""
     done, name = sum(topic.finished for topic in topics), "topic" if source else "calibration topic"
     checks = " to check the rule" if source else ""
@@ -259,7 +264,7 @@ def word_headline(topics: Sequence[TopicProgress], left: int, seconds: float | N
     if done == len(topics):
         return f"{far}."
     time = "" if seconds is None else f", about {duration(seconds)}"
-    return f"{far}; {'at most ' * deep}{count(left, 'document')} left{time}."
+    return f"{far}; {count(left, 'document')} left{time}."
 
 
 def name_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -37,7 +37,6 @@ from collection.stopping.risk_control import (
     Plan,
     calibrate,
     is_complete,
-    measure_losses,
     required_topics,
 )
 from collection.store import Store
@@ -47,9 +46,6 @@ ANY = "any"
 
 CHECKED = 5
 """Number of topics that check the rule of another campaign, if none is given."""
-
-SAMPLED_DELTA = 0.2
-"""Part of alpha for bounds that fail, where calibration topics end with a random sample."""
 
 NO_TOPICS = "No calibration topics are drawn."
 
@@ -93,9 +89,8 @@ class CalibrationTopics:
             raise InputError(f"candidates: expected numbers from {selection:,} to {len(eligible) - 1:,}, found {few}")
         ours = topics.loc[eligible]
         complete = [one for one in self._ledgers(ours.index[ours["judged"] >= ours["size"]]) if is_complete(one)]
-        return plan_topics(
-            complete, len(eligible), round(float(ours["size"].mean())), alpha, family, selection, candidates
-        )
+        documents, in_pool = round(float(ours["size"].mean())), bool(ours["in_pool"].any())
+        return plan_topics(complete, len(eligible), documents, alpha, family, selection, candidates, in_pool)
 
     def start(
         self,
@@ -104,7 +99,8 @@ class CalibrationTopics:
         topics: int | None = None,
         family: str = DEFAULT_FAMILY,
         selection: int = 0,
-        sample: int = 0,
+        depth: float = 1.0,
+        sample: float = 0.0,
         source: Path | str | None = None,
     ) -> CalibrationRecord:
         """Draw calibration topics at random among the open topics in a loop.
@@ -120,8 +116,9 @@ class CalibrationTopics:
             Name in :data:`~collection.stopping.risk_control.RULE_FAMILIES`, or :data:`ANY`.
         selection
             Number of calibration topics that choose the family and do not count towards the promise.
-        sample
-            Number of random documents in a row that end a calibration topic; 0: it is judged completely.
+        depth, sample
+            Share of a calibration topic's documents to judge in the order of the loop, and share of the rest to draw at
+            random behind it. By default calibration topics are judged completely.
         source
             Directory of another campaign, whose completely judged topics calibrate the rule. It is not changed.
 
@@ -136,18 +133,20 @@ class CalibrationTopics:
         families = tuple(entry.name for entry in RULE_FAMILIES) if family == ANY else (RULE_FAMILIES[family].name,)
         if len(families) > 1 and not selection:
             raise InputError("selection: expected 1 or more topics that choose the family of rules, found 0")
-        if sample and loop.draws_after == 0:
-            raise InputError("sample: expected 0 while the loop draws no random documents; turn them on first")
-        if sample < 0 or selection < 0:
-            raise InputError(f"sample and selection: expected 0 or more, found {sample} and {selection}")
-        delta = SAMPLED_DELTA * alpha if sample and source is None else 0.0
+        if not 0 < depth <= 1 or not 0 <= sample <= 1 or (depth < 1) != (sample > 0):
+            raise InputError(
+                "depth and sample: expected shares above 0 and up to 1, or a depth of 1 without a sample, "
+                f"found {depth:g} and {sample:g}"
+            )
+        if selection < 0:
+            raise InputError(f"selection: expected 0 or more topics, found {selection}")
         chosen, title = None, ""
         if source is not None:
             title, ledgers = read_source(Path(source))
             chosen = calibrate(ledgers, alpha, families=families, selection=selection, source=title)
             if not chosen.promises:
                 raise CampaignError(f"{source}: {chosen.report[0].lower()}{chosen.report[1:]}")
-        needed = required_topics(alpha, delta)
+        needed = required_topics(alpha)
         table = self._topics()
         eligible = self._eligible(table)
         if source is None:
@@ -169,10 +168,10 @@ class CalibrationTopics:
                 draw=draw,
                 drawn_at=clock.now(),
                 alpha=alpha,
-                delta=delta,
                 families=families,
                 selection=selection,
-                sample=sample if source is None else 0,
+                depth=depth if source is None else 1.0,
+                sample=sample if source is None else 0.0,
                 topics={str(query_id): str(table.loc[query_id, "mode"]) for query_id in order[:number]},
                 population=frozenset(eligible),
                 topics_then=len(table),
@@ -207,18 +206,12 @@ class CalibrationTopics:
                     f"{len(left):,} of {count(len(ledgers), 'calibration topic')} {plural(len(left), 'is', 'are')} not "
                     f"judged to the end: {join_first(left, states.NAMED)}"
                 )
-            given = list(ledgers.values())
-            if record.source:
-                known = record.calibration
-                assert known is not None
-                measured = measure_losses(given, known.family)
-                place = int(np.flatnonzero(RULE_FAMILIES[known.family].settings == known.setting)[0])
-                record = self._calibrated(record, check=tuple(measured.losses[:, place].tolist()))
-                chosen = known
+            known = list(ledgers.values())
+            chosen = record.calibration if record.source else None
+            if chosen is not None:
+                record = self._calibrated(record, check=record.measure_check(known))
             else:
-                chosen = calibrate(
-                    given, record.alpha, families=record.families, selection=record.selection, delta=record.delta
-                )
+                chosen = record.calibrate(known)
                 record = self._calibrated(record, chosen=records.plain(chosen))
             records.write(self.store, record)
             for query_id, ledger in ledgers.items():
@@ -277,7 +270,7 @@ class CalibrationTopics:
         judgeable, modes = np.flatnonzero(self.loop_scope.judgeable()), self.settings.modes_when_open()
         for query_id in record.topics:
             left = len(self._unjudged(query_id, modes[query_id] in IN_POOL, judgeable))
-            if left and not (record.sample and record.is_finished(self.active_learning.ledger(query_id))):
+            if left and (record.depth == 1 or not record.is_finished(self.active_learning.ledger(query_id))):
                 return False
         self.calibrate()
         return True
@@ -370,12 +363,17 @@ class CalibrationTopics:
             return CalibrationState("none", NO_TOPICS, closed=states.list_closed(topics, closed))
         judgeable, in_pool = np.flatnonzero(self.loop_scope.judgeable()), topics["in_pool"].to_dict()
         left = {q: len(self._unjudged(q, in_pool[q], judgeable)) for q in record.topics}
-        sampled = [q for q in record.topics if left[q] and record.sample]
-        ended = {q for q, ledger in zip(sampled, self._ledgers(sampled), strict=True) if record.is_finished(ledger)}
+        blind = []
+        if record.depth < 1:
+            for query_id, ledger in zip(record.topics, self._ledgers(record.topics), strict=True):
+                left[query_id] = record.count_left(ledger)
+                whole, start = record.cut(ledger)
+                blind += [query_id] if start is not None and whole.out_of_reach[start:].any() else []
         loop = self.settings.loop()
         facts = CalibrationFacts(
             topics,
-            {q: 0 if q in ended else number for q, number in left.items()},
+            left,
+            blind,
             closed,
             {q: number for q, (number, _) in self.store.judgements.skipped().items()},
             self._pace(),

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     help="Family of stopping rules (`cleverdon methods families`), or any.",
 )
 @click.option("--selection", type=COUNT, metavar="M", help="Calibration topics that choose among families (any).")
-@click.option("--sample", type=COUNT, metavar="N", help="Random documents in a row that end a calibration topic.")
+@click.option(
+    "--depth", type=float, default=1.0, metavar="SHARE", help="Share of a calibration topic to judge in order."
+)
+@click.option("--sample", type=float, default=0.0, metavar="SHARE", help="Share of the rest to judge at random.")
 @click.option(
     "--from", "source", type=DIRECTORY_PATH, metavar="DIR", help="Campaign whose judged topics calibrate the rule."
 )
@@ -46,7 +49,8 @@ def calibrate(
     topics: int | None,
     family: str,
     selection: int | None,
-    sample: int | None,
+    depth: float,
+    sample: float,
     source: Path | None,
     planned: bool,
     again: bool,
@@ -77,9 +81,8 @@ def calibrate(
     with Campaign(directory) as campaign, progress_line("reading judgements"):
         service = campaign.calibration_topics
         if starts:
-            service.start(
-                loss, topics=topics, family=family, selection=selection or 0, sample=sample or 0, source=source
-            )
+            chosen = {"family": family, "selection": selection or 0, "depth": depth, "sample": sample}
+            service.start(loss, topics=topics, source=source, **chosen)  # type: ignore[arg-type]
         if again:
             service.calibrate()
         if stop:

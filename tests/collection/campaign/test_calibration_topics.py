@@ -76,13 +76,13 @@ def judge_rest(campaign: Campaign, *topics: str, but: int = 0) -> None:
             judge(campaign, topic, left[: len(left) - but], leased=False)
 
 
-def drive(campaign: Campaign, most: int = 10_000, annotator: str = "ann") -> list[str]:
-    """Judge ten documents after the other where the campaign sends the annotator; the topics in order."""
+def drive(campaign: Campaign, most: int = 10_000, annotator: str = "ann", count: int = 10) -> list[str]:
+    """Judge ten documents, or `count`, after the other where the campaign sends the annotator; the topics in order."""
     visited: list[str] = []
     judged = 0
     while judged < most and (topic := campaign.judging.topic_with_work(annotator)):
         visited += [topic] if topic not in visited[-1:] else []
-        documents = [document.doc_id for document in campaign.judging.next_pairs(annotator, topic, 10).documents]
+        documents = [document.doc_id for document in campaign.judging.next_pairs(annotator, topic, count).documents]
         judge(campaign, topic, documents, annotator)
         judged += len(documents)
     return visited
@@ -160,8 +160,9 @@ def test_a_draw_that_promises_nothing_is_refused(review: Campaign) -> None:
         start(0.2, topics=14)
     with pytest.raises(InputError, match="selection: expected 1 or more"):
         start(0.2, topics=6, family="any")
-    with pytest.raises(InputError, match="sample: expected 0 while the loop draws no random documents"):
-        start(0.2, topics=6, sample=20)
+    for shares in ({"depth": 0.5}, {"sample": 0.5}, {"depth": 0.0, "sample": 0.1}, {"depth": 0.5, "sample": 1.1}):
+        with pytest.raises(InputError, match="depth and sample: expected shares above 0 and up to 1"):
+            start(0.2, topics=6, **shares)
     with pytest.raises(UnknownNameError):
         start(0.2, family="kne")
     with pytest.raises(CampaignError, match="no calibration topics are drawn yet"):
@@ -279,7 +280,7 @@ def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pyte
         failures.append(arguments)
         raise ZeroDivisionError
 
-    monkeypatch.setattr(calibration_topics, "calibrate", fail)
+    monkeypatch.setattr(calibration_record, "calibrate", fail)
     other = next(topic for topic in TOPICS if topic not in drawn)
     assert drive(review, most=3) == drawn[:1]
     assert [review.judging.topic_with_work("ann") for _ in range(2)] == [other] * 2
@@ -434,27 +435,47 @@ def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_calibration_topics_may_end_with_a_random_sample(review: Campaign) -> None:
-    review.settings.set_loop(run=8)
-    drawn = list(review.calibration_topics.start(0.5, topics=2, sample=10).topics)
-    assert set(drive(review, most=100)[:2]) == set(drawn)
+    drawn = list(review.calibration_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
+    assert review.calibration_topics.state().left == 2 * (30 + 12)
+    visited: list[str] = []
+    while review.calibration_topics.state().phase == "calibrating":
+        visited += drive(review, most=3, count=3)
+    assert set(visited) >= set(drawn)
     state = review.calibration_topics.state()
-    assert (state.phase, state.report != "") == ("calibrated", True)
+    assert (state.phase, state.left, state.notes) == ("calibrated", 0, ())
     assert {topic.query_id for topic in state.closed} >= set(drawn)  # nothing more is needed of them
     for topic in drawn:
         ledger = review.active_learning.ledger(topic)
         assert not is_complete(ledger)
-        assert ledger.drawn[-10:].all()
+        assert ledger.drawn.tolist() == [False] * 30 + [True] * 12
+        assert not ledger.out_of_reach.any()
         assert review.settings.mode(topic) == "closed"
     assert "judged deeply, with a random sample of the rest" in state.report
 
 
-def test_the_end_of_a_random_sample(review: Campaign) -> None:
-    review.settings.set_loop(run=8)
-    record = review.calibration_topics.start(0.5, topics=2, sample=3)
-    drawn = [0, 0, 1, 0, 1, 1]
-    assert [record.is_finished(Ledger.of([0] * n, 20, drawn=drawn[:n])) for n in range(7)] == [False] * 7
-    assert record.is_finished(Ledger.of([0] * 7, 20, drawn=[*drawn, 1]))
-    assert record.is_finished(Ledger.of([0] * 3, 3))
+def test_the_random_sample_begins_behind_the_last_ranked_document(review: Campaign) -> None:
+    record = review.calibration_topics.start(0.5, topics=2, depth=0.25, sample=0.2)  # 5 of 20, and 3 of the other 15
+    topic = next(iter(record.topics))
+    drawn = [0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 1]
+    ledgers = [Ledger.of([0] * n, 20, drawn=drawn[:n]) for n in range(len(drawn) + 1)]
+    assert [record.count_left(ledger) for ledger in ledgers] == [8, 7, 6, 5, 4, 3, 2, 3, 2, 1, 0, 0]
+    assert [record.draws_alone(topic, ledger) for ledger in ledgers] == [False] * 5 + [True] * 5 + [False] * 2
+    assert not record.draws_alone("another", ledgers[6])
+    cut, depth = record.cut(ledgers[-1])
+    assert (cut.judged, depth) == (10, 7)
+    complete = Ledger.of([0] * 3, 3)
+    assert record.is_finished(complete)
+    assert record.cut(complete) == (complete, None)
+
+
+@pytest.mark.slow
+def test_a_sample_that_did_not_reach_every_document_is_named(review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
+    judge_rest(review, *drawn, but=30)
+    review.judging.next_pairs("bob", drawn[0], 5)  # and never judges them
+    documents = [document.doc_id for document in review.judging.next_pairs("ann", drawn[0], 12).documents]
+    judge(review, drawn[0], documents)
+    assert f"Topic {drawn[0]} is a calibration topic whose random sample did not reach documents" in notes(review)
 
 
 # The plan
@@ -467,7 +488,7 @@ def test_the_plan(review: Campaign) -> None:
     assert [row.promises for row in before.rows] == [False, True, True]
     assert [row.calibration_judgements for row in before.rows] == [180, 240, 420]
     assert before.rows[1].total.high == pytest.approx(240 + 10 * 36)
-    assert before.basis == "replays on other collections (1% to 60% of the documents)"
+    assert before.basis == "replays of other collections (1% to 60% of the documents)"
     chosen = review.calibration_topics.plan(0.2, selection=2, candidates=[5, 9]).rows
     assert [row.promises for row in chosen] == [False, True]
     assert chosen[1].calibration_judgements == 540
