@@ -33,6 +33,7 @@ def plan_topics(
     selection: int,
     candidates: Sequence[int],
     in_pool: bool,
+    judged: int,
 ) -> Plan:
     """Plan what numbers of calibration topics promise and cost in all.
 
@@ -48,6 +49,8 @@ def plan_topics(
         Numbers of calibration topics, including the selection.
     in_pool
         The documents are those of a pool.
+    judged
+        Judgements in a calibration topic.
     """
     if complete:
         costs = costs_from_topics(measure_losses(complete, family), alpha)
@@ -58,19 +61,20 @@ def plan_topics(
         costs = costs_from_shares(documents, *SHARES)
         basis = f"replays of other collections ({percent(SHARES[0])} to {percent(SHARES[1])} of the documents)"
     numbers = [number - selection for number in candidates]
-    return _add_selection(plan(topics, documents, alpha, costs, candidates=numbers, basis=basis), selection)
+    made = plan(topics, documents, alpha, costs, candidates=numbers, basis=basis, calibration_documents=judged)
+    return _add_selection(made, selection, judged)
 
 
-def _add_selection(made: Plan, selection: int) -> Plan:
+def _add_selection(made: Plan, selection: int, judged: int) -> Plan:
     """Add the topics of the selection to each row of a plan; rows that leave no other topic are left out."""
     rows = []
     for row in made.rows if selection else ():
         each = (row.per_topic.low, row.per_topic.expected, row.per_topic.high)
         whole = (row.total.low, row.total.expected, row.total.high)
-        total = [all_ + selection * (made.documents - one) for all_, one in zip(whole, each, strict=True)]
+        total = [all_ + selection * (judged - one) for all_, one in zip(whole, each, strict=True)]
         number = row.calibration_topics + selection
         if number < made.topics:
-            judgements = row.calibration_judgements + selection * made.documents
+            judgements = row.calibration_judgements + selection * judged
             rows.append(
                 replace(row, calibration_topics=number, calibration_judgements=judgements, total=CostRange(*total))
             )

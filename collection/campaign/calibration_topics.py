@@ -65,12 +65,19 @@ class CalibrationTopics:
     _failed: str = field(default="", init=False)
 
     def plan(
-        self, alpha: float = 0.1, *, family: str = DEFAULT_FAMILY, selection: int = 0, candidates: Sequence[int] = ()
+        self,
+        alpha: float = 0.1,
+        *,
+        family: str = DEFAULT_FAMILY,
+        selection: int = 0,
+        depth: float = 1.0,
+        sample: float = 0.0,
+        candidates: Sequence[int] = (),
     ) -> Plan:
         """Plan what numbers of calibration topics (`candidates`, including the selection) promise and cost in all.
 
         The costs of the other topics come from the topics that are judged completely; without any, they are a range.
-        For :data:`ANY` family, the costs are those of the default.
+        For :data:`ANY` family, the costs are those of the default. The other parameters are those of :meth:`start`.
 
         Raises
         ------
@@ -90,7 +97,8 @@ class CalibrationTopics:
         ours = topics.loc[eligible]
         complete = [one for one in self._ledgers(ours.index[ours["judged"] >= ours["size"]]) if is_complete(one)]
         documents, in_pool = round(float(ours["size"].mean())), bool(ours["in_pool"].any())
-        return plan_topics(complete, len(eligible), documents, alpha, family, selection, candidates, in_pool)
+        judged = round(documents * (depth + (1 - depth) * sample))
+        return plan_topics(complete, len(eligible), documents, alpha, family, selection, candidates, in_pool, judged)
 
     def start(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -77,12 +77,12 @@ def calibrate(
         if share is not None and not 0 < share < 1:
             raise click.BadParameter(f"expected a share between 0 and 1, found {share:g}", param_hint=name)
     loss = alpha if alpha is not None else 0.1 if recall is None else round(1 - recall, 9)
+    chosen: dict[str, Any] = {"family": family, "selection": selection or 0, "depth": depth, "sample": sample}
     plan = None
     with Campaign(directory) as campaign, progress_line("reading judgements"):
         service = campaign.calibration_topics
         if starts:
-            chosen = {"family": family, "selection": selection or 0, "depth": depth, "sample": sample}
-            service.start(loss, topics=topics, source=source, **chosen)  # type: ignore[arg-type]
+            service.start(loss, topics=topics, source=source, **chosen)
         if again:
             service.calibrate()
         if stop:
@@ -90,18 +90,18 @@ def calibrate(
         state = service.state()
         shown = planned or (state.phase == "none" and not (starts or again or stop))
         if shown:
-            plan = service.plan(
-                loss, family=family, selection=selection or 0, candidates=[topics] if topics is not None else ()
-            )
+            plan = service.plan(loss, candidates=[topics] if topics is not None else (), **chosen)
     if form == "json":
         print_json({"state": state, "plan": plan})
     elif plan is not None:
-        _print_plan(plan, directory)
+        defaults = {"family": "scaled", "selection": 0, "depth": 1.0, "sample": 0.0}
+        further = [f"--{name} {value}" for name, value in chosen.items() if value != defaults[name]]
+        _print_plan(plan, " ".join([quote(str(directory)), *further]))
     else:
         _print_state(state)
 
 
-def _print_plan(plan: Plan, directory: Path) -> None:
+def _print_plan(plan: Plan, arguments: str) -> None:
     echo(f"{plan.advice}\n")
     rows = [
         [
@@ -118,7 +118,7 @@ def _print_plan(plan: Plan, directory: Path) -> None:
     print_table(names, rows)
     if plan.best is not None:
         number, target = plan.best.calibration_topics, f"{1 - plan.alpha:g}"
-        echo(f"\nStart: cleverdon calibrate {quote(str(directory))} --recall {target} --topics {number}")
+        echo(f"\nStart: cleverdon calibrate {arguments} --recall {target} --topics {number}")
 
 
 def _print_state(state: CalibrationState) -> None:

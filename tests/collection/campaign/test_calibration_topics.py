@@ -493,6 +493,8 @@ def test_the_plan(review: Campaign) -> None:
     assert [row.promises for row in chosen] == [False, True]
     assert chosen[1].calibration_judgements == 540
     assert chosen[1].total.low == pytest.approx(540 + 5 * 0.6)
+    deep = review.calibration_topics.plan(0.2, selection=2, depth=0.5, sample=0.2, candidates=[9]).rows[0]
+    assert (deep.calibration_judgements, deep.total.low) == (9 * 36, pytest.approx(9 * 36 + 5 * 0.6))
     with pytest.raises(InputError, match="candidates: expected numbers from 2 to 13"):
         review.calibration_topics.plan(0.2, selection=2, candidates=[14])
     judge_rest(review, "1", "2", "3")

@@ -27,6 +27,11 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     assert planned.splitlines()[2].split("  ")[0] == "calibration topics"
     assert planned.splitlines()[-1] == f"Start: cleverdon calibrate {directory} --recall 0.8 --topics 4"
     assert "Draw 4 calibration topics" in planned
+    deep = ok("calibrate", directory, "--recall", 0.8, "--depth", 0.5, "--sample", 0.2)
+    assert (
+        deep.splitlines()[-1]
+        == f"Start: cleverdon calibrate {directory} --depth 0.5 --sample 0.2 --recall 0.8 --topics 4"
+    )
 
     started = ok("calibrate", directory, "--recall", 0.8, "--topics", 5, "--family", "fixed")
     assert started.startswith("Recall across topics: judging calibration topics. 0 of 5 calibration topics are judged")
