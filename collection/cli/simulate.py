@@ -152,7 +152,7 @@ def simulate(
             strategies=wanted,
             learners=learners or (recipe.learner,),
             recipe=recipe,
-            **settings | ({} if risk is None else {"stops": _add_betting(settings["stops"]), "target": 1 - risk}),
+            **settings | ({} if risk is None else {"stops": _with_betting(settings["stops"]), "target": 1 - risk}),
             keep_ledgers=risk is not None,
             priors=_read_priors(priors, relevance_level),
             progress=lambda query_id, number: progress(f"topic {query_id}", number, len(all_topics)),
@@ -174,9 +174,9 @@ def simulate(
     print_notices(notices)
 
 
-def _add_betting(stops: tuple[str, ...]) -> tuple[str, ...]:
-    """The stopping rules with the one whose promise holds for each topic."""
-    return stops if "betting" in stops else (*stops, "betting")
+def _with_betting(stops: tuple[str, ...]) -> tuple[str, ...]:
+    """The stopping rules, and the one whose promise holds for each topic."""
+    return tuple(dict.fromkeys((*stops, "betting")))
 
 
 def _print_means(results: Results, target: float, notices: list[str]) -> None:

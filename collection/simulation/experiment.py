@@ -201,7 +201,7 @@ class _Replays:
     def measure_stop(self, rule: str) -> Mapping[str, float]:
         source, known = self.source(rule), STOPPING_RULES[rule].parameters
         positives = int(known.get("positives") or smallest_sample(self.target) or 10) if source == "control" else 0
-        parameters = {"target": self.target} if "target" in known else {}
+        parameters = {} if known.get("target") is None else {"target": self.target}
         return measure_stop(self.case, self.whole(source, positives), rule, parameters, self.recipe.level, self.target)
 
 

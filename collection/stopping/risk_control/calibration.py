@@ -106,6 +106,8 @@ class Calibration:
             return StopDecision(True, "every document that can be judged is judged", 0)
         if not self.promises:
             return StopDecision(False, f"{self._report_missing()[:-1]}; judge every document")
+        if self.setting == EVERYTHING:
+            return StopDecision(False, self.rule)
         reached = float(entry.function(ledger).max())
         place = int(np.flatnonzero(entry.settings == self.setting)[0])
         stop = int(entry.find_stops(ledger)[place])
@@ -205,7 +207,8 @@ def calibrate(
         Number of topics (m) that choose the family and do not count towards the bound, so that the guarantee is not
         spent twice. Use 0 with one family.
     delta, depths
-        For incomplete topics: see :func:`~collection.stopping.risk_control.measure_losses`.
+        For incomplete topics: see :func:`~collection.stopping.risk_control.measure_losses`. Without either, all their
+        unjudged documents count as relevant.
     source
         Name of another collection to which the ledgers belong; empty if they are topics of this campaign.
 

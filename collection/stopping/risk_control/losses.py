@@ -53,13 +53,14 @@ def measure_losses(
     family
         Name in :data:`RULE_FAMILIES`.
     delta
-        How a random sample counts. 0: by an estimate of the loss that is never too small in expectation; the size of
-        the sample must have been fixed before its first draw. Above 0: by an upper confidence bound at 1 - delta, for
-        any random draws, which takes delta from alpha.
+        How random draws count. 0: by an estimate of the loss that is never too small in expectation, if a depth is
+        given. Above 0: by an upper confidence bound at 1 - delta, for any random draws, which takes delta from alpha.
     depths
         For each topic, the number of judgements at the start that were made as in the other topics: the rules read
-        these alone. None: all judgements of a complete topic; of an incomplete one, those before its last unbroken
-        sequence of random draws, which is its random sample.
+        these alone. In an incomplete topic, the judgements after a given depth must be a random sample of all the rest
+        whose size was fixed before its first draw. That is not so if the loop draws until it finds something: such
+        topics have the depth None, which stands for all judgements of a complete topic and, of an incomplete one, for
+        those before its last unbroken sequence of random draws.
 
     Returns
     -------
@@ -70,8 +71,8 @@ def measure_losses(
         - Documents without text (`unreachable`) cannot be judged and may be relevant: they count as relevant and missed
           at every setting, so the promise covers those of the other topics too. To leave them out of it, leave them
           out of the ledger's `size`.
-        - Incomplete topic: F(s) counts documents within the depth alone, and R is estimated (see below), or bounded
-          with every unjudged document as relevant if there is no random sample. A setting that has not stopped within
+        - Incomplete topic: F(s) counts documents within the depth alone, and R is estimated (see below), or every
+          unjudged document counts as relevant if there is no random sample. A setting that has not stopped within
           the depth has the loss at the depth, and costs as much as all documents. The strictest setting judges these.
         - Topic smaller than a setting: the rule never stops, so all documents are judged.
 
@@ -110,7 +111,7 @@ def measure_losses(
         if is_complete(ledger) and not ledger.found and not ledger.unreachable:
             losses[row] = 0.0
         else:
-            losses[row] = 1 - found * _invert_relevant(ledger, depth, delta)
+            losses[row] = 1 - found * _invert_relevant(ledger, given, delta)
         costs[row] = np.where(beyond, ledger.size - ledger.unreachable, stops)
         # All are judged but those that nobody can judge. The fewer others are relevant, the larger is their share.
         losses[row, -1] = ledger.unreachable / max(ledger.found + ledger.unreachable, 1)
@@ -130,18 +131,18 @@ def _find_depth(ledger: Ledger) -> int:
     return int(np.flatnonzero(~ledger.drawn).max(initial=-1)) + 1
 
 
-def _invert_relevant(ledger: Ledger, depth: int, delta: float) -> float:
+def _invert_relevant(ledger: Ledger, depth: int | None, delta: float) -> float:
     """1 / R, or a value that is not larger: always, in expectation, or except with probability delta."""
     certain = ledger.found + ledger.unreachable
     if is_complete(ledger):
         return 1 / max(certain, 1)
     # Draws never reach the unreachable, which are added as relevant.
     reachable = replace(ledger, size=ledger.size - ledger.unreachable, unreachable=0, scores=None)
-    sample = slice(depth, ledger.judged)
     if delta and len(ledger.draws):
         return 1 / max(estimate(reachable, 1 - delta).high + ledger.unreachable, 1)
-    is_sample = depth < ledger.judged and bool(ledger.drawn[sample].all()) and not reachable.out_of_reach[sample].any()
-    if not is_sample:
+    sample = slice(ledger.judged if depth is None else depth, ledger.judged)
+    from_all = ledger.drawn[sample] & (reachable.out_of_reach[sample] == 0)
+    if depth is None or not len(from_all) or not from_all.all():
         return 1 / max(certain + reachable.unjudged, 1)
     hits = int(ledger.relevant[sample].sum())
     return invert_sampled(certain - hits, hits, (ledger.judged - depth) / (reachable.size - depth))

@@ -57,7 +57,7 @@ def test_a_replay_by_hand() -> None:
     losses, costs = np.zeros((4, settings)), np.full((4, settings), 10.0)
     losses[:2, 0], costs[:, 0] = 0.5, 4.0
     measured = {"share": TopicLosses("share", losses, costs)}
-    row = replay_losses(measured, [0.34], calibration_topics=[2], splits=2000).iloc[0]
+    row = replay_losses(measured, [0.34], calibration_topics=[2], splits=1000).iloc[0]
     # (0 + 1) / 3 <= .34 < (.5 + 1) / 3: one of six splits calibrates on the topics without a loss, and costs 4.
     assert row["promised"]
     assert row["recall"] == pytest.approx(1 - 0.5 / 6, abs=0.02)
@@ -80,7 +80,7 @@ def test_the_same_seed_gives_the_same_splits() -> None:
 
 def test_a_family_chosen_by_other_topics_keeps_the_promise() -> None:
     measured = {name: measure_losses(generate(30, 3), name) for name in FAMILIES}
-    row = replay_selection(measured, 0.2, calibration_topics=14, selection=5, splits=300).iloc[0]
+    row = replay_selection(measured, 0.2, calibration_topics=14, selection=5, splits=150).iloc[0]
     assert (row["family"], row["promised"]) == ("chosen", True)
     assert row["recall"] >= 0.8
     assert not replay_selection(measured, 0.2, calibration_topics=8, selection=5, splits=5)["promised"].item()
