@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import pickers, topic_editor, widgets
+from annotate.elements import calibration_planner, pickers, topic_editor, widgets
 from collection.active_learning.learners import LEARNERS
 from collection.campaign.loop_settings import DECISIVE, LOOPING, MODES, describe_mode
 from collection.phrases import count, join, percent_down, plural
@@ -105,7 +105,9 @@ with st.expander("Advanced"):
         wanted["evidence"] = pickers.pick("Use of runs", EVIDENCE, settings.evidence, "evidence", captions=[])
 with cautions:
     if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"] and by != DECISIVE:
-        st.warning("Without random documents, recall cannot be estimated and no stopping guarantee holds.")
+        st.warning(
+            "Without random documents, recall cannot be estimated and no stopping guarantee holds for single topics."
+        )
     if wanted["explain"] == "terms and runs":
         is_blind = campaign.settings.assignment().blind
         hidden = "Ranks in the runs are hidden from annotators while judging is blind (page Assign)."
@@ -115,6 +117,8 @@ widgets.save_button(wanted, settings, campaign.settings.set_loop, "Saved. It app
 if modes:
     with st.expander("Judging mode of each topic"):
         topic_editor.draw_modes(MODE_LABELS)
+if looping:
+    calibration_planner.draw()
 if not by_model:
     st.stop()
 state, documents = campaign.features.state(), counts["documents"]

@@ -55,6 +55,8 @@ elif goal:
     done = f"{made:,} of {several if goal > state['pool'] else count(goal, 'pair') + ' judged'}"
     cannot = f"; annotators could not judge {count(state['cannot_judge'], 'pair')}" if state["cannot_judge"] else ""
     st.progress(made / goal, done + cannot)
+if across := state.get("recall_across_topics"):
+    st.caption(widgets.plain(across))
 widgets.missing_texts(topic["without_text"] for topic in state["per_topic"])
 if state["missing_documents"] and not state["without_text"]:
     without = count(state["missing_documents"], "pooled document")

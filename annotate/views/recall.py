@@ -6,7 +6,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.charts.recall import draw_recall, intervals_chart
-from annotate.elements import display, recall_table, widgets
+from annotate.elements import display, recall_promise, recall_table, widgets
 from annotate.elements.columns import text
 from annotate.elements.service_cache import cached
 from collection.campaign.recall import describe_ready, name_scope
@@ -18,6 +18,7 @@ settings = campaign.settings.loop()
 goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
 
 st.title("Recall")
+recall_promise.draw()
 if not counts["judgements"]:
     widgets.stop_with_next_step("This campaign has no judgements yet; recall is estimated from them.")
 key = campaign.recall.cache_key()

@@ -12,6 +12,7 @@ from collection.campaign.adjudication import Adjudication
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.assignments import Assignments
 from collection.campaign.calibration import Calibration
+from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.click_logs import ClickLogs
 from collection.campaign.collection_card import CollectionCard
 from collection.campaign.collection_export import CollectionExport
@@ -58,7 +59,7 @@ class Campaign:
     - `importer`, `corpus`, `pools`: files in, topics and documents, pairs to judge
     - `accounts`, `assignments`, `calibration`, `settings`: who judges what, and how
     - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
-    - `active_learning`, `features`, `budget`, `recall`, `system_order`: the loop, and when to stop
+    - `active_learning`, `features`, `budget`, `recall`, `calibration_topics`, `system_order`: loop, and when to stop
     - `agreement`, `qrels`, `evaluation`, `explanations`: results
     - `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
     - `overview`, `progress`, `search`, `near_duplicates`, `document_view`, `server_state`: what the pages show
@@ -119,9 +120,10 @@ class Campaign:
         self.active_learning = learning = ActiveLearning(
             store, directory, self.id, settings, corpus, features, scope, order
         )
+        self.calibration_topics = topics = CalibrationTopics(store, self.id, settings, corpus, scope, learning)
         demand = JudgingDemand(store, self.id, settings)
         self.judging = judging = Judging(
-            store, self.id, grades, settings, progress, calibration, scope, budget, learning, demand
+            store, self.id, grades, settings, progress, calibration, scope, budget, learning, demand, topics
         )
         self.importer = Importer(store, directory, grades, settings, corpus, judging)
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
@@ -137,10 +139,10 @@ class Campaign:
         self.pools = Pools(store, settings, corpus, assignments)
         self.clicks = ClickLogs(store, directory, self.title)
         self.training_data = TrainingData(store, directory, self.title, grades, settings, corpus, tasks, qrels)
-        self.overview = Overview(store, self.title, grades, settings, progress, budget, tasks)
+        self.overview = Overview(store, self.title, grades, settings, progress, budget, tasks, topics)
         self.export = Exporter(store, directory, view, tasks, qrels, agreement)
         self.collection_card = card = CollectionCard(
-            store, self.title, grades, settings, corpus, progress, tasks, qrels, agreement, recall
+            store, self.title, grades, settings, corpus, progress, tasks, qrels, agreement, recall, topics
         )
         self.collection_export = CollectionExport(store, directory, corpus, view, progress, tasks, qrels, card)
 

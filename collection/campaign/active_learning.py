@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from collection import clock, pooling
 from collection.active_learning import training_round
-from collection.campaign import stored_runs
+from collection.campaign import calibration_record, stored_runs
 from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
 from collection.campaign.loop_round import ExplainableRound, LoopRound, TopicRankings
@@ -30,6 +31,9 @@ MAX_SPACES = 16
 
 MAX_RANKINGS = 16
 """Number of topics with cached rankings of the runs."""
+
+
+log = logging.getLogger(__name__)
 
 
 def seed_of(*parts: object) -> int:
@@ -71,6 +75,7 @@ class ActiveLearning:
             count = self._usual_count(query_id)
         model_round = self.store.judgements.logged_in(query_id)
         judgements = self.store.judgements.current_judgements(query_id)
+        stop, draws_alone = self._find_stop(query_id, judgements)
         judgements = judgements[judgements["row"] < len(space.allowed)]
         once = reduce_to_documents(judgements)
         is_graded = once["relevance"].notna()
@@ -103,7 +108,7 @@ class ActiveLearning:
             left,
             seed_of(self.campaign_id, query_id, model_round, "draws"),
             run=settings.draws_after,
-            share=settings.control,
+            share=1.0 if draws_alone else settings.control,
             turns=topic.from_loop,
         )
         names = self.store.corpus.doc_ids([c.row for c in chosen])
@@ -113,9 +118,34 @@ class ActiveLearning:
         ]
         ended = not by_model and len(ranking.rows) < count
         made = LoopRound(
-            query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended, len(judged), topics
+            query_id,
+            mode,
+            model_round,
+            selections,
+            int(left.sum()),
+            ranking.came_by,
+            key,
+            ended,
+            len(judged),
+            topics,
+            stop,
         )
         return ExplainableRound(made, space, ranking)
+
+    def _find_stop(self, query_id: str, judgements: pd.DataFrame) -> tuple[calibration_record.RuleStop | None, bool]:
+        """Return why a topic ends with these judgements, and whether it only draws random documents from now on.
+
+        A failure is logged and never keeps anybody from judging.
+        """
+        try:
+            record = calibration_record.read(self.store)
+            if record is None or not record.concerns(query_id):
+                return None, False
+            ledger = self.build_ledger(query_id, judgements, self.loop_scope.judgeable())
+            return record.find_stop(query_id, ledger), record.draws_alone(query_id, ledger)
+        except Exception:
+            log.exception("the stopping rule failed in topic %s", query_id)
+            return None, False
 
     def space(self, query_id: str) -> training_round.Space:
         """Return the documents, words and runs of a topic's loop; cached."""

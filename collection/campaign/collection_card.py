@@ -17,6 +17,7 @@ from collection import adjudication, clock, export, formats
 from collection.adjudication import ChosenRule
 from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.agreement import AgreementStudy
+from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.corpus import Corpus
 from collection.campaign.progress import Progress
 from collection.campaign.qrels import QrelsBuilder, RuleChoice, of_topics
@@ -70,6 +71,7 @@ class CollectionCard:
     qrels: QrelsBuilder
     agreement: AgreementStudy
     recall: RecallEstimates
+    calibration_topics: CalibrationTopics
 
     def facts(
         self,
@@ -175,12 +177,29 @@ class CollectionCard:
             "recall": export.of_recall(
                 self.corpus.in_topic_order(self.recall.table()), self.settings.loop().confidence
             ),
+            **self._promise_facts(),
             "runs": self.store.corpus.runs()[["run", "topics", "rows", "deepest", "sha256"]].to_dict("records"),
             "guidelines": self.store.settings.text("guidelines"),
             "topic_notes": self.store.corpus.topic_notes(),
             "files": [],
         }
         return export.plain(facts)
+
+    def _promise_facts(self) -> Facts:
+        """``recall_across_topics``: the guaranteed recall with its assumptions; nothing without a calibrated rule."""
+        state = self.calibration_topics.state()
+        if state.phase not in ("calibrated", "impossible"):
+            return {}
+        facts = {
+            "promise": state.report,
+            "kept": state.phase == "calibrated" and not state.in_doubt,
+            "expected_recall": state.target,
+            "source": state.source,
+            "limits": list(state.notes),
+            "calibration_topics": [] if state.source else [topic.query_id for topic in state.topics],
+            "closed": [topic.query_id for topic in state.closed if not topic.reopened],
+        }
+        return {"recall_across_topics": facts}
 
     def _exported(self, qrels: pd.DataFrame, corpus: CorpusChoice) -> int:
         """Number of documents in the collection."""

@@ -11,6 +11,7 @@ import numpy as np
 from collection import assignment, clock
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.calibration import Calibration
+from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.decision_checks import check_annotator, check_judgement
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.judging_demand import JudgingDemand
@@ -48,6 +49,7 @@ class Judging:
     budget: JudgingBudget
     active_learning: ActiveLearning
     demand: JudgingDemand
+    calibration_topics: CalibrationTopics
 
     def next_pairs(
         self,
@@ -113,14 +115,18 @@ class Judging:
         """Find a topic that has documents for the annotator now, or return None.
 
         Starts behind the topic `after`, which is excluded itself; or takes the first of the topics `among`, if any.
+        Calibration topics come first.
         """
         if first := self.store.assignments.calibration_left(annotator):
             return next((query_id for query_id in first if query_id not in {*exclude, after}), None)
-        mine, modes, at = self.store.assignments.topics_for(annotator), self.settings.modes(), clock.seconds()
+        mine, at = self.store.assignments.topics_for(annotator), clock.seconds()
         start = mine.index(after) + 1 if after in mine else 0
+        in_order = self.calibration_topics.put_first(mine[start:] + mine[:start])  # may close topics
+        modes = self.settings.modes()
         standings = self.progress.standings(annotator, None)
-        ordered = [query_id for query_id in among if query_id in mine] if among else mine[start:] + mine[:start]
-        for query_id in ordered:
+        if among:
+            in_order = [query_id for query_id in among if query_id in mine]
+        for query_id in in_order:
             if query_id in {*exclude, after} or modes[query_id] == "closed":
                 continue
             pool, done, _ = standings[query_id]
@@ -198,6 +204,8 @@ class Judging:
         if self.settings.loop().budget:
             self.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
         with self.store.transaction():
+            if self.calibration_topics.settle(made):
+                return NextPairs([], list(holding), [], None)
             unavailable = self.store.queue.count_unavailable(query_id, at, annotator)
             since = self.store.judgements.logged_in(query_id) - made.model_round
             enough = length + len(holding) + unavailable + since + SPARE

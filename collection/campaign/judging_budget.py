@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection import clock
+from collection.campaign.calibration_record import pending_topics
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import LOOPING
 from collection.campaign.results import BudgetState
@@ -64,9 +65,11 @@ class JudgingBudget:
         """Return how many more documents of a topic the budgets allow; None without a budget.
 
         Leases count as judged, except those of `annotator` in this topic, or with `alone` in all topics. The budget of
-        all topics is shared by :func:`shares`.
+        all topics is shared by :func:`shares`. Calibration topics are judged to the end without one.
         """
         settings, at = self.settings.loop(), clock.seconds()
+        if (settings.budget or settings.topic_budget) and query_id in pending_topics(self.store):
+            return None
         rooms = []
         if settings.topic_budget:
             rooms.append(settings.topic_budget - self.store.queue.count_taken(query_id, at, annotator))
@@ -115,7 +118,13 @@ class JudgingBudget:
             settings.get("topic_budget", 0),
             self.store.queue.count_taken_by_topic(math.inf),  # without leases
             [query_id for query_id, mode in modes.items() if mode in LOOPING],
+            [query_id for query_id in pending_topics(self.store) if self._has_documents(query_id)],
         )
+
+    def _has_documents(self, query_id: str) -> bool:
+        """Whether a topic's loop has unjudged documents."""
+        rows = self.loop_scope.loop_rows().get(query_id)
+        return rows is not None and not np.isin(rows, self.store.judgements.judged_rows(query_id)).all()
 
     def used_up(self, query_id: str) -> str:
         """Describe the budget that is used up in a topic's loop; empty if none is."""
@@ -123,6 +132,8 @@ class JudgingBudget:
         if self.settings.mode(query_id) not in LOOPING or not (settings.budget or settings.topic_budget):
             return ""
         state = self.state()
+        if query_id in state.exempt:
+            return ""
         if state.total_used_up:
             return f"The campaign's judgement budget ({state.budget:,}) is used up"
         if state.topic_used_up(query_id):

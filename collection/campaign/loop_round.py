@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.active_learning import training_round
+from collection.campaign.calibration_record import RuleStop
 from collection.pooling import Indices
 from collection.store import Selection
 
@@ -35,6 +36,8 @@ class LoopRound(NamedTuple):
     """Number of graded documents that the order is based on."""
     topics: tuple[str, ...] = ()
     """If the comparison of systems selects: the topics of the pairs to judge next, most decisive first."""
+    stop: RuleStop | None = None
+    """Why the topic ends here, if its calibration or a calibrated stopping rule says so."""
 
     @property
     def complete(self) -> bool:

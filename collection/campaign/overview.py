@@ -7,6 +7,8 @@ from math import isnan
 from typing import Any
 
 from collection import preferences
+from collection.campaign import calibration_record
+from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.loop_settings import LOOPING
 from collection.campaign.progress import Progress
@@ -40,12 +42,13 @@ class Overview:
     progress: Progress
     budget: JudgingBudget
     topic_tasks: TopicTasks
+    calibration_topics: CalibrationTopics
 
     def status(self) -> dict[str, Any]:
         """Return the summary of `cleverdon status` and the Overview page, as plain data.
 
         Sums of :meth:`.Progress.topics` have the same names, except that ``left`` is ``remaining``; ``outside_pool``
-        counts judged pairs outside the pool.
+        counts judged pairs outside the pool. ``recall_across_topics`` is missing without calibration topics.
         """
         progress = self.progress.topics()
         annotators = self.store.judgements.annotators()
@@ -62,6 +65,7 @@ class Overview:
             "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.corpus.missing_documents()),
             "budget": self.budget.state().words,
+            **({"recall_across_topics": across} if (across := self.calibration_topics.state().summary) else {}),
             "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
             "next": self.next_step()._asdict(),
@@ -113,6 +117,10 @@ class Overview:
         held = f" {missing} {IMPORT_TEXTS}" if missing else ""
         loop, modes = self.settings.loop(), self.settings.modes().values()
         decisive = sum(mode in LOOPING for mode in modes) if loop.by_system_order else 0
+        record = calibration_record.read(self.store)
+        until = "until Recall advises to stop"
+        if record is not None:
+            until = "to the end, calibration topics first" if record.pending else "until the stopping rule closes them"
         used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
         steps = [
             (not counts["topics"], "import", f"Import {absent}."),
@@ -126,7 +134,7 @@ class Overview:
             (
                 in_loop and counts["documents"],
                 "judge",
-                f"Judge {count(in_loop, 'topic')} in the loop until Recall advises to stop{others}.{held}",
+                f"Judge {count(in_loop, 'topic')} in the loop {until}{others}.{held}",
             ),
             (
                 not counts["pool"] and not counts["runs"] and counts["judgements"],

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from collection.campaign import calibration_record
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.corpus import Corpus
 from collection.campaign.loop_scope import LoopScope
@@ -76,6 +77,12 @@ OUTSIDE = " Documents outside the pool are not covered."
 IMPORT_TEXTS = "import the missing texts"
 """Advice if only documents without a text are left, or too many of them for a guarantee."""
 
+JUDGE_ON = "calibration topic: judge to the end"
+"""Advice for calibration topics, whatever the recall is."""
+
+CLOSED_BY_RULE = "closed by the stopping rule"
+"""Advice for topics that are closed by a rule whose recall is guaranteed across topics."""
+
 
 @dataclass(eq=False)
 class RecallEstimates:
@@ -99,6 +106,8 @@ class RecallEstimates:
         decision = _unless_skipped(advise(ledger, settings.target, settings.confidence), drawn)
         in_pool = self.settings.modes_when_open()[query_id] in IN_POOL
         texts = _promise_and_advice(ledger, decision, settings, mode, in_pool)
+        decision, advice = self._ending(query_id, ledger, decision, texts[1])
+        texts = (f"{texts[0]}{self._describe_ending(query_id, advice)}", advice)
         counts = (ledger.judged, ledger.found, ledger.size, ledger.unreachable)
         notes, rules = _notes(judgements, scope, settings.level, ledger, skipped), _rules(ledger, settings)
         cost = _describe_cost(ledger, known)
@@ -129,6 +138,7 @@ class RecallEstimates:
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
             decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
             _, advice = _promise_and_advice(ledger, decision, settings, mode, in_pool)
+            decision, advice = self._ending(query_id, ledger, decision, advice)
             known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
             counts = (ledger.judged, ledger.found, ledger.unreachable)
             of = "pool" if in_pool else "collection"
@@ -137,11 +147,30 @@ class RecallEstimates:
         worst = table.assign(started=table["judged"] > 0).sort_values(["started", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
 
+    def _ending(self, query_id: str, ledger: Ledger, decision: StopDecision, advice: str) -> tuple[StopDecision, str]:
+        """Take calibration topics, which are judged to the end, and topics that the rule closed into account."""
+        record = calibration_record.read(self.store)
+        if record is not None and record.pending and query_id in record.topics and not record.is_finished(ledger):
+            return StopDecision(False, decision.reason, decision.needed), JUDGE_ON
+        if advice == "closed" and query_id in calibration_record.closed_by_rule(self.store):
+            return decision, CLOSED_BY_RULE
+        return decision, advice
+
+    def _describe_ending(self, query_id: str, advice: str) -> str:
+        """Write what an advice of :meth:`_ending` adds to the recall of a topic: a further sentence, or nothing."""
+        if advice == JUDGE_ON:
+            return " It is a calibration topic: judge it to the end all the same."
+        if advice == CLOSED_BY_RULE:
+            closed = calibration_record.closed_by_rule(self.store)[query_id]
+            return f" It was closed by the stopping rule: {closed.reason}."
+        return ""
+
     def cache_key(self) -> str:
         """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""
         settings = self.store.settings.all()
         log = self.store.judgements.versions()
-        return json.dumps([log, settings.get("loop"), settings.get("documents_version"), self.settings.own_modes()])
+        names = ("loop", "documents_version", calibration_record.KEY, calibration_record.CLOSED)
+        return json.dumps([log, *map(settings.get, names), self.settings.own_modes()])
 
 
 def _curve(ledger: Ledger) -> pd.DataFrame:

@@ -119,11 +119,17 @@ class BudgetState(NamedTuple):
     topic_budget: int
     judged: dict[str, int]
     looping: list[str]
+    exempt: Sequence[str] = ()
+    """Calibration topics with documents left, which no budget limits."""
 
     @property
     def used_up(self) -> bool:
         """Whether a budget stops every loop."""
-        return bool(self.looping) and (self.total_used_up or all(map(self.topic_used_up, self.looping)))
+        return (
+            bool(self.looping)
+            and not self.exempt
+            and (self.total_used_up or all(map(self.topic_used_up, self.looping)))
+        )
 
     @property
     def total_used_up(self) -> bool:

@@ -18,6 +18,7 @@ from collection.characters import one_line
 from collection.cli import (
     agreement,
     assign,
+    calibrate,
     card,
     compare,
     docs,
@@ -68,9 +69,10 @@ def main() -> None:
 
 
 for command in (
-    agreement.agreement, assign.assign, card.card, compare.compare, docs.docs, duplicates.duplicates, evaluate.evaluate,
-    evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors, methods.methods, order.order, people.people,
-    pool.pool, preferences.preferences, reusability.reusability, rules.rules, simulate.simulate,
+    agreement.agreement, assign.assign, calibrate.calibrate, card.card, compare.compare, docs.docs,
+    duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors,
+    methods.methods, order.order, people.people, pool.pool, preferences.preferences, reusability.reusability,
+    rules.rules, simulate.simulate,
 ):  # fmt: skip
     main.add_command(command)
 
@@ -175,6 +177,8 @@ def status(directory: Path, form: str) -> None:
     elif state["missing_documents"]:
         missing = count(state["missing_documents"], "pooled document has", "pooled documents have")
         echo(f"  {missing} no text. List the ids with `cleverdon export {directory} --missing-documents FILE`.")
+    if across := state.get("recall_across_topics"):
+        echo(f"  {across}")
     if per_topic and not state["decisions"]:
         echo()
         columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")

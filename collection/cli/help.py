@@ -31,6 +31,7 @@ SECTIONS = {
         "loop": "how-to/use-the-loop",
         "vectors": "how-to/use-the-loop",
         "recall": "how-to/stop-judging",
+        "calibrate": "how-to/guarantee-recall",
     },
     "Quality": {
         "agreement": "how-to/measure-agreement",

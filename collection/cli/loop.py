@@ -165,6 +165,7 @@ def recall(directory: Path, form: str) -> None:
         table = campaign.recall.table()
         settings = campaign.settings.loop()
         used_up = campaign.budget.state().words
+        across = campaign.calibration_topics.state().summary
     if form == "json":
         echo_data(table.to_json(orient="records", indent=2, force_ascii=False))
         return
@@ -172,6 +173,8 @@ def recall(directory: Path, form: str) -> None:
         echo("No topics yet. Import some with `cleverdon import DIR --topics FILE`.")
         return
     echo(f"{describe_ready(table, settings)}\n")
+    if across:
+        echo(f"{across} See `cleverdon calibrate {directory}`.\n")
     rows = []
     for row in table[table["advice"] != "not started"].to_dict("records"):
         relevant = share = "-"

@@ -44,12 +44,13 @@ class Names(click.types.StringParamType):
 
 
 @click.command()
-@click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "rules"]))
+@click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "families", "rules"]))
 @form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners and rules.
 
-    `stopping` are stopping rules, `rules` adjudication rules. Shows the parameters of each with their defaults.
+    `stopping` are stopping rules, `families` stopping rules whose setting is chosen by calibration topics, `rules`
+    adjudication rules. Shows the parameters of each with their defaults.
     """
     print_entries(list_entries(family), form)
 
@@ -89,4 +90,6 @@ def list_entries(family: str) -> Iterable[Entry[Any]]:
         return LEARNERS
     from collection import adjudication, stopping
 
+    if family == "families":
+        return stopping.RULE_FAMILIES
     return stopping.STOPPING_RULES if family == "stopping" else adjudication.ADJUDICATION_RULES

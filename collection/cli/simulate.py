@@ -20,14 +20,16 @@ from collection.cli.options import (
     option_section,
 )
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
-from collection.phrases import count, join, plural
+from collection.phrases import count, join, percent, percent_down, plural
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from collection.simulation import Results
     from collection.simulation.experiment import Priors
 
 
-_input, _replay = option_section("Input"), option_section("Replay")
+_input, _replay, _risk = option_section("Input"), option_section("Replay"), option_section("Promise across topics")
 
 
 @click.command(cls=SectionedCommand)
@@ -83,6 +85,14 @@ _input, _replay = option_section("Input"), option_section("Replay")
     metavar="N,M|none|FILE",
     help="Known grades: N relevant and M irrelevant documents at random, or a file of `query_id doc_id [seed]`.",
 )
+@_risk(
+    "--risk",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="ALPHA",
+    help="Largest expected loss (1 - recall) of a topic; calibrate stopping rules on random topics.",
+)
+@_risk("--calibration-topics", type=COUNT, help="Number of calibration topics (default: half of the topics).")
+@_risk("--splits", type=COUNT, default=200, help="Number of random splits into calibration topics and others.")
 @form_option("table", "tsv")
 @click.option("--curves", type=WRITTEN, help="File to write gain curves to, as TSV.")
 def simulate(
@@ -96,6 +106,9 @@ def simulate(
     relevance_level: float,
     min_relevant: int,
     scope: str,
+    risk: float | None,
+    calibration_topics: int | None,
+    splits: int,
     form: str,
     curves: Path | None,
     **settings: Any,
@@ -139,20 +152,34 @@ def simulate(
             strategies=wanted,
             learners=learners or (recipe.learner,),
             recipe=recipe,
-            **settings,
+            **settings | ({} if risk is None else {"stops": _with_betting(settings["stops"]), "target": 1 - risk}),
+            keep_ledgers=risk is not None,
             priors=_read_priors(priors, relevance_level),
             progress=lambda query_id, number: progress(f"topic {query_id}", number, len(all_topics)),
         )
     if curves is not None:
         formats.write_table(results.curves, curves)
+    if risk is not None:
+        from collection.simulation import compare_promises
+
+        promises = compare_promises(results, risk, calibration_topics=calibration_topics, splits=splits)
     if form == "tsv":
         print_notices(notices)
-        echo_data(results.values.to_csv(sep="\t", index=False, na_rep="nan", lineterminator="\n"), nl=False)
+        table = results.values if risk is None else promises
+        echo_data(table.to_csv(sep="\t", index=False, na_rep="nan", lineterminator="\n"), nl=False)
         return
-    _print_means(results, notices)
+    _print_means(results, 0.9 if risk is None else 1 - risk, notices)
+    if risk is not None:
+        _print_promises(results, promises, risk, calibration_topics, splits, notices)
+    print_notices(notices)
 
 
-def _print_means(results: Results, notices: list[str]) -> None:
+def _with_betting(stops: tuple[str, ...]) -> tuple[str, ...]:
+    """The stopping rules, and the one whose promise holds for each topic."""
+    return tuple(dict.fromkeys((*stops, "betting")))
+
+
+def _print_means(results: Results, target: float, notices: list[str]) -> None:
     from collection.simulation import LOOPS
 
     means = results.means()
@@ -166,9 +193,10 @@ def _print_means(results: Results, notices: list[str]) -> None:
     ]
     print_table(["strategy", "learner", *plain], rows, numbers=True)
     stops = list(dict.fromkeys(str(name).partition(":")[2] for name in means.columns if ":" in str(name)))
+    goal = f"{percent_down(target)} recall"
     if stops:
         echo()
-        columns = {"judgements": "judgements", "recall": "recall", "reached": "90% recall reached", "cost": "cost"}
+        columns = {"judgements": "judgements", "recall": "recall", "reached": f"{goal} reached", "cost": "cost"}
         body = [
             [*key, rule, *(_format_value(name, means.loc[key, f"{name}:{rule}"]) for name in columns)]
             for key in means.index.tolist()
@@ -180,10 +208,42 @@ def _print_means(results: Results, notices: list[str]) -> None:
         "judgements until a relevant document is found; R@R: recall after as many judgements as relevant documents"
     )
     if stops:
-        notices.append("cost: judgements until the stop, or until 90% recall if the rule stops before")
+        notices.append(f"cost: judgements until the stop, or until {goal} if the rule stops before")
     if any(strategy not in LOOPS for strategy, _ in means.index):
         notices.append("after its own documents, a pooling strategy continues with the others in random order")
-    print_notices(notices)
+
+
+def _print_promises(
+    results: Results,
+    promises: pd.DataFrame,
+    alpha: float,
+    calibration_topics: int | None,
+    splits: int,
+    notices: list[str],
+) -> None:
+    """Print the promise across topics beside the others, and a plan for a campaign of the same size."""
+    from collection.stopping.risk_control import DEFAULT_FAMILY, costs_from_topics, measure_losses, plan
+
+    ledgers = next(iter(results.ledgers.values()))
+    n, goal = calibration_topics or len(ledgers) // 2, percent_down(1 - alpha)
+    echo()
+    of = f"{count(n, 'calibration topic')} of {len(ledgers):,}, {count(splits, 'random split')}"
+    echo(f"expected recall of at least {goal} across topics; {of}")
+    header = ["strategy", "learner", "rule", "recall", f"splits below {goal}", "judgements per topic", "in all"]
+    below = ["-" if math.isnan(share) else percent(share) for share in promises["below"].tolist()]
+    body = [
+        [r.strategy, r.learner, r.rule, f"{r.recall:.3f}", share, f"{r.judgements:,.0f}", f"{r.total:,.0f}"]
+        for r, share in zip(promises.itertuples(index=False), below, strict=True)
+    ]
+    print_table(header, body, numbers=True)
+    if not promises["promised"].all():
+        notices.append(f"{count(n, 'calibration topic')} cannot support {goal}: every document is judged")
+    notices.append("in all: with the calibration topics, which are judged completely")
+    notices.append(f"betting: {goal} with 95% confidence in each topic, without calibration topics")
+    measured = measure_losses(ledgers, DEFAULT_FAMILY)
+    size = round(sum(ledger.size for ledger in ledgers) / len(ledgers))
+    made = plan(len(ledgers), size, alpha, costs_from_topics(measured, alpha), basis="this replay")
+    notices.append(f"plan for a campaign of this size, rule {DEFAULT_FAMILY}: {made.advice}")
 
 
 def _format_value(measure: object, value: float) -> str:

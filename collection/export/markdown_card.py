@@ -25,7 +25,19 @@ MADE_OF = {
 
 def card(facts: Facts) -> str:
     """Write the card in Markdown; `facts` are those of :meth:`.CollectionCard.facts`."""
-    sections = [_head, _use, _material, _grades, _judging, _agreement, _pool, _recall, _files, _guidelines]
+    sections = [
+        _head,
+        _use,
+        _material,
+        _grades,
+        _judging,
+        _agreement,
+        _pool,
+        _recall,
+        _across_topics,
+        _files,
+        _guidelines,
+    ]
     return "\n\n".join(block for section in sections for block in section(facts)) + "\n"
 
 
@@ -220,6 +232,24 @@ def _recall(facts: Facts) -> Iterator[str]:
     )
     if len(rows) > FEW:
         yield f"The {FEW} topics with the lowest recall; `collection.json` has all {len(rows):,}."
+
+
+def _across_topics(facts: Facts) -> Iterator[str]:
+    found = facts.get("recall_across_topics")
+    if found is None:
+        return
+    yield "## Recall across topics"
+    topics = found["calibration_topics"]
+    lines = [escaped_markdown(found["promise"])]
+    if not found["kept"]:
+        lines.append("This promise is not kept, or in doubt: see below.")
+    if topics:
+        lines.append(f"Calibration topics: {_named(topics)}.")
+    if closed := found["closed"]:
+        lines.append(f"Topics closed by the stopping rule: {_named(closed)}.")
+    yield "\n".join(lines)
+    if limits := found["limits"]:
+        yield "\n".join(f"- {escaped_markdown(note)}" for note in limits)
 
 
 def _files(facts: Facts) -> Iterator[str]:

@@ -54,7 +54,7 @@ def measure_stop(
         it (Lewis, Yang & Frieder, CIKM 2021).
     """
     ledger = judged.ledger(case, level)
-    stop = _find_stop(ledger, rule, parameters)
+    stop = find_stop(ledger, rule, parameters)
     places = _relevant_places(case, judged, level)
     recall = float((places <= stop).mean()) if len(places) else 1.0
     enough = int(places[_needed(len(places), target) - 1]) if len(places) else 0
@@ -73,7 +73,7 @@ def curve(case: Case, judged: JudgingOrder, level: float = 1) -> pd.DataFrame:
     return pd.DataFrame({"judged": at, "found": np.searchsorted(places, at, side="right")})
 
 
-def _find_stop(ledger: Ledger, rule: str, parameters: Mapping[str, float]) -> int:
+def find_stop(ledger: Ledger, rule: str, parameters: Mapping[str, float]) -> int:
     """The end of the first round after which the rule stops; all judgements if it never does."""
     entry = STOPPING_RULES[rule]
     assert ledger.batch is not None

@@ -18,7 +18,7 @@ from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.simulation.cost import curve, measure, measure_stop
 from collection.simulation.replay import End, JudgingOrder, Source, replay_loop, replay_pooling
-from collection.stopping import STOPPING_RULES, smallest_sample
+from collection.stopping import STOPPING_RULES, Ledger, smallest_sample
 from collection.stopping.table import NEEDS, Needs
 
 LOOPS = {
@@ -45,6 +45,8 @@ class Results(Displayed):
     curves: pd.DataFrame
     """``query_id``, ``strategy``, ``learner``, ``seed``, ``judged``, ``found``: relevant documents found after each
     number of judgements."""
+    ledgers: Mapping[tuple[str, str, int], Sequence[Ledger]] = field(default_factory=dict)
+    """(strategy, learner, seed) -> the ledgers of all topics, judged completely; empty unless they are kept."""
 
     def means(self) -> pd.DataFrame:
         """Return means over topics and seeds: one row per strategy and learner, one column per measure."""
@@ -68,6 +70,8 @@ def simulate(
     learners: Sequence[str] = ("svm",),
     recipe: Recipe | None = None,
     stops: Sequence[str] = (),
+    target: float = 0.9,
+    keep_ledgers: bool = False,
     schedule: str = "twentieth",
     seeds: int = 1,
     priors: Priors = None,
@@ -87,6 +91,11 @@ def simulate(
         Other settings of the loop, and the minimum relevant grade.
     stops
         Stopping rules to measure, with their default parameters.
+    target
+        Target recall of the stopping rules.
+    keep_ledgers
+        Judge every document of every topic and keep the ledgers, for
+        :func:`~collection.simulation.replay_risk_control`.
     schedule
         A name in :data:`collection.simulation.SCHEDULES`.
     seeds
@@ -111,6 +120,7 @@ def simulate(
     usual = recipe or Recipe()
     values: list[tuple[str, str, str, int, str, float]] = []
     curves: list[pd.DataFrame] = []
+    ledgers: dict[tuple[str, str, int], list[Ledger]] = {}
     for number, case in enumerate(cases):
         if progress is not None:
             progress(case.query_id, number)
@@ -119,7 +129,10 @@ def simulate(
             for strategy in strategies:
                 for learner in learners if strategy in LOOPS else [NO_LEARNER]:
                     used = replace(usual, learner=learner) if strategy in LOOPS else usual
-                    replays = _Replays(case, strategy, used, schedule, seed, given)
+                    replays = _Replays(case, strategy, used, schedule, seed, given, target)
+                    if keep_ledgers:
+                        whole = replays.whole("ranking", 0).ledger(case, usual.level)
+                        ledgers.setdefault((strategy, learner, seed), []).append(whole)
                     judged = replays.until_found(stops)
                     found = measure(case, judged, usual.level)
                     for rule in stops:
@@ -130,7 +143,7 @@ def simulate(
                     curves.append(points[CURVE])
     table = pd.DataFrame(values, columns=VALUES)
     _refuse_empty(table)
-    return Results(table, pd.concat(curves, ignore_index=True))
+    return Results(table, pd.concat(curves, ignore_index=True), ledgers)
 
 
 def _refuse_empty(table: pd.DataFrame) -> None:
@@ -154,6 +167,7 @@ class _Replays:
     schedule: str
     seed: int
     priors: Indices | None
+    target: float
     _whole: dict[tuple[Source, int], JudgingOrder] = field(default_factory=dict)
 
     def replay(self, source: Source = "ranking", end: End = "found", positives: int = 10) -> JudgingOrder:
@@ -171,7 +185,7 @@ class _Replays:
         """The order until every relevant document is found, cut from the whole order if a rule needs that anyway."""
         if self.strategy not in LOOPS:
             return self.whole("ranking", 0)
-        if all(self.source(rule) != "ranking" for rule in stops):
+        if ("ranking", 0) not in self._whole and all(self.source(rule) != "ranking" for rule in stops):
             return self.replay()
         return self.whole("ranking", 0).until_found(self.case, self.recipe.level)
 
@@ -185,10 +199,10 @@ class _Replays:
         return self._whole[key]
 
     def measure_stop(self, rule: str) -> Mapping[str, float]:
-        source, parameters = self.source(rule), STOPPING_RULES[rule].parameters
-        target = float(parameters.get("target", 0.9))
-        positives = int(parameters.get("positives") or smallest_sample(target) or 10) if source == "control" else 0
-        return measure_stop(self.case, self.whole(source, positives), rule, {}, self.recipe.level, target)
+        source, known = self.source(rule), STOPPING_RULES[rule].parameters
+        positives = int(known.get("positives") or smallest_sample(self.target) or 10) if source == "control" else 0
+        parameters = {} if known.get("target") is None else {"target": self.target}
+        return measure_stop(self.case, self.whole(source, positives), rule, parameters, self.recipe.level, self.target)
 
 
 def draw_priors(relevant: int, irrelevant: int, level: float = 1) -> Callable[[Case, int], Indices]:

@@ -3,7 +3,8 @@
 A rule in STOPPING_RULES reads the ledger of a topic (its judgements in order) and returns a decision with a reason.
 Most rules are heuristics without a guarantee, as their docstrings state. `advise` uses the rule whose guarantee holds
 however often it is checked, `estimate` gives intervals for the number of relevant documents and the recall, and
-`next_sources` chooses between ranking and random draws so that both work.
+`next_sources` chooses between ranking and random draws so that both work. For a promise across topics, `risk_control`
+calibrates rules of RULE_FAMILIES on topics that are judged completely.
 """
 
 from __future__ import annotations
@@ -11,13 +12,31 @@ from __future__ import annotations
 from collection.stopping.ledger import Ledger
 from collection.stopping.martingale import Estimate, advise, betting, estimate, next_sources
 from collection.stopping.published import quantile_bound, smallest_sample
+from collection.stopping.risk_control import (
+    RULE_FAMILIES,
+    TRANSFER_WARNING,
+    Calibration,
+    CostRange,
+    Plan,
+    PlanRow,
+    RuleFamily,
+    TransferCheck,
+)
 from collection.stopping.table import STOPPING_RULES, StopDecision, missing_texts
 
 __all__ = [
+    "RULE_FAMILIES",
     "STOPPING_RULES",
+    "TRANSFER_WARNING",
+    "Calibration",
+    "CostRange",
     "Estimate",
     "Ledger",
+    "Plan",
+    "PlanRow",
+    "RuleFamily",
     "StopDecision",
+    "TransferCheck",
     "advise",
     "betting",
     "estimate",

@@ -74,7 +74,7 @@ ROWS = 1 << 20
 """Maximum number of pairs of a count and a possible knee in one comparison."""
 
 
-def _find_knees(ledger: Ledger, counts: Ints) -> tuple[Ints, Floats]:
+def find_knees(ledger: Ledger, counts: Ints) -> tuple[Ints, Floats]:
     """Find the rank of the knee of the gain curve (0: none) and its slope ratio after each number of judgements.
 
     The knee is the end of a round whose point is farthest above the line from the origin to the end of the curve. The
@@ -101,8 +101,8 @@ def _find_knees(ledger: Ledger, counts: Ints) -> tuple[Ints, Floats]:
 
 
 def _find_knee(ledger: Ledger) -> tuple[int, float]:
-    """:func:`_find_knees` after all judgements."""
-    ranks, ratios = _find_knees(ledger, np.array([ledger.judged]))
+    """:func:`find_knees` after all judgements."""
+    ranks, ratios = find_knees(ledger, np.array([ledger.judged]))
     return int(ranks[0]), float(ratios[0])
 
 
@@ -111,7 +111,7 @@ def _knee_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, relevant: int
 
     In one pass, because calling the rule after each of n judgements would read n² / 2 of them.
     """
-    ranks, ratios = _find_knees(ledger, counts)
+    ranks, ratios = find_knees(ledger, counts)
     found = np.cumsum(ledger.relevant)[counts - 1]
     return (ranks > 0) & (ratios >= rho + relevant - np.minimum(found, relevant)) & (counts >= least)
 
@@ -147,7 +147,7 @@ def knee(
 
 def _budget_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Bools:
     """As :func:`_knee_stops`, for :func:`budget`."""
-    ranks, ratios = _find_knees(ledger, counts)
+    ranks, ratios = find_knees(ledger, counts)
     found = np.cumsum(ledger.relevant)[counts - 1]
     cost = np.divide(positives * ledger.size, found, out=np.full(len(counts), np.inf), where=found > 0)
     return ((ranks > 0) & (ratios >= rho) & (counts >= cost)) | (counts >= most * ledger.size)

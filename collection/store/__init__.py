@@ -11,7 +11,7 @@ from typing import Self
 
 from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
-from collection.store.connection import Connection
+from collection.store.connection import Connection, copy_database
 from collection.store.corpus import Added, CorpusTables
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.judgements import JudgementTables, Pair
@@ -57,6 +57,11 @@ class Store:
         self.topic_tasks = TopicTaskTables(self.connection)
         self.history = HistoryTables(self.connection)
         self.accounts = AccountTables(self.connection)
+
+    @staticmethod
+    def copy(source: Path | str, target: Path | str) -> None:
+        """Copy a database that may be in use to a new file, without changing it."""
+        copy_database(source, target)
 
     def __enter__(self) -> Self:
         return self

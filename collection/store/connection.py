@@ -6,7 +6,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -92,6 +92,23 @@ def writes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P]
             return method(self, *args, **kwargs)
 
     return in_transaction
+
+
+def copy_database(source: Path | str, target: Path | str) -> None:
+    """Copy a database that may be in use to a new file, which its owner alone reads; the source is only read."""
+    if not Path(source).is_file():
+        raise CampaignError(f"{source}: expected the database of a campaign, found no file")
+    layout.create_private(Path(target)).close()
+    try:
+        with (
+            closing(sqlite3.connect(f"{Path(source).resolve().as_uri()}?mode=ro", uri=True)) as read,
+            closing(sqlite3.connect(str(target))) as written,
+        ):
+            read.backup(written)
+    except sqlite3.DatabaseError as error:
+        raise CampaignError(
+            f"{source}: expected the database of a campaign, found a file that cannot be read ({error})"
+        ) from error
 
 
 class Connection:

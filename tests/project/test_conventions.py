@@ -264,7 +264,7 @@ def test_every_entry_of_every_table_describes_itself() -> None:
     from collection.measures import MEASURES
     from collection.pooling import STRATEGIES
     from collection.preferences.choices import CHOICE_RULES
-    from collection.stopping import STOPPING_RULES
+    from collection.stopping import RULE_FAMILIES, STOPPING_RULES
 
     for table in (
         ADJUDICATION_RULES,
@@ -275,6 +275,7 @@ def test_every_entry_of_every_table_describes_itself() -> None:
         STRATEGIES,
         LEARNERS,
         STOPPING_RULES,
+        RULE_FAMILIES,
     ):
         assert len(table) > 0
         for entry in table:
@@ -314,7 +315,7 @@ def test_registry_refuses_a_name_twice() -> None:
         table.add("one", label="One", description="Again.")(lambda: None)
 
 
-@pytest.mark.parametrize("family", ["strategies", "learners", "stopping", "rules"])
+@pytest.mark.parametrize("family", ["strategies", "learners", "stopping", "families", "rules"])
 def test_methods_are_listed_as_json_although_types_of_arguments_are_imported_for_checkers_only(family: str) -> None:
     entries = json.loads(ok("methods", family, "--format", "json"))
     assert all(set(entry["choices"]) <= set(entry["parameters"]) for entry in entries)

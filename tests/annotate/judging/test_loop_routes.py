@@ -554,3 +554,26 @@ def test_decisive_pairs_lead_from_topic_to_topic(ann: Card, looping: Campaign, t
     second.settle()
     assert sorted(second.holding) == sorted(f"d{i * 7}" for i in range(1, 6))
     assert post(ann.client, "why", query_id="2", doc_id="d7")["sentence"].startswith("Its grade is among those")
+
+
+@pytest.mark.slow
+def test_a_card_leaves_a_topic_that_the_stopping_rule_closes(client: TestClient, looping: Campaign) -> None:
+    (drawn,) = looping.calibration_topics.start(0.6, topics=1, family="fixed").topics
+    other = {"1": "2", "2": "1"}[drawn]
+    card = Card(client, "ann", other)
+    assert looping.judging.topic_with_work("ann") == drawn
+    judged_by_hand(looping, sorted([f"d{i}" for i in range(SIZE)], key=relevant, reverse=True), drawn)
+    looping.calibration_topics.calibrate()
+    stop = 10  # 10 of 12 relevant documents: (2 / 12 + 1) / 2 is at most 0.6, and (3 / 12 + 1) / 2 is not
+    assert "a topic that stops after 10 judgements is at least 40%" in looping.calibration_topics.state().report
+    card.settle()
+    for _ in range(stop - 1):
+        card.judge()
+    assert len(card.holding) > 1
+    held = card.holding[1:]
+    card.judge()
+    assert looping.settings.mode(other) == "closed"
+    assert set(card.last["closed"]) >= set(held[:1])
+    assert card.last["order"] == []
+    assert len(looping.judgement_log.judgements(query_id=other)) == stop
+    assert card.last["next"] is None  # the other topic is judged to the end

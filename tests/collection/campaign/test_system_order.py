@@ -126,6 +126,11 @@ def test_one_system_and_measures_without_a_cutoff_are_refused(tmp_path: Path) ->
                 campaign.settings.set_loop(measure=measure)
 
 
+def test_recall_is_not_promised_where_decisive_pairs_are_judged(tmp_path: Path) -> None:
+    with made(tmp_path, by="decisive") as campaign, pytest.raises(CampaignError, match="do not aim at recall"):
+        campaign.calibration_topics.start(0.5, topics=1)
+
+
 def test_the_command_puts_topics_into_the_loop(tmp_path: Path) -> None:
     with made(tmp_path, by="model", mode="pool") as campaign:
         directory = campaign.directory

@@ -20,6 +20,7 @@ from collection.simulation import (
     Case,
     JudgingOrder,
     cases,
+    compare_promises,
     measure,
     replay,
     replay_loop,
@@ -30,6 +31,7 @@ from collection.simulation.cost import curve, measure_stop
 from collection.simulation.experiment import draw_priors, list_priors
 from collection.stopping import STOPPING_RULES, Ledger
 from collection.stopping.published import _find_knee
+from collection.stopping.risk_control import RULE_FAMILIES
 from tests.conftest import frame
 
 WORDS = [
@@ -324,6 +326,34 @@ def test_a_simulation_is_one_table() -> None:
     assert last.loc["1"].eq(3).all()
 
 
+def test_the_promise_across_topics_is_compared_with_others() -> None:
+    made = simulate(
+        cases(DOCUMENTS, TOPICS, QRELS, RUNS, pools=["rrf"]),
+        strategies=["loop-text", "rrf"], stops=["betting"], target=0.5, keep_ledgers=True,
+    )  # fmt: skip
+    assert [ledger.unjudged for ledgers in made.ledgers.values() for ledger in ledgers] == [0] * 4
+    # With one topic of two for calibration, only a loss of nothing satisfies (0 + 1) / (1 + 1) <= .5.
+    table = compare_promises(made, 0.5)
+    assert table["strategy"].drop_duplicates().tolist() == ["loop-text", "rrf"]
+    assert table["promised"].all()
+    assert (table["recall"] >= 0.5).all()
+    table = table[table["strategy"] == "rrf"].set_index("rule")
+    assert table.index.tolist() == [*(family.name for family in RULE_FAMILIES), "everything", "betting"]
+    assert table.loc["everything", ["recall", "below", "judgements", "total"]].tolist() == [1, 0, 8, 16]
+    means = made.means().loc[("rrf", "-")]
+    assert table.loc["betting", "total"] == 2 * means["judgements:betting"]
+    assert np.isnan(table.loc["betting", "below"])
+    assert not compare_promises(made, 0.4)["promised"].all()
+
+
+def test_the_target_of_stopping_rules_can_be_set() -> None:
+    def stop(target: float) -> float:
+        made = simulate(cases(DOCUMENTS, TOPICS, QRELS, RUNS), stops=["betting"], target=target)
+        return float(made.means()["judgements:betting"].iloc[0])
+
+    assert stop(0.3) < stop(1.0) == 8
+
+
 def test_a_simulation_gives_the_same_numbers_again() -> None:
     def values() -> list[float]:
         made = simulate(cases(DOCUMENTS, TOPICS, QRELS, RUNS, pools=["rrf"]), strategies=["loop", "rrf"]).values
@@ -418,6 +448,21 @@ def test_the_command_prints_tsv_and_writes_curves(folder: Path) -> None:
     assert table.columns.tolist() == ["query_id", "strategy", "learner", "seed", "judged", "found"]
 
 
+def test_the_command_replays_the_promise_across_topics(folder: Path) -> None:
+    arguments = command(folder, "--risk", "0.5", "--splits", "20")
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    assert "expected recall of at least 50% across topics; 1 calibration topic of 2, 20 random splits" in result.stdout
+    assert "splits below 50%" in result.stdout
+    assert "50% recall reached" in result.stdout
+    assert "Draw 1 calibration topic at random" in result.stderr
+    lines = CliRunner().invoke(main, [*arguments, "--format", "tsv"]).stdout.splitlines()
+    assert lines[0].split("\t")[:4] == ["strategy", "learner", "rule", "promised"]
+    result = CliRunner().invoke(main, command(folder, "--risk", "0.1"))
+    assert "1 calibration topic cannot support 90%: every document is judged" in result.stderr
+    assert "needs at least 9 calibration topics" in result.stderr
+
+
 def test_the_command_prints_means(folder: Path) -> None:
     result = CliRunner().invoke(main, command(folder, "--min-relevant", "2"))
     assert result.exit_code == 0, result.output
@@ -436,6 +481,8 @@ def test_the_command_prints_means(folder: Path) -> None:
         (["--relevance-level", "3"], "a simulation needs topics with relevant documents"),
         (["--priors", "50,5"], "use fewer"),
         (["--priors", "-1,1"], "expected two numbers, 0 or more"),
+        (["--risk", "0.2", "--calibration-topics", "2"], "expected 0 to 1 of 2 topics"),
+        (["--risk", "1"], "--risk"),
     ],
 )
 def test_the_command_says_what_is_wrong(folder: Path, more: list[str], message: str) -> None:

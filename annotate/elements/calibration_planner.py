@@ -1,0 +1,107 @@
+"""Planner of calibration topics, for recall that is guaranteed across topics; not the annotators' calibration set."""
+
+import pandas as pd
+import streamlit as st
+
+from annotate.auth import session
+from annotate.elements import display, pickers, widgets
+from annotate.elements.columns import number, text
+from annotate.elements.service_cache import cached
+from collection.campaign.calibration_topics import ANY
+from collection.errors import CleverdonError
+from collection.phrases import count, percent, percent_down
+from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, CostRange, Plan, required_topics
+
+FAMILIES = {entry.name: entry.label for entry in RULE_FAMILIES} | {ANY: "Any"}
+ABOUT = {entry.name: entry.description for entry in RULE_FAMILIES}
+ABOUT |= {ANY: "Some of the calibration topics choose the rule that costs least."}
+
+
+def draw() -> None:
+    """Draw the planner, or the state of the calibration topics with a button that ends it."""
+    service = session.current().campaign.calibration_topics
+    st.subheader("Recall guaranteed across topics")
+    key = service.cache_key()
+    state = cached(service.state, key, entries=4)()
+    if state.phase != "none":
+        st.write(f"**{widgets.sentence(state.stage)}** {widgets.plain(state.sentence)}")
+        if state.notes:
+            st.warning("\n\n".join(map(widgets.plain, state.notes)))
+        widgets.page_link("recall.py", "Show the calibration topics")
+        if st.button("End calibration", key="end-calibration", help="Topics that the rule has closed stay closed."):
+            with widgets.saving("Calibration ended."):
+                service.stop()
+        return
+    st.write(
+        "Draw some topics at random and judge them to the end. They choose when the other topics may stop, so that the "
+        "expected recall of a topic reaches your target."
+    )
+    widgets.documentation_link("how-to/guarantee-recall", "How to guarantee recall across topics")
+    left, right = st.columns(2, gap="large")
+    with left:
+        alpha = round(1 - pickers.pick_share("Target expected recall (%)", 1.0, 99.0, 0.9, "expected-recall"), 6)
+    with st.expander("Stopping rule"):
+        family = pickers.pick("Family of rules", FAMILIES, DEFAULT_FAMILY, "rule-family")
+        st.caption(ABOUT[family])
+        selection, label = 0, "Calibration topics that choose the rule"
+        if family == ANY:
+            selection = st.number_input(label, 1, None, 5, key="selection", help="They do not count for the promise.")
+    try:
+        usual = cached(service.plan, key, entries=8)(alpha, family=family, selection=selection)
+    except CleverdonError as error:
+        st.info(widgets.sentence(str(error)))
+        return
+    needed = required_topics(alpha) + selection
+    with right:
+        best = usual.best.calibration_topics if usual.best else needed
+        # The number follows a changed target.
+        topics = st.number_input("Number of calibration topics", needed, None, best, key=f"topics-{alpha}-{selection}")
+    able = sorted(n for n in {topics, *(row.calibration_topics for row in usual.rows)} if n < usual.topics)
+    plan = cached(service.plan, key, entries=8)(alpha, family=family, selection=selection, candidates=able)
+    if able:
+        _draw_rows(plan)
+        documents = count(plan.documents, "document")
+        st.caption(
+            f"{plan.topics:,} open topics in a loop with {documents} on average. Costs of the other topics: estimates "
+            f"from {widgets.plain(plan.basis)}."
+        )
+    if usual.best is None:
+        st.warning(widgets.plain(usual.advice))
+    if st.button("Draw calibration topics", type="primary", disabled=usual.best is None, key="draw-topics"):
+        with widgets.saving("Calibration topics drawn: annotators get their documents first."):
+            service.start(alpha, topics=topics, family=family, selection=selection)
+
+
+def _draw_rows(plan: Plan) -> None:
+    rows = pd.DataFrame(
+        {
+            "topics": [row.calibration_topics for row in plan.rows],
+            "promise": [percent_down(1 - plan.alpha) if row.promises else "none" for row in plan.rows],
+            "calibration": [row.calibration_judgements for row in plan.rows],
+            "each": [_range(row.per_topic) for row in plan.rows],
+            "total": [_range(row.total) for row in plan.rows],
+            "share": [_share(row.total, plan.everything) for row in plan.rows],
+        }
+    )
+    display.table(
+        rows,
+        {
+            "topics": number("Calibration topics", width=125),
+            "promise": text("Expected recall", 110, "At least so much, as a mean over topics."),
+            "total": text("Judgements, all topics", 160),
+            "calibration": number("Their judgements", "localized", 120),
+            "each": text("Judgements, other topic", 165),
+            "share": text("Share of judging everything", 180),
+        },
+        alt="Cost of each number of calibration topics",
+    )
+
+
+def _range(costs: CostRange) -> str:
+    low, high = round(costs.low), round(costs.high)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _share(total: CostRange, everything: int) -> str:
+    low, high = percent(total.low / everything), percent(total.high / everything)
+    return low if low == high else f"{low} to {high}"

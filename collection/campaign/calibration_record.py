@@ -1,0 +1,228 @@
+"""What a campaign stores about its calibration topics: the draw, the rule that they chose, and the topics it closed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import ceil, isfinite, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collection.campaign.loop_settings import LoopSettings
+from collection.stopping import Ledger
+from collection.stopping.risk_control import (
+    EVERYTHING,
+    RULE_FAMILIES,
+    Calibration,
+    calibrate,
+    is_complete,
+    measure_losses,
+)
+from collection.store import Store
+
+KEY, CLOSED = "calibration_topics", "closed_by_rule"
+"""Settings of the store."""
+
+SAMPLED = "the random sample of this calibration topic is judged"
+"""Reason to close a calibration topic that is not judged completely."""
+
+ORDERING = {
+    "by": "document selection", "level": "minimum relevant grade", "learner": "learner", "grades": "use of grades",
+    "presumed": "presumed irrelevant documents", "evidence": "use of runs", "run": "random documents",
+    "control": "share of random documents",
+}  # fmt: skip
+"""Fields of :class:`LoopSettings` that change the order of the documents or their relevance -> names."""
+
+
+class RuleStop(NamedTuple):
+    """Why a round ends a topic: a calibration topic is judged to the end, or the rule stops another one."""
+
+    version: str
+    """Version of the record that decided so."""
+    reason: str
+    """Why the topic is to be closed; empty for a calibration topic that is judged completely."""
+
+
+class ClosedByRule(NamedTuple):
+    """A topic that the stopping rule closed."""
+
+    at: str
+    judged: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class CalibrationRecord:
+    """The draw of calibration topics, and the rule that they chose."""
+
+    draw: int
+    """Number of the draw; a second draw is 2."""
+    drawn_at: str
+    alpha: float
+    families: tuple[str, ...]
+    selection: int
+    depth: float
+    """Share of the documents of a calibration topic that is judged in the order of the loop; 1: all."""
+    sample: float
+    """Share of the rest that is drawn at random, behind the depth."""
+    topics: dict[str, str]
+    """Calibration topics in random order -> their judging modes. With a source, they only check its rule."""
+    population: frozenset[str]
+    """The topics from which they were drawn."""
+    topics_then: int
+    """Number of topics of the campaign at the draw."""
+    drawn_under: dict[str, Any]
+    """The :func:`conditions` of the draw."""
+    source: str = ""
+    """Title of the campaign on whose topics the rule was calibrated; empty: on the topics of this one."""
+    calibrated_at: str = ""
+    logged: int = 0
+    """Number of the last log entry that the calibration, or the check, has read."""
+    calibrated_under: dict[str, Any] = field(default_factory=dict)
+    chosen: dict[str, Any] = field(default_factory=dict)
+    """Fields of the :class:`Calibration`, None where not finite."""
+    check: tuple[float, ...] | None = None
+    """Losses of the topics that check the rule of a source; None until they are judged."""
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The chosen setting, or None before the calibration."""
+        if not self.chosen:
+            return None
+        setting = EVERYTHING if self.chosen["setting"] is None else self.chosen["setting"]
+        numbers = {name: nan if self.chosen[name] is None else self.chosen[name] for name in ("mean_loss", "cost")}
+        return Calibration(**{**self.chosen, "setting": setting, **numbers})
+
+    @property
+    def pending(self) -> bool:
+        """Whether the calibration topics are still to be judged, or their result to be read."""
+        return not self.chosen or (bool(self.source) and self.check is None)
+
+    @property
+    def version(self) -> str:
+        """A text that changes with the draw and with each calibration."""
+        return f"{self.draw}:{self.calibrated_at}:{self.pending}"
+
+    def count_left(self, ledger: Ledger) -> int:
+        """Count the judgements until a calibration topic is judged completely, or to the end of its random sample."""
+        complete = ledger.unjudged - ledger.unreachable
+        if self.depth == 1:
+            return complete
+        _, start, size = self._plan_sample(ledger)
+        return min(max(start + size - ledger.judged, 0), complete)
+
+    def is_finished(self, ledger: Ledger) -> bool:
+        """Whether a calibration topic is judged completely, or to the end of its random sample."""
+        return self.count_left(ledger) == 0
+
+    def draws_alone(self, query_id: str, ledger: Ledger) -> bool:
+        """Whether the next documents of a topic are its random sample."""
+        if not self.pending or query_id not in self.topics or self.depth == 1:
+            return False
+        return ledger.judged >= self._plan_sample(ledger)[0] and not self.is_finished(ledger)
+
+    def cut(self, ledger: Ledger) -> tuple[Ledger, int | None]:
+        """Cut a finished topic after its random sample, whose size was fixed, and return the depth; None: complete."""
+        if is_complete(ledger):
+            return ledger, None
+        _, start, size = self._plan_sample(ledger)
+        return ledger.prefix(min(start + size, ledger.judged)), start
+
+    def calibrate(self, ledgers: Sequence[Ledger]) -> Calibration:
+        """Calibrate the rule on the calibration topics, in their order."""
+        cut = [self.cut(ledger) for ledger in ledgers]
+        return calibrate(
+            [ledger for ledger, _ in cut],
+            self.alpha,
+            families=self.families,
+            selection=self.selection,
+            depths=[depth for _, depth in cut],
+        )
+
+    def measure_check(self, ledgers: Sequence[Ledger]) -> tuple[float, ...]:
+        """Measure the losses of the topics that check the rule of a source."""
+        rule = self.calibration
+        assert rule is not None
+        measured = measure_losses(ledgers, rule.family)
+        place = int(np.flatnonzero(RULE_FAMILIES[rule.family].settings == rule.setting)[0])
+        return tuple(measured.losses[:, place].tolist())
+
+    def _plan_sample(self, ledger: Ledger) -> tuple[int, int, int]:
+        """Judgements before draws are asked for, judgements before the sample, and the size of the sample.
+
+        Ranked documents that annotators held at the depth are judged behind it, and move the start of the sample.
+        """
+        documents = ledger.size - ledger.unreachable
+        depth = ceil(self.depth * documents)
+        ranked = np.flatnonzero(~ledger.drawn)
+        start = max(depth, int(ranked[-1]) + 1 if len(ranked) else 0)
+        return depth, start, ceil(self.sample * (documents - depth))
+
+    def concerns(self, query_id: str) -> bool:
+        """Whether a round of a topic may end it."""
+        return query_id in self.topics if self.pending else query_id in self.population and query_id not in self.topics
+
+    def find_stop(self, query_id: str, ledger: Ledger) -> RuleStop | None:
+        """Decide whether the judgements of a topic end it."""
+        if not self.concerns(query_id):
+            return None
+        if self.pending:
+            return RuleStop(self.version, "" if is_complete(ledger) else SAMPLED) if self.is_finished(ledger) else None
+        calibration = self.calibration
+        if calibration is None or not calibration.promises or is_complete(ledger):
+            return None
+        stop, reason, _ = calibration.decide(ledger)
+        return RuleStop(self.version, reason) if stop else None
+
+
+def conditions(store: Store, loop: LoopSettings) -> dict[str, Any]:
+    """Return what order and relevance of the documents depend on: settings of the loop, pool, documents, runs."""
+    (_, pool_round, _, documents), _ = store.judgements.versions()
+    runs = hashlib.blake2b(store.corpus.runs_signature().encode(), digest_size=8).hexdigest()
+    settings = {name: value for name, value in asdict(loop).items() if name in ORDERING}
+    return {"loop": settings, "pool": pool_round, "documents": documents, "runs": runs}
+
+
+def read(store: Store) -> CalibrationRecord | None:
+    """Return the current record; None if no calibration topics are drawn."""
+    kept = store.settings.get(KEY, {}).get("record")
+    if kept is None:
+        return None
+    check = None if kept["check"] is None else tuple(kept["check"])
+    given = {"families": tuple(kept["families"]), "population": frozenset(kept["population"]), "check": check}
+    return CalibrationRecord(**{**kept, **given})
+
+
+def write(store: Store, record: CalibrationRecord | None) -> None:
+    """Store the record, or None to end it; the number of draws stays."""
+    kept = None if record is None else {**asdict(record), "population": sorted(record.population)}
+    store.settings.put(KEY, {"draws": count_draws(store) if record is None else record.draw, "record": kept})
+
+
+def count_draws(store: Store) -> int:
+    """Return how many times calibration topics were drawn."""
+    return int(store.settings.get(KEY, {}).get("draws", 0))
+
+
+def pending_topics(store: Store) -> Collection[str]:
+    """Return the calibration topics that are to be judged to the end now, or nothing."""
+    record = read(store)
+    return record.topics if record is not None and record.pending else ()
+
+
+def closed_by_rule(store: Store) -> dict[str, ClosedByRule]:
+    """Return every topic that the stopping rule has closed, also those that a manager has reopened since."""
+    return {query_id: ClosedByRule(*kept) for query_id, kept in store.settings.get(CLOSED, {}).items()}
+
+
+def write_closed(store: Store, closed: Mapping[str, ClosedByRule]) -> None:
+    """Store the topics that the rule has closed."""
+    store.settings.put(CLOSED, {query_id: list(kept) for query_id, kept in closed.items()})
+
+
+def plain(calibration: Calibration) -> dict[str, Any]:
+    """Return the fields of a calibration for JSON, None where a number is not finite."""
+    values = asdict(calibration)
+    return {name: None if isinstance(v, float) and not isfinite(v) else v for name, v in values.items()}

@@ -1,0 +1,56 @@
+"""Ledgers of another campaign, on which a rule is calibrated for this one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from collection.campaign.active_learning import seed_of
+from collection.campaign.corpus import Corpus
+from collection.campaign.loop_scope import LoopScope
+from collection.campaign.loop_settings import LOOPING
+from collection.campaign.settings import Settings
+from collection.campaign.topic_ledger import build_topic_ledger
+from collection.errors import CampaignError
+from collection.layout import DATABASE
+from collection.records import GradeScale
+from collection.stopping import Ledger
+from collection.stopping.risk_control import is_complete
+from collection.store import Store
+
+
+def read_source(directory: Path) -> tuple[str, list[Ledger]]:
+    """Return the title of another campaign, and the ledgers of its completely judged topics, in random order.
+
+    It is read from a copy, so nothing in the directory changes. Only topics judged in a loop count.
+
+    Raises
+    ------
+    CampaignError
+        There is no campaign, or no topic in a loop is judged completely.
+    """
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / DATABASE
+        Store.copy(directory / DATABASE, copy)
+        with Store(copy) as store:
+            kept = store.settings.all()
+            if "grades" not in kept:
+                raise CampaignError(f"{directory}: expected a campaign, found another database")
+            settings = Settings(store, GradeScale({int(g): s for g, s in kept["grades"].items()}))
+            scope = LoopScope(store, settings, Corpus(store, Path(folder)))
+            judgeable, level = scope.judgeable(), settings.loop().level
+            ledgers = []
+            for query_id, mode in settings.modes_when_open().items():
+                judgements = store.judgements.current_judgements(query_id)
+                if mode in LOOPING and len(judgements):
+                    within = scope.recall_scope(query_id, judgements, judgeable)
+                    ledgers.append(build_topic_ledger(judgements, within, level, judgeable).ledger)
+    complete = [ledger for ledger in ledgers if is_complete(ledger)]
+    if not complete:
+        raise CampaignError(
+            f"{directory}: expected topics that are judged completely in a loop, which calibrate the rule, found none"
+        )
+    order = np.random.default_rng(seed_of(kept["id"], "calibration topics", len(complete))).permutation(len(complete))
+    return str(kept["title"]), [complete[at] for at in order]

@@ -1,0 +1,326 @@
+"""The state of a campaign's calibration topics, and the sentences that pages and commands show of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from collection.campaign.calibration_record import ORDERING, CalibrationRecord, ClosedByRule
+from collection.campaign.loop_settings import LOOPING
+from collection.phrases import count, duration, join, join_first, percent, percent_down, plural
+from collection.stopping.risk_control import TRANSFER_WARNING, TransferCheck, check_transfer
+
+Phase = Literal["none", "calibrating", "calibrated", "impossible"]
+
+NAMED = 5
+"""Number of topics that a sentence names."""
+
+TOPICS = ("title", "mode", "when_open", "in_pool", "judged", "size", "cannot_judge", "without_text")
+"""Columns of the topics, by query_id: `size` are the documents in scope that can be judged, `when_open` the mode that a
+closed topic had, `without_text` the unjudged pooled documents without a text."""
+
+
+@dataclass(frozen=True)
+class TopicProgress:
+    """The progress of a calibration topic."""
+
+    query_id: str
+    title: str
+    judged: int
+    size: int
+    """Documents in scope that can be judged."""
+    finished: bool
+    """Judged completely, or to the end of its random sample."""
+
+
+@dataclass(frozen=True)
+class ClosedTopic:
+    """A topic that the stopping rule closed."""
+
+    query_id: str
+    title: str
+    judged: int
+    """When it was closed."""
+    size: int
+    reason: str
+    reopened: bool
+    """A manager has reopened it; the rule leaves it alone."""
+
+    @property
+    def reached(self) -> str:
+        """The reason without the rule, such as "reached after 53 judgements"."""
+        return self.reason.rpartition(": ")[2]
+
+
+@dataclass(frozen=True)
+class CalibrationState:
+    """The state of a campaign's calibration topics."""
+
+    phase: Phase
+    """"impossible": the calibration topics are judged, and no rule keeps the promise."""
+    headline: str
+    """One or two sentences with the numbers."""
+    report: str = ""
+    """The promise and its assumptions, or what is missing for one; empty before the calibration."""
+    target: float = 0.0
+    """Expected recall (1 - alpha)."""
+    source: str = ""
+    """Title of the campaign on whose topics the rule was calibrated."""
+    topics: tuple[TopicProgress, ...] = ()
+    """The calibration topics; with a source, those that check its rule."""
+    left: int = 0
+    """Documents of the calibration topics to be judged."""
+    seconds: float | None = None
+    """Estimated time for these."""
+    notes: tuple[str, ...] = ()
+    """What weakens or limits the promise, one sentence each."""
+    closed: tuple[ClosedTopic, ...] = ()
+    """Topics that the rule closed, in the order of topics."""
+    judged: int = 0
+    """Documents judged in the topics that were open at the draw."""
+    everything: int = 0
+    """Documents to judge in these topics without a stopping rule."""
+    ready: bool = False
+    """The calibration topics are judged to the end, and the rule waits to be calibrated."""
+    in_doubt: bool = False
+    """Settings, pool, documents or runs changed since the draw, so the promise is not what was calibrated."""
+
+    @property
+    def sentence(self) -> str:
+        """The promise and its assumptions, or else how far the calibration topics are judged."""
+        return self.headline if self.phase in ("none", "calibrating") else self.report
+
+    @property
+    def summary(self) -> str:
+        """:attr:`sentence`, and what limits the promise; empty without calibration topics."""
+        return "" if self.phase == "none" else " ".join([self.sentence, *self.notes])
+
+    @property
+    def stage(self) -> str:
+        """The state in a few words."""
+        if self.in_doubt:
+            return "promise in doubt"
+        return {
+            "none": "no calibration topics",
+            "calibrating": "checking the rule" if self.source else "judging calibration topics",
+            "calibrated": f"at least {percent_down(self.target)} expected",
+            "impossible": "no promise",
+        }[self.phase]
+
+    @property
+    def cost(self) -> str:
+        """The judgements so far against those of judging everything, in one sentence."""
+        share = percent(self.judged / self.everything) if self.everything else "none"
+        return (
+            f"{self.judged:,} of {count(self.everything, 'document')} judged so far in the topics of the draw: {share} "
+            "of judging everything."
+        )
+
+
+@dataclass(frozen=True)
+class CalibrationFacts:
+    """What :func:`describe` needs to know of a campaign beside the record."""
+
+    topics: pd.DataFrame
+    """All topics by query_id, with the columns :data:`TOPICS`."""
+    left: Mapping[str, int]
+    """Documents of each calibration topic to be judged; 0: it is judged to the end."""
+    blind: Sequence[str]
+    """Calibration topics whose random sample could not reach every document."""
+    closed: Mapping[str, ClosedByRule]
+    skipped: Mapping[str, int]
+    """Skipped unjudged documents by topic."""
+    pace: float | None
+    """Seconds per judgement."""
+    now: dict[str, Any]
+    """The present :func:`~collection.campaign.calibration_record.conditions`."""
+    has_budget: bool
+    revised: bool
+    """Judgements of calibration topics were made since the calibration."""
+
+
+def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationState:
+    """Describe the state of the calibration topics."""
+    topics = facts.topics
+    drawn = topics.loc[list(facts.left), ["title", "judged", "size"]]
+    progress = tuple(
+        TopicProgress(str(q), title, min(judged, size), size, not facts.left[str(q)])
+        for q, title, judged, size in drawn.itertuples()
+    )
+    left = sum(facts.left.values())
+    seconds = None if facts.pace is None or not left else left * facts.pace
+    calibration = record.calibration
+    phase: Phase = "calibrating"
+    if calibration is not None and not record.pending:
+        phase = "calibrated" if calibration.promises and not is_contradicted(record) else "impossible"
+    ours = topics[topics.index.isin(record.population)]
+    report = "" if calibration is None else calibration.report
+    if is_contradicted(record):
+        report = _check(record).report
+    elif calibration is not None and calibration.promises and ours["in_pool"].any():
+        report += " Documents outside the pool are not covered."
+    return CalibrationState(
+        phase,
+        word_headline(progress, left, seconds, source=record.source),
+        report,
+        1 - record.alpha,
+        record.source,
+        progress,
+        left,
+        seconds,
+        tuple(_notes(record, facts, ours)),
+        list_closed(topics, facts.closed),
+        int(ours["judged"].sum()),
+        int(ours[["size", "judged"]].max(axis=1).sum()),
+        ready=record.pending and not left,
+        in_doubt=phase == "calibrated" and record.drawn_under != facts.now,
+    )
+
+
+def list_closed(topics: pd.DataFrame, closed: Mapping[str, ClosedByRule]) -> tuple[ClosedTopic, ...]:
+    """List the topics that the rule closed; `topics` have the columns :data:`TOPICS`."""
+    return tuple(
+        ClosedTopic(str(q), title, closed[q].judged, int(size), closed[q].reason, mode != "closed")
+        for q, title, mode, size in topics[["title", "mode", "size"]].itertuples()
+        if q in closed
+    )
+
+
+def is_contradicted(record: CalibrationRecord) -> bool:
+    """Whether topics of this campaign contradict the rule of a source."""
+    return bool(record.source) and _check(record).verdict == "contradicted"
+
+
+def _check(record: CalibrationRecord) -> TransferCheck:
+    """Check the rule of a source on the topics of this campaign that are judged to the end."""
+    return check_transfer(np.array(record.check or ()), record.alpha)
+
+
+def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFrame) -> Iterator[str]:
+    """Yield what weakens or limits the promise, one sentence each; `ours` are the topics of the draw."""
+    if record.source:
+        yield TRANSFER_WARNING
+        if record.check is not None and not is_contradicted(record):
+            yield _check(record).report
+    yield from name_changes(record.drawn_under, facts.now)
+    if not record.pending and record.calibrated_under != facts.now:
+        yield "The rule closes no more topics until it is calibrated again."
+    if facts.revised:
+        yield "Judgements of calibration topics changed since the calibration: calibrate again."
+    yield from _notes_on_topics(record, facts, ours)
+    if number := sum(facts.skipped.get(q, 0) for q, left in facts.left.items() if left):
+        skipped, are, it = count(number, "skipped document"), plural(number, "is", "are"), plural(number, "it", "them")
+        yield f'{skipped} of calibration topics {are} unjudged: judge {it}, or mark {it} as "cannot judge".'
+    if number := int(ours["cannot_judge"].sum()):
+        counts = plural(number, "it counts", "they count")
+        yield f"Annotators could not judge {count(number, 'document')}; {counts} as irrelevant."
+    if number := int(facts.topics.loc[list(record.topics), "without_text"].sum()):
+        yield (
+            f"{count(number, 'document')} of calibration topics {plural(number, 'has', 'have')} no text; "
+            f"{plural(number, 'it counts', 'they count')} as relevant and missed."
+        )
+    if record.pending and facts.has_budget:
+        yield "The judgement budget does not limit calibration topics."
+    if record.draw > 1:
+        yield (
+            f"This is draw {record.draw:,} of calibration topics: the promise does not hold if a draw was repeated "
+            "because of its result."
+        )
+
+
+def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFrame) -> Iterator[str]:
+    """Yield what happened to topics since the draw, one sentence each."""
+    topics = facts.topics
+    if closed := [q for q, left in facts.left.items() if left and topics.loc[q, "mode"] == "closed"]:
+        names = name_topics(closed, "is a calibration topic and was", "are calibration topics and were")
+        yield f"{names} closed before the end: reopen {plural(len(closed), 'it', 'them')}."
+    if changed := [q for q, mode in record.topics.items() if topics.loc[q, "when_open"] != mode]:
+        names = name_topics(changed, "is a calibration topic and has", "are calibration topics and have")
+        yield f"{names} another judging mode than at the draw: the topics are no longer judged alike."
+    if facts.blind:
+        names = name_topics(list(facts.blind), "is a calibration topic whose", "are calibration topics whose")
+        yield f"{names} random sample did not reach documents that others held: unjudged documents count as relevant."
+    if (number := len(topics) - record.topics_then) > 0:
+        was, it = plural(number, "was", "were"), plural(number, "it", "them")
+        yield (
+            f"{count(number, 'topic')} {was} added since the draw: the promise does not cover {it}, and the rule does "
+            f"not close {it}."
+        )
+    others = ours[(ours["mode"] == "closed") & (ours["judged"] < ours["size"])]
+    if number := int((~others.index.isin([*facts.closed, *record.topics])).sum()):
+        was, it = plural(number, "was", "were"), plural(number, "it", "them")
+        yield f"{count(number, 'other topic')} {was} closed by hand: the promise does not cover {it}."
+
+
+def word_headline(topics: Sequence[TopicProgress], left: int, seconds: float | None, *, source: str) -> str:
+    """Write how far the calibration topics are judged."""
+    done, name = sum(topic.finished for topic in topics), "topic" if source else "calibration topic"
+    checks = " to check the rule" if source else ""
+    far = f"{done:,} of {count(len(topics), name)} {plural(done, 'is', 'are')} judged to the end{checks}"
+    if done == len(topics):
+        return f"{far}."
+    time = "" if seconds is None else f", about {duration(seconds)}"
+    return f"{far}; {count(left, 'document')} left{time}."
+
+
+def name_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Write what changed between two :func:`~collection.campaign.calibration_record.conditions`, one sentence each."""
+    first, second = before["loop"], now["loop"]
+    settings = [ORDERING[name] for name in ORDERING if first.get(name) != second.get(name)]
+    sentences = []
+    if settings:
+        sentences.append(
+            f"Loop settings changed since the draw ({join(settings)}): the topics are no longer judged alike."
+        )
+    if before["pool"] != now["pool"]:
+        sentences.append("Pairs were added to the pool since the draw: calibration topics may be incomplete.")
+    if before["documents"] != now["documents"]:
+        sentences.append(
+            "Documents were added or changed since the draw: calibration topics may be incomplete, and topics were "
+            "judged among different documents."
+        )
+    if before["runs"] != now["runs"]:
+        sentences.append("Runs were added or changed since the draw: the topics are no longer ordered alike.")
+    return sentences
+
+
+def name_topics(topics: list[str], one: str, many: str) -> str:
+    """Write a sentence on topics, with the first ones by name; empty for none.
+
+    >>> name_topics(["7"], "was closed", "were closed")
+    'Topic 7 was closed'
+    """
+    if not topics:
+        return ""
+    return f"{plural(len(topics), 'Topic', 'Topics')} {join_first(topics, NAMED)} {plural(len(topics), one, many)}"
+
+
+def why_so_few(topics: pd.DataFrame, found: int, needed: int) -> str:
+    """Write why fewer topics than needed can be drawn; `topics` have the columns :data:`TOPICS`."""
+    looping = int(topics["mode"].isin(LOOPING).sum())
+    text = (
+        f"expected at least {count(needed, 'open topic')} in a loop, so that others are left to promise something for; "
+        f"found {found:,}"
+    )
+    if not (without := looping - found):
+        return f"{text}; choose a judging mode with a loop, or a lower recall"
+    return (
+        f"{text}, because {count(without, 'topic')} {plural(without, 'has', 'have')} no documents, or documents that "
+        "the loop never offers (a pooling strategy offers those of the runs alone)"
+    )
+
+
+def too_few(target: float, needed: int, found: int) -> str:
+    """Write that a number of calibration topics cannot satisfy the target.
+
+    >>> too_few(0.9, 9, 5)
+    'an expected recall of 90% needs at least 9 calibration topics, found 5'
+    """
+    return (
+        f"an expected recall of {percent_down(target)} needs at least {count(needed, 'calibration topic')}, "
+        f"found {found:,}"
+    )

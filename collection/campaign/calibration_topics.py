@@ -1,0 +1,407 @@
+"""Recall guaranteed across topics: calibration topics are judged to the end, and choose when the others may stop.
+
+Not to be confused with the annotators' calibration set (:mod:`collection.campaign.calibration`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from collection import clock
+from collection.campaign import calibration_record as records
+from collection.campaign import calibration_state as states
+from collection.campaign.active_learning import ActiveLearning, seed_of
+from collection.campaign.calibration_plan import plan_topics
+from collection.campaign.calibration_record import CalibrationRecord, ClosedByRule
+from collection.campaign.calibration_source import read_source
+from collection.campaign.calibration_state import CalibrationFacts, CalibrationState
+from collection.campaign.corpus import Corpus
+from collection.campaign.loop_round import LoopRound
+from collection.campaign.loop_scope import LoopScope
+from collection.campaign.loop_settings import IN_POOL, LOOPING
+from collection.campaign.settings import Settings
+from collection.errors import CampaignError, InputError
+from collection.phrases import count, join_first, plural
+from collection.stopping import Ledger
+from collection.stopping.risk_control import (
+    DEFAULT_FAMILY,
+    RULE_FAMILIES,
+    Calibration,
+    Plan,
+    calibrate,
+    is_complete,
+    required_topics,
+)
+from collection.store import Store
+
+ANY = "any"
+"""Family of rules: the one that costs least on the topics of the selection."""
+
+CHECKED = 5
+"""Number of topics that check the rule of another campaign, if none is given."""
+
+NO_TOPICS = "No calibration topics are drawn."
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class CalibrationTopics:
+    """Recall guaranteed across topics: the draw, the calibration, and what the rule closes."""
+
+    store: Store
+    campaign_id: str
+    settings: Settings
+    corpus: Corpus
+    loop_scope: LoopScope
+    active_learning: ActiveLearning
+    _failed: str = field(default="", init=False)
+
+    def plan(
+        self,
+        alpha: float = 0.1,
+        *,
+        family: str = DEFAULT_FAMILY,
+        selection: int = 0,
+        depth: float = 1.0,
+        sample: float = 0.0,
+        candidates: Sequence[int] = (),
+    ) -> Plan:
+        """Plan what numbers of calibration topics (`candidates`, including the selection) promise and cost in all.
+
+        The costs of the other topics come from the topics that are judged completely; without any, they are a range.
+        For :data:`ANY` family, the costs are those of the default. The other parameters are those of :meth:`start`.
+
+        Raises
+        ------
+        CampaignError
+            Fewer than 2 topics can be drawn.
+        InputError
+            An impossible alpha or candidate.
+        """
+        family = DEFAULT_FAMILY if family == ANY else family
+        topics = self._topics()
+        eligible = self._eligible(topics)
+        if len(eligible) < 2:
+            raise CampaignError(states.why_so_few(topics, len(eligible), 2))
+        few = [number for number in candidates if not selection <= number < len(eligible)]
+        if few:
+            raise InputError(f"candidates: expected numbers from {selection:,} to {len(eligible) - 1:,}, found {few}")
+        ours = topics.loc[eligible]
+        complete = [one for one in self._ledgers(ours.index[ours["judged"] >= ours["size"]]) if is_complete(one)]
+        documents, in_pool = round(float(ours["size"].mean())), bool(ours["in_pool"].any())
+        judged = round(documents * (depth + (1 - depth) * sample))
+        return plan_topics(complete, len(eligible), documents, alpha, family, selection, candidates, in_pool, judged)
+
+    def start(
+        self,
+        alpha: float = 0.1,
+        *,
+        topics: int | None = None,
+        family: str = DEFAULT_FAMILY,
+        selection: int = 0,
+        depth: float = 1.0,
+        sample: float = 0.0,
+        source: Path | str | None = None,
+    ) -> CalibrationRecord:
+        """Draw calibration topics at random among the open topics in a loop.
+
+        Parameters
+        ----------
+        alpha
+            Largest expected 1 - recall of another topic.
+        topics
+            Number of calibration topics, including the selection; the smallest possible if left out. With a source, the
+            number of topics that check its rule; :data:`CHECKED` if left out.
+        family
+            Name in :data:`~collection.stopping.risk_control.RULE_FAMILIES`, or :data:`ANY`.
+        selection
+            Number of calibration topics that choose the family and do not count towards the promise.
+        depth, sample
+            Share of a calibration topic's documents to judge in the order of the loop, and share of the rest to draw at
+            random behind it. By default calibration topics are judged completely.
+        source
+            Directory of another campaign, whose completely judged topics calibrate the rule. It is not changed.
+
+        Raises
+        ------
+        CampaignError
+            Calibration topics are drawn already, there are too few open topics in a loop, or the source has too few.
+        InputError, UnknownNameError
+            A number that cannot satisfy alpha, or an unknown family.
+        """
+        loop = self.settings.loop()
+        if loop.by_system_order:
+            raise CampaignError("decisive pairs do not aim at recall; choose another document selection on Loop first")
+        families = tuple(entry.name for entry in RULE_FAMILIES) if family == ANY else (RULE_FAMILIES[family].name,)
+        if len(families) > 1 and not selection:
+            raise InputError("selection: expected 1 or more topics that choose the family of rules, found 0")
+        if not 0 < depth <= 1 or not 0 <= sample <= 1 or (depth < 1) != (sample > 0):
+            raise InputError(
+                "depth and sample: expected shares above 0 and up to 1, or a depth of 1 without a sample, "
+                f"found {depth:g} and {sample:g}"
+            )
+        if selection < 0:
+            raise InputError(f"selection: expected 0 or more topics, found {selection}")
+        chosen, title = None, ""
+        if source is not None:
+            title, ledgers = read_source(Path(source))
+            chosen = calibrate(ledgers, alpha, families=families, selection=selection, source=title)
+            if not chosen.promises:
+                raise CampaignError(f"{source}: {chosen.report[0].lower()}{chosen.report[1:]}")
+        needed = required_topics(alpha)
+        table = self._topics()
+        eligible = self._eligible(table)
+        if source is None:
+            number = needed + selection if topics is None else topics
+            if number - selection < needed:
+                raise InputError(f"topics: {states.too_few(1 - alpha, needed, number - selection)}")
+        else:
+            number = min(CHECKED, max(len(eligible) - 1, 0)) if topics is None else topics
+        if number < 0:
+            raise InputError(f"topics: expected 0 or more, found {number}")
+        if number >= len(eligible):
+            raise CampaignError(states.why_so_few(table, len(eligible), number + 1))
+        with self.store.transaction():
+            if (before := records.read(self.store)) is not None:
+                raise CampaignError(f"calibration topics were drawn on {before.drawn_at[:10]}; end them first")
+            draw = records.count_draws(self.store) + 1
+            order = np.random.default_rng(seed_of(self.campaign_id, "calibration topics", draw)).permutation(eligible)
+            record = CalibrationRecord(
+                draw=draw,
+                drawn_at=clock.now(),
+                alpha=alpha,
+                families=families,
+                selection=selection,
+                depth=depth if source is None else 1.0,
+                sample=sample if source is None else 0.0,
+                topics={str(query_id): str(table.loc[query_id, "mode"]) for query_id in order[:number]},
+                population=frozenset(eligible),
+                topics_then=len(table),
+                drawn_under=records.conditions(self.store, loop),
+                source=title,
+            )
+            if chosen is not None:
+                record = self._calibrated(record, chosen=records.plain(chosen), check=None if number else ())
+            records.write(self.store, record)
+            self._close_stopped(record)
+        return record
+
+    def stop(self) -> None:
+        """End the calibration: the rule closes no more topics, and those it has closed stay closed."""
+        records.write(self.store, None)
+
+    def calibrate(self) -> Calibration:
+        """Calibrate the rule, or check that of a source, and close every topic that it would have stopped already.
+
+        Raises
+        ------
+        CampaignError
+            No calibration topics are drawn, or some of them are not judged to the end.
+        """
+        with self.store.transaction():
+            record = records.read(self.store)
+            if record is None:
+                raise CampaignError("no calibration topics are drawn yet")
+            ledgers = dict(zip(record.topics, self._ledgers(record.topics), strict=True))
+            if left := [query_id for query_id, ledger in ledgers.items() if not record.is_finished(ledger)]:
+                raise CampaignError(
+                    f"{len(left):,} of {count(len(ledgers), 'calibration topic')} {plural(len(left), 'is', 'are')} not "
+                    f"judged to the end: {join_first(left, states.NAMED)}"
+                )
+            known = list(ledgers.values())
+            chosen = record.calibration if record.source else None
+            if chosen is not None:
+                record = self._calibrated(record, check=record.measure_check(known))
+            else:
+                chosen = record.calibrate(known)
+                record = self._calibrated(record, chosen=records.plain(chosen))
+            records.write(self.store, record)
+            for query_id, ledger in ledgers.items():
+                if not is_complete(ledger):
+                    self._close(query_id, records.SAMPLED)
+            self._close_stopped(record)
+        return chosen
+
+    def _calibrated(self, record: CalibrationRecord, **changes: object) -> CalibrationRecord:
+        under = records.conditions(self.store, self.settings.loop())
+        logged = self.store.judgements.versions()[1]
+        return replace(record, calibrated_at=clock.now(), logged=logged, calibrated_under=under, **changes)  # type: ignore[arg-type]
+
+    def put_first(self, query_ids: Sequence[str]) -> list[str]:
+        """Return the topics with those first that are to be judged to the end now; calibrate if none of them is left.
+
+        A failure is logged and never keeps anybody from judging.
+        """
+        record = records.read(self.store)
+        if record is None or not record.pending:
+            return list(query_ids)
+        self._guarded(record.version, lambda: self._calibrate_if_due(record))
+        return sorted(query_ids, key=lambda query_id: query_id not in record.topics)
+
+    def settle(self, made: LoopRound) -> bool:
+        """Close the topic of a round that its rule ends, or calibrate if it was the last one; whether it is closed.
+
+        A failure is logged and never keeps anybody from judging.
+        """
+        stop = made.stop
+        return stop is not None and self._guarded(stop.version, lambda: self._settle(made.query_id, stop))
+
+    def _guarded(self, version: str, act: Callable[[], bool]) -> bool:
+        """Act, unless this failed before with the same version of the record."""
+        if version == self._failed:
+            return False
+        try:
+            return act()
+        except Exception:
+            self._failed = version
+            log.exception("the calibration of the stopping rule failed")
+            return False
+
+    def _settle(self, query_id: str, stop: records.RuleStop) -> bool:
+        record = records.read(self.store)
+        if record is None or record.version != stop.version:
+            return False
+        if record.pending:
+            ended = bool(stop.reason) and self._close(query_id, stop.reason)
+            self._calibrate_if_due(record)
+            return ended
+        return self._may_close(record) and self._close(query_id, stop.reason)
+
+    def _calibrate_if_due(self, record: CalibrationRecord) -> bool:
+        """Calibrate if every calibration topic is judged to the end; whether it was."""
+        judgeable, modes = np.flatnonzero(self.loop_scope.judgeable()), self.settings.modes_when_open()
+        for query_id in record.topics:
+            left = len(self._unjudged(query_id, modes[query_id] in IN_POOL, judgeable))
+            if left and (record.depth == 1 or not record.is_finished(self.active_learning.ledger(query_id))):
+                return False
+        self.calibrate()
+        return True
+
+    def _may_close(self, record: CalibrationRecord) -> bool:
+        """Whether the rule is calibrated, not contradicted, and nothing that it depends on has changed since."""
+        return (
+            not record.pending
+            and not states.is_contradicted(record)
+            and record.calibrated_under == records.conditions(self.store, self.settings.loop())
+        )
+
+    def _close(self, query_id: str, reason: str) -> bool:
+        closed = records.closed_by_rule(self.store)
+        if query_id in closed or self.settings.mode(query_id) not in LOOPING:
+            return False  # a manager has reopened it, or decides on it
+        judged = len(self.store.judgements.judged_rows(query_id))
+        records.write_closed(self.store, closed | {query_id: ClosedByRule(clock.now(), judged, reason)})
+        self.store.queue.close_topic(query_id)
+        return True
+
+    def _close_stopped(self, record: CalibrationRecord) -> None:
+        """Close the topics that the rule would have stopped already, and open those that it would not have.
+
+        An earlier calibration has closed these.
+        """
+        if not self._may_close(record):
+            return
+        modes, closed = self.settings.modes(), records.closed_by_rule(self.store)
+        by_rule = {q for q in closed if modes.get(q) == "closed"}
+        others = [q for q, mode in modes.items() if (mode in LOOPING or q in by_rule) and record.concerns(q)]
+        for query_id, ledger in zip(others, self._ledgers(others), strict=True):
+            stop = record.find_stop(query_id, ledger) if ledger.judged else None
+            if stop:
+                self._close(query_id, stop.reason)
+            elif query_id in by_rule:
+                del closed[query_id]
+                records.write_closed(self.store, closed)
+                self.settings.reopen_topic(query_id)
+
+    def _ledgers(self, query_ids: Iterable[str]) -> list[Ledger]:
+        judgeable = self.loop_scope.judgeable()
+        return [
+            self.active_learning.build_ledger(q, self.store.judgements.current_judgements(q), judgeable)
+            for q in query_ids
+        ]
+
+    def _topics(self) -> pd.DataFrame:
+        """Return the topics by query_id, with the columns :data:`~collection.campaign.calibration_state.TOPICS`."""
+        table = self.store.judgements.progress().set_index("query_id")
+        modes, judgeable = self.settings.modes(), int(self.loop_scope.judgeable().sum())
+        table["mode"] = table.index.map(modes)
+        when_open = self.settings.modes_when_open()
+        table["when_open"] = table.index.map(when_open)
+        table["in_pool"] = table["when_open"].isin(IN_POOL)
+        everywhere = ~table["in_pool"]
+        table["judged"] += table["elsewhere"].where(everywhere, 0)
+        table["cannot_judge"] += table["elsewhere_cannot"].where(everywhere, 0)
+        table["size"] = (table["pool"] - table["without_text"]).mask(everywhere, judgeable)
+        return table[list(states.TOPICS)]
+
+    def _eligible(self, topics: pd.DataFrame) -> list[str]:
+        """Return the open topics in a loop that can be judged to the end."""
+        rows = self.loop_scope.loop_rows()
+        judgeable = np.flatnonzero(self.loop_scope.judgeable())
+        found = []
+        for query_id, mode, in_pool, size in topics[["mode", "in_pool", "size"]].itertuples():
+            # A pooling strategy offers documents of the runs alone.
+            if mode in LOOPING and size:
+                offered = len(rows[query_id]) >= size or np.isin(
+                    self._unjudged(query_id, in_pool, judgeable), rows[query_id]
+                )
+                if np.all(offered):
+                    found.append(str(query_id))
+        return found
+
+    def cache_key(self) -> str:
+        """Cache key of :meth:`state` and :meth:`plan`, which changes with anything they read."""
+        kept = self.store.settings.all()
+        names = (records.KEY, records.CLOSED, "loop", "documents_version")
+        return str([self.store.judgements.versions(), self.settings.own_modes(), *map(kept.get, names)])
+
+    def state(self) -> CalibrationState:
+        """Return the state of the calibration topics, with what limits the promise."""
+        record, closed = records.read(self.store), records.closed_by_rule(self.store)
+        if record is None and not closed:
+            return CalibrationState("none", NO_TOPICS)
+        topics = self._topics()
+        if record is None:
+            return CalibrationState("none", NO_TOPICS, closed=states.list_closed(topics, closed))
+        judgeable, in_pool = np.flatnonzero(self.loop_scope.judgeable()), topics["in_pool"].to_dict()
+        left = {q: len(self._unjudged(q, in_pool[q], judgeable)) for q in record.topics}
+        blind = []
+        if record.depth < 1:
+            for query_id, ledger in zip(record.topics, self._ledgers(record.topics), strict=True):
+                left[query_id] = record.count_left(ledger)
+                whole, start = record.cut(ledger)
+                blind += [query_id] if start is not None and whole.out_of_reach[start:].any() else []
+        loop = self.settings.loop()
+        facts = CalibrationFacts(
+            topics,
+            left,
+            blind,
+            closed,
+            {q: number for q, (number, _) in self.store.judgements.skipped().items()},
+            self._pace(),
+            records.conditions(self.store, loop),
+            bool(loop.budget or loop.topic_budget),
+            not record.pending
+            and not record.topics.keys().isdisjoint(self.store.judgements.topics_since(record.logged)),
+        )
+        return states.describe(record, facts)
+
+    def _unjudged(self, query_id: str, in_pool: bool, judgeable: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows of the unjudged documents of a topic that can be judged; `judgeable` are the campaign's."""
+        scope = np.intersect1d(self.store.pool.rows(query_id), judgeable) if in_pool else judgeable
+        return np.setdiff1d(scope, self.store.judgements.judged_rows(query_id))
+
+    def _pace(self) -> float | None:
+        """Mean seconds per judgement, over all annotators; None without timed judgements."""
+        paces = self.store.judgements.annotators().dropna(subset="seconds")
+        if paces.empty:
+            return None
+        return float(np.average(paces["seconds"].astype(float), weights=paces["judgements"]))

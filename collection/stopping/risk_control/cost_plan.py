@@ -1,0 +1,224 @@
+"""Plan of a campaign with a promise across topics: what it costs with each number of calibration topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from collection.errors import InputError
+from collection.phrases import count, percent, percent_down
+from collection.stopping.risk_control.calibration import ROUNDING, required_topics
+from collection.stopping.risk_control.losses import TopicLosses
+
+DRAWS = 500
+"""Number of random sets of calibration topics over which a cost is averaged."""
+
+
+@dataclass(frozen=True)
+class CostRange:
+    """Judgements in one topic that is not a calibration topic."""
+
+    low: float
+    expected: float
+    high: float
+
+
+CostsOf = Callable[[int], CostRange]
+"""(number of calibration topics) -> judgements in each other topic."""
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """The plan with one number of calibration topics."""
+
+    calibration_topics: int
+    promises: bool
+    """Whether so many topics can satisfy alpha at all."""
+    calibration_judgements: int
+    """Judgements in the calibration topics."""
+    per_topic: CostRange
+    """Judgements in each other topic."""
+    total: CostRange
+    """Judgements in all topics, calibration included."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a promise across topics costs, before anybody judges."""
+
+    topics: int
+    documents: int
+    """Documents per topic in scope."""
+    alpha: float
+    basis: str
+    """Where the costs of the other topics come from."""
+    rows: tuple[PlanRow, ...]
+
+    @property
+    def everything(self) -> int:
+        """Judgements if every document of every topic is judged."""
+        return self.topics * self.documents
+
+    @cached_property
+    def best(self) -> PlanRow | None:
+        """The row with the least expected total; None if no row promises anything."""
+        able = [row for row in self.rows if row.promises]
+        return min(able, key=lambda row: row.total.expected) if able else None
+
+    @property
+    def advice(self) -> str:
+        """What to do, in two sentences with the numbers."""
+        if self.best is None:
+            return (
+                f"An expected recall of {percent_down(1 - self.alpha)} needs at least {required_topics(self.alpha):,} "
+                f"calibration topics, and some other topics; the campaign has {count(self.topics, 'topic')}. "
+                "Choose a lower recall, or judge every document."
+            )
+        best, total = self.best, self.best.total
+        saved = 1 - total.expected / self.everything
+        effect = f"{percent(saved)} less than" if total.expected < self.everything else "no less than"
+        each = best.per_topic
+        return (
+            f"Draw {count(best.calibration_topics, 'calibration topic')} at random and judge them completely "
+            f"({best.calibration_judgements:,} judgements); the other {self.topics - best.calibration_topics:,} then "
+            f"take about {each.expected:,.0f} each ({each.low:,.0f} to {each.high:,.0f}). In all these are "
+            f"{total.low:,.0f} to {total.high:,.0f} judgements, {effect} the {self.everything:,} of judging "
+            f"everything; the costs of the other topics are estimates from {self.basis}."
+        )
+
+
+def plan(
+    topics: int,
+    documents: int,
+    alpha: float,
+    costs: CostsOf,
+    *,
+    candidates: Sequence[int] = (),
+    basis: str = "topics that are judged",
+    calibration_documents: int | None = None,
+    delta: float = 0.0,
+) -> Plan:
+    """Plan a campaign.
+
+    Parameters
+    ----------
+    topics
+        Number of topics of the campaign.
+    documents
+        Mean number of documents per topic in scope (the pool, or the collection).
+    alpha
+        Largest expected 1 - recall.
+    costs
+        Judgements in each other topic: :func:`costs_from_topics`, :func:`costs_from_known_pools`, or
+        :func:`costs_from_shares`.
+    candidates
+        Numbers of calibration topics; by default from the smallest possible to half of the topics.
+    basis
+        Where the costs come from, for the advice.
+    calibration_documents
+        Mean judgements in a calibration topic; by default all documents.
+    delta
+        Part of alpha for calibration topics that are not judged completely.
+
+    Raises
+    ------
+    InputError
+        Fewer than 2 topics, no documents, or a candidate that leaves no other topic.
+    """
+    needed = required_topics(alpha, delta)
+    if topics < 2 or documents < 1:
+        raise InputError(f"a plan needs 2 or more topics with documents, found {topics:,} with {documents:,}")
+    if any(not 0 <= n < topics for n in candidates):
+        raise InputError(f"candidates: expected numbers from 0 to {topics - 1:,}, found {list(candidates)}")
+    each = documents if calibration_documents is None else calibration_documents
+    rows = []
+    for n in candidates or _usual(needed, topics):
+        promises = n >= needed
+        one = costs(n) if promises else CostRange(documents, documents, documents)
+        one = CostRange(*(min(value, float(documents)) for value in (one.low, one.expected, one.high)))
+        total = CostRange(*(n * each + (topics - n) * value for value in (one.low, one.expected, one.high)))
+        rows.append(PlanRow(n, promises, n * each, one, total))
+    return Plan(topics, documents, alpha, basis, tuple(rows))
+
+
+def _usual(needed: int, topics: int) -> list[int]:
+    """The smallest possible number, 1.5, 2, 3 and 5 times as many, and half of the topics."""
+    steps = {round(needed * step) for step in (1, 1.5, 2, 3, 5)} | {topics // 2}
+    return sorted(n for n in steps if needed <= n <= max(topics // 2, needed) and n < topics)
+
+
+def costs_from_topics(measured: TopicLosses, alpha: float, *, scale: float = 1.0, seed: int = 0) -> CostsOf:
+    """Estimate costs from topics that are judged: of a replay on a known collection, or of this campaign so far.
+
+    For each number n, n topics are drawn with replacement as calibration topics, :data:`DRAWS` times; the cost is the
+    mean over all topics at the setting that these choose. The range has 90% of the draws: it shows how the cost depends
+    on the calibration topics, not how the two collections differ.
+
+    Parameters
+    ----------
+    measured
+        Losses and costs of the topics.
+    alpha
+        Largest expected loss.
+    scale
+        Factor for another collection: its number of relevant documents (or of documents) per topic over that of the
+        measured topics.
+    """
+    if not measured.topics:
+        raise InputError("costs: expected at least one topic that is judged, found none")
+    means = measured.costs.mean(axis=0)
+
+    def costs(n: int) -> CostRange:
+        drawn = np.random.default_rng([seed, n]).integers(measured.topics, size=(DRAWS, n))
+        found = np.array([means[_first(measured, rows, alpha)] for rows in drawn]) * scale
+        low, high = np.quantile(found, (0.05, 0.95))
+        return CostRange(float(low), float(found.mean()), float(high))
+
+    return costs
+
+
+KNOWN_SHARES = {
+    (0.05, 20): (0.69, 0.78),
+    (0.1, 10): (0.57, 0.67),
+    (0.1, 20): (0.35, 0.51),
+    (0.2, 5): (0.37, 0.49),
+    (0.2, 10): (0.20, 0.41),
+    (0.2, 20): (0.15, 0.37),
+}
+"""(alpha, n) -> lowest and highest mean share of the pool judged in each other topic, replayed on the pools (the first
+100 documents of every run) of Cranfield, Vaswani and TREC DL 2019 by ``tests/benchmarks/bench_risk_control.py``."""
+
+KNOWN_BASIS = "replays of the pools of Cranfield, Vaswani and TREC DL 2019"
+
+
+def costs_from_known_pools(documents: int, alpha: float) -> CostsOf:
+    """Take the range of costs over the pools of three known collections, for a campaign before its first judgement.
+
+    For an alpha and a number of calibration topics in between, the next stricter ones of :data:`KNOWN_SHARES` count; if
+    there is none, all documents.
+    """
+
+    def costs(n: int) -> CostRange:
+        rows = [(known, topics) for known, topics in KNOWN_SHARES if known <= alpha + ROUNDING and topics <= n]
+        low, high = KNOWN_SHARES[max(rows)] if rows else (1.0, 1.0)
+        return CostRange(low * documents, (low + high) / 2 * documents, high * documents)
+
+    return costs
+
+
+def _first(measured: TopicLosses, rows: np.ndarray, alpha: float) -> int:
+    """The setting that some topics choose, -1 for the strictest."""
+    bounds = (measured.losses[rows].sum(axis=0) + 1) / (len(rows) + 1)
+    enough = np.flatnonzero(bounds <= alpha - measured.delta + ROUNDING)
+    return int(enough[0]) if len(enough) else -1
+
+
+def costs_from_shares(documents: int, low: float, high: float) -> CostsOf:
+    """Assume that each other topic takes from `low` to `high` of its documents, whatever the calibration topics."""
+    if not 0 < low <= high <= 1:
+        raise InputError(f"costs: expected two shares from 0 to 1, the lower one first, found {low:g} and {high:g}")
+    found = CostRange(low * documents, (low * high) ** 0.5 * documents, high * documents)
+    return lambda n: found

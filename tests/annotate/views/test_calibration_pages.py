@@ -1,0 +1,110 @@
+"""Recall guaranteed across topics, on the pages Loop and Recall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from collection import Campaign
+from tests.collection.campaign import test_calibration_topics
+from tests.collection.campaign.test_calibration_topics import TOPICS, judge_rest
+
+Opened = Callable[..., AppTest]
+
+
+@pytest.fixture
+def review(copy_of: Callable[..., Campaign]) -> Iterator[Campaign]:
+    with copy_of(test_calibration_topics.build) as copy:
+        copy.store.settings.put("id", "review")
+    with Campaign(copy.directory) as campaign:
+        yield campaign
+
+
+def words(app: AppTest) -> str:
+    kinds = (app.markdown, app.caption, app.warning, app.info, app.error)
+    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
+
+
+def tables(app: AppTest) -> list[list[str]]:
+    return [list(table.value.columns) for table in app.dataframe]
+
+
+@pytest.mark.slow
+def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) -> None:
+    app = opened(review, "loop.py")
+    assert app.number_input(key="topics-0.1-0").value == 9
+    assert "14 open topics in a loop with 60 documents on average" in words(app)
+    app.number_input(key="expected-recall").set_value(80.0).run()
+    planned = next(table.value for table in app.dataframe if "promise" in table.value)
+    assert planned["topics"].tolist() == [4, 6, 7]
+    assert set(planned["promise"]) == {"80%"}
+    assert planned["calibration"].tolist() == [240, 360, 420]
+    assert app.number_input(key="topics-0.2-0").min == 4
+    app.number_input(key="topics-0.2-0").set_value(5).run()
+    assert 5 in next(table.value for table in app.dataframe if "promise" in table.value)["topics"].tolist()
+    app.button(key="draw-topics").click().run()
+    assert not app.exception
+    assert len(review.calibration_topics.state().topics) == 5
+    assert "0 of 5 calibration topics are judged to the end" in words(opened(review, "overview.py"))
+    assert "0 of 5 calibration topics are judged to the end; 300 documents left" in words(app)
+    app.button(key="end-calibration").click().run()
+    assert review.calibration_topics.state().phase == "none"
+    assert app.button(key="draw-topics")
+
+
+@pytest.mark.slow
+def test_the_planner_needs_a_selection_for_any_rule(opened: Opened, review: Campaign) -> None:
+    app = opened(review, "loop.py")
+    app.number_input(key="expected-recall").set_value(80.0).run()
+    app.selectbox(key="rule-family").set_value("any").run()
+    app.number_input(key="selection").set_value(2).run()
+    assert app.number_input(key="topics-0.2-2").min == 6
+    planned = next(table.value for table in app.dataframe if "promise" in table.value)
+    assert planned["calibration"].tolist() == [60 * topics for topics in planned["topics"]]
+    app.button(key="draw-topics").click().run()
+    assert not app.exception
+    assert len(review.calibration_topics.state().topics) == 6
+
+
+@pytest.mark.slow
+def test_the_planner_says_why_nothing_can_be_drawn(opened: Opened, review: Campaign) -> None:
+    review.settings.set_loop(mode="closed", topics=TOPICS[1:])
+    assert "Expected at least 2 open topics in a loop" in words(opened(review, "loop.py"))
+    review.settings.set_loop(mode="loop", topics=TOPICS[:6])
+    app = opened(review, "loop.py")
+    assert "needs at least 9 calibration topics" in words(app)
+    assert app.button(key="draw-topics").disabled
+
+
+@pytest.mark.slow
+def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
+    app = opened(review, "recall.py")
+    assert "Recall across topics" not in words(app)
+    drawn = list(review.calibration_topics.start(0.2, topics=5).topics)
+    judge_rest(review, *drawn[1:])
+    app = opened(review, "recall.py")
+    assert "4 of 5 calibration topics are judged to the end; 60 documents left" in words(app)
+    assert [button.key for button in app.button if button.key == "calibrate"] == []
+    assert ["query_id", "judged", "size", "finished", "title"] in tables(app)
+
+    judge_rest(review, drawn[0])
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    judge_rest(review, other, but=10)
+    app = opened(review, "recall.py")
+    app.button(key="calibrate").click().run()
+    assert not app.exception
+    shown = words(app)
+    assert "is at least 80%, as a mean over topics, not for each topic" in shown
+    assert "350 of 840 documents judged so far" in shown
+    closed = next(table.value for table in app.dataframe if "reason" in table.value)
+    assert closed["query_id"].tolist() == [other]
+
+    review.settings.set_loop(level=2)
+    app = opened(review, "recall.py")
+    assert "Recall across topics: promise in doubt" in words(app)
+    assert "Loop settings changed since the draw (minimum relevant grade)" in words(app)
+    reader = opened(review, "recall.py", "rea", "reader")
+    assert "is at least 80%" in words(reader)
+    assert not [button for button in reader.button if button.key == "calibrate"]

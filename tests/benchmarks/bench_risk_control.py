@@ -1,0 +1,309 @@
+"""What the promise across topics costs and keeps, replayed: ``python tests/benchmarks/bench_risk_control.py``.
+
+The collections are those beside the checkout (../shared/data): Cranfield, Vaswani, TREC DL 2019 (relevant from grade 2)
+and nine systematic reviews (sr-cohen-a, relevant from grade 2, one relevant and one irrelevant record known, three
+draws of these). The default family and the grids of settings were chosen on Cranfield and Vaswani; the other two were
+only reported. All topics with a relevant document count; the loop orders the documents.
+
+Every random split takes n topics for calibration, judges them completely, and stops the others by the rule. Tables, for
+alpha .05, .1 and .2 and n = 5, 10, 20 and half of the topics:
+
+- promise: recall of the other topics (mean and 5% quantile over splits), the share of splits below 1 - alpha,
+  judgements in each other topic and in all, beside judging the pool (the first 100 of every run), judging everything,
+  the promise for each topic (``betting``, 95% confidence), and an oracle that stops each topic at 1 - alpha;
+- families: judgements in each other topic by each family; choice: by the first m calibration topics;
+- pool: the same as promise, if only the pool is in scope;
+- deep: calibration topics judged to a depth, with a random sample of the rest.
+
+The orders take about an hour of one processor and are kept in ``.bench/orders``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from collection import formats, pooling
+from collection.active_learning.training_round import Recipe
+from collection.cli.output import print_table
+from collection.simulation import Case, cases, replay_loop
+from collection.simulation.cost import find_stop
+from collection.simulation.experiment import draw_priors
+from collection.simulation.risk_control import replay_losses, replay_selection
+from collection.stopping import Ledger
+from collection.stopping.risk_control import (
+    DEFAULT_FAMILY,
+    RULE_FAMILIES,
+    TopicLosses,
+    choose_setting,
+    measure_losses,
+    required_topics,
+)
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT.parent / "shared" / "data"
+ORDERS = ROOT / ".bench" / "orders"
+COLLECTIONS = {"cranfield": 1, "vaswani": 1, "trecdl19-runs": 2, "sr-cohen-a": 2}
+REVIEWS = "sr-cohen-a"
+ALPHAS = (0.05, 0.1, 0.2)
+NUMBERS = (5, 10, 20)
+POOL_DEPTH = 100
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic judged completely: by the ranking alone, and with random draws for the promise for each topic."""
+
+    ranked: Ledger
+    drawn: Ledger
+    pooled: Ledger | None
+    """Judged completely by the ranking with the pool in scope; None without runs."""
+
+
+def replay(case: Case, level: int, seed: int | None, pool: np.ndarray) -> dict[str, np.ndarray]:
+    """The orders of a topic, as arrays to keep; `pool` are its rows."""
+    priors = None if seed is None else draw_priors(1, 1, level)(case, seed)
+    recipe = Recipe(level=level) if seed is None else Recipe.with_priors(level=level)
+    kept = {}
+    for source in ("ranking", "draws"):
+        judged = replay_loop(case, recipe, seed or 0, priors=priors, source=source, end="filled")
+        kept[f"{source}_relevant"] = case.grades[judged.order] >= level
+        kept[f"{source}_rounds"], kept[f"{source}_drawn"] = judged.rounds, judged.drawn
+    return kept | replay_pool(case, level, pool)
+
+
+def replay_pool(case: Case, level: int, pool: np.ndarray) -> dict[str, np.ndarray]:
+    """The order of a topic within the pool."""
+    if not len(pool):
+        return {}
+    allowed = np.zeros_like(case.space.allowed)
+    allowed[pool] = case.space.allowed[pool]
+    inside = replace(case, space=replace(case.space, allowed=allowed), grades=np.where(allowed, case.grades, 0))
+    judged = replay_loop(inside, Recipe(level=level), 0, end="filled")
+    return {"pool_relevant": inside.grades[judged.order] >= level}
+
+
+def load(name: str, folder: Path, seed: int | None = None) -> list[Topic]:
+    """The topics of a collection; orders that are not kept yet are computed."""
+    files, level = DATA / name, COLLECTIONS[name]
+    runs = list(formats.read_runs(sorted((files / "runs").glob("*")))) if (files / "runs").is_dir() else []
+    topics, qrels = formats.read_topics(files / "topics.jsonl"), formats.read_qrels(files / "qrels.txt")
+    pool = pooling.depth(runs, depth=POOL_DEPTH) if runs else pd.DataFrame({"query_id": [], "doc_id": []}, dtype="str")
+    suffix = "" if seed is None else f".{seed}"
+    done = folder / f"{name}{suffix}.done"
+    if not done.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        made = cases(
+            (d for _, d in formats.read_documents(files / "documents.jsonl.gz")),
+            topics, qrels, runs, scope="prefix" if name == REVIEWS else "all", level=level,
+        )  # fmt: skip
+        listed = []
+        for case in made:
+            listed.append(case.query_id)
+            kept = folder / f"{name}.{case.query_id}{suffix}.npz"
+            if not kept.exists():
+                rows = case.doc_ids.get_indexer(pd.Index(pool.loc[pool["query_id"] == case.query_id, "doc_id"]))
+                np.savez_compressed(kept, **replay(case, level, seed, rows[rows >= 0]))
+            print(f"\r  {name}, topic {len(listed)}", end="", file=sys.stderr, flush=True)
+        done.write_text("\n".join(listed))
+        print(file=sys.stderr)
+    result = []
+    for query_id in done.read_text().split("\n"):
+        kept = np.load(folder / f"{name}.{query_id}{suffix}.npz")
+        ledgers = [
+            Ledger.of(
+                kept[f"{source}_relevant"], len(kept[f"{source}_relevant"]),
+                drawn=kept[f"{source}_drawn"], batch=kept[f"{source}_rounds"],
+            )
+            for source in ("ranking", "draws")
+        ]  # fmt: skip
+        pooled = Ledger.of(kept["pool_relevant"], len(kept["pool_relevant"])) if "pool_relevant" in kept else None
+        result.append(Topic(ledgers[0], ledgers[1], pooled))
+    return result
+
+
+def betting_costs(topics: Sequence[Topic], folder: Path, name: str) -> pd.DataFrame:
+    """(topics x alphas) judgements and recall of the promise for each topic; kept, since it takes minutes."""
+    kept = folder / f"{name}.betting.tsv"
+    if not kept.exists():
+        rows = []
+        for number, topic in enumerate(topics):
+            for alpha in ALPHAS:
+                stop = find_stop(topic.drawn, "betting", {"target": 1 - alpha})
+                found = int(topic.drawn.relevant[:stop].sum())
+                rows.append((number, alpha, stop, found / topic.drawn.found if topic.drawn.found else 1.0))
+        pd.DataFrame(rows, columns=["topic", "alpha", "judgements", "recall"]).to_csv(kept, sep="\t", index=False)
+    return pd.read_csv(kept, sep="\t")
+
+
+def oracle(topics: Sequence[Topic], alpha: float) -> float:
+    """Mean judgements until each topic has a recall of 1 - alpha."""
+    return float(np.mean([needed(topic.ranked, alpha) for topic in topics]))
+
+
+def print_pool(name: str, topics: Sequence[Topic], splits: int) -> None:
+    """The default family with the pool in scope."""
+    ledgers = [topic.pooled for topic in topics if topic.pooled is not None]
+    measured = {DEFAULT_FAMILY: measure_losses(ledgers, DEFAULT_FAMILY)}
+    table = replay_losses(measured, ALPHAS, calibration_topics=numbers_of(len(topics)), splits=splits)
+    sizes = sum(ledger.size for ledger in ledgers)
+    print(f"\n{name}: the pool in scope, {sizes / len(ledgers):,.0f} documents a topic, {sizes:,} in all, "
+          f"{np.mean([ledger.found for ledger in ledgers]):.1f} of them relevant in each")  # fmt: skip
+    rows = [
+        [
+            f"{r.alpha:g}", str(r.calibration_topics), f"{r.recall:.3f}", f"{r.recall_low:.3f}", f"{r.below:.0%}",
+            f"{r.judgements:,.0f}", f"{r.total:,.0f}", f"{r.total / sizes:.0%}",
+        ]
+        for r in table[table["promised"]].itertuples(index=False)
+    ]  # fmt: skip
+    header = ["alpha", "n", "recall", "5% quantile", "splits below", "per topic", "in all", "of the pool"]
+    print_table(header, rows, numbers=True)
+
+
+def needed(ledger: Ledger, alpha: float) -> int:
+    places = np.flatnonzero(ledger.relevant) + 1
+    return int(places[max(0, int(np.ceil((1 - alpha) * len(places) - 1e-9)) - 1)]) if len(places) else 0
+
+
+def numbers_of(topics: int) -> list[int]:
+    few = (topics - 1,) if topics < NUMBERS[-1] else ()
+    return sorted({n for n in (*NUMBERS, topics // 2, *few) if n < topics})
+
+
+def print_promise(name: str, topics: Sequence[Topic], bets: pd.DataFrame, splits: int) -> None:
+    """The default family at every alpha and n, and what else there is."""
+    ledgers = [topic.ranked for topic in topics]
+    table = replay_losses(
+        {DEFAULT_FAMILY: measure_losses(ledgers, DEFAULT_FAMILY)}, ALPHAS,
+        calibration_topics=numbers_of(len(topics)), splits=splits,
+    )  # fmt: skip
+    sizes = np.mean([ledger.size for ledger in ledgers])
+    print(f"\n{name}: {len(topics)} topics, {sizes:,.0f} documents and {np.mean([x.found for x in ledgers]):.1f} "
+          f"relevant each; everything: {sizes * len(topics):,.0f}")  # fmt: skip
+    pools = [(topic.pooled, topic.ranked.found) for topic in topics if topic.pooled is not None]
+    if pools:
+        recall = np.mean([pool.found / relevant for pool, relevant in pools])
+        sizes = [pool.size for pool, _ in pools]
+        print(f"pool, first {POOL_DEPTH} of every run: {np.mean(sizes):,.0f} a topic, {sum(sizes):,} in all, "
+              f"mean recall {recall:.3f}")  # fmt: skip
+    rows = []
+    for alpha in ALPHAS:
+        for r in table[table["alpha"] == alpha].itertuples(index=False):
+            kept = [f"{r.recall:.3f}", f"{r.recall_low:.3f}", f"{100 * r.below:.0f}%"]
+            row = [*kept, f"{r.judgements:,.0f}", f"{r.total:,.0f}"] if r.promised else ["-"] * 5
+            rows.append([f"{alpha:g}", str(r.calibration_topics), *row])
+        here = bets[bets["alpha"] == alpha]
+        cost, recall = here["judgements"].mean(), f"{here['recall'].mean():.3f}"
+        rows.append([f"{alpha:g}", "each topic", recall, "-", "-", f"{cost:,.0f}", f"{cost * len(topics):,.0f}"])
+        best = oracle(topics, alpha)
+        rows.append([f"{alpha:g}", "oracle", "-", "-", "-", f"{best:,.0f}", f"{best * len(topics):,.0f}"])
+    print_table(["alpha", "n", "recall", "5% quantile", "splits below", "per topic", "in all"], rows, numbers=True)
+
+
+def print_families(name: str, topics: Sequence[Topic], splits: int) -> None:
+    """Judgements in each other topic by family, and when the first m calibration topics choose."""
+    measured = {f.name: measure_losses([topic.ranked for topic in topics], f.name) for f in RULE_FAMILIES}
+    numbers = numbers_of(len(topics))
+    columns = [(alpha, n) for alpha in ALPHAS for n in numbers if n >= required_topics(alpha)]
+    table = replay_losses(measured, ALPHAS, calibration_topics=numbers, splits=splits)
+    cost = table.set_index(["family", "alpha", "calibration_topics"])["judgements"]
+    rows = [[f, *(f"{cost[f, alpha, n]:,.0f}" for alpha, n in columns)] for f in measured]
+    for share in (0.2, 0.4):
+        row = [f"chosen by {share:.0%}"]
+        for alpha, n in columns:
+            chosen = replay_selection(
+                measured, alpha, calibration_topics=n, selection=max(1, round(share * n)), splits=splits
+            )
+            row.append(f"{chosen['judgements'].item():,.0f}" if chosen["promised"].item() else "-")
+        rows.append(row)
+    print(f"\n{name}: judgements in each other topic, by family, alpha / n")
+    print_table(["family", *(f"{alpha:g} / {n}" for alpha, n in columns)], rows, numbers=True)
+
+
+def deepen(topic: Topic, depth: int, sample: int, rng: np.random.Generator) -> Ledger:
+    """A topic judged to a depth, with a random sample of the rest."""
+    whole = topic.ranked
+    rest = depth + rng.permutation(max(whole.size - depth, 0))[:sample]
+    order = np.concatenate((np.arange(min(depth, whole.size)), rest))
+    drawn = np.arange(len(order)) >= depth
+    return Ledger.of(whole.relevant[order], whole.size, drawn=drawn)
+
+
+def print_deep(name: str, topics: Sequence[Topic], splits: int, alpha: float = 0.1) -> None:
+    """Twenty topics (or half) calibrate, judged to a depth and with a sample of the rest."""
+    size = int(np.mean([topic.ranked.size for topic in topics]))
+    n, rows = min(20, len(topics) // 2), []
+    exact = measure_losses([topic.ranked for topic in topics], DEFAULT_FAMILY)
+    for depth in (size // 10, size // 4):
+        for share in (0.1, 0.2, 0.4, 0.7):
+            for delta in (0.0, 0.03):
+                tries = splits // 10 if delta else splits  # confidence bounds are slow
+                recall, cost, judged = replay_deep(topics, exact, n, depth, share, delta, tries, alpha)
+                total = n * judged + (len(topics) - n) * cost
+                row = [f"{depth:,}", f"{share:.0%}", f"{delta:g}" if delta else "estimate", f"{recall:.3f}"]
+                rows.append([*row, f"{judged:,.0f}", f"{cost:,.0f}", f"{total:,.0f}"])
+    print(f"\n{name}: {n} calibration topics judged to a depth and a sample of the rest, alpha {alpha:g}")
+    header = ["depth", "sample", "delta", "recall", "per calibration topic", "per other topic", "in all"]
+    print_table(header, rows, numbers=True)
+
+
+def replay_deep(
+    topics: Sequence[Topic],
+    exact: TopicLosses,
+    n: int,
+    depth: int,
+    share: float,
+    delta: float,
+    splits: int,
+    alpha: float,
+) -> tuple[float, float, float]:
+    """Mean recall and judgements of the other topics, and judgements in a calibration topic."""
+    found = []
+    for split in range(splits):
+        rng = np.random.default_rng([1, split])
+        order = rng.permutation(len(topics))
+        deep = [deepen(topics[i], depth, round(share * max(topics[i].ranked.size - depth, 0)), rng) for i in order[:n]]
+        bounds = measure_losses(deep, DEFAULT_FAMILY, delta=delta, depths=[min(depth, d.size) for d in deep])
+        place = choose_setting(bounds.losses, alpha - bounds.delta)
+        at = -1 if place is None else place
+        others = order[n:]
+        values = 1 - exact.losses[others, at].mean(), exact.costs[others, at].mean()
+        found.append((*values, np.mean([ledger.judged for ledger in deep])))
+    recall, cost, judged = np.mean(found, axis=0)
+    return float(recall), float(cost), float(judged)
+
+
+def everything(names: Sequence[str], folder: Path) -> Iterator[tuple[str, list[Topic]]]:
+    for name in names:
+        for seed in range(3) if name == REVIEWS else [None]:
+            yield name if seed is None else f"{name}, priors {seed}", load(name, folder, seed)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--collections", nargs="+", choices=COLLECTIONS, default=list(COLLECTIONS))
+    parser.add_argument("--splits", type=int, default=500)
+    parser.add_argument("--parts", nargs="+", default=["promise", "pool", "families", "deep"])
+    parser.add_argument("--orders", type=Path, default=ORDERS, help="where the orders are kept")
+    options = parser.parse_args()
+    for name, topics in everything(options.collections, options.orders):
+        if "promise" in options.parts:
+            bets = betting_costs(topics, options.orders, name.replace(", priors ", "."))
+            print_promise(name, topics, bets, options.splits)
+        if "pool" in options.parts and topics[0].pooled is not None:
+            print_pool(name, topics, options.splits)
+        if "families" in options.parts:
+            print_families(name, topics, options.splits)
+        if "deep" in options.parts:
+            print_deep(name, topics, min(options.splits, 100))
+
+
+if __name__ == "__main__":
+    main()

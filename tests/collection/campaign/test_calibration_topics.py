@@ -1,0 +1,565 @@
+"""Recall guaranteed across topics, in campaigns that a script judges."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from collection import Campaign, Judgement
+from collection.campaign import calibration_record, calibration_topics
+from collection.campaign.calibration_record import RuleStop
+from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.stopping import Ledger
+from collection.stopping.risk_control import TRANSFER_WARNING, is_complete
+
+TOPICS = [str(number) for number in range(1, 15)]
+DOCUMENTS = [f"d{number}" for number in range(60)]
+
+
+def find_relevant() -> dict[str, set[str]]:
+    """Four to nine relevant documents of each topic."""
+    choice = random.Random(7)
+    return {topic: set(choice.sample(DOCUMENTS, 4 + int(topic) % 6)) for topic in TOPICS}
+
+
+RELEVANT = find_relevant()
+NEEDLES = ("1", "4", "7", "10", "13")
+"""Topics with one relevant document that has none of the topic's words."""
+
+
+def build(folder: Path) -> Campaign:
+    choice = random.Random(8)
+    words = {doc_id: [f"noise{choice.randrange(30)}" for _ in range(6)] for doc_id in DOCUMENTS}
+    for topic, found in RELEVANT.items():
+        for doc_id in sorted(found)[topic in NEEDLES :]:
+            words[doc_id] += [f"subject{topic}", f"matter{topic}"]
+    lines = [json.dumps({"doc_id": doc_id, "text": " ".join(words[doc_id])}) + "\n" for doc_id in DOCUMENTS]
+    (folder / "docs.jsonl").write_text("".join(lines))
+    (folder / "topics.tsv").write_text("".join(f"{topic}\tsubject{topic}\n" for topic in TOPICS))
+    campaign = Campaign.create(folder / "review")
+    campaign.importer.import_files(documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv")
+    campaign.settings.set_loop(mode="loop", run=0)
+    campaign.features.update()
+    return campaign
+
+
+@pytest.fixture
+def review(copy_of: Callable[..., Campaign]) -> Iterator[Campaign]:
+    """Fourteen topics in a loop over sixty documents; its id, and so the draw, is always the same."""
+    with copy_of(build) as copy:
+        copy.store.settings.put("id", "review")
+    with Campaign(copy.directory) as campaign:
+        yield campaign
+
+
+def judge(campaign: Campaign, topic: str, doc_ids: Sequence[str], annotator: str = "ann", leased: bool = True) -> None:
+    made = [
+        Judgement(str(uuid4()), annotator, topic, doc_id, "graded", int(doc_id in RELEVANT[topic]), seconds=6.0)
+        for doc_id in doc_ids
+    ]
+    assert not campaign.judging.judge_many(made, leased_only=leased).refused
+
+
+def judge_rest(campaign: Campaign, *topics: str, but: int = 0) -> None:
+    """Judge the rest of these topics, the relevant documents first, except for the last ones."""
+    with campaign.transaction():
+        for topic in topics:
+            done = set(campaign.judgement_log.judgements(query_id=topic)["doc_id"])
+            left = [d for d in sorted(DOCUMENTS, key=lambda d: d not in RELEVANT[topic]) if d not in done]
+            judge(campaign, topic, left[: len(left) - but], leased=False)
+
+
+def drive(campaign: Campaign, most: int = 10_000, annotator: str = "ann", count: int = 10) -> list[str]:
+    """Judge ten documents, or `count`, after the other where the campaign sends the annotator; the topics in order."""
+    visited: list[str] = []
+    judged = 0
+    while judged < most and (topic := campaign.judging.topic_with_work(annotator)):
+        visited += [topic] if topic not in visited[-1:] else []
+        documents = [document.doc_id for document in campaign.judging.next_pairs(annotator, topic, count).documents]
+        judge(campaign, topic, documents, annotator)
+        judged += len(documents)
+    return visited
+
+
+def outcome(campaign: Campaign) -> object:
+    """What a calibration came to, without times."""
+    record = calibration_record.read(campaign.store)
+    assert record is not None
+    state = campaign.calibration_topics.state()
+    return record.topics, record.chosen, state.report, state.closed, state.judged, campaign.settings.modes()
+
+
+@pytest.mark.slow
+def test_a_whole_campaign_also_when_it_is_reopened_in_the_middle(review: Campaign, tmp_path: Path) -> None:
+    shutil.copytree(review.directory, tmp_path / "again")
+    drawn = review.calibration_topics.start(0.2, topics=5, family="consecutive").topics
+    visited = drive(review)
+    assert set(visited[:5]) == set(drawn)
+    state = review.calibration_topics.state()
+    assert (state.phase, state.left, state.notes) == ("calibrated", 0, ())
+    rule = re.search(r"stops after (\d+) irrelevant documents? in a row is at least 80%", state.report)
+    assert rule is not None, state
+    # The rule, by hand, on the log: each closed topic ends with so many irrelevant documents, those judged together.
+    assert len(state.closed) >= 5
+    for topic in state.closed:
+        log = review.judgement_log.judgements(query_id=topic.query_id)["relevance"].astype(int).tolist()
+        row = len(log) - 1 - max(at for at, grade in enumerate(log) if grade)
+        assert int(rule[1]) <= row < int(rule[1]) + 10
+        assert review.settings.mode(topic.query_id) == "closed"
+    others = [topic.query_id for topic in state.closed]
+    recall = [
+        review.judgement_log.judgements(query_id=q)["relevance"].astype(int).sum() / len(RELEVANT[q]) for q in others
+    ]
+    assert sum(recall) / len(recall) >= 0.8
+    assert state.judged == len(review.judgement_log.judgements()) < state.everything == 14 * 60
+
+    with Campaign(tmp_path / "again") as first:
+        first.calibration_topics.start(0.2, topics=5, family="consecutive")
+        drive(first, most=160)
+        assert first.calibration_topics.state().phase == "calibrating"
+    with Campaign(tmp_path / "again") as second:
+        drive(second, most=240)
+        assert second.calibration_topics.state().closed
+    with Campaign(tmp_path / "again") as third:
+        drive(third)
+        assert outcome(third) == outcome(review)
+
+
+# The draw
+
+
+def test_the_draw_is_stored_and_counted(review: Campaign) -> None:
+    service = review.calibration_topics
+    first = service.start(0.2, topics=5)
+    assert len(first.topics) == 5
+    assert first.population == set(TOPICS)
+    assert calibration_record.read(review.store) == first
+    with pytest.raises(CampaignError, match=r"were drawn on \d{4}-\d\d-\d\d; end them first"):
+        service.start(0.2, topics=5)
+    service.stop()
+    assert service.state().phase == "none"
+    second = service.start(0.2, topics=5)
+    assert list(second.topics) != list(first.topics)
+    assert "This is draw 2 of calibration topics" in " ".join(service.state().notes)
+
+
+def test_a_draw_that_promises_nothing_is_refused(review: Campaign) -> None:
+    start = review.calibration_topics.start
+    with pytest.raises(InputError, match="expected recall of 90% needs at least 9 calibration topics, found 8"):
+        start(0.1, topics=8)
+    with pytest.raises(InputError, match="needs at least 4 calibration topics, found 3"):
+        start(0.2, topics=5, selection=2)
+    with pytest.raises(CampaignError, match="expected at least 15 open topics in a loop.*found 14"):
+        start(0.2, topics=14)
+    with pytest.raises(InputError, match="selection: expected 1 or more"):
+        start(0.2, topics=6, family="any")
+    for shares in ({"depth": 0.5}, {"sample": 0.5}, {"depth": 0.0, "sample": 0.1}, {"depth": 0.5, "sample": 1.1}):
+        with pytest.raises(InputError, match="depth and sample: expected shares above 0 and up to 1"):
+            start(0.2, topics=6, **shares)
+    with pytest.raises(UnknownNameError):
+        start(0.2, family="kne")
+    with pytest.raises(CampaignError, match="no calibration topics are drawn yet"):
+        review.calibration_topics.calibrate()
+    assert review.calibration_topics.state().phase == "none"
+    assert len(start(0.1).topics) == 9  # the smallest number
+
+
+def test_only_open_topics_whose_documents_the_loop_offers_are_drawn(review: Campaign) -> None:
+    review.settings.set_loop(mode="closed", topics=["1", "2"])
+    review.settings.set_loop(mode="random", topics=["3"])
+    review.settings.set_loop(mode="loop-in-pool", topics=["4"])  # it has no pool
+    assert review.calibration_topics.start(0.2, topics=5).population == set(TOPICS[4:])
+    review.calibration_topics.stop()
+    review.settings.set_loop(by="mtf")
+    with pytest.raises(CampaignError, match="found 0, because 11 topics have no documents, or documents that the loop"):
+        review.calibration_topics.start(0.2, topics=5)
+
+
+# Judging
+
+
+@pytest.mark.slow
+def test_calibration_topics_come_first_and_an_annotator_may_choose_another(review: Campaign) -> None:
+    drawn = review.calibration_topics.start(0.2, topics=5).topics
+    first = [review.judging.topic_with_work("ann", exclude=TOPICS[:at]) for at in range(3)]
+    assert set(first) <= set(drawn)
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    assert len(review.judging.next_pairs("ann", other, 3).documents) == 3
+
+
+@pytest.mark.slow
+def test_budgets_do_not_limit_calibration_topics(review: Campaign) -> None:
+    review.settings.set_loop(budget=20, topic_budget=10)
+    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    judge_rest(review, *drawn, but=5)
+    assert review.budget.room(drawn[0]) is None
+    assert review.budget.used_up(drawn[0]) == ""
+    assert review.budget.state().words == ""
+    assert "The judgement budget does not limit calibration topics." in review.calibration_topics.state().notes
+    assert set(drive(review)) == set(drawn)
+    assert review.calibration_topics.state().phase == "calibrated"
+    assert "budget (20) is used up" in review.budget.state().words
+
+
+@pytest.mark.slow
+def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    judge_rest(review, *drawn, but=1)
+    one = review.recall.of_topic(drawn[0])
+    assert (one.decision.stop, one.advice) == (False, "calibration topic: judge to the end")
+    assert one.promise.endswith("It is a calibration topic: judge it to the end all the same.")
+    table = review.recall.table().set_index("query_id")
+    assert not table["stop"].any()
+    assert set(table.loc[drawn, "advice"]) == {"calibration topic: judge to the end"}
+    judge_rest(review, *drawn)
+    assert review.recall.table().set_index("query_id").loc[drawn, "stop"].all()
+
+
+def finish(campaign: Campaign, others: Sequence[str] = (), alpha: float = 0.2, **options: object) -> list[str]:
+    """Draw, judge and calibrate; of the `others`, all but the last 10 documents are judged before."""
+    drawn = list(campaign.calibration_topics.start(alpha, topics=5, **options).topics)  # type: ignore[arg-type]
+    judge_rest(campaign, *[topic for topic in others if topic not in drawn], but=10)
+    judge_rest(campaign, *drawn)
+    campaign.calibration_topics.calibrate()
+    return drawn
+
+
+@pytest.mark.slow
+def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Campaign) -> None:
+    drawn = finish(review, others=["1", "2", "4"])
+    done = [topic for topic in ("1", "2", "4") if topic not in drawn]
+    closed = review.calibration_topics.state().closed
+    assert [topic.query_id for topic in closed] == done
+    assert {topic.judged for topic in closed} == {50}
+    assert closed[0].reason.startswith("stop after ")
+    advice = review.recall.table().set_index("query_id")["advice"]
+    assert set(advice[done]) == {"closed by the stopping rule"}
+    promise = review.recall.of_topic(done[0]).promise
+    assert promise.endswith(f"It was closed by the stopping rule: {closed[0].reason}.")
+
+    review.settings.reopen_topic(done[0])
+    assert len(review.judging.next_pairs("ann", done[0], 2).documents) == 2
+    review.calibration_topics.calibrate()
+    assert [topic.reopened for topic in review.calibration_topics.state().closed] == [True] + [False] * (len(done) - 1)
+    assert review.settings.mode(done[0]) == "loop"
+
+
+@pytest.mark.slow
+def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaign) -> None:
+    drawn = finish(review)
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    judge(review, other, sorted(RELEVANT[other])[:1], leased=False)
+    record = calibration_record.read(review.store)
+    assert record is not None
+    # As if the rule had been to stop after the first document.
+    lax = {**record.chosen, "family": "fixed", "setting": 1.0}
+    calibration_record.write(review.store, calibration_topics.replace(record, chosen=lax))
+    review.judging.next_pairs("ann", other, 5)
+    assert review.settings.mode(other) == "closed"
+    assert review.calibration_topics.state().closed[0].reason == "stop after 1 judgement: reached after 1 judgement"
+    review.calibration_topics.calibrate()
+    assert review.settings.mode(other) == "loop"
+    assert review.calibration_topics.state().closed == ()
+
+
+@pytest.mark.slow
+def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    judge_rest(review, *drawn[1:])
+    judge_rest(review, drawn[0], but=3)
+    failures: list[object] = []
+
+    def fail(*arguments: object, **_: object) -> None:
+        failures.append(arguments)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(calibration_record, "calibrate", fail)
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    assert drive(review, most=3) == drawn[:1]
+    assert [review.judging.topic_with_work("ann") for _ in range(2)] == [other] * 2
+    assert len(review.judging.next_pairs("ann", other, 2).documents) == 2
+    assert len(failures) == 1  # it is not tried again at each judgement
+    monkeypatch.undo()
+    assert review.calibration_topics.state().ready
+    assert review.calibration_topics.calibrate().promises
+
+    monkeypatch.setattr(calibration_record.CalibrationRecord, "find_stop", fail)
+    assert len(review.judging.next_pairs("ann", other, 4).documents) > 0
+
+
+@pytest.mark.slow
+def test_a_round_of_an_earlier_calibration_closes_nothing(review: Campaign) -> None:
+    drawn = finish(review)
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    made = review.active_learning.next_round(other)._replace(stop=RuleStop("another", "stop"))
+    assert review.judging.next_pairs("ann", other, 2, made=made).documents
+    assert review.settings.mode(other) == "loop"
+
+
+# What limits the promise
+
+
+def notes(campaign: Campaign) -> str:
+    return " ".join(campaign.calibration_topics.state().notes)
+
+
+@pytest.mark.slow
+def test_changed_loop_settings_pause_the_rule(review: Campaign) -> None:
+    drawn = finish(review)
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    judge_rest(review, other, but=10)
+    review.settings.set_loop(target=0.7, explain="nothing", budget=2000)
+    assert notes(review) == ""
+    review.settings.set_loop(level=2, learner="logistic")
+    assert "Loop settings changed since the draw (minimum relevant grade and learner)" in notes(review)
+    assert "The rule closes no more topics until it is calibrated again." in notes(review)
+    review.judging.next_pairs("ann", other, 2)
+    assert review.settings.mode(other) == "loop"
+    review.settings.set_loop(level=1, learner="svm")
+    assert notes(review) == ""
+    review.judging.next_pairs("ann", other, 2)
+    assert review.settings.mode(other) == "closed"
+
+
+@pytest.mark.slow
+def test_what_came_since_the_draw_is_named(review: Campaign, tmp_path: Path) -> None:
+    drawn = finish(review)
+    (tmp_path / "more.tsv").write_text("99\tsubject99\n")
+    review.importer.import_files(topics=tmp_path / "more.tsv")
+    assert "1 topic was added since the draw: the promise does not cover it" in notes(review)
+    assert not calibration_record.read(review.store).concerns("99")  # type: ignore[union-attr]
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    review.settings.set_loop(mode="closed", topics=[other])
+    assert "1 other topic was closed by hand: the promise does not cover it." in notes(review)
+    (tmp_path / "late.tsv").write_text("late\tsubject1\n")
+    review.importer.import_files(documents=[tmp_path / "late.tsv"])
+    assert "Documents were added or changed since the draw" in notes(review)
+    with pytest.raises(CampaignError, match=r"5 of 5 calibration topics are not judged to the end"):
+        review.calibration_topics.calibrate()
+
+
+@pytest.mark.slow
+def test_calibration_topics_that_cannot_end_are_named(review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    judge_rest(review, *drawn, but=2)
+    review.settings.set_loop(mode="closed", topics=drawn[:1])
+    assert f"Topic {drawn[0]} is a calibration topic and was closed before the end: reopen it." in notes(review)
+    skipped = review.judging.next_pairs("ann", drawn[1], 1).documents[0].doc_id
+    review.judging.skip("ann", drawn[1], skipped)
+    assert "1 skipped document of calibration topics is unjudged: judge it, or mark it" in notes(review)
+    review.judging.judge("ann", drawn[1], skipped, cannot_judge="topic is unclear")
+    assert "skipped" not in notes(review)
+    assert "Annotators could not judge 1 document; it counts as irrelevant." in notes(review)
+    review.settings.set_loop(mode="pool-then-loop", topics=drawn[2:3])
+    assert f"Topic {drawn[2]} is a calibration topic and has another judging mode" in notes(review)
+
+
+@pytest.mark.slow
+def test_a_revised_judgement_asks_for_a_new_calibration(review: Campaign) -> None:
+    drawn = finish(review)
+    judge(review, drawn[0], ["d0"], annotator="bob", leased=False)
+    assert "Judgements of calibration topics changed since the calibration: calibrate again." in notes(review)
+    review.calibration_topics.calibrate()
+    assert notes(review) == ""
+
+
+@pytest.mark.slow
+def test_missing_texts_count_as_relevant_and_missed(review: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("".join(f"{topic} Q0 ghost 1 1 a\n" for topic in TOPICS))
+    review.importer.import_files(runs=[tmp_path / "a.run"])
+    review.pools.add("depth", depth=1)
+    drawn = finish(review)
+    assert "5 documents of calibration topics have no text; they count as relevant and missed." in notes(review)
+    ledger = review.active_learning.ledger(drawn[0])
+    assert (ledger.unreachable, is_complete(ledger)) == (1, True)
+    mean = sum(1 / (len(RELEVANT[topic]) + 1) for topic in drawn)
+    record = calibration_record.read(review.store)
+    assert record is not None
+    # (sum of losses + 1) / (n + 1), the losses being what even judging everything misses
+    assert record.chosen["bound"] == pytest.approx((mean + 1) / 6)
+    state = review.calibration_topics.state()
+    assert state.phase == "impossible"
+    assert state.report.startswith("No rule satisfies an expected recall of 80%")
+
+
+# Other ways to judge
+
+
+def test_levels_annotators_and_topics_without_relevant_documents_make_the_ledger(review: Campaign) -> None:
+    review.settings.set_loop(level=2)
+    for annotator in ("ann", "bob", "cat"):
+        review.judging.judge(annotator, "1", "d0", 2 if annotator != "cat" else 0)
+        review.judging.judge(annotator, "1", "d1", 1)
+    review.judging.judge("ann", "1", "d2", cannot_judge="topic is unclear")
+    ledger = review.active_learning.ledger("1")
+    assert ledger.relevant.tolist() == [True, False, False]  # the majority, the level, nobody could judge
+    assert (ledger.judged, ledger.size) == (3, 60)
+
+
+@pytest.mark.slow
+def test_topics_without_relevant_documents_lose_nothing(review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.2, topics=5).topics)
+    with review.transaction():
+        for topic in drawn:
+            for doc_id in DOCUMENTS:
+                review.judging.write(Judgement(str(uuid4()), "ann", topic, doc_id, "graded", 0))
+    chosen = review.calibration_topics.calibrate()
+    assert (chosen.setting, chosen.mean_loss) == (1, 0)
+    assert review.calibration_topics.state().phase == "calibrated"
+
+
+@pytest.mark.slow
+def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
+    lines = [f"{topic} Q0 d{rank} {rank + 1} {-rank} a\n" for topic in TOPICS[:12] for rank in range(30)]
+    (tmp_path / "a.run").write_text("".join(lines))
+    review.importer.import_files(runs=[tmp_path / "a.run"])
+    review.pools.add("depth", depth=30)
+    review.settings.set_loop(mode="loop-in-pool", by="mtf")
+    record = review.calibration_topics.start(0.2, topics=6, family="any", selection=2)
+    assert record.population == set(TOPICS[:12])  # two topics have no pool
+    drive(review)
+    state = review.calibration_topics.state()
+    assert state.phase == "calibrated"
+    assert state.report.endswith(" Documents outside the pool are not covered.")
+    assert state.everything == 12 * 30
+    chosen = calibration_record.read(review.store).chosen  # type: ignore[union-attr]
+    assert (chosen["topics"], chosen["selection"]) == (4, 2)
+
+
+@pytest.mark.slow
+def test_calibration_topics_may_end_with_a_random_sample(review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
+    assert review.calibration_topics.state().left == 2 * (30 + 12)
+    visited: list[str] = []
+    while review.calibration_topics.state().phase == "calibrating":
+        visited += drive(review, most=3, count=3)
+    assert set(visited) >= set(drawn)
+    state = review.calibration_topics.state()
+    assert (state.phase, state.left, state.notes) == ("calibrated", 0, ())
+    assert {topic.query_id for topic in state.closed} >= set(drawn)  # nothing more is needed of them
+    for topic in drawn:
+        ledger = review.active_learning.ledger(topic)
+        assert not is_complete(ledger)
+        assert ledger.drawn.tolist() == [False] * 30 + [True] * 12
+        assert not ledger.out_of_reach.any()
+        assert review.settings.mode(topic) == "closed"
+    assert "judged deeply, with a random sample of the rest" in state.report
+
+
+def test_the_random_sample_begins_behind_the_last_ranked_document(review: Campaign) -> None:
+    record = review.calibration_topics.start(0.5, topics=2, depth=0.25, sample=0.2)  # 5 of 20, and 3 of the other 15
+    topic = next(iter(record.topics))
+    drawn = [0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 1]
+    ledgers = [Ledger.of([0] * n, 20, drawn=drawn[:n]) for n in range(len(drawn) + 1)]
+    assert [record.count_left(ledger) for ledger in ledgers] == [8, 7, 6, 5, 4, 3, 2, 3, 2, 1, 0, 0]
+    assert [record.draws_alone(topic, ledger) for ledger in ledgers] == [False] * 5 + [True] * 5 + [False] * 2
+    assert not record.draws_alone("another", ledgers[6])
+    cut, depth = record.cut(ledgers[-1])
+    assert (cut.judged, depth) == (10, 7)
+    complete = Ledger.of([0] * 3, 3)
+    assert record.is_finished(complete)
+    assert record.cut(complete) == (complete, None)
+
+
+@pytest.mark.slow
+def test_a_sample_that_did_not_reach_every_document_is_named(review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
+    judge_rest(review, *drawn, but=30)
+    review.judging.next_pairs("bob", drawn[0], 5)  # and never judges them
+    documents = [document.doc_id for document in review.judging.next_pairs("ann", drawn[0], 12).documents]
+    judge(review, drawn[0], documents)
+    assert f"Topic {drawn[0]} is a calibration topic whose random sample did not reach documents" in notes(review)
+
+
+# The plan
+
+
+@pytest.mark.slow
+def test_the_plan(review: Campaign) -> None:
+    before = review.calibration_topics.plan(0.2, candidates=[3, 4, 7])
+    assert (before.topics, before.documents, before.everything) == (14, 60, 840)
+    assert [row.promises for row in before.rows] == [False, True, True]
+    assert [row.calibration_judgements for row in before.rows] == [180, 240, 420]
+    assert before.rows[1].total.high == pytest.approx(240 + 10 * 36)
+    assert before.basis == "replays of other collections (1% to 60% of the documents)"
+    chosen = review.calibration_topics.plan(0.2, selection=2, candidates=[5, 9]).rows
+    assert [row.promises for row in chosen] == [False, True]
+    assert chosen[1].calibration_judgements == 540
+    assert chosen[1].total.low == pytest.approx(540 + 5 * 0.6)
+    deep = review.calibration_topics.plan(0.2, selection=2, depth=0.5, sample=0.2, candidates=[9]).rows[0]
+    assert (deep.calibration_judgements, deep.total.low) == (9 * 36, pytest.approx(9 * 36 + 5 * 0.6))
+    with pytest.raises(InputError, match="candidates: expected numbers from 2 to 13"):
+        review.calibration_topics.plan(0.2, selection=2, candidates=[14])
+    judge_rest(review, "1", "2", "3")
+    after = review.calibration_topics.plan(0.2, candidates=[4])
+    assert after.basis == "3 topics judged completely"
+    assert after.rows[0].per_topic.low == after.rows[0].per_topic.high  # all three have their relevant ones first
+    review.settings.set_loop(mode="closed")
+    with pytest.raises(CampaignError, match="expected at least 2 open topics in a loop"):
+        review.calibration_topics.plan(0.2)
+
+
+# Another campaign's rule
+
+
+@pytest.mark.slow
+def test_a_rule_from_another_campaign_is_checked_on_topics_of_this_one(
+    review: Campaign, copy_of: Callable[..., Campaign]
+) -> None:
+    other = copy_of(build, name="other")
+    with pytest.raises(CampaignError, match="expected topics that are judged completely in a loop"):
+        review.calibration_topics.start(0.2, source=other.directory)
+    judge_rest(other, "1", "2", "4")
+    with pytest.raises(CampaignError, match="an expected recall of 80% needs at least 4 calibration topics, found 3"):
+        review.calibration_topics.start(0.2, source=other.directory)
+    judge_rest(other, "5", "6", "7", "9")
+    before = {path: path.stat().st_mtime_ns for path in other.directory.rglob("*") if path.is_file()}
+    record = review.calibration_topics.start(0.2, topics=2, source=other.directory)
+    assert {path: path.stat().st_mtime_ns for path in other.directory.rglob("*") if path.is_file()} == before
+    assert record.source == "review"
+    judge_rest(review, *record.topics, but=5)
+    state = review.calibration_topics.state()
+    assert (state.phase, state.left) == ("calibrating", 10)
+    assert state.headline.startswith("0 of 2 topics are judged to the end to check the rule; 10 documents left")
+    assert state.notes[0] == TRANSFER_WARNING
+    drive(review, most=60)
+    state = review.calibration_topics.state()
+    assert state.phase == "calibrated"
+    assert "nothing but this similarity supports it" in state.report
+    assert state.notes[0] == TRANSFER_WARNING
+    assert state.notes[1].startswith("The expected recall of 80% is neither confirmed nor contradicted")
+
+
+@pytest.mark.slow
+def test_a_contradicted_rule_closes_nothing(review: Campaign, copy_of: Callable[..., Campaign]) -> None:
+    other = copy_of(build, name="other")
+    judge_rest(other, *TOPICS[:6])  # all relevant documents came first: the rule stops too early
+    record = review.calibration_topics.start(0.2, topics=8, source=other.directory)
+    with review.transaction():
+        for topic in record.topics:  # here they come last
+            judge(review, topic, sorted(DOCUMENTS, key=lambda d: d in RELEVANT[topic]), leased=False)
+    judge_rest(review, *[topic for topic in TOPICS if topic not in record.topics], but=5)
+    review.calibration_topics.calibrate()
+    state = review.calibration_topics.state()
+    assert state.phase == "impossible"
+    assert state.sentence.startswith("The expected recall of 80% does not hold here")
+    assert state.closed == ()
+
+
+@pytest.mark.slow
+def test_a_rule_may_be_used_unchecked(review: Campaign, copy_of: Callable[..., Campaign]) -> None:
+    other = copy_of(build, name="other")
+    judge_rest(other, *TOPICS[:6])
+    judge_rest(review, "9", but=10)
+    review.calibration_topics.start(0.2, topics=0, source=other.directory)
+    state = review.calibration_topics.state()
+    assert state.phase == "calibrated"
+    assert "the rule from another collection is not checked" in notes(review)
+    assert [topic.query_id for topic in state.closed] == ["9"]

@@ -1,0 +1,101 @@
+"""`cleverdon calibrate`, and what other commands say of the recall that is guaranteed across topics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from collection import Campaign
+from collection.stopping.risk_control import TRANSFER_WARNING
+from tests.collection.campaign.test_calibration_topics import TOPICS, build, judge_rest
+from tests.helpers import fails, ok, run
+
+
+@pytest.fixture
+def review(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build)
+
+
+@pytest.mark.slow
+def test_plan_start_state_and_end(review: Campaign) -> None:
+    directory = review.directory
+    planned = ok("calibrate", directory, "--recall", 0.8)
+    assert planned == ok("calibrate", directory, "--alpha", 0.2, "--plan")
+    assert planned.splitlines()[2].split("  ")[0] == "calibration topics"
+    assert planned.splitlines()[-1] == f"Start: cleverdon calibrate {directory} --recall 0.8 --topics 4"
+    assert "Draw 4 calibration topics" in planned
+    deep = ok("calibrate", directory, "--recall", 0.8, "--depth", 0.5, "--sample", 0.2)
+    assert (
+        deep.splitlines()[-1]
+        == f"Start: cleverdon calibrate {directory} --depth 0.5 --sample 0.2 --recall 0.8 --topics 4"
+    )
+
+    started = ok("calibrate", directory, "--recall", 0.8, "--topics", 5, "--family", "fixed")
+    assert started.startswith("Recall across topics: judging calibration topics. 0 of 5 calibration topics are judged")
+    drawn = [topic.query_id for topic in review.calibration_topics.state().topics]
+    assert "Judge 14 topics in the loop to the end, calibration topics first." in ok("status", directory)
+    assert f"See `cleverdon calibrate {directory}`" in ok("recall", directory)
+    assert "calibration topics are not judged to the end" in fails("calibrate", directory, "--again")
+    assert "were drawn on" in fails("calibrate", directory, "--topics", 9)
+
+    judge_rest(review, *drawn)
+    others = [topic for topic in TOPICS if topic not in drawn]
+    judge_rest(review, others[0], but=5)
+    assert "Calibrate now with --again." in ok("calibrate", directory)
+    shown = ok("calibrate", directory, "--again")
+    assert "Recall across topics: at least 80% expected. The expected recall of a topic that stops after" in shown
+    assert "355 of 840 documents judged so far in the topics of the draw: 42% of judging everything." in shown
+    assert shown.splitlines()[-1].split("  ")[0] == others[0]
+    status = ok("status", directory)
+    assert "The expected recall of a topic that stops after" in status
+    assert "Judge 13 topics in the loop until the stopping rule closes them." in status
+    state = json.loads(ok("calibrate", directory, "--format", "json"))["state"]
+    assert (state["phase"], len(state["topics"]), len(state["closed"])) == ("calibrated", 5, 1)
+    assert json.loads(ok("status", directory, "--format", "json"))["recall_across_topics"] == state["report"]
+
+    review.settings.set_loop(level=2)
+    result = run("calibrate", directory)
+    assert result.stdout.startswith("Recall across topics: promise in doubt.")
+    assert "note: Loop settings changed since the draw" in result.stderr
+    ended = ok("calibrate", directory, "--stop")
+    assert ended.startswith("No calibration topics are drawn.")
+    assert others[0] in ended  # it stays closed
+    assert "recall_across_topics" not in json.loads(ok("status", directory, "--format", "json"))
+
+
+def test_wrong_options(review: Campaign) -> None:
+    directory = review.directory
+    for wrong, options in {
+        "expected --recall or --alpha, found both": ("--recall", 0.9, "--alpha", 0.1),
+        "--recall: expected a share between 0 and 1, found 90": ("--recall", 90),
+        "expected one of --topics (or --from), --plan, --again and --stop": ("--topics", 9, "--again"),
+    }.items():
+        result = run("calibrate", directory, *options)
+        assert (result.exit_code, wrong in result.stderr) == (2, True), result.output
+    assert "needs at least 9 calibration topics, found 3" in fails("calibrate", directory, "--topics", 3)
+    assert "no calibration topics are drawn yet" in fails("calibrate", directory, "--again")
+
+
+@pytest.mark.slow
+def test_another_campaign_s_rule_warns_everywhere(
+    review: Campaign, copy_of: Callable[..., Campaign], tmp_path: Path
+) -> None:
+    other = copy_of(build, name="other")
+    judge_rest(other, *TOPICS[:5])
+    directory = review.directory
+    result = run("calibrate", directory, "--recall", 0.8, "--from", other.directory, "--topics", 0)
+    assert "nothing but this similarity supports it" in result.stdout
+    assert f"note: {TRANSFER_WARNING}" in result.stderr
+    for command in ("recall", "status"):
+        assert TRANSFER_WARNING in ok(command, directory)
+    judge_rest(review, "9", but=50)
+    facts = review.collection_card.facts()["recall_across_topics"]
+    assert facts["limits"][0] == TRANSFER_WARNING
+    assert (facts["source"], facts["calibration_topics"]) == ("review", [])
+    ok("export", directory, "--collection", tmp_path / "exported")
+    card = (tmp_path / "exported" / "collection.md").read_text()
+    assert "## Recall across topics\n\nThe expected recall of a topic that stops after" in card
+    assert "Its promise holds only as far as the topics, the documents" in card
