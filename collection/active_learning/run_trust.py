@@ -9,10 +9,18 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 TRUST, HALVED_BY = 1.5, 6.0
-"""Trust expected before a relevant document is found; number of relevant documents that halves it."""
+"""Trust expected before a relevant document is found; number of relevant documents that halves it.
+
+Chosen with PRECISION by replays on Cranfield, with fifteen generated runs and with fifteen others that are shallow and
+alike, Vaswani and TREC DL 2019. A trust of 1 to 2, halved by 6 to 30 relevant documents, costs within 2% of the best.
+"""
 
 PRECISION = 10.0
-"""Inverse variance of the measured weight of the prior around the expected one: the inertia of the trust."""
+"""Inverse variance of the measured weight of the prior around the expected one: the inertia of the trust.
+
+With 3, runs of another topic cost less, but good runs on Cranfield gain less: most of its topics have few relevant
+documents. With 30, both are the other way round.
+"""
 
 MOST = 6.0
 """Maximum trust: a few documents that the runs ranked high and the text low say little about the ratio of weights."""

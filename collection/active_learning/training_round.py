@@ -113,7 +113,7 @@ class Space:
         words = self.vectors.bm25(self.text)
         if self.evidence is None:
             return words
-        return self._reciprocal(self.evidence.fusion) + self._reciprocal(words) / 2
+        return self._reciprocal(self.evidence.fusion) + np.float32(0.5) * self._reciprocal(words)
 
     def _reciprocal(self, scores: Floats) -> Floats:
         """(documents,) 1 / (1 + rank) among the allowed documents with a score above 0; 0 for others."""
@@ -286,8 +286,8 @@ def _add_prior(
             text[half == tested] = (examples.features[half == tested] @ weights - mean) / spread
     # Counts documents: several judgements of one document are no reason to trust the runs less.
     expected = expect_trust(len(np.unique(examples.rows[examples.relevant])))
-    prior, relevant = space.prior[examples.rows[documents]], examples.relevant[documents]
-    trust = measure_trust(text[documents], prior, relevant, expected)
+    prior = space.prior[examples.rows[documents]].astype(np.float64)
+    trust = measure_trust(text[documents], prior, examples.relevant[documents], expected)
     return (scores - np.float32(mean)) / np.float32(spread) + np.float32(trust) * space.prior, trust
 
 

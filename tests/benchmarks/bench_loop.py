@@ -230,7 +230,8 @@ def trust(topics: int | None, collection: str | None) -> bool:
         best = str(means[names].idxmin())
         rows[f"{name} ({len(found)})"] = {
             "text": means["text"], fixed: means[fixed], "loop": means["loop"],
-            f"{fixed}/text": means[fixed] / means["text"], "loop/text": means["loop"] / means["text"], "best pooling": best, "judgements": means[best],
+            f"{fixed}/text": means[fixed] / means["text"], "loop/text": means["loop"] / means["text"],
+            "best pooling": best, "judgements": means[best],
             "below it": 1 - means["loop"] / means[best],
             "other topic's runs/text": means["other topic's runs"] / means["text"],
             "worst run alone/text": means["worst run alone"] / means["text"],

@@ -165,8 +165,8 @@ def topic_with_runs(kind: str) -> Space:
         kind, random.permutation(600)
     )
     fusion = np.zeros(600)
-    fusion[order] = 1 / (60 + np.arange(600))
-    return space(texts, "wing", runs_say((fusion * 10).tolist()))
+    fusion[order] = 1 / (1 + np.arange(600))  # as steep as a fusion of many runs
+    return space(texts, "wing", runs_say(fusion.tolist()))
 
 
 def trust_after(kind: str, judged: np.ndarray) -> float:
