@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from collection.active_learning.features import Vectors, top
 from collection.active_learning.learners import LEARNERS, Linear
+from collection.active_learning.run_trust import expect_trust, measure_trust
 from collection.errors import InputError, require_known
 from collection.stopping import Ledger, next_sources
 
@@ -26,13 +27,6 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
-
-TRUST, HALVED_BY = 3.0, 6.0
-"""Initial weight of the runs' prior relative to the model's scores; number of relevant documents that halves it.
-
-Chosen by replays on Cranfield, Vaswani and TREC DL 2019: better on each than a decay twice as fast, and little changes
-around these values.
-"""
 
 BLANK_WINDOW, BLANK_WEIGHT = 50, 50
 """Constants of :func:`_place_blank`, chosen on nine reviews in which 185 of 7,300 records have no title and no text."""
@@ -70,8 +64,9 @@ class Recipe:
     topic: float | None = None
     """Weight of the topic's text as a relevant example, 0 for none. None: 1 for a topic without runs, else 0."""
     evidence: EvidenceUse = "prior"
-    """With "prior", the fusion of the runs is added to the score, with less weight the more relevant documents are
-    found. With "columns", run evidence adds three features to learn from. With "none", only the text counts."""
+    """With "prior", the fusion of the runs is added to the score, with the weight that
+    :mod:`collection.active_learning.run_trust` measures. With "columns", run evidence adds three features to learn
+    from. With "none", only the text counts."""
 
     @classmethod
     def with_priors(cls, level: float = 1) -> Recipe:
@@ -110,23 +105,36 @@ class Space:
 
     @cached_property
     def start(self) -> Floats:
-        """(documents,) scores before a relevant document is known: the fusion of the runs, then BM25 of the topic."""
+        """(documents,) scores before a relevant document is known: BM25 of the topic, or with runs both orders merged.
+
+        The merge is reciprocal rank fusion with a constant of 1, which nearly takes turns, so that bad runs cannot hold
+        up the first relevant document for long. The runs' order has twice the weight of BM25's.
+        """
         words = self.vectors.bm25(self.text)
         if self.evidence is None:
             return words
-        # Scaled below the smallest fusion score, so that retrieved documents always come first.
-        fusion = self.evidence.fusion
-        least = fusion[fusion > 0].min(initial=np.float32(1))
-        return fusion + np.where(fusion > 0, 0, words / (words.max(initial=0) + 1) * least).astype(np.float32)
+        return self._reciprocal(self.evidence.fusion) + np.float32(0.5) * self._reciprocal(words)
+
+    def _reciprocal(self, scores: Floats) -> Floats:
+        """(documents,) 1 / (1 + rank) among the allowed documents with a score above 0; 0 for others."""
+        rows = np.flatnonzero(self.allowed & (scores > 0))
+        reciprocal = np.zeros(self.vectors.size, dtype=np.float32)
+        reciprocal[rows[np.argsort(-scores[rows], kind="stable")]] = 1 / np.arange(2, len(rows) + 2)
+        return reciprocal
 
     @cached_property
     def prior(self) -> Floats:
-        """(documents,) standard scores of the logarithm of the fusion score, which is scaled to 0-1 first."""
-        if self.evidence is None:
-            return np.zeros(self.vectors.size, dtype=np.float32)
-        fusion = self.evidence.fusion
-        scaled = fusion / fusion.max(initial=np.float32(1e-9))
-        return standardize(np.log(scaled + np.float32(0.001)), self.allowed)
+        """(documents,) logarithm of the fusion score over half the lowest one; 0 for documents in no run.
+
+        The unit does not depend on how many documents there are and how deep the runs go. Standard scores over the
+        collection, in contrast, put all retrieved documents far above all others if the runs are shallow.
+        """
+        prior = np.zeros(self.vectors.size, dtype=np.float32)
+        if self.evidence is not None:
+            found = self.evidence.fusion > 0
+            fusion = self.evidence.fusion[found]
+            prior[found] = np.log(2 * fusion / fusion.min(initial=np.inf))
+        return prior
 
     @cached_property
     def columns(self) -> NDArray[np.float32]:
@@ -168,6 +176,8 @@ class Ranking(NamedTuple):
     """None before the first relevant document."""
     came_by: str
     """"model", or before that :attr:`Space.initial_order`."""
+    trust: float = 0.0
+    """Weight of the runs' prior relative to the text; 0 if it has none."""
 
 
 def train_and_rank(
@@ -200,17 +210,16 @@ def train_and_rank(
     if examples is None:  # there is nothing to learn from yet
         rows = top(space.start, count, left)
         return Ranking(rows, space.start[rows], None, space.initial_order)
-    model = LEARNERS[recipe.learner].function(*examples, seed, **recipe.parameters)
+    model = examples.fit(recipe, seed)
     scores = space.vectors.scores(model.weights[: space.vectors.features])
+    trust = 0.0
     if space.evidence is not None and recipe.evidence == "prior":
-        # Counts documents: several judgements of one document are no reason to trust the runs less.
-        trust = TRUST / (1 + len(np.unique(judged[relevant])) / HALVED_BY)
-        scores = standardize(scores, left) + np.float32(trust) * space.prior
+        scores, trust = _add_prior(scores, space, examples, recipe, seed, left)
     elif recipe.evidence == "columns":
         scores = scores + space.columns @ model.weights[space.vectors.features :]
     _place_blank(scores, space, judged, relevant, left)
     rows = top(scores, count, left)
-    return Ranking(rows, scores[rows], model, "model")
+    return Ranking(rows, scores[rows], model, "model", trust)
 
 
 def _place_blank(scores: Floats, space: Space, judged: Ints, relevant: Bools, left: Bools) -> None:
@@ -230,10 +239,62 @@ def _place_blank(scores: Floats, space: Space, judged: Ints, relevant: Bools, le
     scores[waiting] = scores.max() + 1 if others < blank else scores.min() - 1
 
 
+class _Examples(NamedTuple):
+    """What a round learns from: judged documents, documents presumed irrelevant, and perhaps the topic's text."""
+
+    features: csr_matrix
+    """(n, features)."""
+    label: Bools
+    """(n,) whether the learner takes the example as relevant."""
+    weight: NDArray[np.float64]
+    """(n,)."""
+    rows: Ints
+    """(n,) rows of the documents; -1 for the topic's text."""
+    relevant: Bools
+    """(n,) whether the grade reaches the level."""
+
+    def fit(self, recipe: Recipe, seed: int, among: Bools | None = None) -> Linear:
+        """Fit the learner to the examples, or to those `among`."""
+        chosen = (self.features, self.label, self.weight)
+        if among is not None:
+            chosen = (self.features[among], self.label[among], self.weight[among])
+        return LEARNERS[recipe.learner].function(*chosen, seed, **recipe.parameters)
+
+    def halves(self) -> NDArray[np.int64]:
+        """(n,) 0 or 1, in turns within both classes and the same for all examples of a document; -1 for the topic."""
+        half = np.full(len(self.rows), -1)
+        for label in (False, True):
+            of_class = (self.rows >= 0) & (self.label == label)
+            half[of_class] = np.unique(self.rows[of_class], return_inverse=True)[1] % 2
+        return half
+
+
+def _add_prior(
+    scores: Floats, space: Space, examples: _Examples, recipe: Recipe, seed: int, left: Bools
+) -> tuple[Floats, float]:
+    """Standard scores of the text plus the runs' prior, and the prior's weight.
+
+    To measure it, each half of the examples is scored by a model that has learned from the other half. While one half
+    has no relevant document, the text counts as unknown, and only the prior of the documents.
+    """
+    half, documents = examples.halves(), examples.rows >= 0
+    mean, spread = _moments(scores, left)
+    text = np.zeros(len(half))
+    if all(examples.label[half == one].any() and not examples.label[half == one].all() for one in (0, 1)):
+        for tested in (0, 1):
+            weights = examples.fit(recipe, seed, half != tested).weights
+            text[half == tested] = (examples.features[half == tested] @ weights - mean) / spread
+    # Counts documents: several judgements of one document are no reason to trust the runs less.
+    expected = expect_trust(len(np.unique(examples.rows[examples.relevant])))
+    prior = space.prior[examples.rows[documents]].astype(np.float64)
+    trust = measure_trust(text[documents], prior, examples.relevant[documents], expected)
+    return (scores - np.float32(mean)) / np.float32(spread) + np.float32(trust) * space.prior, trust
+
+
 def _examples(
     space: Space, judged: Ints, grades: Ints, recipe: Recipe, random: np.random.Generator, left: Bools
-) -> tuple[csr_matrix, Bools, NDArray[np.float64]] | None:
-    """Rows, labels and weights to learn from: judged and presumed irrelevant documents, and the topic's text.
+) -> _Examples | None:
+    """Collect the examples of a round.
 
     None if one class has no example or no example has a feature.
     """
@@ -261,19 +322,20 @@ def _examples(
         row = space.topic.copy()
         row.resize((1, features.shape[1]))
         features = vstack((features, row), format="csr", dtype=np.float32)
-        label, weight = np.append(label, True), np.append(weight, topic)
+        label, weight, rows = np.append(label, True), np.append(weight, topic), np.append(rows, -1)
     if label.all() or not label.any() or not features.nnz:
         return None
-    return features, label, weight
+    relevant = np.zeros(len(rows), dtype=np.bool_)
+    relevant[: len(judged)] = grades >= recipe.level
+    return _Examples(features, label, weight, rows, relevant)
 
 
-def standardize(scores: Floats, among: Bools) -> Floats:
-    """Scale scores to mean 0 and standard deviation 1 over the documents `among`; all 0 if these are equal."""
-    some = scores[among] if len(scores) else scores
+def _moments(scores: Floats, among: Bools) -> tuple[float, float]:
+    """Mean and standard deviation of the scores of the documents `among`; a deviation of 1 if these are equal."""
+    some = scores[among]
     if not len(some) or some.max() == some.min():
-        return np.zeros_like(scores)
-    spread = float(some.std())
-    return (scores - np.float32(some.mean())) / np.float32(spread)
+        return float(some[0]) if len(some) else 0.0, 1.0
+    return float(some.mean()), float(some.std())
 
 
 class Queued(NamedTuple):

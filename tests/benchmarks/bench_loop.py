@@ -1,6 +1,7 @@
 """What judging costs with the loop, beside pooling strategies and ASReview: ``python tests/benchmarks/bench_loop.py``.
 
-Three parts, ``--part runs``, ``priors``, ``speed`` (all if left out); ``--topics N`` takes the first N topics only.
+Four parts, ``--part runs``, ``trust``, ``priors``, ``speed`` (all if left out); ``--topics N`` takes the first N topics
+only, ``--collection NAME`` one of the three with runs.
 The collections are those beside the checkout (../shared/data). ASReview 3.0.8 is installed into ``.bench/asreview``.
 
 - runs: Cranfield, Vaswani, TREC DL 2019 (relevant from grade 2), topics with 5 or more relevant documents: mean
@@ -9,6 +10,10 @@ The collections are those beside the checkout (../shared/data). ASReview 3.0.8 i
   as one more relevant record; it is refitted after every fiftieth part of what is judged, which changes its means by
   less than 1%. What no run retrieved comes behind a pooling strategy's own documents at random (mean of 5); the second
   table has a pooling strategy pay at most for what the runs have, as if that always reached 90%.
+- trust: the same collections with all topics: text alone, the loop with the weight of the runs that it had before
+  (standard scores of the fusion times 3 / (1 + relevant / 6), after the fusion's own order), and the loop with the
+  measured weight; beside the best of all pooling strategies, which pays at most for what the runs have on TREC DL 2019.
+  Then the loop with runs of another topic, and with the worst run alone. Two seeds.
 - priors: nine systematic reviews (sr-cohen-a), one relevant and one irrelevant record given, three pairs a review, the
   same for both tools; relevant is what was included after the full text. ASReview itself, one record at a time. Once
   with the grades of the first screening as weak evidence, which ASReview cannot take, and once without.
@@ -24,15 +29,18 @@ import sys
 import tempfile
 import time
 import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from collection import formats
+from collection import formats, pooling
+from collection.active_learning import training_round
 from collection.active_learning.features import top
-from collection.active_learning.training_round import Recipe
+from collection.active_learning.training_round import Evidence, Recipe, Space
 from collection.simulation import Case, JudgingOrder, cases, measure, replay_loop, replay_pooling
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +50,9 @@ COLLECTIONS = (("cranfield", 1), ("vaswani", 1), ("trecdl19-runs", 2))
 POOLING = ("depth", "rrf", "mtf", "maxmean")
 
 
-def load(name: str, level: int, least: int, scope: str = "all", topics: int | None = None) -> list[Case]:
+def load(
+    name: str, level: int, least: int, scope: str = "all", topics: int | None = None, pools: Sequence[str] = POOLING
+) -> list[Case]:
     """The cases of one collection."""
     folder = DATA / name
     runs = list(formats.read_runs(sorted((folder / "runs").glob("*")))) if (folder / "runs").is_dir() else []
@@ -50,7 +60,7 @@ def load(name: str, level: int, least: int, scope: str = "all", topics: int | No
     made = cases(
         (d for _, d in formats.read_documents(folder / "documents.jsonl.gz")),
         frame, formats.read_qrels(folder / "qrels.txt"), runs,
-        scope="prefix" if scope == "prefix" else "all", pools=POOLING, level=level, least=least,
+        scope="prefix" if scope == "prefix" else "all", pools=pools, level=level, least=least,
     )  # fmt: skip
     return [case for case, _ in zip(made, range(topics or 10**9), strict=False)]
 
@@ -143,6 +153,96 @@ def with_runs(topics: int | None) -> bool:
     return bool((below >= 0.45).all() and against["loop"] >= 0.25 and against["loop-text"] >= 0.1)
 
 
+# --- The weight of the runs ----------------------------------------------------------------------
+
+
+class StandardScores(Space):
+    """The runs as the loop read them before: their fusion first, then standard scores of its logarithm."""
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        assert self.evidence is not None
+        fusion, words = self.evidence.fusion, self.vectors.bm25(self.text)
+        least = fusion[fusion > 0].min()
+        return (fusion + np.where(fusion > 0, 0, words / (words.max() + 1) * least)).astype(np.float32)
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        assert self.evidence is not None
+        scores = np.log(self.evidence.fusion / self.evidence.fusion.max() + np.float32(0.001))
+        return ((scores - scores[self.allowed].mean()) / scores[self.allowed].std()).astype(np.float32)
+
+
+def with_evidence(case: Case, evidence: Evidence | None, kind: type[Space] = Space) -> Case:
+    """The case with other runs."""
+    space = case.space
+    return replace(case, space=kind(space.vectors, space.allowed, space.text, evidence))
+
+
+def worst_alone(found: list[Case], level: int) -> list[Evidence]:
+    """The run with the lowest mean reciprocal rank sum of relevant documents, by topic."""
+    values = np.zeros(len(found[0].rankings))
+    for case in found:
+        values += [float(((case.grades[run] >= level) / np.arange(10, 10 + len(run))).sum()) for run in case.rankings]
+    worst = int(values.argmin())
+    made = []
+    for case in found:
+        run, best = case.rankings[worst], np.zeros(len(case.grades), dtype=np.float32)
+        best[run] = np.arange(1, len(run) + 1)
+        fusion = np.where(best > 0, 1 / (60 + best), 0).astype(np.float32)
+        made.append(Evidence(fusion, best, (best > 0).astype(np.float32)))
+    return made
+
+
+def trust(topics: int | None, collection: str | None) -> bool:
+    """The second part: do runs ever cost anything?"""
+    rows, held = {}, True
+    names = [entry.name for entry in pooling.STRATEGIES]
+    fixed = "fixed weight"
+    for name, level in COLLECTIONS:
+        if collection not in (None, name):
+            continue
+        found, recipe = load(name, level, 1, topics=topics, pools=names), Recipe(level=level)
+        others = [case.space.evidence for case in [*found[7:], *found[:7]]]
+        worst, values = worst_alone(found, level), {}
+
+        def mean_cost(case: Case, recipe: Recipe = recipe, level: int = level) -> float:
+            costs = [measure(case, replay_loop(case, recipe, seed), level)["judgements@90"] for seed in (0, 1)]
+            return float(np.mean(costs))
+
+        for number, case in enumerate(found):
+            row = {"text": mean_cost(with_evidence(case, None)), "loop": mean_cost(case)}
+            measured: Callable[..., float] = training_round.measure_trust
+            training_round.measure_trust = lambda text, prior, relevant, expected: 2 * expected  # type: ignore[assignment]
+            row[fixed] = mean_cost(with_evidence(case, case.space.evidence, StandardScores))
+            training_round.measure_trust = measured  # type: ignore[assignment]
+            row["other topic's runs"] = mean_cost(with_evidence(case, others[number]))
+            row["worst run alone"] = mean_cost(
+                with_evidence(case, worst[number] if worst[number].fusion.any() else None)
+            )
+            pooled = len(np.unique(np.concatenate(case.rankings))) if name == "trecdl19-runs" else 10**9
+            for s in names:
+                orders = [replay_pooling(case, s, seed, level=level) for seed in (0, 1)]
+                row[s] = float(np.mean([min(pooled, measure(case, o, level)["judgements@90"]) for o in orders]))
+            values[case.query_id] = row
+            print(f"\r  {name} {number + 1}/{len(found)}", end="", file=sys.stderr, flush=True)
+        means = pd.DataFrame(values).T.mean()
+        best = str(means[names].idxmin())
+        rows[f"{name} ({len(found)})"] = {
+            "text": means["text"], fixed: means[fixed], "loop": means["loop"],
+            f"{fixed}/text": means[fixed] / means["text"], "loop/text": means["loop"] / means["text"],
+            "best pooling": best, "judgements": means[best],
+            "below it": 1 - means["loop"] / means[best],
+            "other topic's runs/text": means["other topic's runs"] / means["text"],
+            "worst run alone/text": means["worst run alone"] / means["text"],
+        }  # fmt: skip
+        held &= bool(means["loop"] <= means["text"])
+        held &= bool(1 - means["loop"] / means[best] >= (0.15 if name == "trecdl19-runs" else 0.45))
+    print("\n\nMean judgements to 90% recall (wanted: loop/text at most 1; below pooling by 45%, TREC DL 2019 15%)")
+    print(pd.DataFrame(rows).round(3).to_string())
+    return held
+
+
 # --- Systematic reviews with priors --------------------------------------------------------------
 
 
@@ -193,7 +293,7 @@ def asreview(found: list[Case], priors: dict[str, list[np.ndarray]], level: int)
 
 
 def with_priors(topics: int | None) -> bool:
-    """The second part, and the wall times."""
+    """The third part, and the wall times."""
     level = 2
     found = load("sr-cohen-a", level, 1, "prefix", topics)
     priors = {case.query_id: priors_of(case, level) for case in found}
@@ -225,7 +325,7 @@ def with_priors(topics: int | None) -> bool:
 
 
 def speed() -> bool:
-    """The third part: one whole replay, features included."""
+    """The fourth part: one whole replay, features included."""
     name, level = "ACEInhibitors", 2
     begun = time.perf_counter()
     case = next(c for c in load("sr-cohen-a", level, 1, "prefix") if c.query_id == name)
@@ -256,7 +356,8 @@ def speed() -> bool:
 def main() -> None:
     """Print the tables; exit status 1 where something falls short."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", choices=["runs", "priors", "speed"])
+    parser.add_argument("--part", choices=["runs", "trust", "priors", "speed"])
+    parser.add_argument("--collection", choices=[name for name, _ in COLLECTIONS])
     parser.add_argument("--topics", type=int)
     arguments = parser.parse_args()
     if not DATA.is_dir():
@@ -264,6 +365,7 @@ def main() -> None:
         return
     parts = {
         "runs": lambda: with_runs(arguments.topics),
+        "trust": lambda: trust(arguments.topics, arguments.collection),
         "priors": lambda: with_priors(arguments.topics),
         "speed": speed,
     }

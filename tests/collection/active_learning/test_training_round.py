@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from collection.active_learning.features import Vectors, build
 from collection.active_learning.learners import LEARNERS, balance
+from collection.active_learning.run_trust import expect_trust
 from collection.active_learning.training_round import Evidence, Ranking, Recipe, Space, build_queue, train_and_rank
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger
@@ -91,15 +92,42 @@ def test_a_naive_bayes_weight_by_hand() -> None:
 # One round
 
 
-def test_before_anything_is_relevant_the_runs_order_and_then_the_words() -> None:
-    # Rows 7 and 8 were retrieved, wings were not: they follow by the topic's words.
-    here = space(evidence=runs_say([0] * 7 + [0.1, 0.2] + [0] * 6))
+def test_before_anything_is_relevant_runs_and_words_take_turns() -> None:
+    # Rows 8 to 14 were retrieved in this order, wings were not; BM25 prefers shorter texts: row 0 before the others.
+    here = space(evidence=runs_say([0.0] * 8 + [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3]))
+    words = [row for row in here.vectors.bm25("wing").argsort(kind="stable")[::-1].tolist() if row < 5]
     ranking = train_and_rank(here, rows(), rows(), Recipe(), 1, 15)
-    assert (ranking.came_by, ranking.model) == ("fusion", None)
-    assert ranking.rows[:2].tolist() == [8, 7]
-    assert set(ranking.rows[2:6].tolist()) == {0, 1, 2, 3}
-    ranking = train_and_rank(here, rows(8), rows(0), Recipe(), 1, 15)
-    assert ranking.rows[0] == 7
+    assert (ranking.came_by, ranking.model, ranking.trust) == ("fusion", None, 0)
+    # 1/2, 1/3, then 1/4 three times: rows in order where scores are equal.
+    assert ranking.rows[:2].tolist() == [8, 9]
+    assert set(ranking.rows[2:4].tolist()) == {10, *[r for r in range(5) if here.start[r] == 0.25]}
+    wings = [row for row in ranking.rows.tolist() if row < 5]
+    assert here.vectors.bm25("wing")[wings].tolist() == here.vectors.bm25("wing")[words].tolist()
+    assert set(ranking.rows[:12].tolist()) == {*range(5), *range(8, 15)}
+
+
+def test_runs_without_a_relevant_document_do_not_hold_up_the_first_one() -> None:
+    texts = [f"heat slab {i}" for i in range(300)] + ["wing flow", "wing"]
+    here = space(texts, "wing", runs_say([1 / (60 + i) for i in range(300)] + [0.0, 0.0]))
+    ranking = train_and_rank(here, rows(), rows(), Recipe(), 1, 10)
+    assert {300, 301} <= set(ranking.rows.tolist())
+
+
+def test_places_count_among_the_documents_that_may_be_judged() -> None:
+    allowed = np.ones(15, dtype=bool)
+    allowed[8:12] = False
+    here = Space(build(TEXTS), allowed, "wing", runs_say([0.0] * 8 + [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3]))
+    assert here.start[12:].tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 4])
+    assert (here.start[8:12] == 0).all()
+
+
+def test_the_prior_is_the_logarithm_of_the_fusion_over_half_the_lowest() -> None:
+    here = space(evidence=runs_say([0.0] * 12 + [0.4, 0.2, 0.1]))
+    np.testing.assert_allclose(here.prior, [0.0] * 12 + [np.log(8), np.log(4), np.log(2)], rtol=1e-6)
+    # Documents in no run change nothing, however many they are.
+    more = space([*TEXTS, *["other words"] * 985], evidence=runs_say([0.0] * 12 + [0.4, 0.2, 0.1] + [0.0] * 985))
+    assert more.prior[:15].tolist() == here.prior.tolist()
+    assert (space().prior == 0).all()
 
 
 def test_without_runs_the_topics_words_order() -> None:
@@ -114,18 +142,69 @@ def test_without_runs_and_words_there_is_an_order_all_the_same() -> None:
     assert sorted(ranking.rows.tolist()) == list(range(15))
 
 
-def test_what_the_runs_say_counts_less_as_more_is_known() -> None:
+def test_the_runs_do_not_outweigh_many_judgements() -> None:
     # The runs are for heat, the judgements for wings.
-    say = runs_say([0.01] * 5 + [0.1] * 5 + [0.01] * 5)
-    few = train_and_rank(space(evidence=say), rows(0), rows(1), Recipe(), 1, 1)
-    assert few.rows[0] in range(5, 10)
     texts = [f"wing flow {i}" for i in range(40)] + [f"heat slab {i}" for i in range(40)]
     against = runs_say([0.01] * 40 + [0.1] * 40)
     known = np.concatenate((np.arange(36), np.arange(40, 50)))
     many = train_and_rank(space(texts, evidence=against), known, (known < 40).astype(int), Recipe(presumed=0), 1, 1)
     assert many.rows[0] in range(36, 40)
-    none = train_and_rank(space(evidence=say), rows(0), rows(1), Recipe(evidence="none"), 1, 1)
-    assert none.rows[0] in range(5)
+
+
+def topic_with_runs(kind: str) -> Space:
+    """60 relevant documents, which words tell apart with some errors, and runs that rank them first, last or anyhow."""
+    random = np.random.default_rng(5)
+    relevant = np.arange(600) < 60
+    words = [f"w{i}" for i in range(40)]
+    texts = [
+        " ".join(random.choice(words[:30] if r else words[10:], 12))
+        + (" wing" if random.random() < 0.5 + r / 3 else "")
+        for r in relevant
+    ]
+    order = {"perfect": np.argsort(~relevant, kind="stable"), "worst": np.argsort(relevant, kind="stable")}.get(
+        kind, random.permutation(600)
+    )
+    fusion = np.zeros(600)
+    fusion[order] = 1 / (1 + np.arange(600))  # as steep as a fusion of many runs
+    return space(texts, "wing", runs_say(fusion.tolist()))
+
+
+def trust_after(kind: str, judged: np.ndarray) -> float:
+    known = np.asarray(judged, dtype=np.int64)
+    return train_and_rank(topic_with_runs(kind), known, (known < 60).astype(int), Recipe(), 3, 5).trust
+
+
+def test_trust_falls_with_runs_that_are_noise_and_stays_with_perfect_ones() -> None:
+    judged = np.concatenate((np.arange(30), np.arange(60, 300)))
+    perfect, noise, worst = (trust_after(kind, judged) for kind in ("perfect", "noise", "worst"))
+    assert perfect > 0.9 * expect_trust(30)
+    assert noise < 0.75 * expect_trust(30)
+    assert worst == 0
+    # Runs cost nothing once they are known to be wrong: the ranking is that of the text.
+    here, grades = topic_with_runs("worst"), (judged < 60).astype(int)
+    ranked = train_and_rank(here, judged, grades, Recipe(), 3, 50).rows
+    assert ranked.tolist() == train_and_rank(here, judged, grades, Recipe(evidence="none"), 3, 50).rows.tolist()
+
+
+def test_one_relevant_document_lowers_trust_if_the_runs_ranked_it_below_irrelevant_ones() -> None:
+    irrelevant = np.arange(60, 90)
+    first, last = (trust_after(kind, np.append(irrelevant, 0)) for kind in ("perfect", "worst"))
+    assert last < expect_trust(1) < first
+
+
+def test_trust_is_measured_the_same_each_time_and_whatever_the_number_of_opinions() -> None:
+    judged = np.concatenate((np.arange(6), np.arange(60, 100)))
+    assert trust_after("noise", judged) == trust_after("noise", judged)
+    twice = np.concatenate((judged, judged[:6]))
+    assert trust_after("noise", twice) == pytest.approx(trust_after("noise", judged), abs=0.3)
+
+
+def test_without_runs_there_is_no_trust_and_the_scores_are_those_of_the_text() -> None:
+    here = space()
+    ranking = train_and_rank(here, rows(0, 5), rows(1, 0), Recipe(topic=0), 1, 15)
+    none = train_and_rank(here, rows(0, 5), rows(1, 0), Recipe(topic=0, evidence="none"), 1, 15)
+    assert ranking.trust == none.trust == 0
+    assert ranking.scores.tolist() == none.scores.tolist()
 
 
 def test_runs_as_columns_are_learned_from() -> None:

@@ -29,7 +29,7 @@ def build(folder: Path) -> Campaign:
     texts = [(f"{kind}{i}", text) for kind, some in WORDS.items() for i, text in enumerate(some)]
     (folder / "docs.jsonl").write_text("".join(json.dumps({"doc_id": d, "text": t}) + "\n" for d, t in texts))
     (folder / "topics.tsv").write_text("1\tthe wing\n2\theat\n3\tnothing here\n")
-    (folder / "a.run").write_text("1 Q0 heat0 1 9 a\n1 Q0 wing0 2 8 a\n1 Q0 ghost 3 7 a\n2 Q0 heat1 1 5 a\n")
+    (folder / "a.run").write_text("1 Q0 heat0 1 9 a\n1 Q0 wing2 2 8 a\n1 Q0 ghost 3 7 a\n2 Q0 heat1 1 5 a\n")
     campaign = Campaign.create(folder / "wings")
     campaign.importer.import_files(
         documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "a.run"]
@@ -71,8 +71,8 @@ def is_wing(doc_id: str) -> int:
 @pytest.mark.slow
 def test_the_loop_begins_with_the_runs_and_goes_on_with_what_it_learned(wings: Campaign) -> None:
     order = [judge_next(wings, is_wing) for _ in range(6)]
-    assert order[:2] == ["heat0", "wing0"]
-    assert set(order[2:]) == {"wing1", "wing2", "wing3", "wing4"}
+    assert order[:2] == ["heat0", "wing2"]
+    assert set(order[2:]) == {"wing0", "wing1", "wing3", "wing4"}
     log = wings.judgement_log.judgements()
     assert log["strategy"].tolist() == ["start", "start", "loop", "loop", "loop", "loop"]
     assert log["model_round"].tolist() == list(range(6))
@@ -204,7 +204,7 @@ def test_modes(wings: Campaign) -> None:
     assert judge_next(wings, is_wing) == "heat0"
     assert wings.judging.next_pairs("ann", "1", 1).documents == []
     wings.settings.set_loop(mode="pool-then-loop", topics=["1"])
-    assert judge_next(wings, is_wing) == "wing0"
+    assert judge_next(wings, is_wing) == "wing2"
     wings.settings.set_loop(mode="loop-in-pool", topics=["2"])
     assert [d.doc_id for d in wings.judging.next_pairs("ann", "2", 5).documents] == ["heat1"]
     wings.settings.set_loop(mode="closed", topics=["2"])
@@ -496,9 +496,9 @@ def test_why_names_the_terms(wings: Campaign) -> None:
     assert max(abs(share) for _, share in why.terms) == 1
     assert "Retrieved by" not in why.sentence
     wings.settings.set_loop(explain="terms and runs")
-    assert "best at rank" not in wings.explanations.why("1", "wing0", "ann").sentence  # judging is blind
+    assert "best at rank" not in wings.explanations.why("1", "wing2", "ann").sentence  # judging is blind
     wings.assignments.update(blind=False)
-    assert "Retrieved by 1 of 1 system, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
+    assert "Retrieved by 1 of 1 system, best at rank 2" in wings.explanations.why("1", "wing2", "ann").sentence
     assert "Retrieved by 0 of 1 system" in wings.explanations.why("1", "wing4", "ann").sentence
     wings.settings.set_loop(explain="nothing")
     assert wings.explanations.why("1", "wing4", "ann").terms == []
