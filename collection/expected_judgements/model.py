@@ -133,7 +133,7 @@ def infer(pairs: Pairs, numbers: Ints, steps: int, scales: Scales | None = None,
         before, part = prior.plausibility(known, weights, effects), 1.0
         for _ in range(HALVINGS):
             there = [effect + part * own for effect, own in zip(effects, changes, strict=True)]
-            if prior.plausibility(known, weights + part * change, there) >= before:
+            if prior.plausibility(known, weights + part * change, there) >= before - 1e-6:
                 break
             part /= 2
         weights, effects = weights + part * change, there

@@ -271,7 +271,7 @@ def _choose(material: _Material, name: str, budgets: Sequence[float], measure: M
 def _order_decisive(material: _Material, count: int, measure: Measure, seed: int) -> Indices:
     cutoff = measure.level if measure.entry.at == "cutoff" else None
     # The batch grows with the pool, so that a large pool takes no more fits than a small one.
-    batch = max(50, len(material.grades) // 50)
+    batch = max(10, len(material.grades) // 25)
     selector = decisive_pairs(
         material.pairs, material.levels, cutoff=int(cutoff or material.depth), batch=batch, seed=seed
     )
