@@ -25,7 +25,7 @@ from collection.campaign.calibration_state import CalibrationFacts, CalibrationS
 from collection.campaign.corpus import Corpus
 from collection.campaign.loop_round import LoopRound
 from collection.campaign.loop_scope import LoopScope
-from collection.campaign.loop_settings import IN_POOL, LOOPING
+from collection.campaign.loop_settings import IN_POOL, LOOPING, LoopSettings
 from collection.campaign.settings import Settings
 from collection.errors import CampaignError, InputError
 from collection.phrases import count, join_first, plural
@@ -138,8 +138,7 @@ class CalibrationTopics:
             A number that cannot satisfy alpha, or an unknown family.
         """
         loop = self.settings.loop()
-        if loop.by_system_order:
-            raise CampaignError("decisive pairs do not aim at recall; choose another document selection on Loop first")
+        _require_recall(loop)
         families = tuple(entry.name for entry in RULE_FAMILIES) if family == ANY else (RULE_FAMILIES[family].name,)
         if len(families) > 1 and not selection:
             raise InputError("selection: expected 1 or more topics that choose the family of rules, found 0")
@@ -405,3 +404,8 @@ class CalibrationTopics:
         if paces.empty:
             return None
         return float(np.average(paces["seconds"].astype(float), weights=paces["judgements"]))
+
+
+def _require_recall(loop: LoopSettings) -> None:
+    if loop.by_system_order:
+        raise CampaignError("decisive pairs do not aim at recall; choose another document selection on Loop first")
