@@ -89,7 +89,7 @@ def _draw_rows(plan: Plan) -> None:
             "topics": number("Calibration topics", width=125),
             "promise": text("Expected recall", 110, "At least so much, as a mean over topics."),
             "total": text("Judgements, all topics", 160),
-            "calibration": number("Their judgements", "localized", 120),
+            "calibration": number("Calibration judgements", "localized", 160),
             "each": text("Judgements, other topic", 165),
             "share": text("Share of judging everything", 180),
         },

@@ -114,7 +114,14 @@ def _print_plan(plan: Plan, arguments: str) -> None:
         ]
         for row in plan.rows
     ]
-    names = ["calibration topics", "promise", "their judgements", "per other topic", "in all", "share of everything"]
+    names = [
+        "calibration topics",
+        "promise",
+        "calibration judgements",
+        "per other topic",
+        "in all",
+        "share of everything",
+    ]
     print_table(names, rows)
     if plan.best is not None:
         number, target = plan.best.calibration_topics, f"{1 - plan.alpha:g}"
