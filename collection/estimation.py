@@ -131,7 +131,8 @@ def estimate(
             "probability of each one is estimated"
         )
     vectors = None if texts is None or judged.all() else texts(frame)
-    _require_memory(frame, len(runs), 1 if judged.all() else draws, vectors is not None)
+    if not judged.all():
+        require_memory(frame, len(runs), len(levels), draws, with_texts=vectors is not None)
     pairs = describe(frame, runs, texts=vectors)
     drawn = draw_values(pairs, grades, asked, levels=levels, draws=draws, seed=seed)
     facts = EstimatedPool(
@@ -172,12 +173,25 @@ def _first_documents(runs: Sequence[Run], depth: int) -> pd.DataFrame:
     return pd.concat(parts).drop_duplicates(ignore_index=True)
 
 
-def _require_memory(frame: pd.DataFrame, runs: int, draws: int, with_texts: bool) -> None:
-    """Refuse a pool whose model needs more than :data:`GIGABYTES`: it grows with the square of a topic's pairs."""
+def require_memory(
+    frame: pd.DataFrame, runs: int, levels: int, draws: int, *, with_texts: bool = False, with_choice: bool = False
+) -> None:
+    """Refuse a pool whose model needs more than :data:`GIGABYTES`.
+
+    With texts, or to choose decisive pairs (`with_choice`), memory grows with the square of a topic's pairs.
+
+    Parameters
+    ----------
+    frame
+        The pairs, with ``query_id``.
+    runs, levels, draws
+        Numbers of runs, of grades of the scale, and of draws.
+    """
     sizes = frame["query_id"].value_counts(sort=False).to_numpy(dtype=np.float64)
-    squares = 0.0 if draws == 1 else float((sizes**2).sum()) * (2 if with_texts else 1)
-    # Covariances of the pairs (and similarities); normals, probabilities and grades of the draws; features of the runs.
-    needed = 8 * (squares + len(frame) * (4 * draws + 3 * runs)) / 1e9
+    # Similarities, coordinates, and a loading for each step between grades; covariances of gains.
+    squares = float((sizes**2).sum()) * ((levels + 1 if with_texts else 0) + (2 if with_choice else 0))
+    # Normals, probabilities and grades of the draws; features of each step.
+    needed = 8 * (squares + len(frame) * (4 * draws + (levels - 1) * (2 * runs + 10))) / 1e9
     if needed > GIGABYTES:
         raise InputError(
             f"expected grades of {count(len(frame), 'pair')} (up to {int(sizes.max()):,} per topic) need about "

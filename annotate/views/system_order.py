@@ -55,7 +55,8 @@ with widgets.shown_errors():
         if found.left:
             st.info(
                 f"All values are estimates: the grades of {count(found.left, 'unjudged pair')} are drawn from a model "
-                "of the judged ones. The final order is that on these topics when all pairs are judged."
+                "of the judged ones. The final order is that on these topics when all pairs are judged. Ranges were "
+                "too narrow in replays."
             )
         downloadable_chart(
             estimates_chart(rows.assign(standing=standing), measure),
@@ -81,7 +82,7 @@ with widgets.shown_errors():
     st.caption(f"Closest first. Open: the probability of this order is below {sure}.")
     downloads.offer_results(
         {
-            "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, found.values)),
+            "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, found.estimates())),
             "system-pairs.tsv": ("Probabilities (TSV)", partial(to_tsv, pairs)),
         }
     )

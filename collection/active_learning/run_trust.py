@@ -1,4 +1,4 @@
-"""Trust in a topic's runs: the weight of their prior relative to the text model, measured on the topic's judgements."""
+"""Trust in a topic's runs: the weight of their prior relative to the text model, measured on the topic's examples."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def measure_trust(text: Floats, prior: Floats, relevant: Bools, expected: float)
     Logistic regression with the parameters (a, b, d): the logarithm of the odds of relevance is
     a + b (text + expected x prior) + d x prior, with a normal prior of mean 1 and variance 1 on b, and of mean 0 and
     variance 1 / PRECISION on d. The trust is expected + d / b. Documents were chosen for their text and prior, which
-    biases means and correlations among the judged, but no regression on both.
+    biases means and correlations among the judged, but no regression on both; documents presumed irrelevant are a
+    random sample, of which a few may be relevant.
 
     Parameters
     ----------

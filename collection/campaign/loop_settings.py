@@ -132,12 +132,13 @@ class LoopSettings:
     @property
     def depth(self) -> int:
         """The cut-off of `measure`; InputError if it has none or reads more than grades."""
-        from collection.measures import as_measure
+        from collection.comparison.evaluation import cutoff_of
+        from collection.estimation import explain_refusal
 
-        measure = as_measure(self.measure)
-        if measure.entry.needs or measure.entry.at != "cutoff" or not measure.level:
+        depth = cutoff_of(self.measure)
+        if depth is None or explain_refusal(self.measure):
             raise InputError(f"measure: expected one of grades with a cut-off, such as nDCG@10, found {self.measure}")
-        return int(measure.level)
+        return depth
 
     @property
     def draws_after(self) -> int | None:

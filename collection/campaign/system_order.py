@@ -6,13 +6,13 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection import adjudication, clock
+from collection import adjudication, clock, estimation
 from collection.active_learning.training_round import topic_text
 from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
@@ -24,14 +24,17 @@ from collection.expected_judgements import Pairs, SystemOrder, choose_decisive, 
 from collection.records import GradeScale, Run
 from collection.store import Store
 
+if TYPE_CHECKING:
+    from collection.active_learning.features import Vectors
+
 BATCH = 50
 """Pairs that are chosen at a time, beside those that annotators hold; those of one topic are judged in a row."""
 
 CHOSEN_EVERY = 10
-"""Entries of the log after which pairs are chosen again."""
+"""Entries of the log after which pairs are chosen again; every annotator has as many to choose from until then."""
 
-FOR_FEW = 10
-"""Pairs that are chosen for annotators whose topics have none of the batch."""
+DRAWS = 400
+"""Draws of the unjudged grades that tell how sure the order is."""
 
 PAIR = ["query_id", "doc_id"]
 
@@ -63,7 +66,7 @@ class SystemOrderStudy:
     corpus: Corpus
     features: Features
     loop_scope: LoopScope
-    _pairs: tuple[tuple[object, ...], Pairs] | None = field(default=None, init=False)
+    _pairs: tuple[tuple[object, ...], pd.Index, Pairs] | None = field(default=None, init=False)
     _chosen: tuple[tuple[object, ...], DecisivePairs] | None = field(default=None, init=False)
 
     def choose(self, seed: int) -> DecisivePairs:
@@ -87,31 +90,34 @@ class SystemOrderStudy:
 
     def _choose(self, seed: int) -> DecisivePairs:
         judgements = self.store.judgements.current_judgements()
-        pairs, grades = self._graded(judgements)
-        frame, scope = pairs.frame, self.loop_scope.loop_rows()
-        open_to_judge = np.zeros(len(frame), dtype=np.bool_)
-        rows = self._rows(frame)
-        for topic, members in enumerate(pairs.members):
-            query_id = str(frame["query_id"].iloc[pairs.members[topic][0]])
-            open_to_judge[members] = np.isin(rows[members], scope.get(query_id, []))
-        # Nobody could grade these, so their grades remain unknown.
-        passed = judgements.loc[judgements["relevance"].isna(), PAIR]
-        open_to_judge[_places(frame, passed)] = False
+        pairs, grades = self._graded(judgements, build=True)
+        frame, levels, depth = pairs.frame, list(self.grades.sentences), self.settings.loop().depth
+        available, topics = self._available(frame, judgements), frame["query_id"].to_numpy()
 
         def best(most: int, among: NDArray[np.bool_]) -> list[int]:
-            found = choose_decisive(
-                pairs, grades, list(self.grades.sentences), cutoff=self.settings.loop().depth, batch=most, seed=seed,
-                unavailable=~among,
-            )  # fmt: skip
+            found = choose_decisive(pairs, grades, levels, cutoff=depth, batch=most, seed=seed, unavailable=~among)
             return found.tolist()
 
+        # Pairs that annotators hold are chosen again, and nobody else gets them.
         taken, judged = (self.store.queue.count_taken_by_topic(at) for at in (clock.seconds(), math.inf))
-        chosen = best(BATCH + sum(taken.values()) - sum(judged.values()), open_to_judge)
-        topics = frame["query_id"].to_numpy()
+        held = {query_id: number - judged.get(query_id, 0) for query_id, number in taken.items()}
+        chosen = best(BATCH + sum(held.values()), available)
         for mine in sorted(self._groups_of_topics(), key=sorted):
-            if mine and not any(topics[row] in mine for row in chosen):
-                chosen += best(FOR_FEW, open_to_judge & np.isin(topics, list(mine)))
+            is_mine = np.isin(topics, list(mine))
+            missing = CHOSEN_EVERY + sum(held.get(query_id, 0) for query_id in mine) - int(is_mine[chosen].sum())
+            available[chosen] = False
+            if missing > 0 and (available & is_mine).any():
+                chosen += best(missing, available & is_mine)
         return DecisivePairs(*(frame[column].iloc[chosen].tolist() for column in PAIR))
+
+    def _available(self, frame: pd.DataFrame, judgements: pd.DataFrame) -> NDArray[np.bool_]:
+        """(pairs,) bool: the unjudged pairs that the loop may hand out."""
+        scope, rows = self.loop_scope.loop_rows(), self._rows(frame)
+        available = np.zeros(len(frame), dtype=np.bool_)
+        for query_id, members in frame.groupby("query_id", sort=False).indices.items():
+            available[members] = np.isin(rows[members], scope.get(str(query_id), []))
+        available[_places(frame, judgements)] = False  # also what nobody could grade, which remains unknown
+        return available
 
     def _groups_of_topics(self) -> set[frozenset[str]]:
         """Return the topics of each annotator."""
@@ -130,11 +136,21 @@ class SystemOrderStudy:
         CampaignError
             There are fewer than two runs, or no grades.
         """
-        pairs, grades = self._graded(self.store.judgements.current_judgements())
+        judgements = self.store.judgements.current_judgements()
+        pairs, grades = self._graded(judgements, build=False)
         if np.isnan(grades).all():
             raise CampaignError("there are no grades yet to estimate the order of the systems from; judge some pairs")
-        levels, measure = list(self.grades.sentences), self.settings.loop().measure
-        return judge_order(pairs, grades, measure, levels=levels, target=target, confidence=confidence)
+        levels = list(self.grades.sentences)
+        return judge_order(
+            pairs,
+            grades,
+            self.settings.loop().measure,
+            levels=levels,
+            target=target,
+            confidence=confidence,
+            draws=DRAWS,
+            unavailable=int((np.isnan(grades) & ~self._available(pairs.frame, judgements)).sum()),
+        )
 
     def cache_key(self) -> str:
         """Cache key of :meth:`assess`, which changes with anything that it reads."""
@@ -142,20 +158,28 @@ class SystemOrderStudy:
         read = [log, self.store.corpus.runs_signature(), self.settings.own_modes(), loop.mode, loop.measure]
         return json.dumps([*read, self.features.version()])
 
-    def _graded(self, judgements: pd.DataFrame) -> tuple[Pairs, NDArray[np.float64]]:
-        """Return the pairs that count, and their adjudicated grades, nan for those without one."""
+    def _graded(self, judgements: pd.DataFrame, *, build: bool) -> tuple[Pairs, NDArray[np.float64]]:
+        """Return the pairs that count, and their adjudicated grades, nan for those without one.
+
+        With `build`, document vectors are built where they are missing; without, they are used if they are up to date.
+        """
         qrels = adjudication.adjudicate(judgements).qrels if len(judgements) else judgements[[*PAIR, "relevance"]]
         graded = qrels.set_index(PAIR)["relevance"]
+        has_texts = self.store.judgements.counts()["documents"] > 0 and (build or self.features.state().current)
+        vectors = self.features.open() if has_texts else None
         made_of, _ = self.store.judgements.versions()
         modes, depth = self.settings.modes_when_open(), self.settings.loop().depth
-        key = (made_of, self.store.corpus.runs_signature(), json.dumps(modes), depth, self.features.version())
-        if self._pairs is None or self._pairs[0] != key or not _has_all(self._pairs[1].frame, graded.index):
-            self._pairs = (key, self._describe(graded.index, modes, depth))
-        pairs = self._pairs[1]
+        version = self.features.version() if has_texts else ""
+        key = (made_of, self.store.corpus.runs_signature(), json.dumps(modes), depth, version)
+        if self._pairs is None or self._pairs[0] != key or not _covers(*self._pairs[1:], graded.index):
+            self._pairs = (key, *self._describe(graded.index, modes, depth, vectors))
+        pairs = self._pairs[2]
         return pairs, graded.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64, copy=True)
 
-    def _describe(self, graded: pd.Index, modes: Mapping[str, str], depth: int) -> Pairs:
-        """Describe the pairs that may be judged, and graded ones."""
+    def _describe(
+        self, graded: pd.Index, modes: Mapping[str, str], depth: int, vectors: Vectors | None
+    ) -> tuple[pd.Index, Pairs]:
+        """Describe the pairs that may be judged, which are returned too, and graded ones."""
         runs = [Run(run.name, run.frame[run.frame["rank"] <= depth]) for run in self.corpus.runs()]
         if len(runs) < 2:
             raise CampaignError(
@@ -170,13 +194,14 @@ class SystemOrderStudy:
         if every.empty:
             raise CampaignError("expected pairs of the runs to judge, found none; add a pool, or choose another mode")
         frame = self.corpus.in_topic_order(every.sort_values(PAIR, kind="stable"))
-        return describe(frame, runs, **self._texts(frame))
+        with_texts, levels = vectors is not None, len(self.grades.sentences)
+        estimation.require_memory(frame, len(runs), levels, DRAWS, with_texts=with_texts, with_choice=True)
+        texts = {} if vectors is None else self._texts(frame, vectors)
+        return pd.MultiIndex.from_frame(listed.drop_duplicates()), describe(frame, runs, **texts)
 
-    def _texts(self, frame: pd.DataFrame) -> dict[str, Any]:
-        """Return the vectors of the pairs' documents, and two scores of each for its topic; empty without texts."""
-        if self.store.judgements.counts()["documents"] == 0:
-            return {}
-        texts, vectors, rows = self.features.rows(frame["doc_id"]), self.features.open(), self._rows(frame)
+    def _texts(self, frame: pd.DataFrame, vectors: Vectors) -> dict[str, Any]:
+        """Return the vectors of the pairs' documents, and two scores of each for its topic."""
+        texts, rows = self.features.rows(frame["doc_id"]), self._rows(frame)
         words = {q: topic_text(*words) for q, *words in self.corpus.topics().itertuples(index=False)}
         scores = np.zeros((len(frame), 2))
         for query_id, members in frame.groupby("query_id", sort=False).indices.items():
@@ -192,8 +217,10 @@ class SystemOrderStudy:
         return np.array([known.get(doc_id, -1) for doc_id in frame["doc_id"]], dtype=np.int64)
 
 
-def _has_all(frame: pd.DataFrame, pairs: pd.Index) -> bool:
-    return bool((pd.MultiIndex.from_frame(frame).get_indexer(pairs) >= 0).all())
+def _covers(listed: pd.Index, pairs: Pairs, graded: pd.Index) -> bool:
+    """Tell whether the described pairs are the listed and the graded ones, no more and no less."""
+    known = pd.MultiIndex.from_frame(pairs.frame)
+    return bool(graded.isin(known).all() and len(listed) + (~graded.isin(listed)).sum() == len(known))
 
 
 def _places(frame: pd.DataFrame, pairs: pd.DataFrame) -> NDArray[np.int64]:

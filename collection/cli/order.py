@@ -32,14 +32,14 @@ def order(directory: Path, target: float, confidence: float, form: str) -> None:
     pairs = found.pairs()
     if form == "json":
         facts = {"stop": found.stop, "reason": found.reason, "tau": found.tau, "lowest_tau": found.lowest_tau}
-        print_json(facts | {"judged": found.judged, "left": found.left, "estimates": found.values, "pairs": pairs})
+        print_json(facts | {"judged": found.judged, "left": found.left, "estimates": found.estimates(), "pairs": pairs})
         return
     echo(f"{found.reason}")
     sure = level(1 - confidence)
     measure = str(found.values["measure"].iloc[0])
     echo(
         f"{found.judged:,} of {count(found.judged + found.left, 'pair')} judged; expected tau {decimal(found.tau, 2)}, "
-        f"at least {decimal(found.lowest_tau, 2)} with {sure} confidence.\n"
+        f"at least {decimal(found.lowest_tau, 2)} with {sure} probability by the model.\n"
     )
     rows = [
         [row["run"], f"{decimal(row['value'])} ({decimal(row['lowest'])} to {decimal(row['highest'])})"]

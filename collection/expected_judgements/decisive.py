@@ -187,7 +187,9 @@ def _choose(
     for _ in range(batch - len(sample)):
         chosen.append(int(scores.argmax()))
         take(chosen[-1])
-    return np.array([*chosen, *sample], dtype=np.int64)
+    # The sample is spread evenly, so that judging a part of the batch judges that part of the sample.
+    places = [(np.arange(len(part)) + 0.5) / max(len(part), 1) for part in (chosen, sample)]
+    return np.array([*chosen, *sample], dtype=np.int64)[np.argsort(np.concatenate(places), kind="stable")]
 
 
 def _contrasts(means: Floats, covariance: Floats) -> Floats:

@@ -41,6 +41,16 @@ class SystemOrder:
     """Why to stop or to go on, in one sentence."""
     confidence: float = 0.95
     """That of the bound, the intervals and the open pairs."""
+    draws: int = 400
+    """Number of draws behind the probabilities."""
+
+    def estimates(self) -> pd.DataFrame:
+        """Return `values` for files, with columns that name every number an estimate.
+
+        ``run``, ``measure``, ``estimate``, ``estimate_low``, ``estimate_high``.
+        """
+        names = {"value": "estimate", "lowest": "estimate_low", "highest": "estimate_high"}
+        return self.values.rename(columns=names)
 
     def pairs(self) -> pd.DataFrame:
         """List the pairs of systems, closest first.
@@ -49,19 +59,20 @@ class SystemOrder:
         -------
         DataFrame
             ``system_a`` (with the higher expected value), ``system_b``, ``difference`` (of the expected values, 0 or
-            more), ``probability`` (that A is better than B when all pairs are judged), ``decided`` (whether the
-            probability of one order, or of equality, is at least the confidence).
+            more), ``probability`` (that A is better than B when all pairs are judged, never certain before),
+            ``decided`` (whether the probability of one order, or of equality, is at least the confidence).
         """
         names, values = self.values["run"].tolist(), self.values["value"].to_numpy()
         better = self.better.loc[names, names].to_numpy()
         a, b = np.triu_indices(len(names), 1)
-        certain = np.maximum(np.maximum(better[a, b], better[b, a]), 1 - better[a, b] - better[b, a])
+        certain = _certainty(better)[a, b]
+        least = 0.5 / self.draws if self.left else 0.0
         table = pd.DataFrame(
             {
                 "system_a": np.array(names, dtype=object)[a],
                 "system_b": np.array(names, dtype=object)[b],
                 "difference": values[a] - values[b],
-                "probability": better[a, b],
+                "probability": np.clip(better[a, b], least, 1 - least),
                 "decided": certain >= self.confidence,
             }
         )
@@ -78,6 +89,7 @@ def judge_order(
     confidence: float = 0.95,
     draws: int = 400,
     seed: int = 0,
+    unavailable: int = 0,
 ) -> SystemOrder:
     """Estimate how sure the present order of the systems is, and decide whether judging may stop.
 
@@ -94,6 +106,8 @@ def judge_order(
         Kendall's tau that is enough, above 0 and at most 1.
     confidence
         Probability of the lower bound and of the intervals, between 0 and 1.
+    unavailable
+        Number of unjudged pairs that cannot be judged, for the reason.
 
     Raises
     ------
@@ -125,8 +139,7 @@ def judge_order(
     # If all systems are equal at the end, no order agrees with the final one.
     taus = np.nan_to_num([kendall(present, each) for each in final.T])
     better = (final[:, None] > final).mean(axis=2)
-    certain = np.maximum(np.maximum(better, better.T), 1 - better - better.T)
-    open_pairs = int((certain[np.triu_indices(len(certain), 1)] < confidence).sum())
+    open_pairs = int((_certainty(better)[np.triu_indices(len(better), 1)] < confidence).sum())
     left = int(np.isnan(grades).sum())
     lowest = float(np.quantile(taus, 1 - confidence, method="lower"))
     stop = not left or lowest >= target
@@ -141,18 +154,31 @@ def judge_order(
         judged=len(grades) - left,
         left=left,
         stop=stop,
-        reason=_explain(left, lowest, target, confidence, open_pairs, len(pairs.runs)),
+        reason=_explain(left, lowest, target, confidence, open_pairs, len(pairs.runs), unavailable),
         confidence=confidence,
+        draws=draws,
     )
 
 
-def _explain(left: int, lowest: float, target: float, confidence: float, open_pairs: int, systems: int) -> str:
+def _certainty(better: Floats) -> Floats:
+    """(R, R) probability of the most probable of the three outcomes of each pair of systems."""
+    certain: Floats = np.maximum(np.maximum(better, better.T), 1 - better - better.T)
+    return certain
+
+
+def _explain(
+    left: int, lowest: float, target: float, confidence: float, open_pairs: int, systems: int, unavailable: int
+) -> str:
     if not left:
         return "All pairs are judged: the order of the systems is final."
-    bound = f"with {confidence:.0%} confidence, the final order of the systems has a tau of at least {lowest:.2f}"
+    bound = f"by the model, the final order of the systems has a tau of at least {lowest:.2f} with the present one"
+    sure = f"with {confidence:.0%} probability"
     if lowest >= target:
-        return f"Judging may stop: {bound} with the present one, and {target:.2f} is enough."
-    return (
-        f"Judging should go on: {bound} with the present one, below the target of {target:.2f}; "
+        return f"Judging may stop: {bound}, {sure}, and {target:.2f} is enough."
+    below = (
+        f"{bound}, {sure}, below the target of {target:.2f}; "
         f"{open_pairs:,} of {count(systems * (systems - 1) // 2, 'pair')} of systems are open."
     )
+    if left <= unavailable:
+        return f"All pairs that can be judged are judged, and {count(left, 'pair')} cannot be: {below}"
+    return f"Judging should go on: {below}"

@@ -140,15 +140,18 @@ def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("draws", "texts", "gigabytes"), [(200, False, 0.1464), (200, True, 0.2264), (1, False, 0.00272)]
+    ("options", "gigabytes"), [({}, 0.0712), ({"with_texts": True}, 0.4712), ({"with_choice": True}, 0.2312)]
 )
 def test_memory_is_counted_before_it_is_taken(
-    monkeypatch: pytest.MonkeyPatch, draws: int, texts: bool, gigabytes: float
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, bool], gigabytes: float
 ) -> None:
-    """10 topics of 1,000 pairs and 10 runs: 10 squares of 8 MB, twice with texts; 4 draws + 30 numbers of each pair."""
+    """10 topics of 1,000 pairs, 10 runs, grades 0-3 and 200 draws.
+
+    800 + 3 x 30 numbers for each pair; with texts 5 squares of 8 MB for each topic, to choose pairs 2.
+    """
     frame = pd.DataFrame({"query_id": np.repeat(np.arange(10).astype(str), 1000)})
     monkeypatch.setattr(estimation, "GIGABYTES", gigabytes * 0.999)
     with pytest.raises(InputError, match="GB are allowed"):
-        estimation._require_memory(frame, 10, draws, texts)
+        estimation.require_memory(frame, 10, 4, 200, **options)
     monkeypatch.setattr(estimation, "GIGABYTES", gigabytes * 1.001)
-    estimation._require_memory(frame, 10, draws, texts)
+    estimation.require_memory(frame, 10, 4, 200, **options)

@@ -78,15 +78,23 @@ def test_the_budget_goes_across_topics(tmp_path: Path) -> None:
         assert "budget (6) is used up" in campaign.budget.state().words
 
 
-def test_an_annotator_of_few_topics_gets_pairs_of_these(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everybody_gets_enough_pairs_until_the_next_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system_order, "BATCH", 1)
+    monkeypatch.setattr(system_order, "CHOSEN_EVERY", 3)
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         first = chosen(campaign)[0][0]
         other = "2" if first == "1" else "1"
         for name, topic in (("ann", first), ("bob", other)):
             campaign.accounts.add(name, "annotator")
             campaign.assignments.assign([topic], [name])
-        assert {query_id for query_id, _ in chosen(campaign)} == {"1", "2"}
+        topics = [query_id for query_id, _ in chosen(campaign)]
+        assert (topics.count(first), topics.count(other)) == (3, 3)
+        # Pairs that somebody holds come on top.
+        campaign.judging.next_pairs("bob", other, 2)
+        campaign.judging.judge("ann", first, chosen(campaign)[0][1], 1)
+        for number in range(2):
+            campaign.judging.judge("cat", "3", "a" if number else "b", 0)
+        assert [query_id for query_id, _ in chosen(campaign)].count(other) >= 4
 
 
 def test_what_nobody_could_judge_is_not_handed_out_again(tmp_path: Path) -> None:
@@ -121,7 +129,7 @@ def test_one_system_and_measures_without_a_cutoff_are_refused(tmp_path: Path) ->
         campaign.settings.set_loop(mode="loop", by="decisive")
         with pytest.raises(CampaignError, match="needs at least 2 runs, found 1"):
             campaign.system_order.choose(0)
-        for measure in ("AP", "xinfAP"):
+        for measure in ("AP", "xinfAP", "Judged@10", "nDCG(judged_only=True)@10"):
             with pytest.raises(InputError, match="cut-off"):
                 campaign.settings.set_loop(measure=measure)
 
@@ -213,3 +221,38 @@ def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Callable
         loop.text_input(key="measure").set_value("AP").run()
         loop.button(key="save").click().run()
         assert "such as nDCG@10, found AP" in loop.error[0].value
+
+
+def test_pairs_that_nobody_can_judge_are_named(tmp_path: Path) -> None:
+    with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
+        judge_some(campaign, 5)
+        found = campaign.system_order.assess()
+        assert chosen(campaign) == []
+        assert (found.judged, found.left) == (5, 5)
+        assert found.reason.startswith("All pairs that can be judged are judged, and 5 pairs cannot be: by the model")
+
+
+def test_a_pair_beyond_the_cutoff_leaves_with_its_judgement(tmp_path: Path) -> None:
+    with made(tmp_path, texts="abcdefghijklmnopxyz", by="decisive", measure="nDCG@3") as campaign:
+        judge_some(campaign, 1)
+        judge(campaign, "h", leased=False)
+        assert campaign.system_order.assess().judged == 2
+        campaign.judging.judge("ann", "1", "h", undo=True)
+        found = campaign.system_order.assess()
+        assert (found.judged, found.judged + found.left) == (1, 10)
+
+
+def test_a_page_builds_no_vectors(tmp_path: Path) -> None:
+    with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
+        judge(campaign, "a", leased=False)
+        campaign.system_order.assess()
+        assert not (campaign.directory / "vectors").exists()
+        chosen(campaign)
+        assert (campaign.directory / "vectors").exists()
+
+
+def test_nothing_is_certain_before_all_is_judged(tmp_path: Path) -> None:
+    with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
+        judge_some(campaign, 9)
+        assert campaign.system_order.assess().pairs()["probability"].between(0.5 / 400, 1 - 0.5 / 400).all()
+        assert list(campaign.system_order.assess().estimates())[2:] == ["estimate", "estimate_low", "estimate_high"]

@@ -38,8 +38,8 @@ def test_an_order_that_no_grade_can_change_is_certain() -> None:
     assert order.better.loc["poor", "good"] == 0
     assert (order.tau, order.lowest_tau, order.open_pairs, order.left, order.stop) == (1, 1, 0, 4, True)
     assert order.reason == (
-        "Judging may stop: with 95% confidence, the final order of the systems has a tau of at least 1.00 with the "
-        "present one, and 0.90 is enough."
+        "Judging may stop: by the model, the final order of the systems has a tau of at least 1.00 with the present "
+        "one, with 95% probability, and 0.90 is enough."
     )
 
 
