@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -143,6 +144,8 @@ class ActiveLearning:
                 return None, False
             ledger = self.build_ledger(query_id, judgements, self.loop_scope.judgeable())
             return record.find_stop(query_id, ledger), record.draws_alone(query_id, ledger)
+        except sqlite3.Error:
+            raise  # it may have rolled an open transaction back
         except Exception:
             log.exception("the stopping rule failed in topic %s", query_id)
             return None, False

@@ -6,6 +6,7 @@ Not to be confused with the annotators' calibration set (:mod:`collection.campai
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from collection.campaign.loop_round import LoopRound
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LOOPING, LoopSettings
 from collection.campaign.settings import Settings
-from collection.errors import CampaignError, InputError
+from collection.errors import BusyError, CampaignError, InputError
 from collection.phrases import count, join_first, plural
 from collection.stopping import Ledger
 from collection.stopping.risk_control import (
@@ -254,11 +255,19 @@ class CalibrationTopics:
         return stop is not None and self._guarded(stop.version, lambda: self._settle(made.query_id, stop))
 
     def _guarded(self, version: str, act: Callable[[], bool]) -> bool:
-        """Act, unless this failed before with the same version of the record."""
+        """Act, unless this failed before with the same version of the record; a failure leaves nothing half written.
+
+        Errors of SQLite are raised: it may have rolled the transaction back, with the judgements in it.
+        """
         if version == self._failed:
             return False
         try:
-            return act()
+            with self.store.savepoint():
+                return act()
+        except BusyError:
+            return False  # tried again with the next judgement
+        except sqlite3.Error:
+            raise
         except Exception:
             self._failed = version
             log.exception("the calibration of the stopping rule failed")
@@ -316,6 +325,7 @@ class CalibrationTopics:
             if stop:
                 self._close(query_id, stop.reason)
             elif query_id in by_rule:
+                closed = records.closed_by_rule(self.store)  # which _close may have changed
                 del closed[query_id]
                 records.write_closed(self.store, closed)
                 self.settings.reopen_topic(query_id)

@@ -47,6 +47,7 @@ class Store:
     def __init__(self, path: Path | str, *, create: bool = False) -> None:
         self.connection = Connection(path, create=create)
         self.transaction = self.connection.transaction
+        self.savepoint = self.connection.savepoint
         self.snapshot = self.connection.snapshot
         self.settings = SettingsTable(self.connection)
         self.corpus = CorpusTables(self.connection)

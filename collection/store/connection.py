@@ -170,6 +170,26 @@ class Connection:
             raise
 
     @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo what was written inside if it raises, while the open transaction stays; nothing to undo without one.
+
+        An error of SQLite itself undoes nothing here: it may have ended the transaction, which has to fail.
+        """
+        if not self.db.conn.in_transaction:
+            yield
+            return
+        self.db.conn.execute("SAVEPOINT inner")
+        try:
+            yield
+        except sqlite3.Error:
+            raise
+        except BaseException:
+            self.db.conn.execute("ROLLBACK TO inner")
+            self.db.conn.execute("RELEASE inner")
+            raise
+        self.db.conn.execute("RELEASE inner")
+
+    @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read a consistent state of the database without blocking writers; nothing is written."""
         if self.db.conn.in_transaction:

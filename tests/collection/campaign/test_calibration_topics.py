@@ -6,6 +6,7 @@ import json
 import random
 import re
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from uuid import uuid4
@@ -254,7 +255,7 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
 @pytest.mark.slow
 def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaign) -> None:
     drawn = finish(review)
-    other = next(topic for topic in TOPICS if topic not in drawn)
+    before, other = [topic for topic in TOPICS if topic not in drawn][:2]
     judge(review, other, sorted(RELEVANT[other])[:1], leased=False)
     record = calibration_record.read(review.store)
     assert record is not None
@@ -264,9 +265,10 @@ def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaig
     review.judging.next_pairs("ann", other, 5)
     assert review.settings.mode(other) == "closed"
     assert review.calibration_topics.state().closed[0].reason == "stop after 1 judgement: reached after 1 judgement"
+    judge_rest(review, before, but=10)
     review.calibration_topics.calibrate()
-    assert review.settings.mode(other) == "loop"
-    assert review.calibration_topics.state().closed == ()
+    assert (review.settings.mode(before), review.settings.mode(other)) == ("closed", "loop")
+    assert [topic.query_id for topic in review.calibration_topics.state().closed] == [before]
 
 
 @pytest.mark.slow
@@ -292,6 +294,36 @@ def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pyte
 
     monkeypatch.setattr(calibration_record.CalibrationRecord, "find_stop", fail)
     assert len(review.judging.next_pairs("ann", other, 4).documents) > 0
+
+
+@pytest.mark.slow
+def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_raised(
+    review: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    judge_rest(review, *drawn[1:])
+    judge_rest(review, drawn[0], but=1)
+    before = calibration_record.read(review.store)
+
+    def fail(error: Exception) -> None:
+        def act(*_: object) -> None:
+            raise error
+
+        monkeypatch.setattr(calibration_topics.CalibrationTopics, "_close_stopped", act)  # the last step
+
+    def judge_last(error: Exception) -> None:
+        """Judge the last document and choose the next topic in one transaction, as the judging page does."""
+        fail(error)
+        with review.transaction():
+            judge_rest(review, drawn[0])
+            review.judging.topic_with_work("ann")
+
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        judge_last(sqlite3.OperationalError("database or disk is full"))
+    assert review.active_learning.ledger(drawn[0]).unjudged == 1
+    judge_last(ZeroDivisionError())
+    assert review.active_learning.ledger(drawn[0]).unjudged == 0
+    assert calibration_record.read(review.store) == before
 
 
 @pytest.mark.slow
