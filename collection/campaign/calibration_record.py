@@ -124,10 +124,15 @@ class CalibrationRecord:
         return ledger.judged >= self._plan_sample(ledger)[0] and not self.is_finished(ledger)
 
     def cut(self, ledger: Ledger) -> tuple[Ledger, int | None]:
-        """Cut a finished topic after its random sample, whose size was fixed, and return the depth; None: complete."""
-        if is_complete(ledger):
+        """Cut a finished topic after its random sample, whose size was fixed, and return the depth; None: no depth.
+
+        The rule never reads further than the depth, also in a complete topic: what follows is in random order there.
+        """
+        if self.depth == 1:
             return ledger, None
-        _, start, size = self._plan_sample(ledger)
+        depth, start, size = self._plan_sample(ledger)
+        if is_complete(ledger):
+            return ledger, min(depth, ledger.judged)
         return ledger.prefix(min(start + size, ledger.judged)), start
 
     def calibrate(self, ledgers: Sequence[Ledger]) -> Calibration:

@@ -387,7 +387,7 @@ class CalibrationTopics:
             for query_id, ledger in zip(record.topics, self._ledgers(record.topics), strict=True):
                 left[query_id] = record.count_left(ledger)
                 whole, start = record.cut(ledger)
-                blind += [query_id] if start is not None and whole.out_of_reach[start:].any() else []
+                blind += [query_id] if not is_complete(whole) and whole.out_of_reach[start:].any() else []
         loop = self.settings.loop()
         facts = CalibrationFacts(
             topics,

@@ -8,6 +8,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -495,9 +496,22 @@ def test_the_random_sample_begins_behind_the_last_ranked_document(review: Campai
     assert not record.draws_alone("another", ledgers[6])
     cut, depth = record.cut(ledgers[-1])
     assert (cut.judged, depth) == (10, 7)
-    complete = Ledger.of([0] * 3, 3)
+    # Judged completely all the same: all relevant documents are known, but the rule reads the first 5 alone.
+    complete = Ledger.of([0] * 20, 20, drawn=[False] * 5 + [True] * 15)
     assert record.is_finished(complete)
-    assert record.cut(complete) == (complete, None)
+    assert record.cut(complete) == (complete, 5)
+    assert replace(record, depth=1.0, sample=0.0).cut(complete) == (complete, None)
+
+
+def test_the_rule_never_reads_a_random_sample_even_of_everything(review: Campaign) -> None:
+    record = review.calibration_topics.start(0.5, topics=2, family="consecutive", depth=0.5, sample=1.0)
+    # In random order, 10 irrelevant documents in a row come before the last relevant one.
+    relevant = [1] * 10 + [0] * 9 + [1]
+    ledger = Ledger.of(relevant, 20, drawn=[False] * 10 + [True] * 10)
+    assert record.is_finished(ledger)
+    chosen = record.calibrate([ledger, ledger])
+    assert chosen.complete
+    assert chosen.cost == 20  # no setting stops within the 10 documents in order
 
 
 @pytest.mark.slow
