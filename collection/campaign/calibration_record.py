@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collection.campaign.features import usual_blocks
 from collection.campaign.loop_settings import LoopSettings
 from collection.stopping import Ledger
 from collection.stopping.risk_control import (
@@ -183,11 +184,17 @@ class CalibrationRecord:
 
 
 def conditions(store: Store, loop: LoopSettings) -> dict[str, Any]:
-    """Return what order and relevance of the documents depend on: settings of the loop, pool, documents, runs."""
+    """Return what order and relevance of the documents depend on: settings of the loop, pool, documents, runs, vectors.
+
+    Vectors that are not built yet count as the usual ones; None where no model reads them.
+    """
     (_, pool_round, _, documents), _ = store.judgements.versions()
     runs = hashlib.blake2b(store.corpus.runs_signature().encode(), digest_size=8).hexdigest()
     settings = {name: value for name, value in asdict(loop).items() if name in ORDERING}
-    return {"loop": settings, "pool": pool_round, "documents": documents, "runs": runs}
+    made = store.settings.get("vectors", {})
+    blocks = sorted(made.get("blocks", usual_blocks(store.corpus.document_rows())))
+    vectors = [blocks, made.get("bigrams", False)] if loop.by_model else None
+    return {"loop": settings, "pool": pool_round, "documents": documents, "runs": runs, "vectors": vectors}
 
 
 def read(store: Store) -> CalibrationRecord | None:

@@ -285,6 +285,11 @@ def name_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]
         )
     if before["runs"] != now["runs"]:
         sentences.append("Runs were added or changed since the draw: the topics are no longer ordered alike.")
+    if before["vectors"] != now["vectors"] and None not in (before["vectors"], now["vectors"]):
+        sentences.append(
+            "The document vectors changed since the draw (words, characters, bigrams or embeddings): the topics are no "
+            "longer ordered alike."
+        )
     return sentences
 
 

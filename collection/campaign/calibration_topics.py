@@ -6,7 +6,6 @@ Not to be confused with the annotators' calibration set (:mod:`collection.campai
 from __future__ import annotations
 
 import logging
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,7 +39,7 @@ from collection.stopping.risk_control import (
     is_complete,
     required_topics,
 )
-from collection.store import Store
+from collection.store import DatabaseError, Store
 
 ANY = "any"
 """Family of rules: the one that costs least on the topics of the selection."""
@@ -266,7 +265,7 @@ class CalibrationTopics:
                 return act()
         except BusyError:
             return False  # tried again with the next judgement
-        except sqlite3.Error:
+        except DatabaseError:
             raise
         except Exception:
             self._failed = version
@@ -369,8 +368,9 @@ class CalibrationTopics:
     def cache_key(self) -> str:
         """Cache key of :meth:`state` and :meth:`plan`, which changes with anything they read."""
         kept = self.store.settings.all()
-        names = (records.KEY, records.CLOSED, "loop", "documents_version")
-        return str([self.store.judgements.versions(), self.settings.own_modes(), *map(kept.get, names)])
+        names = (records.KEY, records.CLOSED, "loop", "documents_version", "vectors")
+        runs, skipped = self.store.corpus.runs_signature(), self.store.judgements.skipped()
+        return str([self.store.judgements.versions(), self.settings.own_modes(), runs, skipped, *map(kept.get, names)])
 
     def state(self) -> CalibrationState:
         """Return the state of the calibration topics, with what limits the promise."""

@@ -20,6 +20,9 @@ from collection import layout
 from collection.errors import BusyError, CampaignError
 from collection.schema import migrations
 
+DatabaseError = sqlite3.Error
+"""An error of the database itself, after which a transaction may be rolled back already."""
+
 BUSY_SECONDS = 15.0
 """Timeout of a writer that waits for another one. It is shorter than the timeout of the judging card, so that the card
 learns that the campaign is busy, keeps its judgements, and tries again."""

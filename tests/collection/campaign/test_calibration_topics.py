@@ -362,6 +362,22 @@ def test_changed_loop_settings_pause_the_rule(review: Campaign) -> None:
 
 
 @pytest.mark.slow
+def test_other_vectors_pause_the_rule(review: Campaign) -> None:
+    built = review.store.settings.get("vectors")
+    review.store.settings.put("vectors", {})  # as before the first annotator comes
+    finish(review)
+    review.store.settings.put("vectors", {**built, "fingerprint": "of the same kind"})
+    assert notes(review) == ""
+    for change in ({"blocks": ["words"]}, {"bigrams": True}, {"blocks": [*built["blocks"], "dense"]}):
+        review.store.settings.put("vectors", {**built, **change})
+        assert "The document vectors changed since the draw" in notes(review)
+        assert "The rule closes no more topics until it is calibrated again." in notes(review)
+        assert review.calibration_topics.state().in_doubt
+    review.settings.set_loop(by="mtf")  # reads no vectors
+    assert "vectors" not in notes(review)
+
+
+@pytest.mark.slow
 def test_what_came_since_the_draw_is_named(review: Campaign, tmp_path: Path) -> None:
     drawn = finish(review)
     (tmp_path / "more.tsv").write_text("99\tsubject99\n")
