@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collection.campaign.features import usual_blocks
+from collection.active_learning.features import usual_blocks
 from collection.campaign.loop_settings import LoopSettings
 from collection.stopping import Ledger
 from collection.stopping.risk_control import (

@@ -35,15 +35,6 @@ class VectorsState(NamedTuple):
     """For the manager."""
 
 
-MANY = 100_000
-"""Number of documents from which on characters, which take five times the space of words, are off by default."""
-
-
-def usual_blocks(documents: int) -> list[str]:
-    """Return the blocks of a first matrix of so many documents."""
-    return ["words", "chars"] if documents < MANY else ["words"]
-
-
 @dataclass(eq=False)
 class Features:
     """The feature matrices of all documents, brought up to date when documents come or change."""
@@ -83,7 +74,7 @@ class Features:
             raise CampaignError(
                 "vectors need documents, found none; import some with `cleverdon import DIR --documents FILE`"
             )
-        used = list(blocks) if blocks is not None else before.get("blocks", usual_blocks(rows))
+        used = list(blocks) if blocks is not None else before.get("blocks", features.usual_blocks(rows))
         if dense is not None and "dense" not in used:
             used.append("dense")
         with_bigrams = before.get("bigrams", False) if bigrams is None else bigrams
