@@ -70,8 +70,8 @@ class CalibrationRecord:
     """Share of the rest that is drawn at random, behind the depth."""
     topics: dict[str, str]
     """Calibration topics in random order -> their judging modes. With a source, they only check its rule."""
-    population: frozenset[str]
-    """The topics from which they were drawn."""
+    modes: dict[str, str]
+    """The topics from which they were drawn -> their judging modes."""
     topics_then: int
     """Number of topics of the campaign at the draw."""
     drawn_under: dict[str, Any]
@@ -86,6 +86,11 @@ class CalibrationRecord:
     """Fields of the :class:`Calibration`, None where not finite."""
     check: tuple[float, ...] | None = None
     """Losses of the topics that check the rule of a source; None until they are judged."""
+
+    @property
+    def population(self) -> frozenset[str]:
+        """The topics from which the calibration topics were drawn."""
+        return frozenset(self.modes)
 
     @property
     def calibration(self) -> Calibration | None:
@@ -168,7 +173,7 @@ class CalibrationRecord:
 
     def concerns(self, query_id: str) -> bool:
         """Whether a round of a topic may end it."""
-        return query_id in self.topics if self.pending else query_id in self.population and query_id not in self.topics
+        return query_id in self.topics if self.pending else query_id in self.modes and query_id not in self.topics
 
     def find_stop(self, query_id: str, ledger: Ledger) -> RuleStop | None:
         """Decide whether the judgements of a topic end it."""
@@ -203,13 +208,12 @@ def read(store: Store) -> CalibrationRecord | None:
     if kept is None:
         return None
     check = None if kept["check"] is None else tuple(kept["check"])
-    given = {"families": tuple(kept["families"]), "population": frozenset(kept["population"]), "check": check}
-    return CalibrationRecord(**{**kept, **given})
+    return CalibrationRecord(**{**kept, "families": tuple(kept["families"]), "check": check})
 
 
 def write(store: Store, record: CalibrationRecord | None) -> None:
     """Store the record, or None to end it; the number of draws stays."""
-    kept = None if record is None else {**asdict(record), "population": sorted(record.population)}
+    kept = None if record is None else asdict(record)
     store.settings.put(KEY, {"draws": count_draws(store) if record is None else record.draw, "record": kept})
 
 

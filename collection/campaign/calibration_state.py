@@ -87,7 +87,8 @@ class CalibrationState:
     ready: bool = False
     """The calibration topics are judged to the end, and the rule waits to be calibrated."""
     in_doubt: bool = False
-    """Settings, pool, documents or runs changed since the draw, so the promise is not what was calibrated."""
+    """Settings, pool, documents, runs, vectors or judging modes of calibration topics changed since the draw, so the
+    promise is not what was calibrated."""
 
     @property
     def sentence(self) -> str:
@@ -177,7 +178,8 @@ def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationS
         int(ours["judged"].sum()),
         int(ours[["size", "judged"]].max(axis=1).sum()),
         ready=record.pending and not left,
-        in_doubt=phase == "calibrated" and record.drawn_under != facts.now,
+        in_doubt=phase == "calibrated"
+        and (record.drawn_under != facts.now or bool(_find_other_modes(record.topics, topics))),
     )
 
 
@@ -238,9 +240,16 @@ def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: p
     if closed := [q for q, left in facts.left.items() if left and topics.loc[q, "mode"] == "closed"]:
         names = name_topics(closed, "is a calibration topic and was", "are calibration topics and were")
         yield f"{names} closed before the end: reopen {plural(len(closed), 'it', 'them')}."
-    if changed := [q for q, mode in record.topics.items() if topics.loc[q, "when_open"] != mode]:
+    if changed := _find_other_modes(record.topics, topics):
         names = name_topics(changed, "is a calibration topic and has", "are calibration topics and have")
         yield f"{names} another judging mode than at the draw: the topics are no longer judged alike."
+    others = {q: mode for q, mode in record.modes.items() if q not in record.topics}
+    if changed := _find_other_modes(others, topics):
+        it = plural(len(changed), "it", "them")
+        yield (
+            f"{name_topics(changed, 'has', 'have')} another judging mode than at the draw: the promise does not cover "
+            f"{it}, and the rule does not close {it}."
+        )
     if facts.blind:
         names = name_topics(list(facts.blind), "is a calibration topic whose", "are calibration topics whose")
         yield f"{names} random sample did not reach documents that others held: unjudged documents count as relevant."
@@ -250,10 +259,15 @@ def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: p
             f"{count(number, 'topic')} {was} added since the draw: the promise does not cover {it}, and the rule does "
             f"not close {it}."
         )
-    others = ours[(ours["mode"] == "closed") & (ours["judged"] < ours["size"])]
-    if number := int((~others.index.isin([*facts.closed, *record.topics])).sum()):
+    ended = ours[(ours["mode"] == "closed") & (ours["judged"] < ours["size"])]
+    if number := int((~ended.index.isin([*facts.closed, *record.topics])).sum()):
         was, it = plural(number, "was", "were"), plural(number, "it", "them")
         yield f"{count(number, 'other topic')} {was} closed by hand: the promise does not cover {it}."
+
+
+def _find_other_modes(modes: Mapping[str, str], topics: pd.DataFrame) -> list[str]:
+    """Return the topics whose judging modes differ from these, those of the draw."""
+    return [query_id for query_id, mode in modes.items() if topics.loc[query_id, "when_open"] != mode]
 
 
 def word_headline(topics: Sequence[TopicProgress], left: int, seconds: float | None, *, source: str) -> str:

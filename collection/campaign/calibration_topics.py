@@ -182,7 +182,7 @@ class CalibrationTopics:
                 depth=depth if source is None else 1.0,
                 sample=sample if source is None else 0.0,
                 topics={str(query_id): str(table.loc[query_id, "mode"]) for query_id in order[:number]},
-                population=frozenset(eligible),
+                modes={query_id: str(table.loc[query_id, "mode"]) for query_id in eligible},
                 topics_then=len(table),
                 drawn_under=records.conditions(self.store, loop),
                 source=title,
@@ -225,7 +225,7 @@ class CalibrationTopics:
             records.write(self.store, record)
             for query_id, ledger in ledgers.items():
                 if not is_complete(ledger):
-                    self._close(query_id, records.SAMPLED)
+                    self._close(record, query_id, records.SAMPLED)
             self._close_stopped(record)
         return chosen
 
@@ -277,10 +277,10 @@ class CalibrationTopics:
         if record is None or record.version != stop.version:
             return False
         if record.pending:
-            ended = bool(stop.reason) and self._close(query_id, stop.reason)
+            ended = bool(stop.reason) and self._close(record, query_id, stop.reason)
             self._calibrate_if_due(record)
             return ended
-        return self._may_close(record) and self._close(query_id, stop.reason)
+        return self._may_close(record) and self._close(record, query_id, stop.reason)
 
     def _calibrate_if_due(self, record: CalibrationRecord) -> bool:
         """Calibrate if every calibration topic is judged to the end; whether it was."""
@@ -300,10 +300,10 @@ class CalibrationTopics:
             and record.calibrated_under == records.conditions(self.store, self.settings.loop())
         )
 
-    def _close(self, query_id: str, reason: str) -> bool:
+    def _close(self, record: CalibrationRecord, query_id: str, reason: str) -> bool:
         closed = records.closed_by_rule(self.store)
-        if query_id in closed or self.settings.mode(query_id) not in LOOPING:
-            return False  # a manager has reopened it, or decides on it
+        if query_id in closed or self.settings.mode(query_id) != record.modes[query_id]:
+            return False  # a manager has reopened or closed it, or has it judged otherwise than at the draw
         judged = len(self.store.judgements.judged_rows(query_id))
         records.write_closed(self.store, closed | {query_id: ClosedByRule(clock.now(), judged, reason)})
         self.store.queue.close_topic(query_id)
@@ -322,7 +322,7 @@ class CalibrationTopics:
         for query_id, ledger in zip(others, self._ledgers(others), strict=True):
             stop = record.find_stop(query_id, ledger) if ledger.judged else None
             if stop:
-                self._close(query_id, stop.reason)
+                self._close(record, query_id, stop.reason)
             elif query_id in by_rule:
                 closed = records.closed_by_rule(self.store)  # which _close may have changed
                 del closed[query_id]

@@ -362,6 +362,25 @@ def test_changed_loop_settings_pause_the_rule(review: Campaign) -> None:
 
 
 @pytest.mark.slow
+def test_the_rule_leaves_topics_with_another_judging_mode_alone(review: Campaign) -> None:
+    drawn = finish(review)
+    changed, same = [topic for topic in TOPICS if topic not in drawn][:2]
+    review.settings.set_loop(mode="pool-then-loop", topics=[changed])
+    judge_rest(review, changed, same, but=10)
+    for topic in (changed, same):
+        review.judging.next_pairs("ann", topic, 2)
+    assert (review.settings.mode(changed), review.settings.mode(same)) == ("pool-then-loop", "closed")
+    review.calibration_topics.calibrate()
+    assert review.settings.mode(changed) == "pool-then-loop"
+    state = review.calibration_topics.state()
+    assert f"Topic {changed} has another judging mode than at the draw: the promise does not cover it" in notes(review)
+    assert not state.in_doubt
+    review.settings.set_loop(mode="pool-then-loop", topics=drawn[:1])
+    assert f"Topic {drawn[0]} is a calibration topic and has another judging mode" in notes(review)
+    assert review.calibration_topics.state().in_doubt
+
+
+@pytest.mark.slow
 def test_other_vectors_pause_the_rule(review: Campaign) -> None:
     built = review.store.settings.get("vectors")
     review.store.settings.put("vectors", {})  # as before the first annotator comes
