@@ -18,11 +18,17 @@ ABOUT |= {ANY: "Some of the calibration topics choose the rule that costs least.
 
 
 def draw() -> None:
-    """Draw the planner, or the state of the calibration topics with a button that ends it."""
-    service = session.current().campaign.calibration_topics
-    st.subheader("Recall guaranteed across topics")
+    """Draw the planner, or the state of the calibration topics with a button that ends it.
+
+    Draws nothing where decisive pairs are selected and no calibration topics are drawn.
+    """
+    campaign = session.current().campaign
+    service = campaign.calibration_topics
     key = service.cache_key()
     state = cached(service.state, key, entries=4)()
+    if state.phase == "none" and campaign.settings.loop().by_system_order:
+        return
+    st.subheader("Recall guaranteed across topics")
     if state.phase != "none":
         st.write(f"**{widgets.sentence(state.stage)}** {widgets.plain(state.sentence)}")
         if state.notes:

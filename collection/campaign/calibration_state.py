@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from collection.campaign.calibration_record import ORDERING, CalibrationRecord, ClosedByRule
-from collection.campaign.loop_settings import LOOPING
+from collection.campaign.loop_settings import DECISIVE, LOOPING
 from collection.phrases import count, duration, join, join_first, percent, percent_down, plural
 from collection.stopping.risk_control import TRANSFER_WARNING, TransferCheck, check_transfer
 
@@ -209,6 +209,8 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
         if record.check is not None and not is_contradicted(record):
             yield _check(record).report
     yield from name_changes(record.drawn_under, facts.now)
+    if facts.now["loop"]["by"] == DECISIVE:
+        yield "Decisive pairs are selected now, which do not aim at recall: this breaks the promise."
     if not record.pending and record.calibrated_under != facts.now:
         yield "The rule closes no more topics until it is calibrated again."
     if facts.revised:

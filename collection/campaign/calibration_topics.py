@@ -82,10 +82,11 @@ class CalibrationTopics:
         Raises
         ------
         CampaignError
-            Fewer than 2 topics can be drawn.
+            Fewer than 2 topics can be drawn, or the loop does not aim at recall.
         InputError
             An impossible alpha or candidate.
         """
+        _require_recall(self.settings.loop())
         family = DEFAULT_FAMILY if family == ANY else family
         topics = self._topics()
         eligible = self._eligible(topics)
@@ -203,8 +204,9 @@ class CalibrationTopics:
         Raises
         ------
         CampaignError
-            No calibration topics are drawn, or some of them are not judged to the end.
+            No calibration topics are drawn, some of them are not judged to the end, or the loop does not aim at recall.
         """
+        _require_recall(self.settings.loop())
         with self.store.transaction():
             record = records.read(self.store)
             if record is None:
@@ -284,6 +286,8 @@ class CalibrationTopics:
 
     def _calibrate_if_due(self, record: CalibrationRecord) -> bool:
         """Calibrate if every calibration topic is judged to the end; whether it was."""
+        if self.settings.loop().by_system_order:
+            return False
         judgeable, modes = np.flatnonzero(self.loop_scope.judgeable()), self.settings.modes_when_open()
         for query_id in record.topics:
             left = len(self._unjudged(query_id, modes[query_id] in IN_POOL, judgeable))

@@ -381,6 +381,23 @@ def test_the_rule_leaves_topics_with_another_judging_mode_alone(review: Campaign
 
 
 @pytest.mark.slow
+def test_decisive_pairs_break_the_promise(review: Campaign) -> None:
+    service = review.calibration_topics
+    review.settings.set_loop(by="decisive")
+    for refused in (service.plan, service.start):
+        with pytest.raises(CampaignError, match="decisive pairs do not aim at recall"):
+            refused(0.2)
+    review.settings.set_loop(by="model")
+    finish(review)
+    assert "recall" not in notes(review)
+    review.settings.set_loop(by="decisive")
+    assert "Decisive pairs are selected now, which do not aim at recall: this breaks the promise." in notes(review)
+    assert service.state().in_doubt
+    with pytest.raises(CampaignError, match="decisive pairs do not aim at recall"):
+        service.calibrate()
+
+
+@pytest.mark.slow
 def test_other_vectors_pause_the_rule(review: Campaign) -> None:
     built = review.store.settings.get("vectors")
     review.store.settings.put("vectors", {})  # as before the first annotator comes
