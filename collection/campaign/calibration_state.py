@@ -227,8 +227,10 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
             f"{count(number, 'document')} of calibration topics {plural(number, 'has', 'have')} no text; "
             f"{plural(number, 'it counts', 'they count')} as relevant and missed."
         )
-    if record.pending and facts.has_budget:
-        yield "The judgement budget does not limit calibration topics."
+    if facts.has_budget:
+        if record.pending:
+            yield "The judgement budget does not limit calibration topics."
+        yield "The judgement budget may end other topics before the rule does: the promise does not cover these."
     if record.draw > 1:
         yield (
             f"This is draw {record.draw:,} of calibration topics: the promise does not hold if a draw was repeated "
@@ -254,7 +256,13 @@ def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: p
         )
     if facts.blind:
         names = name_topics(list(facts.blind), "is a calibration topic whose", "are calibration topics whose")
-        yield f"{names} random sample did not reach documents that others held: unjudged documents count as relevant."
+        yield f"{names} random sample did not reach held or skipped documents: unjudged documents count as relevant."
+    if (number := record.topics_then - len(record.modes)) > 0:
+        was, it = plural(number, "was", "were"), plural(number, "it", "them")
+        yield (
+            f"{count(number, 'topic')} {was} closed at the draw, or could not be judged to the end in a loop: the "
+            f"promise does not cover {it}."
+        )
     if (number := len(topics) - record.topics_then) > 0:
         was, it = plural(number, "was", "were"), plural(number, "it", "them")
         yield (

@@ -178,6 +178,7 @@ def test_only_open_topics_whose_documents_the_loop_offers_are_drawn(review: Camp
     review.settings.set_loop(mode="random", topics=["3"])
     review.settings.set_loop(mode="loop-in-pool", topics=["4"])  # it has no pool
     assert review.calibration_topics.start(0.2, topics=5).population == set(TOPICS[4:])
+    assert "4 topics were closed at the draw, or could not be judged to the end in a loop: the promise" in notes(review)
     review.calibration_topics.stop()
     review.settings.set_loop(by="mtf")
     with pytest.raises(CampaignError, match="found 0, because 11 topics have no documents, or documents that the loop"):
@@ -208,6 +209,9 @@ def test_budgets_do_not_limit_calibration_topics(review: Campaign) -> None:
     assert set(drive(review)) == set(drawn)
     assert review.calibration_topics.state().phase == "calibrated"
     assert "budget (20) is used up" in review.budget.state().words
+    assert notes(review) == (
+        "The judgement budget may end other topics before the rule does: the promise does not cover these."
+    )
 
 
 @pytest.mark.slow
@@ -348,7 +352,7 @@ def test_changed_loop_settings_pause_the_rule(review: Campaign) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
     judge_rest(review, other, but=10)
-    review.settings.set_loop(target=0.7, explain="nothing", budget=2000)
+    review.settings.set_loop(target=0.7, explain="nothing")
     assert notes(review) == ""
     review.settings.set_loop(level=2, learner="logistic")
     assert "Loop settings changed since the draw (minimum relevant grade and learner)" in notes(review)
@@ -573,7 +577,8 @@ def test_a_sample_that_did_not_reach_every_document_is_named(review: Campaign) -
     review.judging.next_pairs("bob", drawn[0], 5)  # and never judges them
     documents = [document.doc_id for document in review.judging.next_pairs("ann", drawn[0], 12).documents]
     judge(review, drawn[0], documents)
-    assert f"Topic {drawn[0]} is a calibration topic whose random sample did not reach documents" in notes(review)
+    assert f"Topic {drawn[0]} is a calibration topic whose random sample did not reach" in notes(review)
+    assert "held or skipped documents: unjudged documents count as relevant" in notes(review)
 
 
 # The plan
