@@ -19,7 +19,7 @@ from collection.campaign import calibration_record as records
 from collection.campaign import calibration_state as states
 from collection.campaign.active_learning import ActiveLearning, seed_of
 from collection.campaign.calibration_plan import plan_topics
-from collection.campaign.calibration_record import CalibrationRecord, ClosedByRule
+from collection.campaign.calibration_record import CalibrationRecord, ClosedByRule, RuleStop
 from collection.campaign.calibration_source import read_source
 from collection.campaign.calibration_state import CalibrationFacts, CalibrationState
 from collection.campaign.corpus import Corpus
@@ -253,7 +253,7 @@ class CalibrationTopics:
         A failure is logged and never keeps anybody from judging.
         """
         stop = made.stop
-        return stop is not None and self._guarded(stop.version, lambda: self._settle(made.query_id, stop))
+        return stop is not None and self._guarded(stop.version, lambda: self._settle(made, stop))
 
     def _guarded(self, version: str, act: Callable[[], bool]) -> bool:
         """Act, unless this failed before with the same version of the record; a failure leaves nothing half written.
@@ -274,10 +274,15 @@ class CalibrationTopics:
             log.exception("the calibration of the stopping rule failed")
             return False
 
-    def _settle(self, query_id: str, stop: records.RuleStop) -> bool:
-        record = records.read(self.store)
+    def _settle(self, made: LoopRound, stop: RuleStop) -> bool:
+        query_id, record = made.query_id, records.read(self.store)
         if record is None or record.version != stop.version:
             return False
+        if self.store.judgements.logged_in(query_id) > made.model_round:
+            now = record.find_stop(query_id, self.active_learning.ledger(query_id))
+            if now is None:
+                return False  # because of a judgement that the round has not read
+            stop = now
         if record.pending:
             ended = bool(stop.reason) and self._close(record, query_id, stop.reason)
             self._calibrate_if_due(record)

@@ -340,6 +340,20 @@ def test_a_round_of_an_earlier_calibration_closes_nothing(review: Campaign) -> N
     assert review.settings.mode(other) == "loop"
 
 
+@pytest.mark.slow
+def test_a_round_that_has_not_read_every_judgement_closes_nothing_by_itself(review: Campaign) -> None:
+    drawn = finish(review, family="consecutive")
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    judge_rest(review, other, but=10)
+    made = review.active_learning.next_round(other)
+    assert made.stop is not None
+    with review.transaction():  # all of them become relevant
+        for doc_id in review.judgement_log.judgements(query_id=other)["doc_id"]:
+            review.judging.judge("ann", other, doc_id, 1)
+    assert review.judging.next_pairs("ann", other, 2, made=made).documents
+    assert review.settings.mode(other) == "loop"
+
+
 # What limits the promise
 
 
