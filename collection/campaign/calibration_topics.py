@@ -63,6 +63,9 @@ class CalibrationTopics:
     loop_scope: LoopScope
     active_learning: ActiveLearning
     _failed: str = field(default="", init=False)
+    _unfinished: tuple[str, object] = field(default=("", None), init=False)
+    """A calibration topic that was not judged to the end, and what that depends on."""
+    _state: tuple[str, CalibrationState] | None = field(default=None, init=False)
 
     def plan(
         self,
@@ -293,10 +296,20 @@ class CalibrationTopics:
         """Calibrate if every calibration topic is judged to the end; whether it was."""
         if self.settings.loop().by_system_order:
             return False
-        judgeable, modes = np.flatnonzero(self.loop_scope.judgeable()), self.settings.modes_when_open()
-        for query_id in record.topics:
+        modes = self.settings.modes_when_open()
+
+        def made_of(query_id: str) -> object:
+            logged = self.store.judgements.logged_in(query_id)
+            return record.version, self.store.judgements.versions()[0], modes[query_id], logged
+
+        first, seen = self._unfinished
+        if first in record.topics and made_of(first) == seen:
+            return False
+        judgeable = np.flatnonzero(self.loop_scope.judgeable())
+        for query_id in sorted(record.topics, key=lambda query_id: query_id != first):
             left = len(self._unjudged(query_id, modes[query_id] in IN_POOL, judgeable))
             if left and (record.depth == 1 or not record.is_finished(self.active_learning.ledger(query_id))):
+                self._unfinished = (query_id, made_of(query_id))
                 return False
         self.calibrate()
         return True
@@ -382,7 +395,15 @@ class CalibrationTopics:
         return str([self.store.judgements.versions(), self.settings.own_modes(), runs, skipped, *map(kept.get, names)])
 
     def state(self) -> CalibrationState:
-        """Return the state of the calibration topics, with what limits the promise."""
+        """Return the state of the calibration topics, with what limits the promise; cached."""
+        if self.store.connection.in_transaction:
+            return self._describe()  # of data that may be rolled back
+        key = self.cache_key()
+        if self._state is None or self._state[0] != key:
+            self._state = (key, self._describe())
+        return self._state[1]
+
+    def _describe(self) -> CalibrationState:
         record, closed = records.read(self.store), records.closed_by_rule(self.store)
         if record is None and not closed:
             return CalibrationState("none", NO_TOPICS)

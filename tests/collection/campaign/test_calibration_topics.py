@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -338,6 +339,38 @@ def test_a_round_of_an_earlier_calibration_closes_nothing(review: Campaign) -> N
     made = review.active_learning.next_round(other)._replace(stop=RuleStop("another", "stop"))
     assert review.judging.next_pairs("ann", other, 2, made=made).documents
     assert review.settings.mode(other) == "loop"
+
+
+@pytest.mark.slow
+def test_what_has_not_changed_is_not_counted_again(review: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = review.calibration_topics
+    drawn = list(service.start(0.2, topics=4).topics)
+    judge_rest(review, *drawn[:3])
+    judge_rest(review, drawn[3], but=2)
+    counted: list[str] = []
+    unjudged = service._unjudged
+
+    def count_unjudged(query_id: str, *rest: Any) -> Any:
+        counted.append(query_id)
+        return unjudged(query_id, *rest)
+
+    monkeypatch.setattr(service, "_unjudged", count_unjudged)
+    assert service.put_first(TOPICS)[:4] == sorted(drawn, key=TOPICS.index)
+    assert counted == drawn
+    counted.clear()
+    service.put_first(TOPICS)
+    assert counted == []
+    judge_rest(review, drawn[3], but=1)
+    service.put_first(TOPICS)
+    assert counted == drawn[3:]
+    assert service.state().left == 1
+    counted.clear()
+    assert service.state().left == 1
+    assert counted == []
+    judge_rest(review, drawn[3])
+    assert service.state().left == 0
+    service.put_first(TOPICS)
+    assert service.state().phase == "calibrated"
 
 
 @pytest.mark.slow
