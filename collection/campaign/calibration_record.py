@@ -44,6 +44,8 @@ class RuleStop(NamedTuple):
     """Version of the record that decided so."""
     reason: str
     """Why the topic is to be closed; empty for a calibration topic that is judged completely."""
+    after: int = 0
+    """Judgements after which the rule stops; 0 for a calibration topic."""
 
 
 class ClosedByRule(NamedTuple):
@@ -52,6 +54,8 @@ class ClosedByRule(NamedTuple):
     at: str
     judged: int
     reason: str
+    after: int = 0
+    """Judgements after which the rule stopped; 0 for a calibration topic."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,7 @@ class CalibrationRecord:
         if calibration is None or not calibration.promises or is_complete(ledger):
             return None
         stop, reason, _ = calibration.decide(ledger)
-        return RuleStop(self.version, reason) if stop else None
+        return RuleStop(self.version, reason, calibration.find_stop(ledger)) if stop else None
 
 
 def conditions(store: Store, loop: LoopSettings) -> dict[str, Any]:

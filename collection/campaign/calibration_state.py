@@ -49,11 +49,13 @@ class ClosedTopic:
     reason: str
     reopened: bool
     """A manager has reopened it; the rule leaves it alone."""
+    after: int = 0
+    """Judgements after which the rule stopped; 0 for a calibration topic."""
 
     @property
     def reached(self) -> str:
         """The reason without the rule, such as "reached after 53 judgements"."""
-        return self.reason.rpartition(": ")[2]
+        return f"reached after {count(self.after, 'judgement')}" if self.after else self.reason
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationS
 def list_closed(topics: pd.DataFrame, closed: Mapping[str, ClosedByRule]) -> tuple[ClosedTopic, ...]:
     """List the topics that the rule closed; `topics` have the columns :data:`TOPICS`."""
     return tuple(
-        ClosedTopic(str(q), title, closed[q].judged, int(size), closed[q].reason, mode != "closed")
+        ClosedTopic(str(q), title, closed[q].judged, int(size), closed[q].reason, mode != "closed", closed[q].after)
         for q, title, mode, size in topics[["title", "mode", "size"]].itertuples()
         if q in closed
     )

@@ -230,7 +230,7 @@ class CalibrationTopics:
             records.write(self.store, record)
             for query_id, ledger in ledgers.items():
                 if not is_complete(ledger):
-                    self._close(record, query_id, records.SAMPLED)
+                    self._close(record, query_id, RuleStop(record.version, records.SAMPLED))
             self._close_stopped(record)
         return chosen
 
@@ -287,10 +287,10 @@ class CalibrationTopics:
                 return False  # because of a judgement that the round has not read
             stop = now
         if record.pending:
-            ended = bool(stop.reason) and self._close(record, query_id, stop.reason)
+            ended = bool(stop.reason) and self._close(record, query_id, stop)
             self._calibrate_if_due(record)
             return ended
-        return self._may_close(record) and self._close(record, query_id, stop.reason)
+        return self._may_close(record) and self._close(record, query_id, stop)
 
     def _calibrate_if_due(self, record: CalibrationRecord) -> bool:
         """Calibrate if every calibration topic is judged to the end; whether it was."""
@@ -322,12 +322,13 @@ class CalibrationTopics:
             and record.calibrated_under == records.conditions(self.store, self.settings.loop())
         )
 
-    def _close(self, record: CalibrationRecord, query_id: str, reason: str) -> bool:
+    def _close(self, record: CalibrationRecord, query_id: str, stop: RuleStop) -> bool:
         closed = records.closed_by_rule(self.store)
         if query_id in closed or self.settings.mode(query_id) != record.modes[query_id]:
             return False  # a manager has reopened or closed it, or has it judged otherwise than at the draw
         judged = len(self.store.judgements.judged_rows(query_id))
-        records.write_closed(self.store, closed | {query_id: ClosedByRule(clock.now(), judged, reason)})
+        now = ClosedByRule(clock.now(), judged, stop.reason, stop.after)
+        records.write_closed(self.store, closed | {query_id: now})
         self.store.queue.close_topic(query_id)
         return True
 
@@ -344,7 +345,7 @@ class CalibrationTopics:
         for query_id, ledger in zip(others, self._ledgers(others), strict=True):
             stop = record.find_stop(query_id, ledger) if ledger.judged else None
             if stop:
-                self._close(record, query_id, stop.reason)
+                self._close(record, query_id, stop)
             elif query_id in by_rule:
                 closed = records.closed_by_rule(self.store)  # which _close may have changed
                 del closed[query_id]

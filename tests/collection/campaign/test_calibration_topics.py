@@ -246,6 +246,8 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
     assert [topic.query_id for topic in closed] == done
     assert {topic.judged for topic in closed} == {50}
     assert closed[0].reason.startswith("stop after ")
+    assert closed[0].reason.endswith(f": {closed[0].reached}")
+    assert closed[0].reached.startswith("reached after ")
     advice = review.recall.table().set_index("query_id")["advice"]
     assert set(advice[done]) == {"closed by the stopping rule"}
     promise = review.recall.of_topic(done[0]).promise
