@@ -114,6 +114,26 @@ def duration_range(low: float, high: float) -> str:
     return duration(high) if start == end else f"{start}-{end} {last}s"
 
 
+def number_range(low: float, high: float) -> str:
+    """A range of whole numbers, or one number.
+
+    >>> number_range(1200.4, 1600), number_range(7.9, 8.2)
+    ('1,200 to 1,600', '8')
+    """
+    first, last = round(low), round(high)
+    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
+
+
+def percent_range(low: float, high: float) -> str:
+    """A range of shares as percentages, or one.
+
+    >>> percent_range(0.12, 0.3), percent_range(0.121, 0.122)
+    ('12% to 30%', '12%')
+    """
+    first, last = percent(low), percent(high)
+    return first if first == last else f"{first} to {last}"
+
+
 def _in_unit(seconds: float) -> tuple[str, str]:
     if round(seconds) < 90:
         return f"{seconds:.0f}", "second"

@@ -9,8 +9,8 @@ from annotate.elements.columns import number, text
 from annotate.elements.service_cache import cached
 from collection.campaign.calibration_topics import ANY
 from collection.errors import CleverdonError
-from collection.phrases import count, percent, percent_down
-from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, CostRange, Plan, required_topics
+from collection.phrases import count, number_range, percent_down, percent_range
+from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, Plan, required_topics
 
 FAMILIES = {entry.name: entry.label for entry in RULE_FAMILIES} | {ANY: "Any"}
 ABOUT = {entry.name: entry.description for entry in RULE_FAMILIES}
@@ -18,11 +18,17 @@ ABOUT |= {ANY: "Some of the calibration topics choose the rule that costs least.
 
 
 def draw() -> None:
-    """Draw the planner, or the state of the calibration topics with a button that ends it."""
-    service = session.current().campaign.calibration_topics
-    st.subheader("Recall guaranteed across topics")
+    """Draw the planner, or the state of the calibration topics with a button that ends it.
+
+    Draws nothing where decisive pairs are selected and no calibration topics are drawn.
+    """
+    campaign = session.current().campaign
+    service = campaign.calibration_topics
     key = service.cache_key()
     state = cached(service.state, key, entries=4)()
+    if state.phase == "none" and campaign.settings.loop().by_system_order:
+        return
+    st.subheader("Recall guaranteed across topics")
     if state.phase != "none":
         st.write(f"**{widgets.sentence(state.stage)}** {widgets.plain(state.sentence)}")
         if state.notes:
@@ -78,9 +84,11 @@ def _draw_rows(plan: Plan) -> None:
             "topics": [row.calibration_topics for row in plan.rows],
             "promise": [percent_down(1 - plan.alpha) if row.promises else "none" for row in plan.rows],
             "calibration": [row.calibration_judgements for row in plan.rows],
-            "each": [_range(row.per_topic) for row in plan.rows],
-            "total": [_range(row.total) for row in plan.rows],
-            "share": [_share(row.total, plan.everything) for row in plan.rows],
+            "each": [number_range(row.per_topic.low, row.per_topic.high) for row in plan.rows],
+            "total": [number_range(row.total.low, row.total.high) for row in plan.rows],
+            "share": [
+                percent_range(row.total.low / plan.everything, row.total.high / plan.everything) for row in plan.rows
+            ],
         }
     )
     display.table(
@@ -95,13 +103,3 @@ def _draw_rows(plan: Plan) -> None:
         },
         alt="Cost of each number of calibration topics",
     )
-
-
-def _range(costs: CostRange) -> str:
-    low, high = round(costs.low), round(costs.high)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _share(total: CostRange, everything: int) -> str:
-    low, high = percent(total.low / everything), percent(total.high / everything)
-    return low if low == high else f"{low} to {high}"

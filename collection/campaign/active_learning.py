@@ -24,7 +24,7 @@ from collection.campaign.system_order import SystemOrderStudy
 from collection.campaign.topic_ledger import build_topic_ledger, reduce_to_documents
 from collection.records import Run
 from collection.stopping import Ledger
-from collection.store import Selection, Store
+from collection.store import DatabaseError, Selection, Store
 
 MAX_SPACES = 16
 """Number of topics with a cached space, which has a few numbers for every document."""
@@ -143,6 +143,8 @@ class ActiveLearning:
                 return None, False
             ledger = self.build_ledger(query_id, judgements, self.loop_scope.judgeable())
             return record.find_stop(query_id, ledger), record.draws_alone(query_id, ledger)
+        except DatabaseError:
+            raise  # it may have rolled an open transaction back
         except Exception:
             log.exception("the stopping rule failed in topic %s", query_id)
             return None, False

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collection.active_learning.features import usual_blocks
 from collection.campaign.loop_settings import LoopSettings
 from collection.stopping import Ledger
 from collection.stopping.risk_control import (
@@ -43,6 +44,8 @@ class RuleStop(NamedTuple):
     """Version of the record that decided so."""
     reason: str
     """Why the topic is to be closed; empty for a calibration topic that is judged completely."""
+    after: int = 0
+    """Judgements after which the rule stops; 0 for a calibration topic."""
 
 
 class ClosedByRule(NamedTuple):
@@ -51,6 +54,8 @@ class ClosedByRule(NamedTuple):
     at: str
     judged: int
     reason: str
+    after: int = 0
+    """Judgements after which the rule stopped; 0 for a calibration topic."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,8 @@ class CalibrationRecord:
     """Share of the rest that is drawn at random, behind the depth."""
     topics: dict[str, str]
     """Calibration topics in random order -> their judging modes. With a source, they only check its rule."""
-    population: frozenset[str]
-    """The topics from which they were drawn."""
+    modes: dict[str, str]
+    """The topics from which they were drawn -> their judging modes."""
     topics_then: int
     """Number of topics of the campaign at the draw."""
     drawn_under: dict[str, Any]
@@ -85,6 +90,11 @@ class CalibrationRecord:
     """Fields of the :class:`Calibration`, None where not finite."""
     check: tuple[float, ...] | None = None
     """Losses of the topics that check the rule of a source; None until they are judged."""
+
+    @property
+    def population(self) -> frozenset[str]:
+        """The topics from which the calibration topics were drawn."""
+        return frozenset(self.modes)
 
     @property
     def calibration(self) -> Calibration | None:
@@ -124,10 +134,15 @@ class CalibrationRecord:
         return ledger.judged >= self._plan_sample(ledger)[0] and not self.is_finished(ledger)
 
     def cut(self, ledger: Ledger) -> tuple[Ledger, int | None]:
-        """Cut a finished topic after its random sample, whose size was fixed, and return the depth; None: complete."""
-        if is_complete(ledger):
+        """Cut a finished topic after its random sample, whose size was fixed, and return the depth; None: no depth.
+
+        The rule never reads further than the depth, also in a complete topic: what follows is in random order there.
+        """
+        if self.depth == 1:
             return ledger, None
-        _, start, size = self._plan_sample(ledger)
+        depth, start, size = self._plan_sample(ledger)
+        if is_complete(ledger):
+            return ledger, min(depth, ledger.judged)
         return ledger.prefix(min(start + size, ledger.judged)), start
 
     def calibrate(self, ledgers: Sequence[Ledger]) -> Calibration:
@@ -162,7 +177,7 @@ class CalibrationRecord:
 
     def concerns(self, query_id: str) -> bool:
         """Whether a round of a topic may end it."""
-        return query_id in self.topics if self.pending else query_id in self.population and query_id not in self.topics
+        return query_id in self.topics if self.pending else query_id in self.modes and query_id not in self.topics
 
     def find_stop(self, query_id: str, ledger: Ledger) -> RuleStop | None:
         """Decide whether the judgements of a topic end it."""
@@ -174,15 +189,21 @@ class CalibrationRecord:
         if calibration is None or not calibration.promises or is_complete(ledger):
             return None
         stop, reason, _ = calibration.decide(ledger)
-        return RuleStop(self.version, reason) if stop else None
+        return RuleStop(self.version, reason, calibration.find_stop(ledger)) if stop else None
 
 
 def conditions(store: Store, loop: LoopSettings) -> dict[str, Any]:
-    """Return what order and relevance of the documents depend on: settings of the loop, pool, documents, runs."""
+    """Return what order and relevance of the documents depend on: settings of the loop, pool, documents, runs, vectors.
+
+    Vectors that are not built yet count as the usual ones; None where no model reads them.
+    """
     (_, pool_round, _, documents), _ = store.judgements.versions()
     runs = hashlib.blake2b(store.corpus.runs_signature().encode(), digest_size=8).hexdigest()
     settings = {name: value for name, value in asdict(loop).items() if name in ORDERING}
-    return {"loop": settings, "pool": pool_round, "documents": documents, "runs": runs}
+    made = store.settings.get("vectors", {})
+    blocks = sorted(made.get("blocks", usual_blocks(store.corpus.document_rows())))
+    vectors = [blocks, made.get("bigrams", False)] if loop.by_model else None
+    return {"loop": settings, "pool": pool_round, "documents": documents, "runs": runs, "vectors": vectors}
 
 
 def read(store: Store) -> CalibrationRecord | None:
@@ -191,13 +212,12 @@ def read(store: Store) -> CalibrationRecord | None:
     if kept is None:
         return None
     check = None if kept["check"] is None else tuple(kept["check"])
-    given = {"families": tuple(kept["families"]), "population": frozenset(kept["population"]), "check": check}
-    return CalibrationRecord(**{**kept, **given})
+    return CalibrationRecord(**{**kept, "families": tuple(kept["families"]), "check": check})
 
 
 def write(store: Store, record: CalibrationRecord | None) -> None:
     """Store the record, or None to end it; the number of draws stays."""
-    kept = None if record is None else {**asdict(record), "population": sorted(record.population)}
+    kept = None if record is None else asdict(record)
     store.settings.put(KEY, {"draws": count_draws(store) if record is None else record.draw, "record": kept})
 
 

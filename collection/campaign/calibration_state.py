@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from collection.campaign.calibration_record import ORDERING, CalibrationRecord, ClosedByRule
-from collection.campaign.loop_settings import LOOPING
+from collection.campaign.loop_settings import DECISIVE, LOOPING
 from collection.phrases import count, duration, join, join_first, percent, percent_down, plural
 from collection.stopping.risk_control import TRANSFER_WARNING, TransferCheck, check_transfer
 
@@ -49,11 +49,13 @@ class ClosedTopic:
     reason: str
     reopened: bool
     """A manager has reopened it; the rule leaves it alone."""
+    after: int = 0
+    """Judgements after which the rule stopped; 0 for a calibration topic."""
 
     @property
     def reached(self) -> str:
         """The reason without the rule, such as "reached after 53 judgements"."""
-        return self.reason.rpartition(": ")[2]
+        return f"reached after {count(self.after, 'judgement')}" if self.after else self.reason
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class CalibrationState:
     ready: bool = False
     """The calibration topics are judged to the end, and the rule waits to be calibrated."""
     in_doubt: bool = False
-    """Settings, pool, documents or runs changed since the draw, so the promise is not what was calibrated."""
+    """Settings, pool, documents, runs, vectors or judging modes of calibration topics changed since the draw, so the
+    promise is not what was calibrated."""
 
     @property
     def sentence(self) -> str:
@@ -177,14 +180,15 @@ def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationS
         int(ours["judged"].sum()),
         int(ours[["size", "judged"]].max(axis=1).sum()),
         ready=record.pending and not left,
-        in_doubt=phase == "calibrated" and record.drawn_under != facts.now,
+        in_doubt=phase == "calibrated"
+        and (record.drawn_under != facts.now or bool(_find_other_modes(record.topics, topics))),
     )
 
 
 def list_closed(topics: pd.DataFrame, closed: Mapping[str, ClosedByRule]) -> tuple[ClosedTopic, ...]:
     """List the topics that the rule closed; `topics` have the columns :data:`TOPICS`."""
     return tuple(
-        ClosedTopic(str(q), title, closed[q].judged, int(size), closed[q].reason, mode != "closed")
+        ClosedTopic(str(q), title, closed[q].judged, int(size), closed[q].reason, mode != "closed", closed[q].after)
         for q, title, mode, size in topics[["title", "mode", "size"]].itertuples()
         if q in closed
     )
@@ -207,6 +211,8 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
         if record.check is not None and not is_contradicted(record):
             yield _check(record).report
     yield from name_changes(record.drawn_under, facts.now)
+    if facts.now["loop"]["by"] == DECISIVE:
+        yield "Decisive pairs are selected now, which do not aim at recall: this breaks the promise."
     if not record.pending and record.calibrated_under != facts.now:
         yield "The rule closes no more topics until it is calibrated again."
     if facts.revised:
@@ -223,8 +229,10 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
             f"{count(number, 'document')} of calibration topics {plural(number, 'has', 'have')} no text; "
             f"{plural(number, 'it counts', 'they count')} as relevant and missed."
         )
-    if record.pending and facts.has_budget:
-        yield "The judgement budget does not limit calibration topics."
+    if facts.has_budget:
+        if record.pending:
+            yield "The judgement budget does not limit calibration topics."
+        yield "The judgement budget may end other topics before the rule does: the promise does not cover these."
     if record.draw > 1:
         yield (
             f"This is draw {record.draw:,} of calibration topics: the promise does not hold if a draw was repeated "
@@ -238,22 +246,40 @@ def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: p
     if closed := [q for q, left in facts.left.items() if left and topics.loc[q, "mode"] == "closed"]:
         names = name_topics(closed, "is a calibration topic and was", "are calibration topics and were")
         yield f"{names} closed before the end: reopen {plural(len(closed), 'it', 'them')}."
-    if changed := [q for q, mode in record.topics.items() if topics.loc[q, "when_open"] != mode]:
+    if changed := _find_other_modes(record.topics, topics):
         names = name_topics(changed, "is a calibration topic and has", "are calibration topics and have")
         yield f"{names} another judging mode than at the draw: the topics are no longer judged alike."
+    others = {q: mode for q, mode in record.modes.items() if q not in record.topics}
+    if changed := _find_other_modes(others, topics):
+        it = plural(len(changed), "it", "them")
+        yield (
+            f"{name_topics(changed, 'has', 'have')} another judging mode than at the draw: the promise does not cover "
+            f"{it}, and the rule does not close {it}."
+        )
     if facts.blind:
         names = name_topics(list(facts.blind), "is a calibration topic whose", "are calibration topics whose")
-        yield f"{names} random sample did not reach documents that others held: unjudged documents count as relevant."
+        yield f"{names} random sample did not reach held or skipped documents: unjudged documents count as relevant."
+    if (number := record.topics_then - len(record.modes)) > 0:
+        was, it = plural(number, "was", "were"), plural(number, "it", "them")
+        yield (
+            f"{count(number, 'topic')} {was} closed at the draw, or could not be judged to the end in a loop: the "
+            f"promise does not cover {it}."
+        )
     if (number := len(topics) - record.topics_then) > 0:
         was, it = plural(number, "was", "were"), plural(number, "it", "them")
         yield (
             f"{count(number, 'topic')} {was} added since the draw: the promise does not cover {it}, and the rule does "
             f"not close {it}."
         )
-    others = ours[(ours["mode"] == "closed") & (ours["judged"] < ours["size"])]
-    if number := int((~others.index.isin([*facts.closed, *record.topics])).sum()):
+    ended = ours[(ours["mode"] == "closed") & (ours["judged"] < ours["size"])]
+    if number := int((~ended.index.isin([*facts.closed, *record.topics])).sum()):
         was, it = plural(number, "was", "were"), plural(number, "it", "them")
         yield f"{count(number, 'other topic')} {was} closed by hand: the promise does not cover {it}."
+
+
+def _find_other_modes(modes: Mapping[str, str], topics: pd.DataFrame) -> list[str]:
+    """Return the topics whose judging modes differ from these, those of the draw."""
+    return [query_id for query_id, mode in modes.items() if topics.loc[query_id, "when_open"] != mode]
 
 
 def word_headline(topics: Sequence[TopicProgress], left: int, seconds: float | None, *, source: str) -> str:
@@ -285,6 +311,11 @@ def name_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]
         )
     if before["runs"] != now["runs"]:
         sentences.append("Runs were added or changed since the draw: the topics are no longer ordered alike.")
+    if before["vectors"] != now["vectors"] and None not in (before["vectors"], now["vectors"]):
+        sentences.append(
+            "The document vectors changed since the draw (words, characters, bigrams or embeddings): the topics are no "
+            "longer ordered alike."
+        )
     return sentences
 
 

@@ -19,7 +19,7 @@ from collection.campaign import calibration_record as records
 from collection.campaign import calibration_state as states
 from collection.campaign.active_learning import ActiveLearning, seed_of
 from collection.campaign.calibration_plan import plan_topics
-from collection.campaign.calibration_record import CalibrationRecord, ClosedByRule
+from collection.campaign.calibration_record import CalibrationRecord, ClosedByRule, RuleStop
 from collection.campaign.calibration_source import read_source
 from collection.campaign.calibration_state import CalibrationFacts, CalibrationState
 from collection.campaign.corpus import Corpus
@@ -27,7 +27,7 @@ from collection.campaign.loop_round import LoopRound
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LOOPING, LoopSettings
 from collection.campaign.settings import Settings
-from collection.errors import CampaignError, InputError
+from collection.errors import BusyError, CampaignError, InputError
 from collection.phrases import count, join_first, plural
 from collection.stopping import Ledger
 from collection.stopping.risk_control import (
@@ -39,7 +39,7 @@ from collection.stopping.risk_control import (
     is_complete,
     required_topics,
 )
-from collection.store import Store
+from collection.store import DatabaseError, Store
 
 ANY = "any"
 """Family of rules: the one that costs least on the topics of the selection."""
@@ -63,6 +63,9 @@ class CalibrationTopics:
     loop_scope: LoopScope
     active_learning: ActiveLearning
     _failed: str = field(default="", init=False)
+    _unfinished: tuple[str, object] = field(default=("", None), init=False)
+    """A calibration topic that was not judged to the end, and what that depends on."""
+    _state: tuple[str, CalibrationState] | None = field(default=None, init=False)
 
     def plan(
         self,
@@ -82,10 +85,11 @@ class CalibrationTopics:
         Raises
         ------
         CampaignError
-            Fewer than 2 topics can be drawn.
+            Fewer than 2 topics can be drawn, or the loop does not aim at recall.
         InputError
             An impossible alpha or candidate.
         """
+        _require_recall(self.settings.loop())
         family = DEFAULT_FAMILY if family == ANY else family
         topics = self._topics()
         eligible = self._eligible(topics)
@@ -182,7 +186,7 @@ class CalibrationTopics:
                 depth=depth if source is None else 1.0,
                 sample=sample if source is None else 0.0,
                 topics={str(query_id): str(table.loc[query_id, "mode"]) for query_id in order[:number]},
-                population=frozenset(eligible),
+                modes={query_id: str(table.loc[query_id, "mode"]) for query_id in eligible},
                 topics_then=len(table),
                 drawn_under=records.conditions(self.store, loop),
                 source=title,
@@ -203,8 +207,9 @@ class CalibrationTopics:
         Raises
         ------
         CampaignError
-            No calibration topics are drawn, or some of them are not judged to the end.
+            No calibration topics are drawn, some of them are not judged to the end, or the loop does not aim at recall.
         """
+        _require_recall(self.settings.loop())
         with self.store.transaction():
             record = records.read(self.store)
             if record is None:
@@ -225,7 +230,7 @@ class CalibrationTopics:
             records.write(self.store, record)
             for query_id, ledger in ledgers.items():
                 if not is_complete(ledger):
-                    self._close(query_id, records.SAMPLED)
+                    self._close(record, query_id, RuleStop(record.version, records.SAMPLED))
             self._close_stopped(record)
         return chosen
 
@@ -251,35 +256,60 @@ class CalibrationTopics:
         A failure is logged and never keeps anybody from judging.
         """
         stop = made.stop
-        return stop is not None and self._guarded(stop.version, lambda: self._settle(made.query_id, stop))
+        return stop is not None and self._guarded(stop.version, lambda: self._settle(made, stop))
 
     def _guarded(self, version: str, act: Callable[[], bool]) -> bool:
-        """Act, unless this failed before with the same version of the record."""
+        """Act, unless this failed before with the same version of the record; a failure leaves nothing half written.
+
+        Errors of SQLite are raised: it may have rolled the transaction back, with the judgements in it.
+        """
         if version == self._failed:
             return False
         try:
-            return act()
+            with self.store.savepoint():
+                return act()
+        except BusyError:
+            return False  # tried again with the next judgement
+        except DatabaseError:
+            raise
         except Exception:
             self._failed = version
             log.exception("the calibration of the stopping rule failed")
             return False
 
-    def _settle(self, query_id: str, stop: records.RuleStop) -> bool:
-        record = records.read(self.store)
+    def _settle(self, made: LoopRound, stop: RuleStop) -> bool:
+        query_id, record = made.query_id, records.read(self.store)
         if record is None or record.version != stop.version:
             return False
+        if self.store.judgements.logged_in(query_id) > made.model_round:
+            now = record.find_stop(query_id, self.active_learning.ledger(query_id))
+            if now is None:
+                return False  # because of a judgement that the round has not read
+            stop = now
         if record.pending:
-            ended = bool(stop.reason) and self._close(query_id, stop.reason)
+            ended = bool(stop.reason) and self._close(record, query_id, stop)
             self._calibrate_if_due(record)
             return ended
-        return self._may_close(record) and self._close(query_id, stop.reason)
+        return self._may_close(record) and self._close(record, query_id, stop)
 
     def _calibrate_if_due(self, record: CalibrationRecord) -> bool:
         """Calibrate if every calibration topic is judged to the end; whether it was."""
-        judgeable, modes = np.flatnonzero(self.loop_scope.judgeable()), self.settings.modes_when_open()
-        for query_id in record.topics:
+        if self.settings.loop().by_system_order:
+            return False
+        modes = self.settings.modes_when_open()
+
+        def made_of(query_id: str) -> object:
+            logged = self.store.judgements.logged_in(query_id)
+            return record.version, self.store.judgements.versions()[0], modes[query_id], logged
+
+        first, seen = self._unfinished
+        if first in record.topics and made_of(first) == seen:
+            return False
+        judgeable = np.flatnonzero(self.loop_scope.judgeable())
+        for query_id in sorted(record.topics, key=lambda query_id: query_id != first):
             left = len(self._unjudged(query_id, modes[query_id] in IN_POOL, judgeable))
             if left and (record.depth == 1 or not record.is_finished(self.active_learning.ledger(query_id))):
+                self._unfinished = (query_id, made_of(query_id))
                 return False
         self.calibrate()
         return True
@@ -292,12 +322,13 @@ class CalibrationTopics:
             and record.calibrated_under == records.conditions(self.store, self.settings.loop())
         )
 
-    def _close(self, query_id: str, reason: str) -> bool:
+    def _close(self, record: CalibrationRecord, query_id: str, stop: RuleStop) -> bool:
         closed = records.closed_by_rule(self.store)
-        if query_id in closed or self.settings.mode(query_id) not in LOOPING:
-            return False  # a manager has reopened it, or decides on it
+        if query_id in closed or self.settings.mode(query_id) != record.modes[query_id]:
+            return False  # a manager has reopened or closed it, or has it judged otherwise than at the draw
         judged = len(self.store.judgements.judged_rows(query_id))
-        records.write_closed(self.store, closed | {query_id: ClosedByRule(clock.now(), judged, reason)})
+        now = ClosedByRule(clock.now(), judged, stop.reason, stop.after)
+        records.write_closed(self.store, closed | {query_id: now})
         self.store.queue.close_topic(query_id)
         return True
 
@@ -314,8 +345,9 @@ class CalibrationTopics:
         for query_id, ledger in zip(others, self._ledgers(others), strict=True):
             stop = record.find_stop(query_id, ledger) if ledger.judged else None
             if stop:
-                self._close(query_id, stop.reason)
+                self._close(record, query_id, stop)
             elif query_id in by_rule:
+                closed = records.closed_by_rule(self.store)  # which _close may have changed
                 del closed[query_id]
                 records.write_closed(self.store, closed)
                 self.settings.reopen_topic(query_id)
@@ -359,11 +391,20 @@ class CalibrationTopics:
     def cache_key(self) -> str:
         """Cache key of :meth:`state` and :meth:`plan`, which changes with anything they read."""
         kept = self.store.settings.all()
-        names = (records.KEY, records.CLOSED, "loop", "documents_version")
-        return str([self.store.judgements.versions(), self.settings.own_modes(), *map(kept.get, names)])
+        names = (records.KEY, records.CLOSED, "loop", "documents_version", "vectors")
+        runs, skipped = self.store.corpus.runs_signature(), self.store.judgements.skipped()
+        return str([self.store.judgements.versions(), self.settings.own_modes(), runs, skipped, *map(kept.get, names)])
 
     def state(self) -> CalibrationState:
-        """Return the state of the calibration topics, with what limits the promise."""
+        """Return the state of the calibration topics, with what limits the promise; cached."""
+        if self.store.connection.in_transaction:
+            return self._describe()  # of data that may be rolled back
+        key = self.cache_key()
+        if self._state is None or self._state[0] != key:
+            self._state = (key, self._describe())
+        return self._state[1]
+
+    def _describe(self) -> CalibrationState:
         record, closed = records.read(self.store), records.closed_by_rule(self.store)
         if record is None and not closed:
             return CalibrationState("none", NO_TOPICS)
@@ -377,7 +418,7 @@ class CalibrationTopics:
             for query_id, ledger in zip(record.topics, self._ledgers(record.topics), strict=True):
                 left[query_id] = record.count_left(ledger)
                 whole, start = record.cut(ledger)
-                blind += [query_id] if start is not None and whole.out_of_reach[start:].any() else []
+                blind += [query_id] if not is_complete(whole) and whole.out_of_reach[start:].any() else []
         loop = self.settings.loop()
         facts = CalibrationFacts(
             topics,

@@ -35,10 +35,6 @@ class VectorsState(NamedTuple):
     """For the manager."""
 
 
-MANY = 100_000
-"""Number of documents from which on characters, which take five times the space of words, are off by default."""
-
-
 @dataclass(eq=False)
 class Features:
     """The feature matrices of all documents, brought up to date when documents come or change."""
@@ -78,8 +74,7 @@ class Features:
             raise CampaignError(
                 "vectors need documents, found none; import some with `cleverdon import DIR --documents FILE`"
             )
-        usual = ["words", "chars"] if rows < MANY else ["words"]
-        used = list(blocks) if blocks is not None else before.get("blocks", usual)
+        used = list(blocks) if blocks is not None else before.get("blocks", features.usual_blocks(rows))
         if dense is not None and "dense" not in used:
             used.append("dense")
         with_bigrams = before.get("bigrams", False) if bigrams is None else bigrams

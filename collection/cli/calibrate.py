@@ -11,11 +11,11 @@ import click
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, DIRECTORY_PATH, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import percent, percent_down
+from collection.phrases import number_range, percent_down, percent_range
 
 if TYPE_CHECKING:
     from collection.campaign.calibration_state import CalibrationState
-    from collection.stopping.risk_control import CostRange, Plan
+    from collection.stopping.risk_control import Plan
 
 
 @click.command()
@@ -108,9 +108,9 @@ def _print_plan(plan: Plan, arguments: str) -> None:
             row.calibration_topics,
             f"{percent_down(1 - plan.alpha)} expected recall" if row.promises else "nothing",
             row.calibration_judgements,
-            _range(row.per_topic),
-            _range(row.total),
-            _share(row.total, plan.everything),
+            number_range(row.per_topic.low, row.per_topic.high),
+            number_range(row.total.low, row.total.high),
+            percent_range(row.total.low / plan.everything, row.total.high / plan.everything),
         ]
         for row in plan.rows
     ]
@@ -147,13 +147,3 @@ def _print_state(state: CalibrationState) -> None:
         closed = [[t.query_id, t.judged, t.size, "yes" if t.reopened else "no", t.reached] for t in state.closed]
         print_table(["closed by the rule", "judged", "documents", "reopened", "reason"], closed)
     print_notices(state.notes)
-
-
-def _range(costs: CostRange) -> str:
-    low, high = round(costs.low), round(costs.high)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _share(total: CostRange, everything: int) -> str:
-    low, high = percent(total.low / everything), percent(total.high / everything)
-    return low if low == high else f"{low} to {high}"

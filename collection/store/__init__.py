@@ -11,7 +11,7 @@ from typing import Self
 
 from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
-from collection.store.connection import Connection, copy_database
+from collection.store.connection import Connection, DatabaseError, copy_database
 from collection.store.corpus import Added, CorpusTables
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.judgements import JudgementTables, Pair
@@ -20,7 +20,17 @@ from collection.store.queue import Demand, QueueTables, Selection
 from collection.store.settings import SettingsTable
 from collection.store.topic_tasks import LoggedDecision, TopicKey, TopicTaskTables
 
-__all__ = ["Added", "Demand", "LoggedDecision", "Pair", "PastJudgement", "Selection", "Store", "TopicKey"]
+__all__ = [
+    "Added",
+    "DatabaseError",
+    "Demand",
+    "LoggedDecision",
+    "Pair",
+    "PastJudgement",
+    "Selection",
+    "Store",
+    "TopicKey",
+]
 
 
 class Store:
@@ -47,6 +57,7 @@ class Store:
     def __init__(self, path: Path | str, *, create: bool = False) -> None:
         self.connection = Connection(path, create=create)
         self.transaction = self.connection.transaction
+        self.savepoint = self.connection.savepoint
         self.snapshot = self.connection.snapshot
         self.settings = SettingsTable(self.connection)
         self.corpus = CorpusTables(self.connection)

@@ -20,6 +20,9 @@ from collection import layout
 from collection.errors import BusyError, CampaignError
 from collection.schema import migrations
 
+DatabaseError = sqlite3.Error
+"""An error of the database itself, after which a transaction may be rolled back already."""
+
 BUSY_SECONDS = 15.0
 """Timeout of a writer that waits for another one. It is shorter than the timeout of the judging card, so that the card
 learns that the campaign is busy, keeps its judgements, and tries again."""
@@ -168,6 +171,26 @@ class Connection:
             # Also after a failed commit, so that the next transaction does not join this one.
             self.db.conn.rollback()
             raise
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo what was written inside if it raises, while the open transaction stays; nothing to undo without one.
+
+        An error of SQLite itself undoes nothing here: it may have ended the transaction, which has to fail.
+        """
+        if not self.db.conn.in_transaction:
+            yield
+            return
+        self.db.conn.execute("SAVEPOINT inner")
+        try:
+            yield
+        except sqlite3.Error:
+            raise
+        except BaseException:
+            self.db.conn.execute("ROLLBACK TO inner")
+            self.db.conn.execute("RELEASE inner")
+            raise
+        self.db.conn.execute("RELEASE inner")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

@@ -11,7 +11,7 @@ from collection.active_learning.features.assembly import Progress, build
 from collection.active_learning.features.files import open_vectors
 from collection.active_learning.features.matrix import Vectors
 from collection.active_learning.features.selection import top
-from collection.active_learning.features.storage import Report, update
+from collection.active_learning.features.storage import Report, update, usual_blocks
 from collection.active_learning.features.workers import ONE_THREAD
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "open_vectors",
     "top",
     "update",
+    "usual_blocks",
 ]

@@ -35,6 +35,9 @@ Hashes = NDArray[np.uint64]
 NEW, EMPTY = -1, -2
 """In place of a document's old row: its text is new and must be tokenised; it has no text."""
 
+MANY = 100_000
+"""Number of documents from which on characters, which take five times the space of words, are off by default."""
+
 
 class Report(NamedTuple):
     """Result of an update."""
@@ -48,6 +51,11 @@ class Report(NamedTuple):
     seconds: float
     fingerprint: str
     """Fingerprint of :class:`~collection.active_learning.features.Vectors`; the same as before if nothing changed."""
+
+
+def usual_blocks(documents: int) -> list[str]:
+    """Return the usual blocks of so many documents."""
+    return ["words", "chars"] if documents < MANY else ["words"]
 
 
 def update(

@@ -109,11 +109,16 @@ class Calibration:
         if self.setting == EVERYTHING:
             return StopDecision(False, self.rule)
         reached = float(entry.function(ledger).max())
-        place = int(np.flatnonzero(entry.settings == self.setting)[0])
-        stop = int(entry.find_stops(ledger)[place])
+        stop = self.find_stop(ledger)
         if stop <= ledger.judged:
             return StopDecision(True, f"{self.rule}: reached after {count(stop, 'judgement')}", 0)
         return StopDecision(False, f"{self.rule}: {reached:,.4g} so far")
+
+    def find_stop(self, ledger: Ledger) -> int:
+        """Find the number of judgements after which the rule stops; more than are judged if it has not stopped."""
+        entry = RULE_FAMILIES[self.family]
+        place = int(np.flatnonzero(entry.settings == self.setting)[0])
+        return int(entry.find_stops(ledger)[place])
 
 
 def _third_person(rule: str) -> str:

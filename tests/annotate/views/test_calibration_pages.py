@@ -79,6 +79,16 @@ def test_the_planner_says_why_nothing_can_be_drawn(opened: Opened, review: Campa
 
 
 @pytest.mark.slow
+def test_no_planner_where_decisive_pairs_are_selected(opened: Opened, review: Campaign) -> None:
+    heading = "Recall guaranteed across topics"
+    assert heading in [subheader.value for subheader in opened(review, "loop.py").subheader]
+    review.settings.set_loop(by="decisive")
+    app = opened(review, "loop.py")
+    assert not app.exception
+    assert heading not in [subheader.value for subheader in app.subheader]
+
+
+@pytest.mark.slow
 def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
     app = opened(review, "recall.py")
     assert "Recall across topics" not in words(app)

@@ -6,8 +6,11 @@ import json
 import random
 import re
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -176,6 +179,7 @@ def test_only_open_topics_whose_documents_the_loop_offers_are_drawn(review: Camp
     review.settings.set_loop(mode="random", topics=["3"])
     review.settings.set_loop(mode="loop-in-pool", topics=["4"])  # it has no pool
     assert review.calibration_topics.start(0.2, topics=5).population == set(TOPICS[4:])
+    assert "4 topics were closed at the draw, or could not be judged to the end in a loop: the promise" in notes(review)
     review.calibration_topics.stop()
     review.settings.set_loop(by="mtf")
     with pytest.raises(CampaignError, match="found 0, because 11 topics have no documents, or documents that the loop"):
@@ -206,6 +210,9 @@ def test_budgets_do_not_limit_calibration_topics(review: Campaign) -> None:
     assert set(drive(review)) == set(drawn)
     assert review.calibration_topics.state().phase == "calibrated"
     assert "budget (20) is used up" in review.budget.state().words
+    assert notes(review) == (
+        "The judgement budget may end other topics before the rule does: the promise does not cover these."
+    )
 
 
 @pytest.mark.slow
@@ -239,6 +246,8 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
     assert [topic.query_id for topic in closed] == done
     assert {topic.judged for topic in closed} == {50}
     assert closed[0].reason.startswith("stop after ")
+    assert closed[0].reason.endswith(f": {closed[0].reached}")
+    assert closed[0].reached.startswith("reached after ")
     advice = review.recall.table().set_index("query_id")["advice"]
     assert set(advice[done]) == {"closed by the stopping rule"}
     promise = review.recall.of_topic(done[0]).promise
@@ -254,7 +263,7 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
 @pytest.mark.slow
 def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaign) -> None:
     drawn = finish(review)
-    other = next(topic for topic in TOPICS if topic not in drawn)
+    before, other = [topic for topic in TOPICS if topic not in drawn][:2]
     judge(review, other, sorted(RELEVANT[other])[:1], leased=False)
     record = calibration_record.read(review.store)
     assert record is not None
@@ -264,9 +273,10 @@ def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaig
     review.judging.next_pairs("ann", other, 5)
     assert review.settings.mode(other) == "closed"
     assert review.calibration_topics.state().closed[0].reason == "stop after 1 judgement: reached after 1 judgement"
+    judge_rest(review, before, but=10)
     review.calibration_topics.calibrate()
-    assert review.settings.mode(other) == "loop"
-    assert review.calibration_topics.state().closed == ()
+    assert (review.settings.mode(before), review.settings.mode(other)) == ("closed", "loop")
+    assert [topic.query_id for topic in review.calibration_topics.state().closed] == [before]
 
 
 @pytest.mark.slow
@@ -295,10 +305,86 @@ def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pyte
 
 
 @pytest.mark.slow
+def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_raised(
+    review: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    judge_rest(review, *drawn[1:])
+    judge_rest(review, drawn[0], but=1)
+    before = calibration_record.read(review.store)
+
+    def fail(error: Exception) -> None:
+        def act(*_: object) -> None:
+            raise error
+
+        monkeypatch.setattr(calibration_topics.CalibrationTopics, "_close_stopped", act)  # the last step
+
+    def judge_last(error: Exception) -> None:
+        """Judge the last document and choose the next topic in one transaction, as the judging page does."""
+        fail(error)
+        with review.transaction():
+            judge_rest(review, drawn[0])
+            review.judging.topic_with_work("ann")
+
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        judge_last(sqlite3.OperationalError("database or disk is full"))
+    assert review.active_learning.ledger(drawn[0]).unjudged == 1
+    judge_last(ZeroDivisionError())
+    assert review.active_learning.ledger(drawn[0]).unjudged == 0
+    assert calibration_record.read(review.store) == before
+
+
+@pytest.mark.slow
 def test_a_round_of_an_earlier_calibration_closes_nothing(review: Campaign) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
     made = review.active_learning.next_round(other)._replace(stop=RuleStop("another", "stop"))
+    assert review.judging.next_pairs("ann", other, 2, made=made).documents
+    assert review.settings.mode(other) == "loop"
+
+
+@pytest.mark.slow
+def test_what_has_not_changed_is_not_counted_again(review: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = review.calibration_topics
+    drawn = list(service.start(0.2, topics=4).topics)
+    judge_rest(review, *drawn[:3])
+    judge_rest(review, drawn[3], but=2)
+    counted: list[str] = []
+    unjudged = service._unjudged
+
+    def count_unjudged(query_id: str, *rest: Any) -> Any:
+        counted.append(query_id)
+        return unjudged(query_id, *rest)
+
+    monkeypatch.setattr(service, "_unjudged", count_unjudged)
+    assert service.put_first(TOPICS)[:4] == sorted(drawn, key=TOPICS.index)
+    assert counted == drawn
+    counted.clear()
+    service.put_first(TOPICS)
+    assert counted == []
+    judge_rest(review, drawn[3], but=1)
+    service.put_first(TOPICS)
+    assert counted == drawn[3:]
+    assert service.state().left == 1
+    counted.clear()
+    assert service.state().left == 1
+    assert counted == []
+    judge_rest(review, drawn[3])
+    assert service.state().left == 0
+    service.put_first(TOPICS)
+    assert service.state().phase == "calibrated"
+
+
+@pytest.mark.slow
+def test_a_round_that_has_not_read_every_judgement_closes_nothing_by_itself(review: Campaign) -> None:
+    drawn = finish(review, family="consecutive")
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    judge_rest(review, other, but=10)
+    made = review.active_learning.next_round(other)
+    assert made.stop is not None
+    with review.transaction():  # all of them become relevant
+        for doc_id in review.judgement_log.judgements(query_id=other)["doc_id"]:
+            review.judging.judge("ann", other, doc_id, 1)
     assert review.judging.next_pairs("ann", other, 2, made=made).documents
     assert review.settings.mode(other) == "loop"
 
@@ -315,7 +401,7 @@ def test_changed_loop_settings_pause_the_rule(review: Campaign) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
     judge_rest(review, other, but=10)
-    review.settings.set_loop(target=0.7, explain="nothing", budget=2000)
+    review.settings.set_loop(target=0.7, explain="nothing")
     assert notes(review) == ""
     review.settings.set_loop(level=2, learner="logistic")
     assert "Loop settings changed since the draw (minimum relevant grade and learner)" in notes(review)
@@ -326,6 +412,58 @@ def test_changed_loop_settings_pause_the_rule(review: Campaign) -> None:
     assert notes(review) == ""
     review.judging.next_pairs("ann", other, 2)
     assert review.settings.mode(other) == "closed"
+
+
+@pytest.mark.slow
+def test_the_rule_leaves_topics_with_another_judging_mode_alone(review: Campaign) -> None:
+    drawn = finish(review)
+    changed, same = [topic for topic in TOPICS if topic not in drawn][:2]
+    review.settings.set_loop(mode="pool-then-loop", topics=[changed])
+    judge_rest(review, changed, same, but=10)
+    for topic in (changed, same):
+        review.judging.next_pairs("ann", topic, 2)
+    assert (review.settings.mode(changed), review.settings.mode(same)) == ("pool-then-loop", "closed")
+    review.calibration_topics.calibrate()
+    assert review.settings.mode(changed) == "pool-then-loop"
+    state = review.calibration_topics.state()
+    assert f"Topic {changed} has another judging mode than at the draw: the promise does not cover it" in notes(review)
+    assert not state.in_doubt
+    review.settings.set_loop(mode="pool-then-loop", topics=drawn[:1])
+    assert f"Topic {drawn[0]} is a calibration topic and has another judging mode" in notes(review)
+    assert review.calibration_topics.state().in_doubt
+
+
+@pytest.mark.slow
+def test_decisive_pairs_break_the_promise(review: Campaign) -> None:
+    service = review.calibration_topics
+    review.settings.set_loop(by="decisive")
+    for refused in (service.plan, service.start):
+        with pytest.raises(CampaignError, match="decisive pairs do not aim at recall"):
+            refused(0.2)
+    review.settings.set_loop(by="model")
+    finish(review)
+    assert "recall" not in notes(review)
+    review.settings.set_loop(by="decisive")
+    assert "Decisive pairs are selected now, which do not aim at recall: this breaks the promise." in notes(review)
+    assert service.state().in_doubt
+    with pytest.raises(CampaignError, match="decisive pairs do not aim at recall"):
+        service.calibrate()
+
+
+@pytest.mark.slow
+def test_other_vectors_pause_the_rule(review: Campaign) -> None:
+    built = review.store.settings.get("vectors")
+    review.store.settings.put("vectors", {})  # as before the first annotator comes
+    finish(review)
+    review.store.settings.put("vectors", {**built, "fingerprint": "of the same kind"})
+    assert notes(review) == ""
+    for change in ({"blocks": ["words"]}, {"bigrams": True}, {"blocks": [*built["blocks"], "dense"]}):
+        review.store.settings.put("vectors", {**built, **change})
+        assert "The document vectors changed since the draw" in notes(review)
+        assert "The rule closes no more topics until it is calibrated again." in notes(review)
+        assert review.calibration_topics.state().in_doubt
+    review.settings.set_loop(by="mtf")  # reads no vectors
+    assert "vectors" not in notes(review)
 
 
 @pytest.mark.slow
@@ -463,9 +601,22 @@ def test_the_random_sample_begins_behind_the_last_ranked_document(review: Campai
     assert not record.draws_alone("another", ledgers[6])
     cut, depth = record.cut(ledgers[-1])
     assert (cut.judged, depth) == (10, 7)
-    complete = Ledger.of([0] * 3, 3)
+    # Judged completely all the same: all relevant documents are known, but the rule reads the first 5 alone.
+    complete = Ledger.of([0] * 20, 20, drawn=[False] * 5 + [True] * 15)
     assert record.is_finished(complete)
-    assert record.cut(complete) == (complete, None)
+    assert record.cut(complete) == (complete, 5)
+    assert replace(record, depth=1.0, sample=0.0).cut(complete) == (complete, None)
+
+
+def test_the_rule_never_reads_a_random_sample_even_of_everything(review: Campaign) -> None:
+    record = review.calibration_topics.start(0.5, topics=2, family="consecutive", depth=0.5, sample=1.0)
+    # In random order, 10 irrelevant documents in a row come before the last relevant one.
+    relevant = [1] * 10 + [0] * 9 + [1]
+    ledger = Ledger.of(relevant, 20, drawn=[False] * 10 + [True] * 10)
+    assert record.is_finished(ledger)
+    chosen = record.calibrate([ledger, ledger])
+    assert chosen.complete
+    assert chosen.cost == 20  # no setting stops within the 10 documents in order
 
 
 @pytest.mark.slow
@@ -475,7 +626,8 @@ def test_a_sample_that_did_not_reach_every_document_is_named(review: Campaign) -
     review.judging.next_pairs("bob", drawn[0], 5)  # and never judges them
     documents = [document.doc_id for document in review.judging.next_pairs("ann", drawn[0], 12).documents]
     judge(review, drawn[0], documents)
-    assert f"Topic {drawn[0]} is a calibration topic whose random sample did not reach documents" in notes(review)
+    assert f"Topic {drawn[0]} is a calibration topic whose random sample did not reach" in notes(review)
+    assert "held or skipped documents: unjudged documents count as relevant" in notes(review)
 
 
 # The plan
