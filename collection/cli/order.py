@@ -21,9 +21,9 @@ SHOWN = 20
 @click.option("--confidence", default=0.95, metavar="SHARE", help="Confidence of the bound and of the ranges.")
 @FORMAT
 def order(directory: Path, target: float, confidence: float, form: str) -> None:
-    """Show how sure the order of the systems is, and whether judging may stop.
+    """Show how sure the order of the systems is.
 
-    Grades of unjudged pairs are estimated, so all numbers are estimates. The measure is that of `cleverdon loop`.
+    Says whether judging may stop. Grades of unjudged pairs are estimated, so all numbers are estimates. The measure is that of `cleverdon loop`.
     """
     from collection.campaign import Campaign
 
