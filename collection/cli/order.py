@@ -23,7 +23,8 @@ SHOWN = 20
 def order(directory: Path, target: float, confidence: float, form: str) -> None:
     """Show how sure the order of the systems is.
 
-    Says whether judging may stop. Grades of unjudged pairs are estimated, so all numbers are estimates. The measure is that of `cleverdon loop`.
+    Says whether judging may stop. Grades of unjudged pairs are estimated, so all numbers are estimates. The measure is
+    that of `cleverdon loop`.
     """
     from collection.campaign import Campaign
 
