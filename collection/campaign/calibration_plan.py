@@ -23,6 +23,9 @@ SHARES = (0.01, 0.6)
 by ``tests/benchmarks/bench_risk_control.py`` on TREC DL 2019 (1% to 2%), Vaswani (5% to 13%) and Cranfield (17% to 37%;
 all for 90% with 10 to 20 calibration topics), and on systematic reviews (40% to 58%; for 80% with 4 to 5)."""
 
+ENOUGH = 5
+"""Completely judged topics from which the costs of the others are estimated; fewer may be unlike them in size."""
+
 
 def plan_topics(
     complete: Sequence[Ledger],
@@ -40,7 +43,8 @@ def plan_topics(
     Parameters
     ----------
     complete
-        Topics that are judged completely, from which the costs of the others come. Without any, they are a range.
+        Topics that are judged completely. With :data:`ENOUGH`, the costs of the others come from them, else from
+        replays of other collections.
     topics, documents
         Number of topics, and their mean number of documents.
     selection
@@ -52,7 +56,7 @@ def plan_topics(
     judged
         Judgements in a calibration topic.
     """
-    if complete:
+    if len(complete) >= ENOUGH:
         costs = costs_from_topics(measure_losses(complete, family), alpha)
         basis = f"{count(len(complete), 'topic')} judged completely"
     elif in_pool:

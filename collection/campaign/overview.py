@@ -124,6 +124,11 @@ class Overview:
         used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
         steps = [
             (not counts["topics"], "import", f"Import {absent}."),
+            (
+                used_up and decisive,
+                "loop",
+                f"System order shows how sure the order of the systems is. {used_up}{held}",
+            ),
             (used_up and not free, "loop", f"{used_up}{held}"),
             (used_up, "judge", f"Judge the pool: {pooled}. {used_up}{held}"),
             (

@@ -204,6 +204,8 @@ def _batches(ledger: Ledger) -> pd.DataFrame:
 def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
     """Write how many topics of the table of recall are ready to stop, and what that guarantees."""
     goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
+    if settings.by_system_order:
+        return "The loop selects decisive pairs for the order of the systems: it does not aim at recall."
     ready = table[table["stop"]]
     if ready.empty:
         share = f"{goal} of the" if settings.target < 1 else "all"
@@ -316,7 +318,9 @@ def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mod
     if settings.draws_after == 0 and settings.control == 0:
         more = "more " if len(ledger.draws) else ""
         without = f"No recall can be guaranteed without {more}random draws"
-        return f"{without}: switch them on on the Loop page.{outside}", "switch random draws on"
+        other_aim = f"{goal} recall is not guaranteed: decisive pairs do not aim at recall.{outside}"
+        switch_on = f"{without}: switch them on on the Loop page.{outside}", "switch random draws on"
+        return (other_aim, "see System order") if settings.by_system_order else switch_on
     if not ledger.found:
         return f"No relevant document is found yet; if {draws} either, there is none, with {sure}.{outside}", more
     if len(lately) >= 10 and lately.mean() >= 0.5:

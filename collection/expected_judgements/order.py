@@ -171,14 +171,11 @@ def _explain(
 ) -> str:
     if not left:
         return "All pairs are judged: the order of the systems is final."
-    bound = f"by the model, the final order of the systems has a tau of at least {lowest:.2f} with the present one"
-    sure = f"with {confidence:.0%} probability"
+    sure = f"with {confidence:.0%} probability by the model"
+    bound = f"{sure}, tau between the present and the final order is at least {lowest:.2f} (target {target:.2f})"
     if lowest >= target:
-        return f"Judging may stop: {bound}, {sure}, and {target:.2f} is enough."
-    below = (
-        f"{bound}, {sure}, below the target of {target:.2f}; "
-        f"{open_pairs:,} of {count(systems * (systems - 1) // 2, 'pair')} of systems are open."
-    )
+        return f"Judging may stop: {bound}."
+    below = f"{bound}; {open_pairs:,} of {count(systems * (systems - 1) // 2, 'pair')} of systems are open."
     if left <= unavailable:
         return f"All pairs that can be judged are judged, and {count(left, 'pair')} cannot be: {below}"
     return f"Judging should go on: {below}"

@@ -649,10 +649,11 @@ def test_the_plan(review: Campaign) -> None:
     assert (deep.calibration_judgements, deep.total.low) == (9 * 36, pytest.approx(9 * 36 + 5 * 0.6))
     with pytest.raises(InputError, match="candidates: expected numbers from 2 to 13"):
         review.calibration_topics.plan(0.2, selection=2, candidates=[14])
-    judge_rest(review, "1", "2", "3")
+    judge_rest(review, "1", "2", "3", "4")
+    assert review.calibration_topics.plan(0.2, candidates=[4]).basis == before.basis, "four topics say too little"
+    judge_rest(review, "5")
     after = review.calibration_topics.plan(0.2, candidates=[4])
-    assert after.basis == "3 topics judged completely"
-    assert after.rows[0].per_topic.low == after.rows[0].per_topic.high  # all three have their relevant ones first
+    assert after.basis == "5 topics judged completely"
     review.settings.set_loop(mode="closed")
     with pytest.raises(CampaignError, match="expected at least 2 open topics in a loop"):
         review.calibration_topics.plan(0.2)

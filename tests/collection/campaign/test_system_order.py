@@ -76,6 +76,8 @@ def test_the_budget_goes_across_topics(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3", budget=6) as campaign:
         assert len(judge_everywhere(campaign)) == 6
         assert "budget (6) is used up" in campaign.budget.state().words
+        assert campaign.overview.next_step().sentence.startswith("System order shows how sure the order")
+        assert set(campaign.recall.table().query("judged > 0")["advice"]) == {"see System order"}
 
 
 def test_everybody_gets_enough_pairs_until_the_next_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +231,7 @@ def test_pairs_that_nobody_can_judge_are_named(tmp_path: Path) -> None:
         found = campaign.system_order.assess()
         assert chosen(campaign) == []
         assert (found.judged, found.left) == (5, 5)
-        assert found.reason.startswith("All pairs that can be judged are judged, and 5 pairs cannot be: by the model")
+        assert found.reason.startswith("All pairs that can be judged are judged, and 5 pairs cannot be: with 95%")
 
 
 def test_a_pair_beyond_the_cutoff_leaves_with_its_judgement(tmp_path: Path) -> None:

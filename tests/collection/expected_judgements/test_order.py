@@ -38,8 +38,8 @@ def test_an_order_that_no_grade_can_change_is_certain() -> None:
     assert order.better.loc["poor", "good"] == 0
     assert (order.tau, order.lowest_tau, order.open_pairs, order.left, order.stop) == (1, 1, 0, 4, True)
     assert order.reason == (
-        "Judging may stop: by the model, the final order of the systems has a tau of at least 1.00 with the present "
-        "one, with 95% probability, and 0.90 is enough."
+        "Judging may stop: with 95% probability by the model, tau between the present and the final order is at least "
+        "1.00 (target 0.90)."
     )
 
 
@@ -49,7 +49,7 @@ def test_systems_that_differ_in_unjudged_documents_are_open() -> None:
     # Neither is better in the same share of draws, but for chance and equal values.
     assert 0.2 < order.better.loc["one", "other"] < 0.6
     assert (order.lowest_tau, order.open_pairs, order.stop) == (-1, 1, False)
-    assert order.reason.endswith("below the target of 0.90; 1 of 1 pair of systems are open.")
+    assert order.reason.endswith("at least -1.00 (target 0.90); 1 of 1 pair of systems are open.")
 
 
 def test_a_run_and_its_copy_are_equal_and_not_open() -> None:
