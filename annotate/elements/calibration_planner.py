@@ -34,9 +34,11 @@ def draw() -> None:
         if state.notes:
             st.warning("\n\n".join(map(widgets.plain, state.notes)))
         widgets.page_link("recall.py", "Show the calibration topics")
-        if st.button("End calibration", key="end-calibration", help="Topics that the rule has closed stay closed."):
-            with widgets.saving("Calibration ended."):
-                service.stop()
+        with st.popover("End calibration"):
+            st.write("The draw is lost: another one chooses other topics. Topics that the rule has closed stay closed.")
+            if st.button("End calibration", key="end-calibration"):
+                with widgets.saving("Calibration ended."):
+                    service.stop()
         return
     st.write(
         "Draw some topics at random and judge them to the end. They choose when the other topics may stop, so that the "

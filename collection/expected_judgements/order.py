@@ -12,7 +12,7 @@ from collection.errors import InputError
 from collection.expected_judgements.pairs import Floats, Pairs
 from collection.expected_judgements.values import draw_means, summarize
 from collection.measures import Measure, as_measure
-from collection.phrases import count
+from collection.phrases import count, plural
 from collection.statistics.rank_correlation import kendall
 
 
@@ -175,7 +175,8 @@ def _explain(
     bound = f"{sure}, tau between the present and the final order is at least {lowest:.2f} (target {target:.2f})"
     if lowest >= target:
         return f"Judging may stop: {bound}."
-    below = f"{bound}; {open_pairs:,} of {count(systems * (systems - 1) // 2, 'pair')} of systems are open."
+    of = count(systems * (systems - 1) // 2, "pair")
+    below = f"{bound}; {open_pairs:,} of {of} of systems {plural(open_pairs, 'is', 'are')} open."
     if left <= unavailable:
         return f"All pairs that can be judged are judged, and {count(left, 'pair')} cannot be: {below}"
     return f"Judging should go on: {below}"
