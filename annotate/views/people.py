@@ -19,17 +19,22 @@ st.title("People")
 
 
 def show_link(name: str, token: str) -> None:
-    """Keep a new link for the next script run, which shows it."""
+    """Keep a new link; every script run shows it until the manager closes it."""
     parts = urlsplit(st.context.url or "")
     home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else campaign.server_state.address() or ""
     st.session_state["link"] = (name, f"{home}/invitation?token={quote(token)}")
 
 
-if link := st.session_state.pop("link", None):
+if link := st.session_state.get("link"):
     with st.container(border=True):
-        st.write(f"**Link for {widgets.plain(link[0])}.** Copy it now and send it yourself: it is shown only once.")
+        st.write(
+            f"**Link for {widgets.plain(link[0])}.** Copy it and send it yourself: once closed, it is gone."
+        )
         st.caption(f"It works once, within {count(LINK_DAYS, 'day')}.")
         st.code(link[1], language=None, wrap_lines=True)
+        if st.button("Close"):
+            del st.session_state["link"]
+            st.rerun()
 
 table = campaign.accounts.table()
 member_of = dict(zip(table["name"], table["groups"], strict=True))

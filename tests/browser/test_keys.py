@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -61,8 +62,7 @@ def test_with_a_keyboard_every_button_of_the_bar_tells_its_key(make, folder):
     assert set(told(page)) >= {"u", "s", "x", "m"}
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("folder", ["grade", *DESKS])
+@pytest.mark.parametrize(("folder", "size"), list(zip(["grade", *DESKS], itertools.cycle(SIZES), strict=False)))
 def test_without_a_keyboard_no_key_is_told(make, folder, size):
     page = make(folder, **TOUCH | {"viewport": {"width": size[0], "height": size[1]}}).page
     assert told(page) == []
