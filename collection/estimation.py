@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from collection import comparison
-from collection.comparison import EstimatedPool, Estimates
+from collection.comparison import EstimatedPool, Estimates, SystemOrder
 from collection.errors import InputError
 from collection.expected_judgements import Pairs, describe, draw_values
+from collection.expected_judgements.pairs import Floats
 from collection.measures import Measure, as_measure, as_measures, list_measures
 from collection.phrases import count, percent
 from collection.ranking import rank_run
@@ -139,7 +140,7 @@ def estimate(
         len(topics),
         int(judged.sum()),
         int((~judged).sum()),
-        "the judged pairs and the ranks" if vectors is None else "the judged pairs, the ranks and the texts",
+        _basis(pairs),
         origin,
     )
     reached = [c._replace(unjudged_at_10=0.0) for c in plain.coverage]
@@ -147,6 +148,58 @@ def estimate(
     notes += _outside(pairs, cutoffs)
     return comparison.summarise_draws(
         pairs.runs, pairs.numbered[0].topics, drawn, facts, alpha=alpha, separate_seeds=separate_seeds, notes=notes
+    )
+
+
+def judge_order(
+    pairs: Pairs,
+    grades: Floats,
+    measure: Measure | str,
+    *,
+    levels: Sequence[float] | None = None,
+    target: float = 0.9,
+    confidence: float = 0.95,
+    draws: int = 400,
+    seed: int = 0,
+    unavailable: int = 0,
+) -> SystemOrder:
+    """Estimate how sure the present order of the systems is, and decide whether judging may stop.
+
+    Parameters
+    ----------
+    pairs
+        The N pairs of the pool, from :func:`collection.expected_judgements.describe`.
+    grades
+        (N,) float64, in the order of ``pairs.frame``: the grade of each judged pair, nan for the others.
+    measure
+        Measure that ranks the systems, of grades alone.
+    levels
+        All grades of the scale; by default 0, 1 and the grades in `grades`.
+    draws, seed
+        Number and random seed of the draws of the unjudged grades.
+    target, confidence, unavailable
+        As for :func:`collection.comparison.assess_order`.
+
+    Raises
+    ------
+    InputError
+        As for :func:`collection.comparison.assess_order` and :func:`collection.expected_judgements.draw_values`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]})
+    >>> runs = [Run("a", frame), Run("b", frame.assign(score=[1.0, 2.0]))]
+    >>> order = judge_order(describe(frame, runs), np.array([1.0, 0.0]), "nDCG@10")
+    >>> order.values["run"].tolist(), order.stop, order.reason
+    (['a', 'b'], True, 'All pairs are judged: the order of the systems is final.')
+    """
+    measure = as_measure(measure)
+    scale = sorted({0.0, 1.0, *grades[~np.isnan(grades)].tolist()}) if levels is None else levels
+    drawn = draw_values(pairs, grades, [measure], levels=scale, draws=draws, seed=seed)[measure]
+    topics, left = pairs.numbered[0].topics, int(np.isnan(grades).sum())
+    pool = EstimatedPool(len(topics), len(grades) - left, left, _basis(pairs), "the given pairs")
+    return comparison.assess_order(
+        pairs.runs, topics, measure, drawn, pool, target=target, confidence=confidence, unavailable=unavailable
     )
 
 
@@ -162,6 +215,10 @@ def explain_refusal(measure: Measure | str) -> str:
     if measure.entry.descriptive:
         return "it describes the judgements or the run, not the quality of a system"
     return "it leaves unjudged documents out" if measure.parameters.get("judged_only") else ""
+
+
+def _basis(pairs: Pairs) -> str:
+    return "the judged pairs and the ranks" if pairs.texts is None else "the judged pairs, the ranks and the texts"
 
 
 def _first_documents(runs: Sequence[Run], depth: int) -> pd.DataFrame:

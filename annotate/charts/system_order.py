@@ -9,10 +9,10 @@ from annotate.charts.marks import BLUE, GREY, tooltips
 def certainty_chart(pairs: pd.DataFrame, systems: list[str]) -> alt.Chart:
     """A cell for each pair of systems, the better one in the row; dark where its order is certain.
 
-    `pairs` has ``system_a``, ``system_b`` and ``probability`` (of the order as it is), `systems` is the order.
+    `pairs` has ``system_a``, ``system_b`` and ``probability_better`` (of the order as it is), `systems` is the order.
     """
     colour = alt.Color(
-        "probability:Q",
+        "probability_better:Q",
         scale=alt.Scale(domain=[0.5, 1], range=["#e4e7eb", BLUE], clamp=True),
         legend=alt.Legend(title="Probability of this order", orient="bottom", format=".0%", titleLimit=260),
     )
@@ -31,7 +31,7 @@ def certainty_chart(pairs: pd.DataFrame, systems: list[str]) -> alt.Chart:
             ),
             color=colour,
             tooltip=tooltips(
-                pairs, system_a="Better", system_b="Worse", probability=("Probability of this order", ".1%")
+                pairs, system_a="Better", system_b="Worse", probability_better=("Probability of this order", ".1%")
             ),
         )
     )

@@ -37,26 +37,25 @@ with widgets.shown_errors():
     found = cached(campaign.system_order.assess, campaign.system_order.cache_key(), "Estimating unjudged grades", 8)(
         target=target, confidence=confidence
     )
-    measure, systems, pairs = str(found.values["measure"].iloc[0]), found.values["run"].tolist(), found.pairs()
-    first = found.better.loc[systems[0]]
-    standing = [HIGHEST] + [LOWER if first[system] >= confidence else UNCERTAIN for system in systems[1:]]
-    rows = found.values.rename(columns={"run": "system", "value": "estimate", "lowest": "low", "highest": "high"})
+    measure, systems, pairs, pool = found.measure, found.values["run"].tolist(), found.pairs, found.estimates.pool
+    below = set(pairs.loc[(pairs["system_a"] == systems[0]) & (pairs["probability_better"] >= confidence), "system_b"])
+    standing = [HIGHEST] + [LOWER if system in below else UNCERTAIN for system in systems[1:]]
+    rows = found.values.rename(columns={"run": "system", "estimate_low": "low", "estimate_high": "high"})
     with answer:
         st.markdown(f"#### {widgets.plain(found.reason)}")
-        every = found.judged + found.left
         widgets.metrics(
             {
-                "Judged pairs": f"{found.judged:,} of {every:,}",
+                "Judged pairs": f"{pool.judged:,} of {pool.pairs:,}",
                 "Expected tau with the final order": f"{found.tau:.2f}",
                 f"Tau, lower bound ({sure})": f"{found.lowest_tau:.2f}",
                 "Open pairs of systems": f"{found.open_pairs:,} of {len(pairs):,}",
             }
         )
-        if found.left:
+        if pool.unjudged:
             st.info(
-                f"All values are estimates: the grades of {count(found.left, 'unjudged pair')} are drawn from a model "
-                "of the judged ones. The final order is that on these topics when all pairs are judged. Ranges were "
-                "too narrow in replays."
+                f"All values are estimates: the grades of {count(pool.unjudged, 'unjudged pair')} are drawn from a "
+                "model of the judged ones. The final order is that on these topics when all pairs are judged. Ranges "
+                "were too narrow in replays."
             )
         downloadable_chart(
             estimates_chart(rows.assign(standing=standing), measure),
@@ -74,15 +73,15 @@ with widgets.shown_errors():
     columns = {
         "system_a": text("System A", "medium"),
         "system_b": text("System B", "medium"),
-        "difference": number("Difference (estimate)", "%+.4f"),
-        "probability": number("Probability: A better than B", "percent"),
+        "difference_estimate": number("Difference (estimate)", "%+.4f"),
+        "probability_better": number("Probability: A better than B", "percent"),
     }
     display.table(shown, columns, most_height=388, alt="Pairs of systems, closest first")
     widgets.documentation_link("how-to/rank-with-fewer-judgements", "How to rank systems with fewer judgements")
     st.caption(f"Closest first. Open: the probability of this order is below {sure}.")
     downloads.offer_results(
         {
-            "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, found.estimates())),
+            "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, found.values)),
             "system-pairs.tsv": ("Probabilities (TSV)", partial(to_tsv, pairs)),
         }
     )

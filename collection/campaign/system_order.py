@@ -19,8 +19,9 @@ from collection.campaign.features import Features
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL
 from collection.campaign.settings import Settings
+from collection.comparison import SystemOrder
 from collection.errors import CampaignError
-from collection.expected_judgements import Pairs, SystemOrder, choose_decisive, describe, judge_order
+from collection.expected_judgements import Pairs, choose_decisive, describe
 from collection.records import GradeScale, Run
 from collection.store import Store
 
@@ -127,7 +128,7 @@ class SystemOrderStudy:
     def assess(self, *, target: float = 0.9, confidence: float = 0.95) -> SystemOrder:
         """Estimate how sure the present order of the systems is, and whether judging may stop.
 
-        `target` and `confidence` are those of :func:`collection.expected_judgements.judge_order`; the measure is that
+        `target` and `confidence` are those of :func:`collection.estimation.judge_order`; the measure is that
         of the loop's settings. Documents below its cut-off and, in a mode with the pool as scope, outside the pool
         count as not relevant unless they have a grade.
 
@@ -141,7 +142,7 @@ class SystemOrderStudy:
         if np.isnan(grades).all():
             raise CampaignError("there are no grades yet to estimate the order of the systems from; judge some pairs")
         levels = list(self.grades.sentences)
-        return judge_order(
+        return estimation.judge_order(
             pairs,
             grades,
             self.settings.loop().measure,

@@ -30,23 +30,22 @@ def order(directory: Path, target: float, confidence: float, form: str) -> None:
 
     with Campaign(directory) as campaign, progress_line("estimating unjudged grades"):
         found = campaign.system_order.assess(target=target, confidence=confidence)
-    pairs = found.pairs()
+    pairs, pool = found.pairs, found.estimates.pool
     if form == "json":
         facts = {"stop": found.stop, "reason": found.reason, "tau": found.tau, "lowest_tau": found.lowest_tau}
-        print_json(facts | {"judged": found.judged, "left": found.left, "estimates": found.estimates(), "pairs": pairs})
+        print_json(facts | {"judged": pool.judged, "left": pool.unjudged, "estimates": found.values, "pairs": pairs})
         return
     echo(f"{found.reason}")
     sure = level(1 - confidence)
-    measure = str(found.values["measure"].iloc[0])
     echo(
-        f"{found.judged:,} of {count(found.judged + found.left, 'pair')} judged; expected tau {decimal(found.tau, 2)}, "
+        f"{pool.judged:,} of {count(pool.pairs, 'pair')} judged; expected tau {decimal(found.tau, 2)}, "
         f"at least {decimal(found.lowest_tau, 2)} with {sure} probability by the model.\n"
     )
     rows = [
-        [row["run"], f"{decimal(row['value'])} ({decimal(row['lowest'])} to {decimal(row['highest'])})"]
+        [row["run"], f"{decimal(row['estimate'])} ({decimal(row['estimate_low'])} to {decimal(row['estimate_high'])})"]
         for row in found.values.to_dict("records")
     ]
-    print_table(["system", f"{measure} (estimate, {sure} of draws)"], rows)
+    print_table(["system", f"{found.measure} (estimate, {sure} of draws)"], rows)
     unsure = pairs[~pairs["decided"]]
     if unsure.empty:
         echo(f"\nThe order of every pair of systems has a probability of at least {sure}.")
@@ -54,7 +53,7 @@ def order(directory: Path, target: float, confidence: float, form: str) -> None:
     of = count(len(pairs), "pair")
     echo(f"\n{len(unsure):,} of {of} of systems {plural(len(unsure), 'is', 'are')} open, closest first")
     shown = unsure.head(SHOWN).to_dict("records")
-    cells = [[row["system_a"], row["system_b"], percent(row["probability"])] for row in shown]
+    cells = [[row["system_a"], row["system_b"], percent(row["probability_better"])] for row in shown]
     print_table(["system A", "system B", "probability that A is better"], cells)
     if len(unsure) > SHOWN:
         echo(f"Not shown: {count(len(unsure) - SHOWN, 'pair')}; --format json has all.")

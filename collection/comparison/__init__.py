@@ -1,7 +1,7 @@
 """Evaluation and comparison of runs: values per topic, means, significance tests and conclusions.
 
 runs, qrels -evaluate-> Evaluation -compare-> Comparison: leaderboard, tests, pairs, notes -> a table for a paper
-values on draws of unjudged grades -summarise_draws-> Estimates
+values on draws of unjudged grades -summarise_draws-> Estimates, -assess_order-> SystemOrder
 """
 
 from collection.comparison.conclusions import describe_power
@@ -23,6 +23,7 @@ from collection.comparison.frontier import MORE_IS_BETTER_COSTS, frontier, numbe
 from collection.comparison.leaderboard import Comparison, compare
 from collection.comparison.seed_groups import merge_seeds
 from collection.comparison.system_names import group_seeds
+from collection.comparison.system_order import SystemOrder, assess_order
 from collection.comparison.tables import latex, markdown
 from collection.comparison.topics import differences, side_by_side
 
@@ -33,6 +34,8 @@ __all__ = [
     "EstimatedPool",
     "Estimates",
     "Evaluation",
+    "SystemOrder",
+    "assess_order",
     "assumed_grades",
     "compare",
     "cutoff_of",

@@ -49,6 +49,11 @@ class EstimatedPool(NamedTuple):
     origin: str
     """Which pairs the pool has, as in "the pool has ..."."""
 
+    @property
+    def pairs(self) -> int:
+        """Number of all pairs."""
+        return self.judged + self.unjudged
+
 
 @dataclass(frozen=True, repr=False)
 class Estimates(Displayed):
@@ -125,9 +130,7 @@ class Estimates(Displayed):
     def about(self) -> str:
         """What the numbers are, for the place where they are shown."""
         pool = self.pool
-        pairs = (
-            f"{pool.judged:,} of {count(pool.judged + pool.unjudged, 'pair')} of the pool {_are(pool.judged)} judged"
-        )
+        pairs = f"{pool.judged:,} of {count(pool.pairs, 'pair')} of the pool {_are(pool.judged)} judged"
         if not pool.unjudged:
             return f"Estimates of a complete pool: {pairs}, so the estimates equal the values."
         others = f"the {plural(pool.unjudged, 'grade', 'grades')} of the other {pool.unjudged:,}"

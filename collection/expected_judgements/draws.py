@@ -30,6 +30,12 @@ def draw_values(
 ) -> dict[Measure, Floats]:
     """Draw the grades of unjudged pairs jointly, and compute each measure of each run and topic on every draw.
 
+    The grades are drawn from a model fitted to the judged pairs (:func:`.model.infer`). Each draw completes the
+    judgements, and each measure is computed on it in full, ideal ranking included.
+
+    Source: Carterette, Allan & Sitaraman, "Minimal test collections for retrieval evaluation", SIGIR 2006, for the
+    expectation over completed judgements.
+
     Parameters
     ----------
     pairs
@@ -54,7 +60,7 @@ def draw_values(
     Raises
     ------
     InputError
-        No pair is judged.
+        No pair is judged, a grade is not in `levels`, a measure reads more than grades, or there are no draws.
 
     Examples
     --------
@@ -67,6 +73,12 @@ def draw_values(
     >>> draw_values(pairs, np.array([0.0, 1.0]), [parse("RR")], levels=[0, 1])[parse("RR")].tolist()
     [[[0.5]]]
     """
+    measures = list(measures)
+    for measure in measures:
+        if measure.entry.needs:
+            raise InputError(f"draws need a measure of grades alone; {measure} also reads {measure.entry.needs}")
+    if draws < 1:
+        raise InputError(f"expected 1 or more draws, found {draws}")
     completed = _complete(pairs, grades, np.unique(np.asarray(levels, dtype=np.float64)), draws, seed)
     # The highest grade of all draws, so that every draw is measured on the same scale.
     graded = grade_levels(completed)

@@ -61,7 +61,7 @@ class Pairs:
 def describe(
     pairs: pd.DataFrame, runs: Sequence[Run], *, texts: csr_matrix | None = None, scores: Floats | None = None
 ) -> Pairs:
-    """Prepare a pool for :func:`expected_values` and :func:`decisive_pairs`.
+    """Prepare a pool for :func:`draw_values` and :func:`decisive_pairs`.
 
     Memory grows with the square of the pairs per topic: pass a pool, not a whole collection.
 

@@ -15,7 +15,7 @@ from collection import pooling
 from collection.active_learning import features as vectors
 from collection.active_learning.training_round import Evidence, Recipe, Space, topic_text
 from collection.errors import InputError, require_known
-from collection.expected_judgements import Pairs, decisive_pairs, describe, expected_values
+from collection.expected_judgements import Pairs, decisive_pairs, describe, draw_values
 from collection.frames import QRELS, TOPICS
 from collection.measures import Measure, align, as_measure, index_qrels
 from collection.measures.imputation import complete_all, to_its_depth
@@ -90,7 +90,7 @@ def compare(
     -------
     DataFrame
         ``strategy``; ``estimate`` ("judged only": unjudged pairs are not relevant; "expected gains":
-        :func:`~collection.expected_judgements.expected_values`); ``share`` (the budget); ``judgements``; ``recall`` (of
+        :func:`~collection.expected_judgements.draw_values`); ``share`` (the budget); ``judgements``; ``recall`` (of
         the relevant pairs of the full pool); ``tau`` (Kendall's tau-b) and ``tau_ap`` (with ties="a", or "b" if runs
         are tied in the true ranking) between the two rankings; nan if all runs are tied.
 
@@ -320,5 +320,5 @@ def _estimate(
     numbered = (to_its_depth(aligned, measure) for aligned in material.pairs.numbered)
     yield JUDGED_ONLY, np.array([measure(aligned).mean() for aligned in complete_all(numbered, known)])
     if not measure.entry.needs:
-        table = expected_values(material.pairs, judged, [measure], levels=material.levels, draws=draws, seed=seed)
-        yield EXPECTED, table["value"].to_numpy()
+        drawn = draw_values(material.pairs, judged, [measure], levels=material.levels, draws=draws, seed=seed)
+        yield EXPECTED, drawn[measure].mean(axis=(1, 2))

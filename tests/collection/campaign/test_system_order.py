@@ -186,8 +186,8 @@ def test_the_order_is_sure_when_all_pairs_are_judged(tmp_path: Path) -> None:
         plain = campaign.evaluation.evaluate("nDCG@3").means()["nDCG@3"].sort_values(ascending=False, kind="stable")
     assert (final.judged, final.left, final.stop, final.open_pairs) == (10, 0, True, 0)
     assert final.values["run"].tolist() == plain.index.tolist()
-    assert final.values["value"].tolist() == pytest.approx(plain.tolist(), abs=1e-12)
-    assert set(final.pairs()["probability"]) <= {0.0, 1.0}
+    assert final.values["estimate"].tolist() == pytest.approx(plain.tolist(), abs=1e-12)
+    assert set(final.pairs["probability_better"]) <= {0.0, 1.0}
 
 
 def test_the_command_prints_the_order(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Callable
         assert shown["Judged pairs"] == "3 of 10"
         assert shown["Open pairs of systems"] == f"{found.open_pairs} of 3"
         assert "All values are estimates: the grades of 7 unjudged pairs are drawn" in app.info[0].value
-        assert list(app.dataframe[0].value["system_a"]) == found.pairs().query("not decided")["system_a"].tolist()
+        assert list(app.dataframe[0].value["system_a"]) == found.pairs.query("not decided")["system_a"].tolist()
         app.number_input(key="target").set_value(0.5).run()
         assert not app.exception
         loop = opened(campaign, "loop.py")
@@ -238,7 +238,7 @@ def test_a_pair_beyond_the_cutoff_leaves_with_its_judgement(tmp_path: Path) -> N
     with made(tmp_path, texts="abcdefghijklmnopxyz", by="decisive", measure="nDCG@3") as campaign:
         judge_some(campaign, 1)
         judge(campaign, "h", leased=False)
-        assert campaign.system_order.assess().judged == 2
+        assert campaign.system_order.assess().estimates.pool.judged == 2
         campaign.judging.judge("ann", "1", "h", undo=True)
         found = campaign.system_order.assess()
         assert (found.judged, found.judged + found.left) == (1, 10)
@@ -256,5 +256,5 @@ def test_a_page_builds_no_vectors(tmp_path: Path) -> None:
 def test_nothing_is_certain_before_all_is_judged(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         judge_some(campaign, 9)
-        assert campaign.system_order.assess().pairs()["probability"].between(0.5 / 400, 1 - 0.5 / 400).all()
-        assert list(campaign.system_order.assess().estimates())[2:] == ["estimate", "estimate_low", "estimate_high"]
+        assert campaign.system_order.assess().pairs["probability_better"].between(0.5 / 400, 1 - 0.5 / 400).all()
+        assert list(campaign.system_order.assess().values)[2:] == ["estimate", "estimate_low", "estimate_high"]

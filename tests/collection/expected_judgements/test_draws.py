@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from collection.errors import InputError
-from collection.expected_judgements import draw_values, draws, expected_values
+from collection.expected_judgements import draw_values, draws
 from collection.measures import align, parse
-from tests.collection.expected_judgements.test_expected_judgements import _frame, generated, partly
+from tests.collection.expected_judgements.test_expected_judgements import _frame, generated
 
 MEASURES = [parse(m) for m in ("nDCG@10", "AP", "ERR@5", "P@5")]
 LEVELS = [0, 1, 2, 3]
@@ -25,17 +25,6 @@ def test_of_a_judged_pool_the_only_draw_has_the_values() -> None:
             aligned = align(_frame(pairs, n), qrels)
             assert aligned.topics == pairs.numbered[n].topics
             assert found[measure][n, 0].tolist() == measure(aligned).tolist()
-
-
-@pytest.mark.slow
-def test_means_of_draws_are_the_expected_values() -> None:
-    pairs, grades = generated()
-    known = partly(grades, 0.5)
-    found = draw_values(pairs, known, MEASURES, levels=LEVELS, draws=40, seed=3)
-    table = expected_values(pairs, known, MEASURES, levels=LEVELS, draws=40, seed=3)
-    values = table.pivot(index="run", columns="measure", values="value")
-    for measure in MEASURES:
-        np.testing.assert_allclose(found[measure].mean(axis=(1, 2)), values.loc[pairs.runs, str(measure)], atol=1e-12)
 
 
 @pytest.mark.slow

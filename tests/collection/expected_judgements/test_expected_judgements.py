@@ -7,15 +7,14 @@ import pandas as pd
 import pytest
 from scipy import optimize, sparse, special
 
-from collection.comparison import evaluate
 from collection.errors import InputError
 from collection.expected_judgements import (
     Pairs,
     Scales,
     describe,
     draw_grades,
+    draw_values,
     expected_gains,
-    expected_values,
     infer,
     number_grades,
 )
@@ -173,27 +172,15 @@ def test_a_topic_without_relevant_documents_is_expected_to_have_few() -> None:
     unjudged = np.isnan(known)
     own = gains[pairs.members[0]][unjudged[pairs.members[0]]].mean()
     assert own < gains[np.concatenate(pairs.members[1:])][unjudged[np.concatenate(pairs.members[1:])]].mean() / 2
-    table = expected_values(pairs, known, ["nDCG@10"], draws=20)
-    assert table["value"].between(0, 1).all()
+    (values,) = draw_values(pairs, known, [parse("nDCG@10")], levels=range(4), draws=20).values()
+    assert ((values >= 0) & (values <= 1)).all()
 
 
 def test_if_no_judged_pair_is_relevant_the_others_may_be() -> None:
     pairs, grades = generated(topics=1)
-    table = expected_values(pairs, np.where(np.isnan(partly(grades, 0.3)), np.nan, 0.0), ["P@5"], draws=100)
-    assert 0 < table["value"].max() < 0.5
-
-
-@pytest.mark.slow
-def test_of_a_judged_pool_the_expected_value_is_the_value() -> None:
-    pairs, grades = generated()
-    measures = [parse(m) for m in ("nDCG@10", "AP", "RBP(p=0.8)", "P@5")]
-    table = expected_values(pairs, grades, measures, draws=3)
-    frames = {name: _frame(pairs, n) for n, name in enumerate(pairs.runs)}
-    qrels = pairs.frame.assign(relevance=grades.astype(int))
-    known = evaluate([Run(n, f) for n, f in frames.items()], qrels, measures).means()
-    for run, measure, value, lowest, highest in table.itertuples(index=False):
-        assert value == pytest.approx(known.loc[run, measure], abs=1e-12)
-        assert lowest == pytest.approx(highest, abs=1e-12)
+    nothing = np.where(np.isnan(partly(grades, 0.3)), np.nan, 0.0)
+    (values,) = draw_values(pairs, nothing, [parse("P@5")], levels=[0, 1], draws=100).values()
+    assert 0 < values.mean(axis=(1, 2)).max() < 0.5
 
 
 def _frame(pairs: Pairs, run: int) -> pd.DataFrame:
@@ -206,17 +193,17 @@ def test_errors_say_what_was_found() -> None:
     measures = [parse("nDCG@10")]
     frame, run = pairs.frame, Run("r", _frame(pairs, 0))
     with pytest.raises(InputError, match="expected at least one judged pair, found none"):
-        expected_values(pairs, np.full(len(grades), np.nan), measures)
+        draw_values(pairs, np.full(len(grades), np.nan), measures, levels=range(4))
     with pytest.raises(InputError, match="found 3"):
-        expected_values(pairs, grades, measures, levels=[0, 1, 2])
+        draw_values(pairs, grades, measures, levels=[0, 1, 2])
     with pytest.raises(InputError, match="at least two and none below 0; found 0"):
-        expected_values(pairs, np.zeros(len(grades)), measures, levels=[0])
+        draw_values(pairs, np.zeros(len(grades)), measures, levels=[0])
     with pytest.raises(InputError, match="xinfAP also reads strata"):
-        expected_values(pairs, grades, [parse("xinfAP")])
+        draw_values(pairs, grades, [parse("xinfAP")], levels=range(4))
     with pytest.raises(InputError, match="one number for each of the 48 pairs, nan for unjudged ones; found shape"):
-        expected_values(pairs, grades[:3], measures)
-    with pytest.raises(InputError, match="a confidence between 0 and 1"):
-        expected_values(pairs, grades, measures, confidence=95)
+        draw_values(pairs, grades[:3], measures, levels=range(4))
+    with pytest.raises(InputError, match="expected 1 or more draws, found 0"):
+        draw_values(pairs, grades, measures, levels=range(4), draws=0)
     with pytest.raises(InputError, match="'d0' of topic 't0' twice"):
         describe(pd.concat([frame, frame]), [run])
     with pytest.raises(InputError, match="0 runs"):

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from collection.errors import InputError
-from collection.expected_judgements import Pairs, describe, judge_order
+from collection.estimation import judge_order
+from collection.expected_judgements import Pairs, describe
 from collection.records import Run
 from tests.collection.expected_judgements.test_expected_judgements import generated, partly
 
@@ -34,9 +35,12 @@ def test_an_order_that_no_grade_can_change_is_certain() -> None:
     pairs = ranked(4, good="ax", poor="bx")
     order = judge_order(pairs, grades_of(pairs, a=1, b=0), "P@2", levels=[0, 1])
     assert order.values["run"].tolist() == ["good", "poor"]
-    assert order.better.loc["good", "poor"] == 1
-    assert order.better.loc["poor", "good"] == 0
-    assert (order.tau, order.lowest_tau, order.open_pairs, order.left, order.stop) == (1, 1, 0, 4, True)
+    (pair,) = order.pairs.to_dict("records")
+    assert (pair["system_a"], pair["system_b"], pair["decided"]) == ("good", "poor", True)
+    # Certain by the model, but not yet judged: half a draw of 400 away from it.
+    assert pair["probability_better"] == 1 - 0.5 / 400
+    assert (order.tau, order.lowest_tau, order.open_pairs, order.stop) == (1, 1, 0, True)
+    assert order.estimates.pool.unjudged == 4
     assert order.reason == (
         "Judging may stop: with 95% probability by the model, tau between the present and the final order is at least "
         "1.00 (target 0.90)."
@@ -47,7 +51,7 @@ def test_systems_that_differ_in_unjudged_documents_are_open() -> None:
     pairs = ranked(4, one="ax", other="by")
     order = judge_order(pairs, grades_of(pairs, a=1, b=1), "P@2", levels=[0, 1])
     # Neither is better in the same share of draws, but for chance and equal values.
-    assert 0.2 < order.better.loc["one", "other"] < 0.6
+    assert 0.2 < order.pairs.loc[0, "probability_better"] < 0.6
     assert (order.lowest_tau, order.open_pairs, order.stop) == (-1, 1, False)
     assert order.reason.endswith("at least -1.00 (target 0.90); 1 of 1 pair of systems is open.")
 
@@ -55,16 +59,17 @@ def test_systems_that_differ_in_unjudged_documents_are_open() -> None:
 def test_a_run_and_its_copy_are_equal_and_not_open() -> None:
     pairs = ranked(3, one="ab", copy="ab", other="cb")
     order = judge_order(pairs, grades_of(pairs, a=1, c=0), "P@2", levels=[0, 1])
-    assert order.better.loc["one", "copy"] == order.better.loc["copy", "one"] == 0
+    pair = order.pairs[order.pairs["system_b"].isin(["one", "copy"]) & order.pairs["system_a"].isin(["one", "copy"])]
+    assert pair[["probability_equal", "decided"]].to_numpy().tolist() == [[1, True]]
     assert (order.tau, order.open_pairs, order.stop) == (1, 0, True)
 
 
 def test_of_judged_pairs_the_order_is_final() -> None:
     pairs, grades = generated()
     order = judge_order(pairs, grades, "nDCG@10", draws=5)
-    assert (order.left, order.stop, order.tau) == (0, True, 1)
-    assert order.values["value"].is_monotonic_decreasing
-    assert (order.values["lowest"] == order.values["highest"]).all()
+    assert (order.estimates.pool.unjudged, order.stop, order.tau) == (0, True, 1)
+    assert order.values["estimate"].is_monotonic_decreasing
+    assert (order.values["estimate_low"] == order.values["estimate_high"]).all()
     nothing = judge_order(pairs, np.zeros(len(grades)), "nDCG@10", draws=5)
     assert (nothing.stop, nothing.open_pairs, nothing.tau) == (True, 0, 0)
 

@@ -1,0 +1,154 @@
+"""How sure the present order of the systems is, and whether judging may stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from collection.comparison.estimates import EstimatedPool, Estimates, summarise_draws
+from collection.errors import InputError
+from collection.measures import Floats, Measure
+from collection.phrases import count, plural
+from collection.records import ALL_TOPICS
+from collection.statistics.rank_correlation import kendall
+
+
+@dataclass(frozen=True, eq=False)
+class SystemOrder:
+    """The present order of the systems, by estimate, against their order once all pairs of the pool are judged."""
+
+    estimates: Estimates
+    """Estimates of the measure that orders the systems; each run is a system."""
+    tau: float
+    """Expected Kendall's tau-b between the present and the final order."""
+    lowest_tau: float
+    """Lower bound of that tau at the confidence."""
+    target: float
+    """Tau that is enough to stop."""
+    unavailable: int = 0
+    """Number of unjudged pairs that cannot be judged."""
+
+    @property
+    def measure(self) -> str:
+        """Name of the measure."""
+        return str(self.estimates.values["measure"].iloc[0])
+
+    @property
+    def confidence(self) -> float:
+        """That of the bound, the ranges and the open pairs."""
+        return 1 - self.estimates.alpha
+
+    @cached_property
+    def values(self) -> pd.DataFrame:
+        """``run``, ``measure``, ``estimate``, ``estimate_low``, ``estimate_high`` over all topics; best first."""
+        rows = self.estimates.values[self.estimates.values["query_id"] == ALL_TOPICS].set_index("run")
+        return rows.loc[self.estimates.order()].drop(columns="query_id").reset_index()
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """The columns of :attr:`.Estimates.pairs`, and ``decided``, closest pairs first.
+
+        A pair is decided if the probability of one order, or of equality, is at least the confidence. Before all pairs
+        of the pool are judged, ``probability_better`` is neither 0 nor 1.
+        """
+        pairs, pool = self.estimates.pairs, self.estimates.pool
+        better, equal = pairs["probability_better"], pairs["probability_equal"]
+        certain = np.maximum(np.maximum(better, equal), 1 - better - equal)
+        least = 0.5 / self.estimates.draws if pool.unjudged else 0.0
+        table = pairs.assign(
+            # 0.95 of 400 draws is reached by 380 of them, whatever the sum of the shares is as a float.
+            decided=certain.round(12) >= round(self.confidence, 12),
+            probability_better=better.clip(least, 1 - least),
+        )
+        return table.iloc[np.argsort(certain, kind="stable")].reset_index(drop=True)
+
+    @property
+    def open_pairs(self) -> int:
+        """Number of pairs of systems that are not decided."""
+        return int((~self.pairs["decided"]).sum())
+
+    @property
+    def stop(self) -> bool:
+        """True if `lowest_tau` reaches the target, or no pair of the pool is left."""
+        return not self.estimates.pool.unjudged or self.lowest_tau >= self.target
+
+    @property
+    def reason(self) -> str:
+        """Why to stop or to go on, in one sentence."""
+        left = self.estimates.pool.unjudged
+        if not left:
+            return "All pairs are judged: the order of the systems is final."
+        bound = (
+            f"with {self.confidence:.0%} probability by the model, tau between the present and the final order is at "
+            f"least {self.lowest_tau:.2f} (target {self.target:.2f})"
+        )
+        if self.stop:
+            return f"Judging may stop: {bound}."
+        of = count(len(self.pairs), "pair")
+        below = f"{bound}; {self.open_pairs:,} of {of} of systems {plural(self.open_pairs, 'is', 'are')} open."
+        if left <= self.unavailable:
+            return f"All pairs that can be judged are judged, and {count(left, 'pair')} cannot be: {below}"
+        return f"Judging should go on: {below}"
+
+
+def assess_order(
+    runs: Sequence[str],
+    topics: Sequence[str],
+    measure: Measure,
+    drawn: Floats,
+    pool: EstimatedPool,
+    *,
+    target: float = 0.9,
+    confidence: float = 0.95,
+    unavailable: int = 0,
+) -> SystemOrder:
+    """Compare the present order of the systems, by estimate, with their order in each draw of the unjudged grades.
+
+    Judging may stop when the order of the draw has a Kendall's tau of `target` or more with the present one in a share
+    of `confidence` of the draws.
+
+    Parameters
+    ----------
+    runs, topics
+        R and T names; R is at least 2.
+    measure, drawn
+        The measure that ranks the systems, and its values (R, draws, T).
+    target
+        Kendall's tau that is enough, above 0 and at most 1.
+    confidence
+        Probability of the lower bound and of the ranges, between 0 and 1.
+    unavailable
+        Number of unjudged pairs that cannot be judged, for the reason.
+
+    Raises
+    ------
+    InputError
+        Fewer than two runs, or a number out of range.
+
+    Examples
+    --------
+    >>> from collection.measures import parse
+    >>> drawn = np.array([[[0.0], [1.0]], [[0.5], [0.25]]])
+    >>> order = assess_order(["a", "b"], ["1"], parse("RR"), drawn, EstimatedPool(1, 1, 1, "the ranks", ""))
+    >>> order.lowest_tau, order.open_pairs, order.stop
+    (-1.0, 1, False)
+    """
+    if len(runs) < 2:
+        raise InputError(f"an order of systems needs at least 2 runs, found {len(runs)}")
+    if not 0 < target <= 1 or not 0 < confidence < 1:
+        raise InputError(
+            "expected a target above 0 and at most 1, and a confidence between 0 and 1; "
+            f"found target {target:g} and confidence {confidence:g}"
+        )
+    alpha = 1 - confidence
+    estimates = summarise_draws(runs, topics, {measure: drawn}, pool, alpha=alpha, separate_seeds=True)
+    present = estimates.table()[str(measure)].loc[list(runs)].to_numpy()
+    final = np.array([[measure.summarise(draw) for draw in of_run] for of_run in drawn])
+    # If all systems are equal at the end, no order agrees with the final one.
+    taus = np.nan_to_num([kendall(present, each) for each in final.T])
+    lowest = float(np.quantile(taus, alpha, method="lower"))
+    return SystemOrder(estimates, float(taus.mean()), lowest, target, unavailable)
