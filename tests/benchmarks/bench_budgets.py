@@ -26,8 +26,7 @@ import numpy as np
 import pandas as pd
 
 from collection import formats, pooling
-from collection.expected_judgements import choose_decisive, describe
-from collection.expected_judgements.values import draw_values
+from collection.expected_judgements import choose_decisive, describe, draw_values
 from collection.measures import align, index_qrels, parse
 from collection.measures.imputation import complete_all, to_its_depth
 from collection.records import Run
@@ -91,10 +90,11 @@ class Replay:
 
     def expected(self, known: Floats) -> Floats:
         """(R, draws)."""
-        (drawn,) = draw_values(
-            self.material.pairs, known, NDCG, levels=self.material.levels, draws=DRAWS, seed=self.seed
-        ).values()
-        return drawn
+        drawn = draw_values(
+            self.material.pairs, known, [NDCG], levels=self.material.levels, draws=DRAWS, seed=self.seed
+        )
+        means: Floats = drawn[NDCG].mean(axis=2)
+        return means
 
     def batches(self, share: float) -> Iterator[np.ndarray]:
         """Decisive pairs, 4% of the pool at a time."""
