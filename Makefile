@@ -38,9 +38,7 @@ demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the 
 test: node_modules/.package-lock.json chromium ## everything the project checks
 	@$(MAKE) --no-print-directory -j3 check-tests $(CHECKS) check-card
 
-# The first line compiles the tests, which otherwise each process would do.
 check-tests:
-	@$(BIN)/pytest -qq --co tests >/dev/null || true
 	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 tests
 
 quick: node_modules/.package-lock.json ## what fits into little more than a minute: no browser, nothing slow

@@ -84,12 +84,12 @@ def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
     _, (topic, *_), known = built
     page = open_topic(context, serving, topic)
     expect(page.locator("[data-part=topic-count]")).to_have_text("0 judged")
-    done = judge(page, known, 50, look=5)
+    done = judge(page, known, 50, look=10)
     # Killed in mid-judging: the loop goes on from the log.
     saved(page)
     serving.stop(signal.SIGKILL)
     serving.start()
-    done += judge(page, known, 44, look=5)
+    done += judge(page, known, 44, look=10)
     done += judge(page, known, 6, look=1)
     saved(page)
     log = log_of(serving, topic)

@@ -204,7 +204,7 @@ def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: st
     for page in tabs:
         page.wait_for_function(f"Object.keys({STATE}.tabs).length === 1")
     done: list[tuple[str, int]] = []
-    for turn in range(20):
+    for turn in range(12):
         page, other = tabs if turn % 3 else tabs[::-1]
         done += judge(page, str(turn % 4))
         # Nobody is in the other tab before it has heard of it.
@@ -212,7 +212,7 @@ def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: st
             f"(id) => {STATE}.history.some(({{ decision }}) => decision.doc_id === id)", arg=done[-1][0]
         )
         assert shown(other) != done[-1][0]
-    count = "20 judged" if mode == "loop" else f"20 of {PAIRS}"
+    count = "12 judged" if mode == "loop" else f"12 of {PAIRS}"
     for page in tabs:
         saved(page)
         expect(page.locator("[data-part=topic-count]")).to_have_text(count)
@@ -229,4 +229,4 @@ def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: st
     judge(tabs[0], "2")
     for page in tabs:
         saved(page)
-    assert [len(log_of(serving, each)) for each in (topic, another)] == [21, 2]
+    assert [len(log_of(serving, each)) for each in (topic, another)] == [13, 2]

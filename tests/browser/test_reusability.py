@@ -40,12 +40,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     return (folder / "campaign",)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
 def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
-    serving: Serving, context: BrowserContext, tmp_path: Path, width: int
+    serving: Serving, context: BrowserContext, tmp_path: Path
 ) -> None:
     page = sign_in(context, serving, "rae", "reader")
-    page.set_viewport_size({"width": width, "height": 900})
     with Campaign(serving.directory) as campaign:
         verdict = campaign.evaluation.reusability().verdict
     page.goto(f"{serving.url}/reusability")
@@ -59,10 +57,14 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
     for view in ("Leave-one-out", "Judged documents", "Pool depth", "Topics"):
         main.get_by_role("radio", name=view, exact=True).click()
         expect(charts).to_have_count(1 if view == "Leave-one-out" else 2)  # the chart of the answer is not repeated
-        assert main.evaluate("e => e.scrollWidth <= e.clientWidth"), view
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.wait_for_function(f"innerWidth === {width}")
+            page.wait_for_function("(e) => e.scrollWidth <= e.clientWidth", arg=main.element_handle())  # drawn anew
     main.get_by_role("radio", name="Depths", exact=True).click()
     expect(charts).to_have_count(1)
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth")
+    page.set_viewport_size({"width": 1280, "height": 900})
 
     # A table's own download would write formulas into a file for spreadsheets.
     main.get_by_test_id("stDataFrame").first.hover()

@@ -178,13 +178,14 @@ def test_the_order_is_sure_when_all_pairs_are_judged(tmp_path: Path) -> None:
             campaign.system_order.assess()
         judge_some(campaign, 3)
         early = campaign.system_order.assess()
-        assert (early.judged, early.left, early.stop) == (3, 7, False)
+        assert (early.estimates.pool.judged, early.estimates.pool.unjudged, early.stop) == (3, 7, False)
         key = campaign.system_order.cache_key()
         judge_some(campaign, 7)
         assert campaign.system_order.cache_key() != key
         final = campaign.system_order.assess()
         plain = campaign.evaluation.evaluate("nDCG@3").means()["nDCG@3"].sort_values(ascending=False, kind="stable")
-    assert (final.judged, final.left, final.stop, final.open_pairs) == (10, 0, True, 0)
+    pool = final.estimates.pool
+    assert (pool.judged, pool.unjudged, final.stop, final.open_pairs) == (10, 0, True, 0)
     assert final.values["run"].tolist() == plain.index.tolist()
     assert final.values["estimate"].tolist() == pytest.approx(plain.tolist(), abs=1e-12)
     assert set(final.pairs["probability_better"]) <= {0.0, 1.0}
@@ -230,7 +231,7 @@ def test_pairs_that_nobody_can_judge_are_named(tmp_path: Path) -> None:
         judge_some(campaign, 5)
         found = campaign.system_order.assess()
         assert chosen(campaign) == []
-        assert (found.judged, found.left) == (5, 5)
+        assert (found.estimates.pool.judged, found.estimates.pool.unjudged) == (5, 5)
         assert found.reason.startswith("All pairs that can be judged are judged, and 5 pairs cannot be: with 95%")
 
 
@@ -241,7 +242,7 @@ def test_a_pair_beyond_the_cutoff_leaves_with_its_judgement(tmp_path: Path) -> N
         assert campaign.system_order.assess().estimates.pool.judged == 2
         campaign.judging.judge("ann", "1", "h", undo=True)
         found = campaign.system_order.assess()
-        assert (found.judged, found.judged + found.left) == (1, 10)
+        assert (found.estimates.pool.judged, found.estimates.pool.judged + found.estimates.pool.unjudged) == (1, 10)
 
 
 def test_a_page_builds_no_vectors(tmp_path: Path) -> None:
