@@ -71,7 +71,7 @@ class Assignments:
         """Count the judgements that the pool needs under the settings with these changes; nothing is written.
 
         As :meth:`.Progress.topics` counts them: a loop over the whole collection or with a budget has no number of
-        judgements, and a closed topic or one without budget left needs none.
+        judgements, and a closed topic needs none.
         """
         pool = self._wanted_by(self._with(changes))
         log = self.judgement_log.judgements()
@@ -81,8 +81,7 @@ class Assignments:
         made = judged["now"].where(judged["adjudicated"], judged[["now", "judgements"]].min(axis=1))
         progress = self.progress.topics()
         counted = progress.loc[progress["goal"].notna(), "query_id"]
-        no_budget = (progress["left"] == 0) & (progress["judged_in_pool"] < progress["pool"])
-        closed = progress.loc[(progress["mode"] == "closed") | no_budget.fillna(False), "query_id"]
+        closed = progress.loc[progress["mode"] == "closed", "query_id"]
         needed = pool.loc[pool["query_id"].isin(counted) & ~pool["query_id"].isin(closed), "now"].sum()
         of_closed = made[judged["query_id"].isin(closed)].sum()
         return Workload(len(pool), int(needed + of_closed), int(made[judged["query_id"].isin(counted)].sum()))

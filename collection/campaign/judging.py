@@ -119,7 +119,7 @@ class Judging:
         *,
         wait: bool = True,
     ) -> str | None:
-        r"""Find a topic that has documents for the annotator now, or return None.
+        """Find a topic that has documents for the annotator now, or return None.
 
         Starts behind the topic `after`, which is excluded itself; or takes the first of the topics `among`, if any.
         Calibration topics come first.
@@ -134,23 +134,6 @@ class Judging:
         ------
         CampaignError
             As for :meth:`.SystemOrderStudy.choose`.
-
-        Examples
-        --------
-        A script judges all that an annotator is to judge, here with grade 0:
-
-        >>> from pathlib import Path
-        >>> from collection import Campaign
-        >>> _ = Path("topics.tsv").write_text("1\twing flow\n")
-        >>> _ = Path("bm25.run").write_text("1 Q0 d1 1 7.5 bm25\n1 Q0 d2 2 0.5 bm25\n")
-        >>> with Campaign.create("script") as campaign:
-        ...     _ = campaign.importer.import_files(topics="topics.tsv", runs=["bm25.run"])
-        ...     _ = campaign.settings.set_loop(mode="loop", by="mtf")
-        ...     while topic := campaign.judging.topic_with_work("ann"):
-        ...         for document in campaign.judging.next_pairs("ann", topic, count=10).documents:
-        ...             judgement = campaign.judging.judge("ann", topic, document.doc_id, 0)
-        ...     campaign.progress.counts()["judgements"]
-        2
         """
         if first := self.store.assignments.calibration_left(annotator):
             return next((query_id for query_id in first if query_id not in {*exclude, after}), None)

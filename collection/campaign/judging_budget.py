@@ -110,22 +110,27 @@ class JudgingBudget:
             self._outside = (rows, logged, counts)
         return counts
 
+    def limited_topics(self) -> list[str] | None:
+        """Return the topics in a loop, without calibration topics, which no budget limits; None without a budget."""
+        settings, pending = self.settings.loop(), pending_topics(self.store)
+        if not (settings.budget or settings.topic_budget):
+            return None
+        return [q for q, mode in self.settings.modes().items() if mode in LOOPING and q not in pending]
+
     def left(self, known: Mapping[str, int] | None = None) -> BudgetLeft | None:
         """Return how many documents may still be judged, whoever holds them; None without a budget.
 
         `known` are numbers of judged documents by topic, which take the place of counted ones.
         """
-        settings = self.settings.loop()
-        if not (settings.budget or settings.topic_budget):
+        settings, limited = self.settings.loop(), self.limited_topics()
+        if limited is None:
             return None
         judged = self.store.queue.count_taken_by_topic(math.inf) | dict(known or {})
-        most, pending = self.most_in_loop(), pending_topics(self.store)
+        most = self.most_in_loop()
         if settings.budget:
             given = self._shares(judged)
             most = {query_id: min(number, given[query_id]) for query_id, number in most.items()}
-        modes = self.settings.modes()
-        looping = [query_id for query_id, mode in modes.items() if mode in LOOPING and query_id not in pending]
-        topics = {query_id: max(most[query_id] - judged.get(query_id, 0), 0) for query_id in looping}
+        topics = {query_id: max(most[query_id] - judged.get(query_id, 0), 0) for query_id in limited}
         rest = max(settings.budget - sum(judged.values()), 0) if settings.budget else math.inf
         return BudgetLeft(topics, int(min(sum(topics.values()), rest)))
 

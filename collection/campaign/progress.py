@@ -91,15 +91,14 @@ class Progress:
 
         ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs in the topic's scope: the pool, or in a
         loop over the whole collection all pairs), ``judged_in_pool``, ``cannot_judge`` (of ``judged``), ``made`` and
-        ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole collection or with some
-        budget left; equal in a closed topic and without budget left), ``left`` (``goal`` - ``made``), ``waiting`` (of
-        ``left``: the text is missing), ``without_text`` (unjudged pooled pairs whose text is missing).
+        ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole collection, and in one
+        with a budget while pairs with a text are left; equal in a closed topic), ``left`` (``goal`` - ``made``),
+        ``waiting`` (of ``left``: the text is missing), ``without_text`` (unjudged pooled pairs whose text is missing).
         """
-        left = self.budget.left()
-        return self._count_topics(query_id, left.topics if left else {})
+        return self._count_topics(query_id, self.budget.limited_topics() or [])
 
-    def _count_topics(self, query_id: str | None, rooms: Mapping[str, int]) -> pd.DataFrame:
-        """Return :meth:`topics`; `rooms` are the documents that a budget still allows in topics."""
+    def _count_topics(self, query_id: str | None, limited: Collection[str]) -> pd.DataFrame:
+        """Return :meth:`topics`; a budget limits what is judged of the topics `limited`."""
         frame = self.store.judgements.progress(query_id)
         scopes = self.settings.modes_and_closed()
         frame["mode"] = frame["query_id"].map(self.settings.modes())
@@ -108,18 +107,17 @@ class Progress:
         frame["judged_in_pool"] = frame["judged"]
         frame["judged"] += frame["elsewhere"].where(everywhere, 0)
         frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere, 0)
-        room = frame["query_id"].map(rooms)
-        endless = (everywhere & ~closed) | (room > 0)
-        ended = closed | (room == 0)
+        free = frame["wanted"] - frame["made"] - frame["waiting"] > 0
+        endless = (everywhere & ~closed) | (free & frame["query_id"].isin(limited))
         frame["made"] = frame["made"].astype("Int64").mask(endless)
-        frame["goal"] = frame["wanted"].astype("Int64").mask(endless).mask(ended, frame["made"])
+        frame["goal"] = frame["wanted"].astype("Int64").mask(endless).mask(closed, frame["made"])
         frame["left"] = frame["goal"] - frame["made"]
-        frame["waiting"] = frame["waiting"].mask(endless | ended, 0)
+        frame["waiting"] = frame["waiting"].mask(endless | closed, 0)
         return frame[list(PROGRESS)]
 
     def finished(self, *, closed_early: bool = True) -> set[str]:
         """Topics whose pool is completely judged, and with `closed_early` those that were closed before."""
-        topics = self._count_topics(None, {})
+        topics = self._count_topics(None, [])
         done = ((topics["goal"] > 0) & (topics["made"] >= topics["goal"])).fillna(False)
         closed = topics["mode"] == "closed"
         done = done | closed if closed_early else done & (~closed | (topics["judged_in_pool"] >= topics["pool"]))
@@ -140,9 +138,9 @@ class Progress:
 
     def _in_scope(self, numbers: Mapping[str, tuple[int, int, int]]) -> dict[str, Standing]:
         """Return :meth:`standing` from the numbers of :meth:`standings`."""
-        scopes, left = self.settings.modes_and_closed(), self.budget.left()
+        scopes, limited = self.settings.modes_and_closed(), self.budget.limited_topics() or []
         found = {query_id: _standing_in_scope(*scopes[query_id], of) for query_id, of in numbers.items()}
-        limited = found.keys() & left.topics if left else ()
+        limited = [query_id for query_id in limited if query_id in found]
         return found | {query_id: Standing(found[query_id].done, None) for query_id in limited}
 
     def totals(self, annotator: str, changed: str | None = None) -> Standing:

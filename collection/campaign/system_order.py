@@ -166,8 +166,8 @@ class SystemOrderStudy:
         pairs, grades = self._graded(judgements, build=False)
         if np.isnan(grades).all():
             raise CampaignError("there are no grades yet to estimate the order of the systems from; judge some pairs")
-        levels, logged = list(self.grades.sentences), self.store.judgements.versions()[1]
-        found = estimation.judge_order(
+        levels = list(self.grades.sentences)
+        return estimation.judge_order(
             pairs,
             grades,
             self.settings.loop().measure,
@@ -177,12 +177,17 @@ class SystemOrderStudy:
             draws=DRAWS,
             unavailable=int((np.isnan(grades) & ~self._available(pairs.frame, judgements)).sum()),
         )
+
+    def keep_advice(self, found: SystemOrder) -> None:
+        """Store what :meth:`assess` has just said, for :meth:`last_advice`."""
+        logged = self.store.judgements.versions()[1]
         advice = LastAdvice(found.estimates.pool.judged, logged, found.stop, found.reason)._asdict()
-        self.store.settings.put(ADVICE, advice | {"made_of": self._compared()})
-        return found
+        advice["made_of"] = self._compared()
+        if self.store.settings.get(ADVICE) != advice:
+            self.store.settings.put(ADVICE, advice)
 
     def last_advice(self) -> LastAdvice | None:
-        """Return what :meth:`assess` said last; None before that, after another choice of pairs, measure or runs."""
+        """Return the advice kept last; None without decisive pairs, or if measure or runs were others."""
         kept = self.store.settings.get(ADVICE)
         if kept is None or not self.settings.loop().by_system_order or kept.pop("made_of") != self._compared():
             return None

@@ -266,10 +266,11 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         judge_some(campaign, 3)
         assert campaign.system_order.last_advice() is None
         assert "system_order" not in campaign.overview.status()
-        campaign.system_order.assess()
+        campaign.system_order.keep_advice(campaign.system_order.assess())
         assert "it advised to go on." in campaign.overview.next_step().sentence
         found = campaign.system_order.assess(target=0.01, confidence=0.01)
         assert found.stop
+        ok("order", campaign.directory, "--target", "0.01", "--confidence", "0.01")
         judge_some(campaign, 1)
         said = f"System order, at 3 judged pairs (1 log entry since then): {found.reason}"
         assert campaign.overview.status()["system_order"] == said
