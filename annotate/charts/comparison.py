@@ -92,7 +92,7 @@ def _intervals_chart(
     categories: Categories,
     ends: Mapping[str, tuple[str, str]] = ENDS,
 ) -> alt.LayerChart:
-    x = alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(titleLimit=340, labelFlush=True))
+    x = alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(titleLimit=340, labelFlush=False))
     base = alt.Chart(rows).encode(
         y=names_axis(rows, "system", 160),
         color=colours(category, categories, LEGEND),
