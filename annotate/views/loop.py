@@ -64,7 +64,7 @@ with left:
         which = "of the runs" if counts["runs"] else "of runs, and this campaign has none yet"
         st.caption(f"{ADAPTIVE[by].description} It reads no texts, and selects only documents {which}.")
     level = pickers.pick("Minimum relevant grade", LEVELS, settings.level, "level")
-    wanted |= {"mode": mode, "by": by, "level": level}
+    wanted |= {"mode": mode, "by": by, "level": level, "topic_budget": 0}  # decisive pairs have none for each topic
 with right:
     if by == DECISIVE:
         hint = "One of grades, with a cut-off. Only documents down to the cut-off are selected."
@@ -97,9 +97,7 @@ with st.expander("Advanced"):
             wanted["control"] = pickers.pick_share(label, 0.0, 100.0, settings.control, "control")
             has_draws = wanted["control"] or draws == "number" or (draws == "automatic" and by_model)
     with right if by != DECISIVE else left:
-        if by == DECISIVE:
-            wanted["topic_budget"] = 0  # decisive pairs spend one budget across topics
-        else:
+        if by != DECISIVE:
             label = "Judgement budget, each topic (0 = unlimited)"
             wanted["topic_budget"] = st.number_input(label, 0, None, settings.topic_budget, key="topic_budget")
         wanted["explain"] = pickers.pick("Explanation for annotators", SHOWN, settings.explain, "explain")
