@@ -21,10 +21,10 @@ STANDINGS = {
 """Each system compared with the best one."""
 ORDERS = {
     "best estimate": ("diamond", ORANGE),
-    "probably worse": ("triangle-down", GREY),
-    "order uncertain": ("circle", BLUE),
+    "worse than the best": ("triangle-down", GREY),
+    "not decided": ("circle", BLUE),
 }
-"""Each system's estimate compared with the best one."""
+"""Each system's estimate compared with the best one: whether the probability that it is worse is high enough."""
 OUTCOMES = {"significant": ("diamond", ORANGE), "not significant": ("circle", BLUE)}
 """Results of the test of a system against its baseline."""
 PLACES = {"not dominated": ("diamond", ORANGE), "dominated": ("circle", GREY)}

@@ -9,7 +9,8 @@ from annotate.charts.marks import BLUE, GREY, tooltips
 def certainty_chart(pairs: pd.DataFrame, systems: list[str]) -> alt.Chart:
     """A cell for each pair of systems, the better one in the row; dark where its order is certain.
 
-    `pairs` has ``system_a``, ``system_b`` and ``probability_better`` (of the order as it is), `systems` is the order.
+    `pairs` has ``system_a``, ``system_b``, ``probability_better`` (of the order as it is) and ``difference_estimate``;
+    `systems` is the order.
     """
     colour = alt.Color(
         "probability_better:Q",
@@ -24,14 +25,21 @@ def certainty_chart(pairs: pd.DataFrame, systems: list[str]) -> alt.Chart:
                 "system_b:N",
                 sort=systems,
                 title="Worse system",
-                axis=alt.Axis(labelLimit=130, labelOverlap=True, labelAngle=-60),
+                axis=alt.Axis(labelLimit=130, labelOverlap=True, labelFlush=False, labelAngle=-90),
             ),
             y=alt.Y(
-                "system_a:N", sort=systems, title="Better system", axis=alt.Axis(labelLimit=130, labelOverlap=True)
+                "system_a:N",
+                sort=systems,
+                title="Better system",
+                axis=alt.Axis(labelLimit=130, labelOverlap=False, labelFlush=False),
             ),
             color=colour,
             tooltip=tooltips(
-                pairs, system_a="Better", system_b="Worse", probability_better=("Probability of this order", ".1%")
+                pairs,
+                system_a="Better",
+                system_b="Worse",
+                probability_better=("Probability of this order", ".1%"),
+                difference_estimate=("Difference (estimate)", "+.4f"),
             ),
         )
     )

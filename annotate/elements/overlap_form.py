@@ -80,7 +80,7 @@ def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
         made = f"{count(status['judgements'], 'judgement')} made so far"
         topics = f"{looping:,} of {count(status['topics'], 'topic')} {plural(looping, 'is', 'are')}"
         others = "; the numbers below cover the other topics" if looping < status["topics"] else ""
-        st.write(f"{made}. {topics} in a loop over the whole collection, without a fixed number of judgements{others}.")
+        st.write(f"{made}. {topics} in a loop without a fixed number of judgements{others}.")
     if not status["pool"]:
         if not looping:
             st.info("The number of judgements depends on the pool, which is empty.")

@@ -190,7 +190,7 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.Topics
                     "without_text": without_text.get(query_id, 0),
                 }
             )
-    work = campaign.judging.topic_with_work(annotator) if topics else None
+    work = campaign.judging.topic_with_work(annotator, wait=False) if topics else None
     return {"topics": topics, "last": campaign.history.last_topic(annotator), "work": work}
 
 
@@ -261,7 +261,9 @@ def _exchange(
     in_hand = set(holding) - set(pairs.closed)
     if want > 0 and not (pairs.documents or in_hand or pairs.first or answer.get("behind")):
         tried = fields.read_texts(payload, "tried")
-        answer["next"] = campaign.judging.topic_with_work(annotator, query_id, tried, made.topics if made else ())
+        answer["next"] = campaign.judging.topic_with_work(
+            annotator, query_id, tried, made.topics if made else (), wait=False
+        )
         answer["budget"] = campaign.budget.used_up(query_id)
     return answer, pairs, needs_round
 

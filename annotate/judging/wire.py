@@ -63,7 +63,7 @@ class Topic(TypedDict):
 class TopicPayload(Topic):
     """A topic of the annotator with its progress."""
 
-    pool: int | None  # Documents to judge; null in a loop over the whole collection.
+    pool: int | None  # Documents to judge; null in a loop over the whole collection or with a budget.
     judged: int
     without_text: int  # Pooled documents that are held back until their text is imported.
 
@@ -171,7 +171,7 @@ class SyncRequest(TypedDict):
 
 
 class Progress(TypedDict):
-    """Judged and pooled pairs; `pool` is null with a loop over the whole collection."""
+    """Judged pairs, and those to judge; `pool` is null in loops over the whole collection, and topics with a budget."""
 
     judged: int
     pool: int | None
@@ -398,7 +398,7 @@ class TopicTime(TypedDict):
     query_id: str
     title: str
     judged: int
-    left: int | None  # Null in a loop over the whole collection.
+    left: int | None  # Null in a loop over the whole collection or with a budget.
     seconds: float | None  # The median; null without timed judgements.
 
 

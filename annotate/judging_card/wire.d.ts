@@ -424,7 +424,7 @@ export interface PreferenceUnit {
   former: PastPreferenceDecision[];
 }
 
-/** Judged and pooled pairs; `pool` is null with a loop over the whole collection. */
+/** Judged pairs, and those to judge; `pool` is null in loops over the whole collection, and topics with a budget. */
 export interface Progress {
   judged: number;
   pool: number | null;
@@ -699,7 +699,7 @@ export interface TopicPayload {
   title: string;
   description: string;
   narrative: string;
-  /** Documents to judge; null in a loop over the whole collection. */
+  /** Documents to judge; null in a loop over the whole collection or with a budget. */
   pool: number | null;
   judged: number;
   /** Pooled documents that are held back until their text is imported. */
@@ -711,7 +711,7 @@ export interface TopicTime {
   query_id: string;
   title: string;
   judged: number;
-  /** Null in a loop over the whole collection. */
+  /** Null in a loop over the whole collection or with a budget. */
   left: number | null;
   /** The median; null without timed judgements. */
   seconds: number | null;

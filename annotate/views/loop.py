@@ -64,7 +64,7 @@ with left:
         which = "of the runs" if counts["runs"] else "of runs, and this campaign has none yet"
         st.caption(f"{ADAPTIVE[by].description} It reads no texts, and selects only documents {which}.")
     level = pickers.pick("Minimum relevant grade", LEVELS, settings.level, "level")
-    wanted |= {"mode": mode, "by": by, "level": level}
+    wanted |= {"mode": mode, "by": by, "level": level, "topic_budget": 0}  # decisive pairs have none for each topic
 with right:
     if by == DECISIVE:
         hint = "One of grades, with a cut-off. Only documents down to the cut-off are selected."
@@ -82,21 +82,24 @@ with right:
 cautions = st.container()
 with st.expander("Advanced"):
     left, right = st.columns(2, gap="large")
-    with left:
-        usual = "automatic" if settings.run is None else "number" if settings.run else "never"
-        draws = pickers.pick("Random documents, to estimate recall", RANDOM_DRAWS, usual, "draws")
-        wanted["run"] = {"automatic": None, "never": 0}.get(draws)
-        if draws == "number":
-            label = "Irrelevant documents in a row before a random one"
-            wanted["run"] = st.number_input(label, 1, None, settings.run or 50, key="run")
-        elif draws == "automatic":
-            by_size = "After 50 irrelevant documents in a row, or 200 in collections of 20,000 documents or more."
-            st.caption(by_size if by_model else "Never: documents of the runs are selected until all are judged.")
-        label = "Minimum share of random documents (% of judgements)"
-        wanted["control"] = pickers.pick_share(label, 0.0, 100.0, settings.control, "control")
-    with right:
-        label = "Judgement budget, each topic (0 = unlimited)"
-        wanted["topic_budget"] = st.number_input(label, 0, None, settings.topic_budget, key="topic_budget")
+    if by != DECISIVE:
+        with left:
+            usual = "automatic" if settings.run is None else "number" if settings.run else "never"
+            draws = pickers.pick("Random documents, to estimate recall", RANDOM_DRAWS, usual, "draws")
+            wanted["run"] = {"automatic": None, "never": 0}.get(draws)
+            if draws == "number":
+                label = "Irrelevant documents in a row before a random one"
+                wanted["run"] = st.number_input(label, 1, None, settings.run or 50, key="run")
+            elif draws == "automatic":
+                by_size = "After 50 irrelevant documents in a row, or 200 in collections of 20,000 documents or more."
+                st.caption(by_size if by_model else "Never: documents of the runs are selected until all are judged.")
+            label = "Minimum share of random documents (% of judgements)"
+            wanted["control"] = pickers.pick_share(label, 0.0, 100.0, settings.control, "control")
+            has_draws = wanted["control"] or draws == "number" or (draws == "automatic" and by_model)
+    with right if by != DECISIVE else left:
+        if by != DECISIVE:
+            label = "Judgement budget, each topic (0 = unlimited)"
+            wanted["topic_budget"] = st.number_input(label, 0, None, settings.topic_budget, key="topic_budget")
         wanted["explain"] = pickers.pick("Explanation for annotators", SHOWN, settings.explain, "explain")
         st.caption("Shown when an annotator asks why a document was chosen.")
     if by_model:
@@ -104,7 +107,7 @@ with st.expander("Advanced"):
         wanted["grades"] = pickers.pick("Use of grades", GRADES, settings.grades, "grades", captions=[])
         wanted["evidence"] = pickers.pick("Use of runs", EVIDENCE, settings.evidence, "evidence", captions=[])
 with cautions:
-    if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"] and by != DECISIVE:
+    if by != DECISIVE and not has_draws:
         st.warning(
             "Without random documents, recall cannot be estimated and no stopping guarantee holds for single topics."
         )

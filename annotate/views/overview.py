@@ -48,15 +48,17 @@ goal = None if state["in_loop"] else state["goal"]
 if decisions:
     widgets.decision_progress(decisions)
 elif goal is None:
-    loops = "The judgement budget is used up." if state["budget"] else "Recall advises when to stop."
-    st.caption(f"{count(judged, 'pair')} judged. {loops}")
+    page = "System order" if campaign.settings.loop().by_system_order else "Recall"
+    loops = "The judgement budget is used up." if state["budget"] else f"{page} advises when to stop."
+    left = f", {state['budget_left']:,} left in the judgement budget" if state.get("budget_left") else ""
+    st.caption(f"{count(judged, 'pair')} judged{left}. {loops}")
 elif goal:
     several = f"{count(goal, 'judgement')} made; some pairs need several"
     done = f"{made:,} of {several if goal > state['pool'] else count(goal, 'pair') + ' judged'}"
     cannot = f"; annotators could not judge {count(state['cannot_judge'], 'pair')}" if state["cannot_judge"] else ""
     st.progress(made / goal, done + cannot)
-if across := state.get("recall_across_topics"):
-    st.caption(widgets.plain(across))
+for advice in [state[name] for name in ("recall_across_topics", "system_order") if name in state]:
+    st.caption(widgets.plain(advice))
 widgets.missing_texts(topic["without_text"] for topic in state["per_topic"])
 if state["missing_documents"] and not state["without_text"]:
     without = count(state["missing_documents"], "pooled document")

@@ -16,6 +16,7 @@ from collection.phrases import count, join, percent_down
 
 campaign = session.current().campaign
 HIGHEST, LOWER, UNCERTAIN = ORDERS
+NARROW = 130  # pixels of a name, so that a phone shows all columns of the table
 counts = campaign.progress.counts()
 settings = campaign.settings.loop()
 
@@ -37,6 +38,8 @@ with widgets.shown_errors():
     found = cached(campaign.system_order.assess, campaign.system_order.cache_key(), "Estimating unjudged grades", 8)(
         target=target, confidence=confidence
     )
+    if session.current().role == "manager":  # a reader changes nothing
+        campaign.system_order.keep_advice(found)
     measure, systems, pairs, pool = found.measure, found.values["run"].tolist(), found.pairs, found.estimates.pool
     below = set(pairs.loc[(pairs["system_a"] == systems[0]) & (pairs["probability_better"] >= confidence), "system_b"])
     standing = [HIGHEST] + [LOWER if system in below else UNCERTAIN for system in systems[1:]]
@@ -61,7 +64,7 @@ with widgets.shown_errors():
             estimates_chart(rows.assign(standing=standing), measure),
             "system-order",
             f"Estimated mean {measure}. Lines: {sure} of the draws of the unjudged grades; they do not cover the "
-            "choice of topics.",
+            f"choice of topics. Worse than the best: with a probability of {sure} or more; not decided: with less.",
             alt=f"Estimated {measure} of each system",
         )
     chart = certainty_chart(pairs, systems)
@@ -71,14 +74,14 @@ with widgets.shown_errors():
     label = f"Only open pairs ({is_open.sum():,} of {len(pairs):,})"
     shown = pairs[is_open] if is_open.any() and st.toggle(label, True, key="open") else pairs
     columns = {
-        "system_a": text("System A", "medium"),
-        "system_b": text("System B", "medium"),
-        "difference_estimate": number("Difference (estimate)", "%+.4f"),
-        "probability_better": number("Probability: A better than B", "percent"),
+        "system_a": text("System A", NARROW),
+        "system_b": text("System B", NARROW),
+        "probability_better": number("A is better", "%.1f%%", 95, "Probability that A is better than B."),
     }
-    display.table(shown, columns, most_height=388, alt="Pairs of systems, closest first")
+    percents = shown.assign(probability_better=100 * shown["probability_better"])
+    display.table(percents, columns, most_height=388, alt="Pairs of systems, closest first")
     widgets.documentation_link("how-to/rank-with-fewer-judgements", "How to rank systems with fewer judgements")
-    st.caption(f"Closest first. Open: the probability of this order is below {sure}.")
+    st.caption(f"Closest first. Open: no order of the two has a probability of {sure} or more.")
     downloads.offer_results(
         {
             "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, found.values)),

@@ -110,12 +110,12 @@ class Campaign:
         self.judgement_log = log = JudgementLog(store)
         self.accounts = accounts = Accounts(store, directory)
         self.server_state = ServerState(store, directory)
-        self.progress = progress = Progress(store, settings)
+        self.loop_scope = scope = LoopScope(store, settings, corpus)
+        self.budget = budget = JudgingBudget(store, settings, scope)
+        self.progress = progress = Progress(store, settings, budget)
         self.assignments = assignments = Assignments(store, self.id, settings, corpus, log, accounts, progress)
         self.calibration = calibration = Calibration(store, settings, corpus, log, accounts, assignments)
         self.features = features = Features(store, directory)
-        self.loop_scope = scope = LoopScope(store, settings, corpus)
-        self.budget = budget = JudgingBudget(store, settings, scope)
         self.system_order = order = SystemOrderStudy(store, grades, settings, corpus, features, scope)
         self.active_learning = learning = ActiveLearning(
             store, directory, self.id, settings, corpus, features, scope, order
@@ -139,7 +139,7 @@ class Campaign:
         self.pools = Pools(store, settings, corpus, assignments)
         self.clicks = ClickLogs(store, directory, self.title)
         self.training_data = TrainingData(store, directory, self.title, grades, settings, corpus, tasks, qrels)
-        self.overview = Overview(store, self.title, grades, settings, progress, budget, tasks, topics)
+        self.overview = Overview(store, self.title, grades, settings, progress, budget, tasks, topics, order)
         self.export = Exporter(store, directory, view, tasks, qrels, agreement)
         self.collection_card = card = CollectionCard(
             store, self.title, grades, settings, corpus, progress, tasks, qrels, agreement, recall, topics

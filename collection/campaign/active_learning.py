@@ -20,7 +20,7 @@ from collection.campaign.features import Features
 from collection.campaign.loop_round import ExplainableRound, LoopRound, TopicRankings
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.settings import Settings
-from collection.campaign.system_order import SystemOrderStudy
+from collection.campaign.system_order import DecisivePairs, SystemOrderStudy
 from collection.campaign.topic_ledger import build_topic_ledger, reduce_to_documents
 from collection.records import Run
 from collection.stopping import Ledger
@@ -87,7 +87,7 @@ class ActiveLearning:
             ranking = training_round.train_and_rank(space, judged, grades, settings.recipe(), seed, count, passed)
             usual = "start" if ranking.model is None else "loop"
         elif settings.by_system_order:
-            decisive = self.system_order.choose(seed_of(self.campaign_id))
+            decisive = self.decisive_pairs() or DecisivePairs([], [])
             found = self.loop_scope.rows_of(ids := decisive.of_topic(query_id))
             rows, topics = np.array([found[doc_id] for doc_id in ids], dtype=np.int64), decisive.topics
             ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
@@ -108,7 +108,7 @@ class ActiveLearning:
             left,
             seed_of(self.campaign_id, query_id, model_round, "draws"),
             run=settings.draws_after,
-            share=1.0 if draws_alone else settings.control,
+            share=1.0 if draws_alone else settings.share_of_draws,
             turns=topic.from_loop,
         )
         names = self.store.corpus.doc_ids([c.row for c in chosen])
@@ -131,6 +131,10 @@ class ActiveLearning:
             stop,
         )
         return ExplainableRound(made, space, ranking)
+
+    def decisive_pairs(self) -> DecisivePairs | None:
+        """Return the pairs of :meth:`.SystemOrderStudy.choose`; None unless the settings ask for decisive pairs."""
+        return self.system_order.choose(seed_of(self.campaign_id)) if self.settings.loop().by_system_order else None
 
     def _find_stop(self, query_id: str, judgements: pd.DataFrame) -> tuple[calibration_record.RuleStop | None, bool]:
         """Return why a topic ends with these judgements, and whether it only draws random documents from now on.

@@ -70,8 +70,8 @@ class Assignments:
     def workload(self, **changes: Any) -> Workload:
         """Count the judgements that the pool needs under the settings with these changes; nothing is written.
 
-        As :meth:`.Progress.topics` counts them: a loop over the whole collection has no number of judgements, and a
-        closed topic needs none.
+        As :meth:`.Progress.topics` counts them: a loop over the whole collection or with a budget has no number of
+        judgements, and a closed topic needs none.
         """
         pool = self._wanted_by(self._with(changes))
         log = self.judgement_log.judgements()

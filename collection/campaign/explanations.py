@@ -63,8 +63,8 @@ class Explanations:
         settings = self.settings.loop()
         if settings.explain == "nothing" or self.settings.mode(query_id) not in LOOPING:
             return "", ""
-        draws = "; some are drawn at random" if settings.control else ""
-        if not settings.control and settings.draws_after != 0:
+        draws = "; some are drawn at random" if settings.share_of_draws else ""
+        if not settings.share_of_draws and settings.draws_after != 0:
             draws = "; some may be drawn at random"
         if settings.by_system_order:
             return f"The next documents are those that best tell the systems apart{draws}.", ""

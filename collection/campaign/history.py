@@ -12,7 +12,7 @@ import pandas as pd
 
 from collection import clock
 from collection.annotator_agreement import judging_time
-from collection.campaign.progress import Progress, standing_in_scope
+from collection.campaign.progress import Progress
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError, UnknownNameError
@@ -209,13 +209,7 @@ class JudgingHistory:
         """Count the judgements that each topic needs of the annotator, and all topics; None: a loop over everything."""
         changed = self.store.history.last_topic(annotator)
         done, goal = self.progress.totals(annotator, changed)
-        scopes = self.settings.modes_and_closed()
-        standings = {
-            q: standing_in_scope(*scopes[q], of) for q, of in self.progress.standings(annotator, changed).items()
-        }
-        standings |= {
-            q: self.progress.standing(q, annotator) for q in self.store.assignments.calibration_left(annotator)
-        }
+        standings = self.progress.of_topics(annotator, changed)
         left = {q: None if of is None else max(of - judged, 0) for q, (judged, of) in standings.items()}
         return left, None if goal is None else max(goal - done, 0)
 

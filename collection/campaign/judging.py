@@ -21,6 +21,7 @@ from collection.campaign.loop_settings import IN_POOL, LOOPING
 from collection.campaign.progress import Progress
 from collection.campaign.results import Feedback, JudgeResult, NextPairs, Refused
 from collection.campaign.settings import Settings
+from collection.campaign.system_order import DecisivePairs
 from collection.errors import JudgementError
 from collection.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
 from collection.store import Pair, Selection, Store
@@ -110,12 +111,29 @@ class Judging:
         return self._from_loop(annotator, query_id, length, holding, at, made, release=alone and not holding)
 
     def topic_with_work(
-        self, annotator: str, after: str | None = None, exclude: Sequence[str] = (), among: Sequence[str] = ()
+        self,
+        annotator: str,
+        after: str | None = None,
+        exclude: Sequence[str] = (),
+        among: Sequence[str] = (),
+        *,
+        wait: bool = True,
     ) -> str | None:
         """Find a topic that has documents for the annotator now, or return None.
 
         Starts behind the topic `after`, which is excluded itself; or takes the first of the topics `among`, if any.
         Calibration topics come first.
+
+        Parameters
+        ----------
+        wait
+            Choose decisive pairs, if these are judged and not chosen already, and find only topics that have some; the
+            most decisive one comes first. If False, a topic of `among` that has unjudged documents is found.
+
+        Raises
+        ------
+        CampaignError
+            As for :meth:`.SystemOrderStudy.choose`.
         """
         if first := self.store.assignments.calibration_left(annotator):
             return next((query_id for query_id in first if query_id not in {*exclude, after}), None)
@@ -124,8 +142,12 @@ class Judging:
         in_order = self.calibration_topics.put_first(mine[start:] + mine[:start])  # may close topics
         modes = self.settings.modes()
         standings = self.progress.standings(annotator, None)
+        looping = LOOPING & set(modes.values())
+        decisive = self.active_learning.decisive_pairs() if wait and looping and not among else None
         if among:
             in_order = [query_id for query_id in among if query_id in mine]
+        elif decisive is not None:
+            in_order = sorted(in_order, key=decisive.rank_topic)
         for query_id in in_order:
             if query_id in {*exclude, after} or modes[query_id] == "closed":
                 continue
@@ -133,15 +155,17 @@ class Judging:
             pooled = modes[query_id] not in ("loop", "loop-in-pool") and done < pool
             if pooled and assignment.next_pairs(self.demand.candidates(query_id, annotator, at)):
                 return query_id
-            if modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, at):
+            if modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, at, decisive):
                 return query_id
         return None
 
-    def _loop_has_work(self, query_id: str, annotator: str, at: float) -> bool:
+    def _loop_has_work(self, query_id: str, annotator: str, at: float, decisive: DecisivePairs | None) -> bool:
         """Tell whether a topic's loop needs second opinions, or has unjudged documents within the budgets."""
         if self._second_opinions(query_id, annotator, at, 1):
             return True
         rows = self.loop_scope.loop_rows()[query_id]
+        if decisive is not None:
+            rows = np.intersect1d(rows, list(self.loop_scope.rows_of(decisive.of_topic(query_id)).values()))
         taken = np.isin(self.store.queue.unavailable_rows(query_id, at, annotator), rows)  # not labels from elsewhere
         return len(rows) > int(taken.sum()) and self.budget.room(query_id, annotator) != 0
 

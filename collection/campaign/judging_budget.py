@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,7 @@ from collection import clock
 from collection.campaign.calibration_record import pending_topics
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import LOOPING
-from collection.campaign.results import BudgetState
+from collection.campaign.results import BudgetLeft, BudgetState
 from collection.campaign.settings import Settings
 from collection.store import Store
 
@@ -109,6 +109,30 @@ class JudgingBudget:
                 counts[query_id] = len(judged) - int(np.isin(judged, rows[query_id]).sum())
             self._outside = (rows, logged, counts)
         return counts
+
+    def limited_topics(self) -> list[str] | None:
+        """Return the topics in a loop, without calibration topics, which no budget limits; None without a budget."""
+        settings, pending = self.settings.loop(), pending_topics(self.store)
+        if not (settings.budget or settings.topic_budget):
+            return None
+        return [q for q, mode in self.settings.modes().items() if mode in LOOPING and q not in pending]
+
+    def left(self, known: Mapping[str, int] | None = None) -> BudgetLeft | None:
+        """Return how many documents may still be judged, whoever holds them; None without a budget.
+
+        `known` are numbers of judged documents by topic, which take the place of counted ones.
+        """
+        settings, limited = self.settings.loop(), self.limited_topics()
+        if limited is None:
+            return None
+        judged = self.store.queue.count_taken_by_topic(math.inf) | dict(known or {})
+        most = self.most_in_loop()
+        if settings.budget:
+            given = self._shares(judged)
+            most = {query_id: min(number, given[query_id]) for query_id, number in most.items()}
+        topics = {query_id: max(most[query_id] - judged.get(query_id, 0), 0) for query_id in limited}
+        rest = max(settings.budget - sum(judged.values()), 0) if settings.budget else math.inf
+        return BudgetLeft(topics, int(min(sum(topics.values()), rest)))
 
     def state(self) -> BudgetState:
         """Return how much of the budgets is used."""

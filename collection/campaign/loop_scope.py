@@ -15,6 +15,14 @@ from collection.campaign.settings import Settings
 from collection.store import Store
 
 
+def first_documents(frame: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """Return the rows of a run (:data:`collection.frames.RUN`) down to a depth, in the order of measures or as listed.
+
+    Measures order equal scores by document id, and pools as the run lists them: with both, no pooled pair is missing.
+    """
+    return frame[(frame["rank"] <= depth) | (frame["listed"] <= depth)]
+
+
 @dataclass(eq=False)
 class LoopScope:
     """The documents that belong to a topic, and those that its loop may offer."""
@@ -48,7 +56,7 @@ class LoopScope:
         """Return the matrix rows of the runs' documents by topic, of those that the settings can select."""
         frames = [run.frame for run in self.corpus.runs()]
         if settings.by_system_order:
-            frames = [frame[frame["rank"] <= settings.depth] for frame in frames]
+            frames = [first_documents(frame, settings.depth) for frame in frames]
         pairs = [frame[["query_id", "doc_id"]].astype("str") for frame in frames]
         if not pairs:
             return {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
 
 from collection import pooling
 from collection.active_learning import training_round
@@ -37,6 +37,12 @@ MODEL = "model"
 DECISIVE = "decisive"
 """Value of `by` for the pairs that best tell systems apart, across all topics."""
 
+OF_MODEL = ("learner", "grades", "presumed", "evidence")
+"""Settings that only a model reads."""
+
+OF_RECALL = ("run", "control", "target", "confidence", "topic_budget")
+"""Settings that have no effect on decisive pairs."""
+
 ExplanationLevel = Literal["terms", "terms and runs", "nothing"]
 
 
@@ -65,10 +71,10 @@ class LoopSettings:
         "model"; "decisive" (:class:`.SystemOrderStudy`); or the name of an adaptive pooling strategy, which ranks
         documents of the runs without reading texts.
     measure
-        The measure by which "decisive" orders systems: one of grades alone, with a cut-off.
+        The measure that orders systems, for "decisive" and :class:`.SystemOrderStudy`: of grades, with a cut-off.
     budget, topic_budget
         Number of judged documents, of all topics or of each, after which a loop ends; 0: unlimited.
-        Second opinions, and documents on screen by then, come on top.
+        Second opinions, and documents on screen by then, come on top. "decisive" has no budget for each topic.
 
     Examples
     --------
@@ -130,6 +136,16 @@ class LoopSettings:
         return self.by == MODEL
 
     @property
+    def in_use(self) -> dict[str, Any]:
+        """The settings that have an effect with this `by`, by name.
+
+        >>> sorted(LoopSettings(by="decisive").in_use)
+        ['budget', 'by', 'explain', 'level', 'measure', 'mode']
+        """
+        unused = (() if self.by_model else OF_MODEL) + (OF_RECALL if self.by_system_order else ())
+        return {name: value for name, value in asdict(self).items() if name not in unused}
+
+    @property
     def depth(self) -> int:
         """The cut-off of `measure`; InputError if it has none or reads more than grades."""
         from collection.comparison.evaluation import cutoff_of
@@ -143,7 +159,12 @@ class LoopSettings:
     @property
     def draws_after(self) -> int | None:
         """`run` as :func:`collection.active_learning.training_round.build_queue` takes it."""
-        return 0 if self.run is None and not self.by_model else self.run
+        return 0 if self.by_system_order or (self.run is None and not self.by_model) else self.run
+
+    @property
+    def share_of_draws(self) -> float:
+        """`control`, or 0 with decisive pairs, which include a random sample of their own."""
+        return 0.0 if self.by_system_order else self.control
 
 
 def describe_mode(mode: str, by: str) -> str:

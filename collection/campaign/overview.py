@@ -14,6 +14,7 @@ from collection.campaign.loop_settings import LOOPING
 from collection.campaign.progress import Progress
 from collection.campaign.results import NextStep
 from collection.campaign.settings import Settings
+from collection.campaign.system_order import SystemOrderStudy
 from collection.campaign.topic_tasks import TopicTasks
 from collection.phrases import count, join, plural
 from collection.preferences import choices
@@ -43,14 +44,18 @@ class Overview:
     budget: JudgingBudget
     topic_tasks: TopicTasks
     calibration_topics: CalibrationTopics
+    system_order: SystemOrderStudy
 
     def status(self) -> dict[str, Any]:
         """Return the summary of `cleverdon status` and the Overview page, as plain data.
 
         Sums of :meth:`.Progress.topics` have the same names, except that ``left`` is ``remaining``; ``outside_pool``
-        counts judged pairs outside the pool. ``recall_across_topics`` is missing without calibration topics.
+        counts judged pairs outside the pool. ``recall_across_topics`` is missing without calibration topics,
+        ``budget_left`` (pairs) without a budget or a topic in a loop, and ``system_order`` (what it advised last)
+        unless decisive pairs are judged and it was asked.
         """
         progress = self.progress.topics()
+        left = self.budget.left()
         annotators = self.store.judgements.annotators()
         progress = sort_naturally(progress)
         per_topic = progress.astype(object).where(progress.notna(), None).to_dict("records")
@@ -65,6 +70,8 @@ class Overview:
             "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.corpus.missing_documents()),
             "budget": self.budget.state().words,
+            **({"budget_left": left.total} if left and left.topics else {}),
+            **({"system_order": advice.sentence} if (advice := self.system_order.last_advice()) else {}),
             **({"recall_across_topics": across} if (across := self.calibration_topics.state().summary) else {}),
             "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
@@ -121,9 +128,17 @@ class Overview:
         until = "until Recall advises to stop"
         if record is not None:
             until = "to the end, calibration topics first" if record.pending else "until the stopping rule closes them"
+        left, advice = self.budget.left(), self.system_order.last_advice()
+        budget = f" The judgement budget has {count(left.total, 'pair')} left." if left and left.total else ""
+        went_on = f" At {count(advice.judged, 'judged pair')} it advised to go on." if advice else ""
         used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
         steps = [
             (not counts["topics"], "import", f"Import {absent}."),
+            (
+                advice and advice.stop and decisive,
+                "order",
+                f"{advice.sentence if advice else ''} To end judging, close the topics (page Loop).{held}",
+            ),
             (
                 used_up and decisive,
                 "loop",
@@ -134,12 +149,12 @@ class Overview:
             (
                 decisive and counts["documents"] and counts["runs"],
                 "judge",
-                f"Judge pairs of {count(decisive, 'topic')} until System order advises to stop.{held}",
+                f"Judge pairs of {count(decisive, 'topic')} until System order advises to stop.{went_on}{budget}{held}",
             ),
             (
                 in_loop and counts["documents"],
                 "judge",
-                f"Judge {count(in_loop, 'topic')} in the loop {until}{others}.{held}",
+                f"Judge {count(in_loop, 'topic')} in the loop {until}{others}.{budget}{held}",
             ),
             (
                 not counts["pool"] and not counts["runs"] and counts["judgements"],

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pandas as pd
 
+from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.loop_settings import EVERYWHERE
 from collection.campaign.settings import Settings
 from collection.store import Store
@@ -23,7 +25,7 @@ OTHERS_AFTER = 10.0
 
 
 class Standing(NamedTuple):
-    """Pairs that need no judgement by an annotator, and all pairs; the goal is None in a loop over everything."""
+    """Pairs that need no judgement by an annotator, and all pairs; the goal is None where a topic has no own number."""
 
     done: int
     goal: int | None
@@ -59,6 +61,7 @@ class Progress:
 
     store: Store
     settings: Settings
+    budget: JudgingBudget
     _counted: dict[str, _Standings] = field(default_factory=dict, init=False)
 
     def counts(self) -> dict[str, int]:
@@ -68,15 +71,15 @@ class Progress:
     def standing(self, query_id: str, annotator: str) -> Standing:
         """Count the pairs of a topic that need no judgement by an annotator, and all pairs.
 
-        Pairs without a text are left out. In a loop over the whole collection: judged pairs, and None. Only the
-        calibration set counts until it is judged, and in topics that are not assigned to the annotator.
+        Pairs without a text are left out. In a loop over the whole collection: judged pairs, and None; in one with a
+        budget None, too, since :meth:`totals` has what the budget allows. Only the calibration set counts until it is
+        judged, and in topics that are not assigned to the annotator.
         """
         left = self.store.assignments.calibration_left(annotator)
         if query_id in left or not self.store.assignments.is_for(query_id, annotator):
             count = len(self.store.assignments.calibration_ids(query_id))
             return Standing(count - left.get(query_id, 0), count)
-        scope, is_closed = self.settings.modes_and_closed()[query_id]
-        return standing_in_scope(scope, is_closed, self.store.assignments.standing_for(query_id, annotator))
+        return self._in_scope({query_id: self.store.assignments.standing_for(query_id, annotator)})[query_id]
 
     def topics_for(self, annotator: str) -> list[str]:
         """Return the topics that an annotator judges, if only for the calibration set."""
@@ -88,10 +91,14 @@ class Progress:
 
         ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs in the topic's scope: the pool, or in a
         loop over the whole collection all pairs), ``judged_in_pool``, ``cannot_judge`` (of ``judged``), ``made`` and
-        ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole collection; equal in a
-        closed topic), ``left`` (``goal`` - ``made``), ``waiting`` (of ``left``: the text is missing),
-        ``without_text`` (unjudged pooled pairs whose text is missing).
+        ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole collection, and in one
+        with a budget while pairs with a text are left; equal in a closed topic), ``left`` (``goal`` - ``made``),
+        ``waiting`` (of ``left``: the text is missing), ``without_text`` (unjudged pooled pairs whose text is missing).
         """
+        return self._count_topics(query_id, self.budget.limited_topics() or [])
+
+    def _count_topics(self, query_id: str | None, limited: Collection[str]) -> pd.DataFrame:
+        """Return :meth:`topics`; a budget limits what is judged of the topics `limited`."""
         frame = self.store.judgements.progress(query_id)
         scopes = self.settings.modes_and_closed()
         frame["mode"] = frame["query_id"].map(self.settings.modes())
@@ -100,7 +107,8 @@ class Progress:
         frame["judged_in_pool"] = frame["judged"]
         frame["judged"] += frame["elsewhere"].where(everywhere, 0)
         frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere, 0)
-        endless = everywhere & ~closed
+        free = frame["wanted"] - frame["made"] - frame["waiting"] > 0
+        endless = (everywhere & ~closed) | (free & frame["query_id"].isin(limited))
         frame["made"] = frame["made"].astype("Int64").mask(endless)
         frame["goal"] = frame["wanted"].astype("Int64").mask(endless).mask(closed, frame["made"])
         frame["left"] = frame["goal"] - frame["made"]
@@ -109,7 +117,7 @@ class Progress:
 
     def finished(self, *, closed_early: bool = True) -> set[str]:
         """Topics whose pool is completely judged, and with `closed_early` those that were closed before."""
-        topics = self.topics()
+        topics = self._count_topics(None, [])
         done = ((topics["goal"] > 0) & (topics["made"] >= topics["goal"])).fillna(False)
         closed = topics["mode"] == "closed"
         done = done | closed if closed_early else done & (~closed | (topics["judged_in_pool"] >= topics["pool"]))
@@ -121,24 +129,63 @@ class Progress:
         numbers = self._counted[annotator].topics.get(query_id)
         if numbers is None or query_id in self.store.assignments.calibration_left(annotator):
             return AnnotatorStanding(self.standing(query_id, annotator), totals)
-        return AnnotatorStanding(standing_in_scope(*self.settings.modes_and_closed()[query_id], numbers), totals)
+        return AnnotatorStanding(self._in_scope({query_id: numbers})[query_id], totals)
+
+    def of_topics(self, annotator: str, changed: str | None = None) -> dict[str, Standing]:
+        """Return :meth:`standing` of each topic of an annotator from the cache; `changed` as for :meth:`totals`."""
+        mine = self._in_scope(self.standings(annotator, changed))
+        return mine | {q: self.standing(q, annotator) for q in self.store.assignments.calibration_left(annotator)}
+
+    def _in_scope(self, numbers: Mapping[str, tuple[int, int, int]]) -> dict[str, Standing]:
+        """Return :meth:`standing` from the numbers of :meth:`standings`."""
+        scopes, limited = self.settings.modes_and_closed(), self.budget.limited_topics() or []
+        found = {query_id: _standing_in_scope(*scopes[query_id], of) for query_id, of in numbers.items()}
+        limited = [query_id for query_id in limited if query_id in found]
+        return found | {query_id: Standing(found[query_id].done, None) for query_id in limited}
 
     def totals(self, annotator: str, changed: str | None = None) -> Standing:
-        """Return the sums of :meth:`standing` over an annotator's topics; None as goal with a loop over everything.
+        """Return the sums over an annotator's topics; None as goal with a loop over everything without a budget.
 
+        With a budget, the goal of the topics in a loop is what is judged and what the budget still allows.
         Calibration pairs of other topics count as well, so that the goal stays the same while the set is judged. The
         topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
         """
-        scopes = self.settings.modes_and_closed()
-        mine = {q: standing_in_scope(*scopes[q], numbers) for q, numbers in self.standings(annotator, changed).items()}
+        scopes, numbers = self.settings.modes_and_closed(), self.standings(annotator, changed)
+        mine = {q: _standing_in_scope(*scopes[q], of) for q, of in numbers.items()}
+        within_budget = self._limit(mine, numbers, [q for q, (scope, _) in scopes.items() if scope == "pool-then-loop"])
         total = sum(done for done, _ in mine.values())
-        goal = sum(of or 0 for _, of in mine.values())
+        goal = sum(of or 0 for _, of in mine.values()) + within_budget
         for query_id, is_counted, is_judged in self.store.assignments.calibration_standing(annotator):
             scope, is_closed = scopes[query_id]
             if not (is_counted or (query_id in mine and scope in EVERYWHERE)):
                 total += is_judged
                 goal += is_judged or not is_closed
         return Standing(total, None if any(of is None for _, of in mine.values()) else goal)
+
+    def _limit(
+        self, mine: dict[str, Standing], numbers: Mapping[str, tuple[int, int, int]], pool_first: Collection[str]
+    ) -> int:
+        """Reduce the goals of topics with a budget to judged documents, and return what the budget allows in addition.
+
+        What is judged still needs second opinions: all judged documents of a pool that are not done, with the few that
+        were judged outside the pool. A pool that comes before the loop is judged whatever the budget.
+        """
+        left = self.budget.left({query_id: judged for query_id, (_, _, judged) in numbers.items()})
+        if left is None:
+            return 0
+        several, more, pooled = self.settings.assignment().annotators > 1, 0, 0
+        for query_id in mine.keys() & left.topics.keys():
+            (done, goal), room = mine[query_id], left.topics[query_id]
+            second = 0
+            if goal is not None:
+                second = min(numbers[query_id][2] - done, goal - done) if several else 0
+                room = min(room, goal - done - second)
+            elif query_id in pool_first:
+                waiting = numbers[query_id][0] - numbers[query_id][1]
+                room, pooled = max(room, waiting), pooled + waiting
+            mine[query_id] = Standing(done, done + second)
+            more += room
+        return max(min(more, left.total), pooled)
 
     def standings(self, annotator: str, changed: str | None) -> dict[str, tuple[int, int, int]]:
         """Return for each topic of an annotator the numbers of pooled pairs, those that are done, and judged pairs.
@@ -172,7 +219,7 @@ class Progress:
         return known.topics[query_id][0], len(known.done), len(known.judged)
 
 
-def standing_in_scope(scope: str, is_closed: bool, numbers: tuple[int, int, int]) -> Standing:
+def _standing_in_scope(scope: str, is_closed: bool, numbers: tuple[int, int, int]) -> Standing:
     """Return done and goal in a scope, from the numbers of pooled pairs, those that are done, and judged pairs."""
     pool, done, everywhere = numbers
     if scope in EVERYWHERE:

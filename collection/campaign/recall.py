@@ -315,7 +315,7 @@ def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mod
     if mode in ("pool", "random"):
         far = f"{ledger.judged:,} of {count(ledger.size, 'document')} in the pool {plural(ledger.judged, 'is', 'are')}"
         return f"{far} judged, so {goal} recall is not guaranteed yet.{outside}", "judge the pool"
-    if settings.draws_after == 0 and settings.control == 0:
+    if settings.draws_after == 0 and settings.share_of_draws == 0:
         more = "more " if len(ledger.draws) else ""
         without = f"No recall can be guaranteed without {more}random draws"
         other_aim = f"{goal} recall is not guaranteed: decisive pairs do not aim at recall.{outside}"

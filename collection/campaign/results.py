@@ -109,6 +109,18 @@ class Workload(NamedTuple):
     made: int
 
 
+class BudgetLeft(NamedTuple):
+    """Documents that the loop's budgets still allow.
+
+    `topics` has the topics in a loop, without calibration topics, which no budget limits; their numbers may share the
+    budget of all topics.
+    """
+
+    topics: dict[str, int]
+    total: int
+    """Of all these topics together."""
+
+
 class BudgetState(NamedTuple):
     """Use of the loop's judgement budgets, of all topics together and of each; 0 is unlimited.
 

@@ -97,6 +97,11 @@ class Settings:
             raise InputError(
                 f"level: expected a grade of this campaign above 0 ({self.grades}), found {settings.level}"
             )
+        if settings.by_system_order and settings.topic_budget:
+            raise InputError(
+                "topic_budget: expected 0 with decisive pairs, which spend one budget across all topics, found "
+                f"{settings.topic_budget:,}; set it to 0, and use the budget of all topics"
+            )
         self.store.settings.put("loop", asdict(settings))
         return settings
 

@@ -16,12 +16,13 @@ from collection import adjudication, clock, estimation
 from collection.active_learning.training_round import topic_text
 from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
-from collection.campaign.loop_scope import LoopScope
+from collection.campaign.loop_scope import LoopScope, first_documents
 from collection.campaign.loop_settings import IN_POOL
 from collection.campaign.settings import Settings
 from collection.comparison import SystemOrder
 from collection.errors import CampaignError
 from collection.expected_judgements import Pairs, choose_decisive, describe
+from collection.phrases import count
 from collection.records import GradeScale, Run
 from collection.store import Store
 
@@ -36,6 +37,9 @@ CHOSEN_EVERY = 10
 
 DRAWS = 400
 """Draws of the unjudged grades that tell how sure the order is."""
+
+ADVICE = "system_order"
+"""Name of the setting that has the latest advice."""
 
 PAIR = ["query_id", "doc_id"]
 
@@ -55,6 +59,27 @@ class DecisivePairs(NamedTuple):
     def topics(self) -> tuple[str, ...]:
         """The topics, most decisive first."""
         return tuple(dict.fromkeys(self.query_ids))
+
+    def rank_topic(self, query_id: str) -> int:
+        """Return the place of a topic in :attr:`topics`, from 0; their number for others."""
+        topics = self.topics
+        return topics.index(query_id) if query_id in topics else len(topics)
+
+
+class LastAdvice(NamedTuple):
+    """What the latest assessment said, and of how many judged pairs."""
+
+    judged: int
+    since: int
+    """Entries of the log since then."""
+    stop: bool
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """The advice, and what it is based on."""
+        later = f" ({count(self.since, 'log entry', 'log entries')} since then)" if self.since else ""
+        return f"System order, at {count(self.judged, 'judged pair')}{later}: {self.reason}"
 
 
 @dataclass(eq=False)
@@ -153,6 +178,24 @@ class SystemOrderStudy:
             unavailable=int((np.isnan(grades) & ~self._available(pairs.frame, judgements)).sum()),
         )
 
+    def keep_advice(self, found: SystemOrder) -> None:
+        """Store what :meth:`assess` has just said, for :meth:`last_advice`."""
+        logged = self.store.judgements.versions()[1]
+        advice = LastAdvice(found.estimates.pool.judged, logged, found.stop, found.reason)._asdict()
+        advice["made_of"] = self._compared()
+        if self.store.settings.get(ADVICE) != advice:
+            self.store.settings.put(ADVICE, advice)
+
+    def last_advice(self) -> LastAdvice | None:
+        """Return the advice kept last; None without decisive pairs, or if measure or runs were others."""
+        kept = self.store.settings.get(ADVICE)
+        if kept is None or not self.settings.loop().by_system_order or kept.pop("made_of") != self._compared():
+            return None
+        return LastAdvice(**kept | {"since": self.store.judgements.versions()[1] - kept["since"]})
+
+    def _compared(self) -> list[str]:
+        return [self.settings.loop().measure, self.store.corpus.runs_signature()]
+
     def cache_key(self) -> str:
         """Cache key of :meth:`assess`, which changes with anything that it reads."""
         log, loop = self.store.judgements.versions(), self.settings.loop()
@@ -181,7 +224,7 @@ class SystemOrderStudy:
         self, graded: pd.Index, modes: Mapping[str, str], depth: int, vectors: Vectors | None
     ) -> tuple[pd.Index, Pairs]:
         """Describe the pairs that may be judged, which are returned too, and graded ones."""
-        runs = [Run(run.name, run.frame[run.frame["rank"] <= depth]) for run in self.corpus.runs()]
+        runs = [Run(run.name, first_documents(run.frame, depth)) for run in self.corpus.runs()]
         if len(runs) < 2:
             raise CampaignError(
                 f"an order of systems needs at least 2 runs, found {len(runs)}; import some with "

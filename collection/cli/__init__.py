@@ -38,7 +38,7 @@ from collection.cli import (
 from collection.cli.help import Group
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, expand_folders
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import count
+from collection.phrases import count, plural
 
 if TYPE_CHECKING:
     from collection.campaign.results import ImportReport
@@ -166,10 +166,12 @@ def status(directory: Path, form: str) -> None:
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs")
         preferences.print_decisions(state["decisions"])
     else:
-        # A loop over the whole collection has no number of pairs left.
+        # A loop over the whole collection or with a budget has no number of pooled pairs left.
         only_loops = state["in_loop"] == len(per_topic) > 0
         left = several if only_loops else f"{several}, {state['remaining']:,} left"
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}")
+    if "budget_left" in state:
+        echo(f"  {'budget':<12}{state['budget_left']:>10,} {plural(state['budget_left'], 'pair')} left")
     if state["outside_pool"]:
         echo(f"  {count(state['outside_pool'], 'judged pair')} outside the pool")
     if missing := missing_texts(t["without_text"] for t in per_topic):
@@ -177,8 +179,9 @@ def status(directory: Path, form: str) -> None:
     elif state["missing_documents"]:
         missing = count(state["missing_documents"], "pooled document has", "pooled documents have")
         echo(f"  {missing} no text. List the ids with `cleverdon export {directory} --missing-documents FILE`.")
-    if across := state.get("recall_across_topics"):
-        echo(f"  {across}")
+    for name in ("recall_across_topics", "system_order"):
+        if name in state:
+            echo(f"  {state[name]}")
     if per_topic and not state["decisions"]:
         echo()
         columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")

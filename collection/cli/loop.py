@@ -99,15 +99,14 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     """Show or change how the next document is chosen.
 
     Without options, shows the settings and the mode of each topic. Topics in the loop share --budget equally; what a
-    topic cannot use goes to the others; with --by decisive, the campaign spends it across topics.
+    topic cannot use goes to the others; with --by decisive, the campaign spends it across topics, and --topic-budget
+    cannot be set. Only settings that have an effect are shown.
 
     For example:
       cleverdon loop DIR --mode pool-then-loop --target 0.9
       cleverdon loop DIR --by decisive --budget 500
       cleverdon loop DIR --topic 301 --topic 302 --mode closed
     """
-    from dataclasses import asdict
-
     from collection.campaign import Campaign
     from collection.campaign.loop_settings import DECISIVE, LOOPING, MODES, describe_mode
 
@@ -128,7 +127,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
             campaign.settings.set_loop(topics=list(topics) or None, **given)
         elif topics:
             raise click.UsageError("--topic needs --mode")
-        settings = asdict(campaign.settings.loop())
+        settings = campaign.settings.loop().in_use
         modes = campaign.settings.modes()
         used_up = campaign.budget.state().words
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
@@ -139,13 +138,15 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     ]
     print_table(["topics", "mode", "annotators judge", "ids"], named)
     echo()
-    row = settings.pop("run")
-    unlimited = {name: settings[name] or "unlimited" for name in ("budget", "topic_budget")}
-    print_settings(settings | unlimited | {"row": "auto" if row is None else row})
+    budgets = {name: settings[name] for name in ("budget", "topic_budget") if name in settings}
+    if "run" in settings:
+        row = settings.pop("run")
+        settings["row"] = "auto" if row is None else row
+    print_settings(settings | {name: number or "unlimited" for name, number in budgets.items()})
     print_notices(notices)
     if used_up:
         echo(f"\n{used_up}")
-    elif (settings["budget"] or settings["topic_budget"]) and not LOOPING & set(modes.values()):
+    elif any(budgets.values()) and not LOOPING & set(modes.values()):
         print_notices(["no topic is in the loop: budgets need --mode loop, loop-in-pool or pool-then-loop"])
 
 

@@ -30,6 +30,7 @@ def order(directory: Path, target: float, confidence: float, form: str) -> None:
 
     with Campaign(directory) as campaign, progress_line("estimating unjudged grades"):
         found = campaign.system_order.assess(target=target, confidence=confidence)
+        campaign.system_order.keep_advice(found)
     pairs, pool = found.pairs, found.estimates.pool
     if form == "json":
         facts = {"stop": found.stop, "reason": found.reason, "tau": found.tau, "lowest_tau": found.lowest_tau}

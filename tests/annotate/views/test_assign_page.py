@@ -117,10 +117,7 @@ def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], peop
     app.number_input(key="annotators").set_value(2).run()
     assert not figures(app)
     (text,) = [text.value for text in app.markdown if "in a loop" in text.value]
-    assert text == (
-        "1 judgement made so far. 2 of 2 topics are in a loop over the whole collection, "
-        "without a fixed number of judgements."
-    )
+    assert text == ("1 judgement made so far. 2 of 2 topics are in a loop without a fixed number of judgements.")
     people.settings.set_loop(topics=["2"], mode="pool")
     assert figures(opened(people, "assign.py"))["Judgements needed"] == "3"
 

@@ -184,3 +184,87 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
         app.switch_page("views/loop.py").run()
         assert words in app.warning[0].value.replace("\\", "")
         assert "2 of 2 pairs judged." in [element.value for element in app.caption]
+
+
+@pytest.mark.parametrize("by", ["model", "mtf", "decisive"])
+@pytest.mark.parametrize("mode", ["loop", "loop-in-pool"])
+@pytest.mark.slow
+def test_what_is_left_follows_the_budget(tmp_path: Path, by: str, mode: str) -> None:
+    with made(tmp_path, texts=TEXTS, by=by, mode=mode, budget=5, measure="nDCG@5") as campaign:
+        campaign.pools.add("depth", depth=5)  # 12 pairs of topic 1, 4 of topic 2
+        assert campaign.progress.totals("ann") == (0, 5)
+        assert campaign.progress.standing("1", "ann") == (0, None)
+        assert campaign.overview.status()["budget_left"] == 5
+        assert "The judgement budget has 5 pairs left." in campaign.overview.next_step().sentence
+        for doc_id in "ab":
+            judge(campaign, doc_id, leased=False)
+        assert campaign.progress.totals("ann", "1") == (2, 5)
+        assert campaign.history.time("ann").left == 3
+        assert "budget               3 pairs left" in ok("status", campaign.directory)
+        for doc_id in "axy":
+            judge(campaign, doc_id, topic="2", leased=False)
+        with Campaign(campaign.directory) as anew:
+            assert anew.progress.totals("ann") == (5, 5)
+            status = anew.overview.status()
+            assert (status["budget_left"], status["remaining"]) == (0, 0)
+            assert "left" not in status["next"]["sentence"]
+
+
+@pytest.mark.slow
+def test_what_is_left_follows_the_budget_of_each_topic(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", topic_budget=4) as campaign:
+        campaign.pools.add("depth", depth=2)  # 5 pairs of topic 1, 3 of topic 2
+        assert campaign.progress.totals("ann") == (0, 7)
+        assert campaign.budget.left() == ({"1": 4, "2": 3, "3": 0}, 7)
+        campaign.settings.set_loop(topics=["2"], mode="pool")
+        assert campaign.progress.totals("ann") == (0, 7)  # the pool of topic 2, which no budget limits
+        assert campaign.progress.topics().set_index("query_id")["left"].dropna().to_dict() == {"2": 3, "3": 0}
+
+
+@pytest.mark.slow
+def test_a_pool_before_the_loop_is_judged_whatever_the_budget(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", mode="pool-then-loop", budget=10) as campaign:
+        campaign.pools.add("depth", depth=2)  # 5 pairs of topic 1, 3 of topic 2
+        assert campaign.progress.totals("ann") == (0, 10)
+        campaign.settings.set_loop(budget=4)
+        assert campaign.progress.totals("ann") == (0, 8)
+
+
+@pytest.mark.slow
+def test_second_opinions_come_on_top_of_the_budget(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=4) as campaign:
+        campaign.pools.add("depth", depth=2)
+        campaign.assignments.update(annotators=2)
+        for doc_id in "ab":
+            judge(campaign, doc_id, "bob", leased=False)
+        assert campaign.progress.totals("ann") == (0, 4)
+        assert campaign.progress.totals("bob") == (2, 4)
+        for topic, doc_id in (("1", "c"), ("2", "x")):
+            judge(campaign, doc_id, "bob", topic, leased=False)
+        with Campaign(campaign.directory) as anew:
+            assert anew.progress.totals("ann") == (0, 4)
+            assert anew.progress.totals("bob") == (4, 4)
+
+
+@pytest.mark.slow
+def test_a_card_counts_the_budget(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
+        service = JudgingService(campaign.directory)
+        app = Starlette(routes=service.routes(), lifespan=service.lifespan)
+        app.state.service = service
+        with TestClient(app) as client:
+            card = test_loop_routes.Card(client, "ann")
+            judge(campaign, "a", leased=False)
+            progress = card.post("sync", want=0)["progress"]
+            assert (progress["topic"], progress["all"]) == ({"judged": 1, "pool": None}, {"judged": 1, "pool": 6})
+
+
+@pytest.mark.slow
+def test_pages_count_the_budget(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=6) as campaign:
+        campaign.pools.add("depth", depth=5)
+        judge(campaign, "a", leased=False)
+        app = opened(campaign, "overview.py")
+        assert any("1 pair judged, 5 left in the judgement budget." in each.value for each in app.caption)
+        app = opened(campaign, "overview.py", name="bob", role="annotator")
+        assert any("5 of 6 pairs in your topics are left." in each.value for each in app.markdown)

@@ -242,7 +242,7 @@ def test_a_pair_beyond_the_cutoff_leaves_with_its_judgement(tmp_path: Path) -> N
         assert campaign.system_order.assess().estimates.pool.judged == 2
         campaign.judging.judge("ann", "1", "h", undo=True)
         found = campaign.system_order.assess()
-        assert (found.estimates.pool.judged, found.estimates.pool.judged + found.estimates.pool.unjudged) == (1, 10)
+        assert (found.estimates.pool.judged, found.estimates.pool.pairs) == (1, 10)
 
 
 def test_a_page_builds_no_vectors(tmp_path: Path) -> None:
@@ -259,3 +259,87 @@ def test_nothing_is_certain_before_all_is_judged(tmp_path: Path) -> None:
         judge_some(campaign, 9)
         assert campaign.system_order.assess().pairs["probability_better"].between(0.5 / 400, 1 - 0.5 / 400).all()
         assert list(campaign.system_order.assess().values)[2:] == ["estimate", "estimate_low", "estimate_high"]
+
+
+def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
+    with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
+        judge_some(campaign, 3)
+        assert campaign.system_order.last_advice() is None
+        assert "system_order" not in campaign.overview.status()
+        campaign.system_order.keep_advice(campaign.system_order.assess())
+        assert "it advised to go on." in campaign.overview.next_step().sentence
+        found = campaign.system_order.assess(target=0.01, confidence=0.01)
+        assert found.stop
+        ok("order", campaign.directory, "--target", "0.01", "--confidence", "0.01")
+        judge_some(campaign, 1)
+        said = f"System order, at 3 judged pairs (1 log entry since then): {found.reason}"
+        assert campaign.overview.status()["system_order"] == said
+        step = campaign.overview.next_step()
+        assert step == ("order", f"{said} To end judging, close the topics (page Loop).")
+        printed = ok("status", campaign.directory)
+        assert f"  {said}\n" in printed
+        assert f"Next: {step.sentence}\n  cleverdon order {campaign.directory}" in printed
+        assert opened(campaign, "overview.py").button(key="next-step").label == "See the system order"
+        campaign.settings.set_loop(measure="P@3")
+        assert campaign.system_order.last_advice() is None  # it was about another measure
+
+
+def test_decisive_pairs_have_no_budget_for_each_topic(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
+    with made(tmp_path, texts="abcdx", by="mtf", topic_budget=2) as campaign:
+        with pytest.raises(InputError, match="topic_budget: expected 0 with decisive pairs, .* found 2"):
+            campaign.settings.set_loop(by="decisive")
+        assert "set it to 0" in fails("loop", campaign.directory, "--by", "decisive")
+        loop = opened(campaign, "loop.py")
+        assert loop.number_input(key="topic_budget").value == 2
+        loop.selectbox(key="by").set_value("decisive").run()
+        assert "topic_budget" not in {each.key for each in loop.number_input}
+        loop.button(key="save").click().run()
+        settings = campaign.settings.loop()
+        assert (settings.by, settings.topic_budget) == ("decisive", 0)
+
+
+def test_only_settings_with_an_effect_are_shown(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
+    with made(tmp_path, by="decisive", measure="nDCG@3", control=0.5, run=1) as campaign:
+        printed = {line.split()[0] for line in ok("loop", campaign.directory).splitlines() if line.startswith("--")}
+        assert printed == {"--mode", "--level", "--explain", "--by", "--measure", "--budget"}
+        page = opened(campaign, "loop.py")
+        shown = {each.key for kind in ("selectbox", "radio", "number_input", "text_input") for each in page.get(kind)}
+        assert {"mode", "by", "level", "measure", "budget", "explain"} <= shown
+        assert not {"run", "control", "target", "confidence", "topic_budget", "learner", "draws"} & shown
+        judge_everywhere(campaign)
+        assert set(campaign.judgement_log.judgements()["strategy"]) == {"decisive"}  # none is drawn at random
+
+
+def test_every_pair_of_a_depth_pool_is_in_the_order(tmp_path: Path) -> None:
+    # Measures read b before a, whose scores are equal; the pool takes a, which is listed first.
+    (tmp_path / "topics.tsv").write_text("1\tone\n")
+    (tmp_path / "up.run").write_text("1 Q0 a 1 5 up\n1 Q0 b 2 5 up\n")
+    (tmp_path / "down.run").write_text("1 Q0 c 1 5 down\n1 Q0 a 2 4 down\n")
+    with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=sorted(tmp_path.glob("*.run")))
+        assert campaign.pools.add("depth", depth=1).pairs == 2
+        campaign.settings.set_loop(mode="loop-in-pool", by="decisive", measure="nDCG@1")
+        assert sorted(chosen(campaign)) == [("1", "a"), ("1", "c")]
+        assert campaign.budget.most_in_loop() == {"1": 2}
+        judge(campaign, "c", leased=False)
+        assert campaign.system_order.assess().estimates.pool.pairs == 2
+
+
+def test_a_script_finds_only_topics_that_have_selected_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system_order, "BATCH", 1)
+    monkeypatch.setattr(system_order, "CHOSEN_EVERY", 1)
+    with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
+        order: list[tuple[str, str]] = []
+        while topic := campaign.judging.topic_with_work("ann"):
+            (document,) = campaign.judging.next_pairs("ann", topic, 1).documents
+            order.append((topic, document.doc_id))
+            judge(campaign, document.doc_id, "ann", topic)
+        assert sorted(order) == [*(("1", d) for d in "abcilm"), *(("2", d) for d in "axyz")]
+
+
+def test_a_script_goes_by_what_others_hold(tmp_path: Path) -> None:
+    with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
+        for topic in ("1", "2"):
+            assert campaign.judging.next_pairs("bob", topic, 10, alone=False).documents
+        assert campaign.judging.topic_with_work("ann") is None
+        assert campaign.judging.topic_with_work("bob") is not None

@@ -1,0 +1,78 @@
+"""A campaign of decisive pairs in a browser, as a manager runs it: set on the Loop page, judged, assessed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from collection import Campaign
+from tests.annotate.views.test_compare_page import SYSTEMS, TOPICS, write
+from tests.browser.serving import STATE, Serving, choose_page, press, saved, sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
+    """Four systems on eight topics, pooled and not judged."""
+    folder = tmp_path_factory.mktemp("decisive")
+    files = write(folder / "files", SYSTEMS, {q: f"topic {q}" for q in TOPICS})
+    del files["qrels"]
+    with Campaign.create(folder / "campaign", title="Decisive") as campaign:
+        campaign.importer.import_files(**files)
+        campaign.pools.add("depth", depth=5)
+    return (folder / "campaign",)
+
+
+def choose(page: Page, field: str, option: str) -> None:
+    page.get_by_role("combobox", name=field).click()
+    page.get_by_role("option", name=option).click()
+
+
+def judge(page: Page, keys: str) -> None:
+    """Judge what is on screen, and what comes after it in this topic and the next ones."""
+    here = page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")
+    for key in keys:
+        expect(here).not_to_be_empty()
+        before = page.evaluate(f"{STATE}.scope.topic"), here.inner_text()
+        count = page.locator("[data-part=all-count]")
+        made = int(count.inner_text().split()[0])
+        press(page, key, count.filter(has_text=re.compile(rf"^{made + 1} of")))
+        page.wait_for_function(
+            f"([topic, doc]) => {{ const s = {STATE}; return s.scope.topic !== topic || s.units[0]?.id !== doc; }}",
+            arg=list(before),
+        )
+    saved(page)
+
+
+def test_a_decisive_campaign_from_its_settings_to_the_advice(serving: Serving, context: BrowserContext) -> None:
+    page = sign_in(context, serving)
+    page.goto(f"{serving.url}/loop")
+    choose(page, "Default judging mode", "Loop within the pool")
+    choose(page, "Document selection in the loop", "Decisive pairs (order of the systems)")
+    each = page.get_by_role("spinbutton", name="Judgement budget, each topic (0 = unlimited)", include_hidden=True)
+    expect(each).to_have_count(0)
+    budget = page.get_by_role("spinbutton", name="Judgement budget, all topics (0 = unlimited)")
+    budget.fill("12")
+    budget.press("Enter")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("0 of 12 pairs judged.")).to_be_visible()
+
+    choose_page(page, "Judge")
+    expect(page.locator("[data-part=all-count]")).to_have_text("0 of 12")
+    judge(page, "2031")
+    expect(page.locator("[data-part=all-count]")).to_have_text("4 of 12")
+
+    choose_page(page, "System order")
+    advice = page.get_by_role("heading", name=re.compile("^Judging should go on"))
+    expect(advice).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^4 of \d+$"))).to_be_visible()
+    expect(page.locator(".st-key-chart-system-order svg.marks")).to_be_visible()
+    said = advice.inner_text()
+
+    choose_page(page, "Overview")
+    expect(page.get_by_text("4 pairs judged, 8 left in the judgement budget. System order advises")).to_be_visible()
+    expect(page.get_by_text(f"System order, at 4 judged pairs: {said}")).to_be_visible()
