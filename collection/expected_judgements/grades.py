@@ -32,19 +32,22 @@ def number_grades(pairs: Pairs, grades: Floats, levels: Sequence[float]) -> tupl
     return scale, np.where(judged, np.searchsorted(scale, np.where(judged, grades, scale[0])), -1)
 
 
-def draw_grades(pairs: Pairs, posterior: Posterior, draws: int, random: np.random.Generator) -> Ints:
+def draw_grades(
+    pairs: Pairs, posterior: Posterior, draws: int, random: np.random.Generator, *, widening: float = 1.0
+) -> Ints:
     """Draw the grades of all pairs jointly, (N, draws), as numbers in the scale; judged pairs keep their grades.
 
     The pairs of a draw share weights and effects, so that uncertainty about a run or a topic affects all its documents.
+    `widening` multiplies the variance of weights and effects.
     """
     from scipy.special import expit
 
     grades = np.repeat(posterior.numbers[:, None], draws, axis=1)
-    away = posterior.root @ random.standard_normal((len(posterior.root), draws))
+    away = np.sqrt(widening) * posterior.root @ random.standard_normal((len(posterior.root), draws))
     weights = posterior.weights[:, None] + away
     for rows, topic in zip(pairs.members, posterior.topics, strict=True):
         free = posterior.numbers[rows] < 0
-        factor = np.linalg.cholesky(topic.covariance)
+        factor = np.sqrt(widening) * np.linalg.cholesky(topic.covariance)
         effects = factor @ random.standard_normal((len(factor), draws)) - topic.pull @ away + topic.mean[:, None]
         odds = topic.features[free] @ weights + topic.loadings[free] @ effects
         reached = random.random(odds.shape) < expit(odds)

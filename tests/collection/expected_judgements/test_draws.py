@@ -43,6 +43,19 @@ def test_draws_change_only_topics_with_unjudged_pairs(monkeypatch: pytest.Monkey
         assert (values == found[measure]).all()
 
 
+def test_wider_draws_differ_more() -> None:
+    pairs, grades = generated(texts=False)
+    known = np.where(np.arange(len(grades)) % 2, np.nan, grades)
+    spread = [
+        draw_values(pairs, known, MEASURES[:1], levels=LEVELS, draws=200, widening=widening)[MEASURES[0]]
+        .mean(axis=2)
+        .std()
+        for widening in (0.0, 1.0, 2.0)
+    ]
+    # Without any, grades are still drawn: what is known of weights and effects makes no grade certain.
+    assert 0 < spread[0] < spread[1] < spread[2]
+
+
 def test_nothing_is_drawn_from_nothing() -> None:
     pairs, grades = generated(texts=False)
     with pytest.raises(InputError, match="at least one judged pair"):
