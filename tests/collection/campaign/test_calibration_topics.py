@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from collection import Campaign, Judgement
-from collection.campaign import calibration_record, calibration_topics
+from collection.campaign import calibration_closing, calibration_record
 from collection.campaign.calibration_record import RuleStop
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.stopping import Ledger
@@ -269,7 +269,7 @@ def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaig
     assert record is not None
     # As if the rule had been to stop after the first document.
     lax = {**record.chosen, "family": "fixed", "setting": 1.0}
-    calibration_record.write(review.store, calibration_topics.replace(record, chosen=lax))
+    calibration_record.write(review.store, replace(record, chosen=lax))
     review.judging.next_pairs("ann", other, 5)
     assert review.settings.mode(other) == "closed"
     assert review.calibration_topics.state().closed[0].reason == "stop after 1 judgement: reached after 1 judgement"
@@ -317,7 +317,7 @@ def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_rai
         def act(*_: object) -> None:
             raise error
 
-        monkeypatch.setattr(calibration_topics.CalibrationTopics, "_close_stopped", act)  # the last step
+        monkeypatch.setattr(calibration_closing.CalibrationClosing, "close_stopped", act)  # the last step
 
     def judge_last(error: Exception) -> None:
         """Judge the last document and choose the next topic in one transaction, as the judging page does."""
@@ -350,13 +350,13 @@ def test_what_has_not_changed_is_not_counted_again(review: Campaign, monkeypatch
     judge_rest(review, *drawn[:3])
     judge_rest(review, drawn[3], but=2)
     counted: list[str] = []
-    unjudged = service._unjudged
+    unjudged = service.progress._unjudged
 
     def count_unjudged(query_id: str, *rest: Any) -> Any:
         counted.append(query_id)
         return unjudged(query_id, *rest)
 
-    monkeypatch.setattr(service, "_unjudged", count_unjudged)
+    monkeypatch.setattr(service.progress, "_unjudged", count_unjudged)
     assert service.put_first(TOPICS)[:4] == sorted(drawn, key=TOPICS.index)
     assert counted == drawn
     counted.clear()
