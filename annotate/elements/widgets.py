@@ -40,6 +40,7 @@ NEXT = {
     "pool": "Choose the pool",
     "judge": "Start judging",
     "loop": "Change the budget",
+    "recall": "Go to Recall",
     "export": "Export",
 }
 """Page of a next step -> label of its button."""

@@ -48,8 +48,9 @@ goal = None if state["in_loop"] else state["goal"]
 if decisions:
     widgets.decision_progress(decisions)
 elif goal is None:
-    loops = "The judgement budget is used up." if state["budget"] else "Recall advises when to stop."
-    st.caption(f"{count(judged, 'pair')} judged. {loops}")
+    advice = "" if "recall_across_topics" in state else "Recall advises when to stop."
+    loops = "The judgement budget is used up." if state["budget"] else advice
+    st.caption(f"{count(judged, 'pair')} judged. {loops}".strip())
 elif goal:
     several = f"{count(goal, 'judgement')} made; some pairs need several"
     done = f"{made:,} of {several if goal > state['pool'] else count(goal, 'pair') + ' judged'}"
