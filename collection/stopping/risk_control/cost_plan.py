@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 
 from collection.errors import InputError
-from collection.phrases import count, percent, percent_down
+from collection.phrases import count, number_range, percent, percent_down, percent_range
 from collection.stopping.risk_control.calibration import ROUNDING, required_topics
 from collection.stopping.risk_control.losses import TopicLosses
 
@@ -45,6 +46,13 @@ class PlanRow:
     """Judgements in all topics, calibration included."""
 
 
+COLUMNS = (
+    "Calibration topics", "Expected recall", "Judgements, all topics", "Calibration judgements",
+    "Judgements, other topic", "Share of judging everything",
+)  # fmt: skip
+"""Columns of :meth:`Plan.table`."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """What a promise across topics costs, before anybody judges."""
@@ -61,6 +69,35 @@ class Plan:
     def everything(self) -> int:
         """Judgements if every document of every topic is judged."""
         return self.topics * self.documents
+
+    def table(self) -> pd.DataFrame:
+        """Return the rows with the columns and texts that pages and commands show."""
+        rows = [
+            (
+                row.calibration_topics,
+                percent_down(1 - self.alpha) if row.promises else "none",
+                number_range(row.total.low, row.total.high),
+                row.calibration_judgements,
+                number_range(row.per_topic.low, row.per_topic.high),
+                percent_range(row.total.low / self.everything, row.total.high / self.everything),
+            )
+            for row in self.rows
+        ]
+        return pd.DataFrame(rows, columns=list(COLUMNS))
+
+    @property
+    def note(self) -> str:
+        """Why rows save nothing, in a sentence for each reason; empty if every row saves something."""
+        reasons = {
+            False: "no rule can be chosen: every document of every topic has to be judged.",
+            True: "the rule may lose almost nothing on any of them: the plan counts all documents of the other topics.",
+        }
+        sentences = []
+        for promises, reason in reasons.items():
+            rows = [r for r in self.rows if r.promises == promises and r.per_topic.low >= self.documents]
+            if rows:
+                sentences.append(f"With {count(rows[-1].calibration_topics, 'calibration topic')}, {reason}")
+        return " ".join(sentences)
 
     @cached_property
     def best(self) -> PlanRow | None:
