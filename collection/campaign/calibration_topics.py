@@ -17,7 +17,7 @@ from collection.campaign import calibration_record as records
 from collection.campaign import calibration_state as states
 from collection.campaign.active_learning import ActiveLearning, seed_of
 from collection.campaign.calibration_closing import CalibrationClosing
-from collection.campaign.calibration_plan import plan_topics
+from collection.campaign.calibration_plan import estimate_costs
 from collection.campaign.calibration_progress import CalibrationProgress
 from collection.campaign.calibration_record import CalibrationRecord, RuleStop
 from collection.campaign.calibration_source import read_source
@@ -35,6 +35,7 @@ from collection.stopping.risk_control import (
     Plan,
     calibrate,
     is_complete,
+    plan,
     required_topics,
 )
 from collection.store import DatabaseError, Store
@@ -100,16 +101,23 @@ class CalibrationTopics:
         eligible = self.progress.eligible(topics)
         if len(eligible) < 2:
             raise CampaignError(states.why_so_few(topics, len(eligible), 2))
-        few = [number for number in candidates if not selection <= number < len(eligible)]
-        if few:
-            raise InputError(f"candidates: expected numbers from {selection:,} to {len(eligible) - 1:,}, found {few}")
         ours = topics.loc[eligible]
         complete = [
             one for one in self.progress.ledgers(ours.index[ours["judged"] >= ours["size"]]) if is_complete(one)
         ]
-        documents, in_pool = round(float(ours["size"].mean())), bool(ours["in_pool"].any())
+        documents, in_pool = round(ours["size"].mean()), bool(ours["in_pool"].any())
         judged = round(documents * (depth + (1 - depth) * sample))
-        return plan_topics(complete, len(eligible), documents, alpha, family, selection, candidates, in_pool, judged)
+        costs, basis = estimate_costs(complete, documents, alpha, family, in_pool=in_pool)
+        return plan(
+            len(eligible),
+            documents,
+            alpha,
+            costs,
+            candidates=candidates,
+            selection=selection,
+            basis=basis,
+            calibration_documents=judged,
+        )
 
     def start(
         self,

@@ -134,6 +134,7 @@ def plan(
     costs: CostsOf,
     *,
     candidates: Sequence[int] = (),
+    selection: int = 0,
     basis: str = "topics that are judged",
     calibration_documents: int | None = None,
     delta: float = 0.0,
@@ -152,7 +153,10 @@ def plan(
         Judgements in each other topic: :func:`costs_from_topics`, :func:`costs_from_known_pools`, or
         :func:`costs_from_shares`.
     candidates
-        Numbers of calibration topics; by default from the smallest possible to half of the topics.
+        Numbers of calibration topics, including the selection; by default from the smallest possible to half of the
+        topics.
+    selection
+        Number of calibration topics that choose the family of rules and do not count towards the promise.
     basis
         Where the costs come from, for the advice.
     calibration_documents
@@ -168,13 +172,13 @@ def plan(
     needed = required_topics(alpha, delta)
     if topics < 2 or documents < 1:
         raise InputError(f"a plan needs 2 or more topics with documents, found {topics:,} with {documents:,}")
-    if any(not 0 <= n < topics for n in candidates):
-        raise InputError(f"candidates: expected numbers from 0 to {topics - 1:,}, found {list(candidates)}")
+    if any(not selection <= n < topics for n in candidates):
+        raise InputError(f"candidates: expected numbers from {selection:,} to {topics - 1:,}, found {list(candidates)}")
     each = documents if calibration_documents is None else calibration_documents
     rows = []
-    for n in candidates or _usual(needed, topics):
-        promises = n >= needed
-        one = costs(n) if promises else CostRange(documents, documents, documents)
+    for n in candidates or [n + selection for n in _usual(needed, topics) if n + selection < topics]:
+        promises = n - selection >= needed
+        one = costs(n - selection) if promises else CostRange(documents, documents, documents)
         one = CostRange(*(min(value, float(documents)) for value in (one.low, one.expected, one.high)))
         total = CostRange(*(n * each + (topics - n) * value for value in (one.low, one.expected, one.high)))
         rows.append(PlanRow(n, promises, n * each, one, total))
