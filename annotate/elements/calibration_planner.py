@@ -1,6 +1,7 @@
 """Planner of calibration topics, for recall that is guaranteed across topics; not the annotators' calibration set."""
 
 import streamlit as st
+from pandas.api.types import is_integer_dtype
 
 from annotate.auth import session
 from annotate.elements import display, pickers, widgets
@@ -14,7 +15,7 @@ from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, requ
 FAMILIES = {entry.name: entry.label for entry in RULE_FAMILIES} | {ANY: "Any"}
 ABOUT = {entry.name: entry.description for entry in RULE_FAMILIES}
 ABOUT |= {ANY: "Some of the calibration topics choose the rule that costs least."}
-WIDTHS = (160, 125, 165, 160, 165, 180)
+WIDTHS = (125, 110, 160, 160, 165, 180)
 """Pixels of the columns of the plan."""
 
 
@@ -69,8 +70,10 @@ def draw() -> None:
     plan = cached(service.plan, key, entries=8)(alpha, family=family, selection=selection, candidates=able)
     if able:
         rows = plan.table()
-        columns = {name: text(name, width) for name, width in zip(rows, WIDTHS, strict=True)}
-        columns |= {name: number(name, "localized", 160) for name in rows if rows[name].dtype == "int64"}
+        columns = {
+            name: number(name, "localized", width) if is_integer_dtype(rows[name]) else text(name, width)
+            for name, width in zip(rows, WIDTHS, strict=True)
+        }
         display.table(rows, columns, alt="Cost of each number of calibration topics")
         documents = count(plan.documents, "document")
         st.caption(
