@@ -81,7 +81,7 @@ JUDGE_ON = "calibration topic: judge to the end"
 """Advice for calibration topics, whatever the recall is."""
 
 JUDGED = "calibration topic: judged to the end"
-"""Advice for calibration topics that are: it is not the recall of the topic that ends them."""
+"""Advice for calibration topics that are judged to the end, whatever the recall is."""
 
 CLOSED_BY_RULE = "closed by the stopping rule"
 """Advice for topics that are closed by a rule whose recall is guaranteed across topics."""
