@@ -120,6 +120,8 @@ class CalibrationState:
         """The state in a few words."""
         if self.in_doubt:
             return "promise in doubt"
+        if self.ready:
+            return f"ready to {'check the rule' if self.source else 'calibrate'}"
         return {
             "none": "no calibration topics",
             "calibrating": "checking the rule" if self.source else "judging calibration topics",

@@ -77,10 +77,13 @@ OUTSIDE = " Documents outside the pool are not covered."
 IMPORT_TEXTS = "import the missing texts"
 """Advice if only documents without a text are left, or too many of them for a guarantee."""
 
-JUDGE_ON = "calibration topic: judge to the end"
+CALIBRATION_TOPIC = "calibration topic"
+"""Start of the advice for calibration topics."""
+
+JUDGE_ON = f"{CALIBRATION_TOPIC}: judge to the end"
 """Advice for calibration topics, whatever the recall is."""
 
-JUDGED = "calibration topic: judged to the end"
+JUDGED = f"{CALIBRATION_TOPIC}: finished"
 """Advice for calibration topics that are judged to the end, whatever the recall is."""
 
 CLOSED_BY_RULE = "closed by the stopping rule"

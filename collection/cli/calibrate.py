@@ -103,7 +103,7 @@ def calibrate(
 def _print_plan(plan: Plan, arguments: str) -> None:
     echo(f"{plan.advice}\n")
     table = plan.table()
-    print_table([name.lower() for name in table], table.to_numpy().tolist())
+    print_table([str(name).lower() for name in table], table.to_numpy().tolist())
     if plan.note:
         echo(f"\n{plan.note}")
     if plan.best is not None:

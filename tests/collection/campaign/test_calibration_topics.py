@@ -230,7 +230,7 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
     for _ in ("before the calibration", "after it"):
         table = review.recall.table().set_index("query_id")
         assert not table["stop"].any()
-        assert set(table.loc[drawn, "advice"]) == {"calibration topic: judged to the end"}
+        assert set(table.loc[drawn, "advice"]) == {"calibration topic: finished"}
         assert describe_ready(table, review.settings.loop()).startswith("No topic is ready to stop yet")
         assert review.recall.of_topic(drawn[0]).promise.endswith("It is a calibration topic and judged to the end.")
         review.calibration_topics.calibrate()

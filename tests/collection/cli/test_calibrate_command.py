@@ -48,6 +48,8 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     judge_rest(review, *drawn)
     others = [topic for topic in TOPICS if topic not in drawn]
     judge_rest(review, others[0], but=5)
+    ready = "Recall across topics: ready to calibrate. 5 of 5 calibration topics are judged to the end.\n"
+    assert ok("calibrate", directory).startswith(ready)
     assert "Calibrate now with --again." in ok("calibrate", directory)
     assert ok("status", directory).endswith(
         "Next: Calibrate the stopping rule: all calibration topics are judged to the end.\n"
