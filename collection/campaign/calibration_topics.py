@@ -16,7 +16,7 @@ from collection import clock
 from collection.campaign import calibration_record as records
 from collection.campaign import calibration_state as states
 from collection.campaign.active_learning import ActiveLearning, seed_of
-from collection.campaign.calibration_closing import CalibrationClosing
+from collection.campaign.calibration_closure import CalibrationClosure
 from collection.campaign.calibration_plan import estimate_costs
 from collection.campaign.calibration_progress import CalibrationProgress
 from collection.campaign.calibration_record import CalibrationRecord, RuleStop
@@ -63,7 +63,7 @@ class CalibrationTopics:
 
     def __post_init__(self) -> None:
         self.progress = CalibrationProgress(self.store, self.settings, self.loop_scope, self.active_learning)
-        self.closing = CalibrationClosing(self.store, self.settings, self.progress)
+        self.closing = CalibrationClosure(self.store, self.settings, self.progress)
 
     def state(self) -> CalibrationState:
         """Return the state of the calibration topics, with what limits the promise; cached."""

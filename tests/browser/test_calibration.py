@@ -46,7 +46,7 @@ def test_a_whole_calibration(serving: Serving, context: BrowserContext) -> None:
 
     choose_page(page, "Overview")
     expect(page.get_by_text("Judge the calibration topics first: 240 documents of 4 topics are left.")).to_be_visible()
-    page.get_by_role("button", name="Start judging").click()
+    choose_page(page, "Judge")
     with Campaign(serving.directory) as campaign:
         drawn = [topic.query_id for topic in campaign.calibration_topics.state().topics]
         first = min(drawn, key=TOPICS.index)

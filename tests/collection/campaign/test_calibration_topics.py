@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from collection import Campaign, Judgement
-from collection.campaign import calibration_closing, calibration_record
+from collection.campaign import calibration_closure, calibration_record
 from collection.campaign.calibration_record import RuleStop
 from collection.campaign.recall import describe_ready
 from collection.errors import CampaignError, InputError, UnknownNameError
@@ -326,7 +326,7 @@ def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_rai
         def act(*_: object) -> None:
             raise error
 
-        monkeypatch.setattr(calibration_closing.CalibrationClosing, "close_stopped", act)  # the last step
+        monkeypatch.setattr(calibration_closure.CalibrationClosure, "close_stopped", act)  # the last step
 
     def judge_last(error: Exception) -> None:
         """Judge the last document and choose the next topic in one transaction, as the judging page does."""

@@ -15,7 +15,7 @@ from collection.store import Store
 
 
 @dataclass(eq=False)
-class CalibrationClosing:
+class CalibrationClosure:
     """Topics that the calibrated rule closes."""
 
     store: Store
