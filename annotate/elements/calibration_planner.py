@@ -72,7 +72,7 @@ def draw() -> None:
         rows = plan.table()
         columns = {
             name: number(name, "localized", width) if is_integer_dtype(rows[name]) else text(name, width)
-            for name, width in zip(rows, WIDTHS, strict=True)
+            for name, width in zip(map(str, rows), WIDTHS, strict=True)
         }
         display.table(rows, columns, alt="Cost of each number of calibration topics")
         documents = count(plan.documents, "document")
