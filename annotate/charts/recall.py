@@ -6,7 +6,7 @@ import streamlit as st
 
 from annotate.charts.marks import BLUE, GREY, LEGEND, ORANGE, POINTS, colours, shapes, tooltips
 from annotate.elements import display
-from collection.campaign.recall import Recall
+from collection.campaign.recall import CALIBRATION_TOPIC, Recall
 from collection.stopping import Estimate
 
 RELEVANT, NOT_RELEVANT = "random draw, relevant", "random draw, not relevant"
@@ -18,18 +18,21 @@ _ADVICE = {READY: ("circle", BLUE), NOT_YET: ("triangle-up", GREY)}
 def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
     """Each topic's interval of recall, in the order of the rows; a dashed line marks the target.
 
-    `rows` has ``query_id``, ``title``, ``recall_low``, ``recall_high`` and ``stop``; topics without an estimate are
-    left out.
+    `rows` has ``query_id``, ``title``, ``recall_low``, ``recall_high``, ``stop`` and ``advice``; topics without an
+    estimate are left out.
     """
     known = rows.dropna(subset="recall_low")
-    known = known.assign(status=known["stop"].map({True: READY, False: NOT_YET}))
+    calibrates = known["advice"].str.startswith(CALIBRATION_TOPIC)
+    status = known["stop"].map({True: READY, False: NOT_YET}).mask(calibrates, CALIBRATION_TOPIC)
+    known = known.assign(status=status)
+    marks = _ADVICE | ({CALIBRATION_TOPIC: ("diamond", ORANGE)} if calibrates.any() else {})
     axis = alt.Axis(labelAngle=-45, labelOverlap=True, labelLimit=90)
     x = alt.X("query_id:N", sort=known["query_id"].tolist(), title="Topic", axis=axis)
     share = alt.Axis(format="%", tickCount=5)
     y = alt.Y("recall_low:Q", title="Recall", scale=alt.Scale(domain=[0, 1]), axis=share)
     base = alt.Chart(known).encode(
         x=x,
-        color=colours("status", _ADVICE, LEGEND),
+        color=colours("status", marks, LEGEND),
         tooltip=tooltips(
             known,
             query_id="Topic",
@@ -40,7 +43,7 @@ def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
         ),
     )
     span = base.mark_rule(strokeWidth=3).encode(y=y, y2="recall_high:Q")
-    shape = shapes("status", _ADVICE, LEGEND)
+    shape = shapes("status", marks, LEGEND)
     low = base.mark_point(filled=True, size=70, opacity=1).encode(y=y, shape=shape)
     line = alt.Chart(pd.DataFrame({"target": [target]})).mark_rule(strokeDash=[5, 4], color=GREY)
     goal = line.encode(y="target:Q", tooltip=[alt.Tooltip("target:Q", title="Target recall", format=".1%")])

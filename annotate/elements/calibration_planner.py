@@ -1,7 +1,7 @@
 """Planner of calibration topics, for recall that is guaranteed across topics; not the annotators' calibration set."""
 
-import pandas as pd
 import streamlit as st
+from pandas.api.types import is_integer_dtype
 
 from annotate.auth import session
 from annotate.elements import display, pickers, widgets
@@ -9,12 +9,14 @@ from annotate.elements.columns import number, text
 from annotate.elements.service_cache import cached
 from collection.campaign.calibration_topics import ANY
 from collection.errors import CleverdonError
-from collection.phrases import count, number_range, percent_down, percent_range
-from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, Plan, required_topics
+from collection.phrases import count
+from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, required_topics
 
 FAMILIES = {entry.name: entry.label for entry in RULE_FAMILIES} | {ANY: "Any"}
 ABOUT = {entry.name: entry.description for entry in RULE_FAMILIES}
 ABOUT |= {ANY: "Some of the calibration topics choose the rule that costs least."}
+WIDTHS = (125, 110, 160, 160, 165, 180)
+"""Pixels of the columns of the plan."""
 
 
 def draw() -> None:
@@ -67,41 +69,19 @@ def draw() -> None:
     able = sorted(n for n in {topics, *(row.calibration_topics for row in usual.rows)} if n < usual.topics)
     plan = cached(service.plan, key, entries=8)(alpha, family=family, selection=selection, candidates=able)
     if able:
-        _draw_rows(plan)
+        rows = plan.table()
+        columns = {
+            name: number(name, "localized", width) if is_integer_dtype(rows[name]) else text(name, width)
+            for name, width in zip(map(str, rows), WIDTHS, strict=True)
+        }
+        display.table(rows, columns, alt="Cost of each number of calibration topics")
         documents = count(plan.documents, "document")
         st.caption(
             f"{plan.topics:,} open topics in a loop with {documents} on average. Costs of the other topics: estimates "
-            f"from {widgets.plain(plan.basis)}."
+            f"from {widgets.plain(plan.basis)}. {plan.note}".strip()
         )
     if usual.best is None:
         st.warning(widgets.plain(usual.advice))
     if st.button("Draw calibration topics", type="primary", disabled=usual.best is None, key="draw-topics"):
         with widgets.saving("Calibration topics drawn: annotators get their documents first."):
             service.start(alpha, topics=topics, family=family, selection=selection)
-
-
-def _draw_rows(plan: Plan) -> None:
-    rows = pd.DataFrame(
-        {
-            "topics": [row.calibration_topics for row in plan.rows],
-            "promise": [percent_down(1 - plan.alpha) if row.promises else "none" for row in plan.rows],
-            "calibration": [row.calibration_judgements for row in plan.rows],
-            "each": [number_range(row.per_topic.low, row.per_topic.high) for row in plan.rows],
-            "total": [number_range(row.total.low, row.total.high) for row in plan.rows],
-            "share": [
-                percent_range(row.total.low / plan.everything, row.total.high / plan.everything) for row in plan.rows
-            ],
-        }
-    )
-    display.table(
-        rows,
-        {
-            "topics": number("Calibration topics", width=125),
-            "promise": text("Expected recall", 110, "At least so much, as a mean over topics."),
-            "total": text("Judgements, all topics", 160),
-            "calibration": number("Calibration judgements", "localized", 160),
-            "each": text("Judgements, other topic", 165),
-            "share": text("Share of judging everything", 180),
-        },
-        alt="Cost of each number of calibration topics",
-    )

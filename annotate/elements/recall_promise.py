@@ -13,12 +13,15 @@ from collection.campaign.calibration_state import CalibrationState
 ICONS = {"calibrating": "hourglass_top", "calibrated": "check_circle", "impossible": "block", "none": "lock"}
 
 
-def draw() -> None:
-    """Draw the state of the calibration topics; nothing if there are none and no topic was closed by their rule."""
+def draw() -> bool:
+    """Draw the state of the calibration topics, or nothing without any and without a topic that their rule closed.
+
+    Returns whether calibration topics are drawn.
+    """
     service = session.current().campaign.calibration_topics
     state = cached(service.state, service.cache_key(), entries=4)()
     if state.phase == "none" and not state.closed:
-        return
+        return False
     with st.container(border=True):
         icon = "warning" if state.in_doubt else ICONS[state.phase]
         st.markdown(f"#### :material/{icon}: Recall across topics: {state.stage}\n\n{widgets.plain(state.sentence)}")
@@ -32,6 +35,7 @@ def draw() -> None:
         _draw_topics(state)
         if session.current().role == "manager" and state.phase != "none":
             _draw_actions(state)
+    return state.phase != "none"
 
 
 def _draw_topics(state: CalibrationState) -> None:

@@ -41,6 +41,7 @@ NEXT = {
     "judge": "Start judging",
     "loop": "Change the budget",
     "order": "See the system order",
+    "recall": "Go to Recall",
     "export": "Export",
 }
 """Page of a next step -> label of its button."""

@@ -18,12 +18,14 @@ settings = campaign.settings.loop()
 goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
 
 st.title("Recall")
-recall_promise.draw()
+across = recall_promise.draw()
 if not counts["judgements"]:
     widgets.stop_with_next_step("This campaign has no judgements yet; recall is estimated from them.")
 key = campaign.recall.cache_key()
 table = cached(campaign.recall.table, key, "Estimating", 4)()
 started = table["judged"] > 0
+if across:
+    st.subheader("Each topic by itself")
 st.markdown(f"#### {widgets.plain(describe_ready(table, settings))}")
 sizes = {"Topics ready to stop": table["stop"], "Topics started": started}
 sizes |= {"Pairs judged": table["judged"], "Relevant found": table["found"]}

@@ -120,7 +120,7 @@ class Campaign:
         self.active_learning = learning = ActiveLearning(
             store, directory, self.id, settings, corpus, features, scope, order
         )
-        self.calibration_topics = topics = CalibrationTopics(store, self.id, settings, corpus, scope, learning)
+        self.calibration_topics = topics = CalibrationTopics(store, self.id, settings, scope, learning)
         demand = JudgingDemand(store, self.id, settings)
         self.judging = judging = Judging(
             store, self.id, grades, settings, progress, calibration, scope, budget, learning, demand, topics

@@ -82,10 +82,12 @@ class CalibrationState:
     """What weakens or limits the promise, one sentence each."""
     closed: tuple[ClosedTopic, ...] = ()
     """Topics that the rule closed, in the order of topics."""
+    population: int = 0
+    """Topics from which the calibration topics were drawn, these included."""
     judged: int = 0
-    """Documents judged in the topics that were open at the draw."""
+    """Documents judged in the population."""
     everything: int = 0
-    """Documents to judge in these topics without a stopping rule."""
+    """Documents to judge in the population without a stopping rule."""
     ready: bool = False
     """The calibration topics are judged to the end, and the rule waits to be calibrated."""
     in_doubt: bool = False
@@ -103,10 +105,23 @@ class CalibrationState:
         return "" if self.phase == "none" else " ".join([self.sentence, *self.notes])
 
     @property
+    def to_do(self) -> str:
+        """What the calibration topics need next, in one sentence; empty if nothing."""
+        topics = "topics that check the rule" if self.source else "calibration topics"
+        if self.left:
+            unfinished = count(sum(not topic.finished for topic in self.topics), "topic")
+            are = plural(self.left, "is", "are")
+            return f"Judge the {topics} first: {count(self.left, 'document')} of {unfinished} {are} left."
+        do = "Check" if self.source else "Calibrate"
+        return f"{do} the stopping rule: all {topics} are judged to the end." if self.ready else ""
+
+    @property
     def stage(self) -> str:
         """The state in a few words."""
         if self.in_doubt:
             return "promise in doubt"
+        if self.ready:
+            return f"ready to {'check the rule' if self.source else 'calibrate'}"
         return {
             "none": "no calibration topics",
             "calibrating": "checking the rule" if self.source else "judging calibration topics",
@@ -117,10 +132,10 @@ class CalibrationState:
     @property
     def cost(self) -> str:
         """The judgements so far against those of judging everything, in one sentence."""
-        share = percent(self.judged / self.everything) if self.everything else "none"
+        share = f" ({percent(self.judged / self.everything)})" if self.everything else ""
         return (
-            f"{self.judged:,} of {count(self.everything, 'document')} judged so far in the topics of the draw: {share} "
-            "of judging everything."
+            f"{count(self.population, 'topic')} took part in the draw. {self.judged:,} of their "
+            f"{count(self.everything, 'document')} {plural(self.judged, 'is', 'are')} judged{share}."
         )
 
 
@@ -177,6 +192,7 @@ def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationS
         seconds,
         tuple(_notes(record, facts, ours)),
         list_closed(topics, facts.closed),
+        len(record.population),
         int(ours["judged"].sum()),
         int(ours[["size", "judged"]].max(axis=1).sum()),
         ready=record.pending and not left,

@@ -6,30 +6,28 @@ Not to be confused with the annotators' calibration set (:mod:`collection.campai
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from collection import clock
 from collection.campaign import calibration_record as records
 from collection.campaign import calibration_state as states
 from collection.campaign.active_learning import ActiveLearning, seed_of
-from collection.campaign.calibration_plan import plan_topics
-from collection.campaign.calibration_record import CalibrationRecord, ClosedByRule, RuleStop
+from collection.campaign.calibration_closure import CalibrationClosure
+from collection.campaign.calibration_plan import estimate_costs
+from collection.campaign.calibration_progress import CalibrationProgress
+from collection.campaign.calibration_record import CalibrationRecord, RuleStop
 from collection.campaign.calibration_source import read_source
-from collection.campaign.calibration_state import CalibrationFacts, CalibrationState
-from collection.campaign.corpus import Corpus
+from collection.campaign.calibration_state import CalibrationState
 from collection.campaign.loop_round import LoopRound
 from collection.campaign.loop_scope import LoopScope
-from collection.campaign.loop_settings import IN_POOL, LOOPING, LoopSettings
+from collection.campaign.loop_settings import LoopSettings
 from collection.campaign.settings import Settings
 from collection.errors import BusyError, CampaignError, InputError
 from collection.phrases import count, join_first, plural
-from collection.stopping import Ledger
 from collection.stopping.risk_control import (
     DEFAULT_FAMILY,
     RULE_FAMILIES,
@@ -37,6 +35,7 @@ from collection.stopping.risk_control import (
     Plan,
     calibrate,
     is_complete,
+    plan,
     required_topics,
 )
 from collection.store import DatabaseError, Store
@@ -46,8 +45,6 @@ ANY = "any"
 
 CHECKED = 5
 """Number of topics that check the rule of another campaign, if none is given."""
-
-NO_TOPICS = "No calibration topics are drawn."
 
 log = logging.getLogger(__name__)
 
@@ -59,13 +56,22 @@ class CalibrationTopics:
     store: Store
     campaign_id: str
     settings: Settings
-    corpus: Corpus
     loop_scope: LoopScope
     active_learning: ActiveLearning
     _failed: str = field(default="", init=False)
-    _unfinished: tuple[str, object] = field(default=("", None), init=False)
-    """A calibration topic that was not judged to the end, and what that depends on."""
-    _state: tuple[str, CalibrationState] | None = field(default=None, init=False)
+    """Version of the record with which a calibration failed."""
+
+    def __post_init__(self) -> None:
+        self.progress = CalibrationProgress(self.store, self.settings, self.loop_scope, self.active_learning)
+        self.closing = CalibrationClosure(self.store, self.settings, self.progress)
+
+    def state(self) -> CalibrationState:
+        """Return the state of the calibration topics, with what limits the promise; cached."""
+        return self.progress.state()
+
+    def cache_key(self) -> str:
+        """Cache key of :meth:`state` and :meth:`plan`, which changes with anything they read."""
+        return self.progress.cache_key()
 
     def plan(
         self,
@@ -91,18 +97,27 @@ class CalibrationTopics:
         """
         _require_recall(self.settings.loop())
         family = DEFAULT_FAMILY if family == ANY else family
-        topics = self._topics()
-        eligible = self._eligible(topics)
+        topics = self.progress.topics()
+        eligible = self.progress.eligible(topics)
         if len(eligible) < 2:
             raise CampaignError(states.why_so_few(topics, len(eligible), 2))
-        few = [number for number in candidates if not selection <= number < len(eligible)]
-        if few:
-            raise InputError(f"candidates: expected numbers from {selection:,} to {len(eligible) - 1:,}, found {few}")
         ours = topics.loc[eligible]
-        complete = [one for one in self._ledgers(ours.index[ours["judged"] >= ours["size"]]) if is_complete(one)]
-        documents, in_pool = round(float(ours["size"].mean())), bool(ours["in_pool"].any())
+        complete = [
+            one for one in self.progress.ledgers(ours.index[ours["judged"] >= ours["size"]]) if is_complete(one)
+        ]
+        documents, in_pool = round(ours["size"].mean()), bool(ours["in_pool"].any())
         judged = round(documents * (depth + (1 - depth) * sample))
-        return plan_topics(complete, len(eligible), documents, alpha, family, selection, candidates, in_pool, judged)
+        costs, basis = estimate_costs(complete, documents, alpha, family, in_pool=in_pool)
+        return plan(
+            len(eligible),
+            documents,
+            alpha,
+            costs,
+            candidates=candidates,
+            selection=selection,
+            basis=basis,
+            calibration_documents=judged,
+        )
 
     def start(
         self,
@@ -160,8 +175,8 @@ class CalibrationTopics:
             if not chosen.promises:
                 raise CampaignError(f"{source}: {chosen.report[0].lower()}{chosen.report[1:]}")
         needed = required_topics(alpha)
-        table = self._topics()
-        eligible = self._eligible(table)
+        table = self.progress.topics()
+        eligible = self.progress.eligible(table)
         if source is None:
             number = needed + selection if topics is None else topics
             if number - selection < needed:
@@ -188,13 +203,13 @@ class CalibrationTopics:
                 topics={str(query_id): str(table.loc[query_id, "mode"]) for query_id in order[:number]},
                 modes={query_id: str(table.loc[query_id, "mode"]) for query_id in eligible},
                 topics_then=len(table),
-                drawn_under=records.conditions(self.store, loop),
+                drawn_under=self.progress.conditions(),
                 source=title,
             )
             if chosen is not None:
                 record = self._calibrated(record, chosen=records.plain(chosen), check=None if number else ())
             records.write(self.store, record)
-            self._close_stopped(record)
+            self.closing.close_stopped(record)
         return record
 
     def stop(self) -> None:
@@ -214,7 +229,7 @@ class CalibrationTopics:
             record = records.read(self.store)
             if record is None:
                 raise CampaignError("no calibration topics are drawn yet")
-            ledgers = dict(zip(record.topics, self._ledgers(record.topics), strict=True))
+            ledgers = dict(zip(record.topics, self.progress.ledgers(record.topics), strict=True))
             if left := [query_id for query_id, ledger in ledgers.items() if not record.is_finished(ledger)]:
                 raise CampaignError(
                     f"{len(left):,} of {count(len(ledgers), 'calibration topic')} {plural(len(left), 'is', 'are')} not "
@@ -230,14 +245,13 @@ class CalibrationTopics:
             records.write(self.store, record)
             for query_id, ledger in ledgers.items():
                 if not is_complete(ledger):
-                    self._close(record, query_id, RuleStop(record.version, records.SAMPLED))
-            self._close_stopped(record)
+                    self.closing.close(record, query_id, RuleStop(record.version, records.SAMPLED))
+            self.closing.close_stopped(record)
         return chosen
 
     def _calibrated(self, record: CalibrationRecord, **changes: object) -> CalibrationRecord:
-        under = records.conditions(self.store, self.settings.loop())
-        logged = self.store.judgements.versions()[1]
-        return replace(record, calibrated_at=clock.now(), logged=logged, calibrated_under=under, **changes)  # type: ignore[arg-type]
+        changes |= {"logged": self.store.judgements.versions()[1], "calibrated_under": self.progress.conditions()}
+        return replace(record, calibrated_at=clock.now(), **changes)  # type: ignore[arg-type]
 
     def put_first(self, query_ids: Sequence[str]) -> list[str]:
         """Return the topics with those first that are to be judged to the end now; calibrate if none of them is left.
@@ -287,164 +301,17 @@ class CalibrationTopics:
                 return False  # because of a judgement that the round has not read
             stop = now
         if record.pending:
-            ended = bool(stop.reason) and self._close(record, query_id, stop)
+            ended = bool(stop.reason) and self.closing.close(record, query_id, stop)
             self._calibrate_if_due(record)
             return ended
-        return self._may_close(record) and self._close(record, query_id, stop)
+        return self.closing.may_close(record) and self.closing.close(record, query_id, stop)
 
     def _calibrate_if_due(self, record: CalibrationRecord) -> bool:
         """Calibrate if every calibration topic is judged to the end; whether it was."""
-        if self.settings.loop().by_system_order:
+        if self.settings.loop().by_system_order or self.progress.find_unfinished(record) is not None:
             return False
-        modes = self.settings.modes_when_open()
-
-        def made_of(query_id: str) -> object:
-            logged = self.store.judgements.logged_in(query_id)
-            return record.version, self.store.judgements.versions()[0], modes[query_id], logged
-
-        first, seen = self._unfinished
-        if first in record.topics and made_of(first) == seen:
-            return False
-        judgeable = np.flatnonzero(self.loop_scope.judgeable())
-        for query_id in sorted(record.topics, key=lambda query_id: query_id != first):
-            left = len(self._unjudged(query_id, modes[query_id] in IN_POOL, judgeable))
-            if left and (record.depth == 1 or not record.is_finished(self.active_learning.ledger(query_id))):
-                self._unfinished = (query_id, made_of(query_id))
-                return False
         self.calibrate()
         return True
-
-    def _may_close(self, record: CalibrationRecord) -> bool:
-        """Whether the rule is calibrated, not contradicted, and nothing that it depends on has changed since."""
-        return (
-            not record.pending
-            and not states.is_contradicted(record)
-            and record.calibrated_under == records.conditions(self.store, self.settings.loop())
-        )
-
-    def _close(self, record: CalibrationRecord, query_id: str, stop: RuleStop) -> bool:
-        closed = records.closed_by_rule(self.store)
-        if query_id in closed or self.settings.mode(query_id) != record.modes[query_id]:
-            return False  # a manager has reopened or closed it, or has it judged otherwise than at the draw
-        judged = len(self.store.judgements.judged_rows(query_id))
-        now = ClosedByRule(clock.now(), judged, stop.reason, stop.after)
-        records.write_closed(self.store, closed | {query_id: now})
-        self.store.queue.close_topic(query_id)
-        return True
-
-    def _close_stopped(self, record: CalibrationRecord) -> None:
-        """Close the topics that the rule would have stopped already, and open those that it would not have.
-
-        An earlier calibration has closed these.
-        """
-        if not self._may_close(record):
-            return
-        modes, closed = self.settings.modes(), records.closed_by_rule(self.store)
-        by_rule = {q for q in closed if modes.get(q) == "closed"}
-        others = [q for q, mode in modes.items() if (mode in LOOPING or q in by_rule) and record.concerns(q)]
-        for query_id, ledger in zip(others, self._ledgers(others), strict=True):
-            stop = record.find_stop(query_id, ledger) if ledger.judged else None
-            if stop:
-                self._close(record, query_id, stop)
-            elif query_id in by_rule:
-                closed = records.closed_by_rule(self.store)  # which _close may have changed
-                del closed[query_id]
-                records.write_closed(self.store, closed)
-                self.settings.reopen_topic(query_id)
-
-    def _ledgers(self, query_ids: Iterable[str]) -> list[Ledger]:
-        judgeable = self.loop_scope.judgeable()
-        return [
-            self.active_learning.build_ledger(q, self.store.judgements.current_judgements(q), judgeable)
-            for q in query_ids
-        ]
-
-    def _topics(self) -> pd.DataFrame:
-        """Return the topics by query_id, with the columns :data:`~collection.campaign.calibration_state.TOPICS`."""
-        table = self.store.judgements.progress().set_index("query_id")
-        modes, judgeable = self.settings.modes(), int(self.loop_scope.judgeable().sum())
-        table["mode"] = table.index.map(modes)
-        when_open = self.settings.modes_when_open()
-        table["when_open"] = table.index.map(when_open)
-        table["in_pool"] = table["when_open"].isin(IN_POOL)
-        everywhere = ~table["in_pool"]
-        table["judged"] += table["elsewhere"].where(everywhere, 0)
-        table["cannot_judge"] += table["elsewhere_cannot"].where(everywhere, 0)
-        table["size"] = (table["pool"] - table["without_text"]).mask(everywhere, judgeable)
-        return table[list(states.TOPICS)]
-
-    def _eligible(self, topics: pd.DataFrame) -> list[str]:
-        """Return the open topics in a loop that can be judged to the end."""
-        rows = self.loop_scope.loop_rows()
-        judgeable = np.flatnonzero(self.loop_scope.judgeable())
-        found = []
-        for query_id, mode, in_pool, size in topics[["mode", "in_pool", "size"]].itertuples():
-            # A pooling strategy offers documents of the runs alone.
-            if mode in LOOPING and size:
-                offered = len(rows[query_id]) >= size or np.isin(
-                    self._unjudged(query_id, in_pool, judgeable), rows[query_id]
-                )
-                if np.all(offered):
-                    found.append(str(query_id))
-        return found
-
-    def cache_key(self) -> str:
-        """Cache key of :meth:`state` and :meth:`plan`, which changes with anything they read."""
-        kept = self.store.settings.all()
-        names = (records.KEY, records.CLOSED, "loop", "documents_version", "vectors")
-        runs, skipped = self.store.corpus.runs_signature(), self.store.judgements.skipped()
-        return str([self.store.judgements.versions(), self.settings.own_modes(), runs, skipped, *map(kept.get, names)])
-
-    def state(self) -> CalibrationState:
-        """Return the state of the calibration topics, with what limits the promise; cached."""
-        if self.store.connection.in_transaction:
-            return self._describe()  # of data that may be rolled back
-        key = self.cache_key()
-        if self._state is None or self._state[0] != key:
-            self._state = (key, self._describe())
-        return self._state[1]
-
-    def _describe(self) -> CalibrationState:
-        record, closed = records.read(self.store), records.closed_by_rule(self.store)
-        if record is None and not closed:
-            return CalibrationState("none", NO_TOPICS)
-        topics = self._topics()
-        if record is None:
-            return CalibrationState("none", NO_TOPICS, closed=states.list_closed(topics, closed))
-        judgeable, in_pool = np.flatnonzero(self.loop_scope.judgeable()), topics["in_pool"].to_dict()
-        left = {q: len(self._unjudged(q, in_pool[q], judgeable)) for q in record.topics}
-        blind = []
-        if record.depth < 1:
-            for query_id, ledger in zip(record.topics, self._ledgers(record.topics), strict=True):
-                left[query_id] = record.count_left(ledger)
-                whole, start = record.cut(ledger)
-                blind += [query_id] if not is_complete(whole) and whole.out_of_reach[start:].any() else []
-        loop = self.settings.loop()
-        facts = CalibrationFacts(
-            topics,
-            left,
-            blind,
-            closed,
-            {q: number for q, (number, _) in self.store.judgements.skipped().items()},
-            self._pace(),
-            records.conditions(self.store, loop),
-            bool(loop.budget or loop.topic_budget),
-            not record.pending
-            and not record.topics.keys().isdisjoint(self.store.judgements.topics_since(record.logged)),
-        )
-        return states.describe(record, facts)
-
-    def _unjudged(self, query_id: str, in_pool: bool, judgeable: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows of the unjudged documents of a topic that can be judged; `judgeable` are the campaign's."""
-        scope = np.intersect1d(self.store.pool.rows(query_id), judgeable) if in_pool else judgeable
-        return np.setdiff1d(scope, self.store.judgements.judged_rows(query_id))
-
-    def _pace(self) -> float | None:
-        """Mean seconds per judgement, over all annotators; None without timed judgements."""
-        paces = self.store.judgements.annotators().dropna(subset="seconds")
-        if paces.empty:
-            return None
-        return float(np.average(paces["seconds"].astype(float), weights=paces["judgements"]))
 
 
 def _require_recall(loop: LoopSettings) -> None:

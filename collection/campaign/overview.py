@@ -7,7 +7,6 @@ from math import isnan
 from typing import Any
 
 from collection import preferences
-from collection.campaign import calibration_record
 from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.loop_settings import LOOPING
@@ -105,12 +104,17 @@ class Overview:
         return NextStep("export", f"All topics are judged: export the {made_of} and evaluate the runs.")
 
     def _next_step_of_grading(self, counts: dict[str, int]) -> NextStep:
-        progress = self.progress.topics()
-        remaining, waiting = int(progress["left"].sum()), int(progress["waiting"].sum())
+        progress, calibration = self.progress.topics(), self.calibration_topics.state()
+        looping, closes = progress["goal"].isna(), calibration.phase == "calibrated"
+        if closes:  # the rule also closes loops within the pool
+            done = [topic.query_id for topic in calibration.topics if topic.finished]
+            looping |= progress["mode"].isin(LOOPING) & (progress["left"] > 0)
+            looping &= ~progress["query_id"].isin(done)
+        in_loop, in_pool = int(looping.sum()), progress[~looping & progress["goal"].notna()]
+        remaining, waiting = int(in_pool["left"].sum()), int(in_pool["waiting"].sum())
         free = remaining - waiting
-        goal = int(progress["goal"].sum())
-        unit = "pair" if goal == progress.loc[progress["goal"].notna(), "pool"].sum() else "judgement"
-        in_loop = int(progress["goal"].isna().sum())
+        goal = int(in_pool["goal"].sum())
+        unit = "pair" if goal == in_pool["pool"].sum() else "judgement"
         with_text = f" ({free:,} with a text)" if waiting else ""
         are = plural(remaining, "is", "are")
         pooled = f"{count(remaining, unit)}{with_text} {are} left in pools"
@@ -124,10 +128,7 @@ class Overview:
         held = f" {missing} {IMPORT_TEXTS}" if missing else ""
         loop, modes = self.settings.loop(), self.settings.modes().values()
         decisive = sum(mode in LOOPING for mode in modes) if loop.by_system_order else 0
-        record = calibration_record.read(self.store)
-        until = "until Recall advises to stop"
-        if record is not None:
-            until = "to the end, calibration topics first" if record.pending else "until the stopping rule closes them"
+        until = "until the stopping rule closes them" if closes else "until Recall advises to stop"
         left, advice = self.budget.left(), self.system_order.last_advice()
         budget = f" The judgement budget has {count(left.total, 'pair')} left." if left and left.total else ""
         went_on = f" At {count(advice.judged, 'judged pair')} it advised to go on." if advice else ""
@@ -144,6 +145,11 @@ class Overview:
                 "loop",
                 f"System order shows how sure the order of the systems is. {used_up}{held}",
             ),
+            (
+                calibration.to_do and not loop.by_system_order,
+                "judge" if calibration.left else "recall",
+                f"{calibration.to_do}{held}",
+            ),
             (used_up and not free, "loop", f"{used_up}{held}"),
             (used_up, "judge", f"Judge the pool: {pooled}. {used_up}{held}"),
             (
@@ -155,6 +161,11 @@ class Overview:
                 in_loop and counts["documents"],
                 "judge",
                 f"Judge {count(in_loop, 'topic')} in the loop {until}{others}.{budget}{held}",
+            ),
+            (
+                closes and not remaining,
+                "export",
+                f"Every topic is judged to the end or closed: export the qrels.{held}",
             ),
             (
                 not counts["pool"] and not counts["runs"] and counts["judgements"],

@@ -77,8 +77,14 @@ OUTSIDE = " Documents outside the pool are not covered."
 IMPORT_TEXTS = "import the missing texts"
 """Advice if only documents without a text are left, or too many of them for a guarantee."""
 
-JUDGE_ON = "calibration topic: judge to the end"
+CALIBRATION_TOPIC = "calibration topic"
+"""Start of the advice for calibration topics."""
+
+JUDGE_ON = f"{CALIBRATION_TOPIC}: judge to the end"
 """Advice for calibration topics, whatever the recall is."""
+
+JUDGED = f"{CALIBRATION_TOPIC}: finished"
+"""Advice for calibration topics that are judged to the end, whatever the recall is."""
 
 CLOSED_BY_RULE = "closed by the stopping rule"
 """Advice for topics that are closed by a rule whose recall is guaranteed across topics."""
@@ -149,17 +155,20 @@ class RecallEstimates:
 
     def _ending(self, query_id: str, ledger: Ledger, decision: StopDecision, advice: str) -> tuple[StopDecision, str]:
         """Take calibration topics, which are judged to the end, and topics that the rule closed into account."""
-        record = calibration_record.read(self.store)
-        if record is not None and record.pending and query_id in record.topics and not record.is_finished(ledger):
-            return StopDecision(False, decision.reason, decision.needed), JUDGE_ON
         if advice == "closed" and query_id in calibration_record.closed_by_rule(self.store):
             return decision, CLOSED_BY_RULE
-        return decision, advice
+        record = calibration_record.read(self.store)
+        if record is None or query_id not in record.topics:
+            return decision, advice
+        advice = JUDGED if record.is_finished(ledger) else JUDGE_ON
+        return StopDecision(False, decision.reason, decision.needed), advice
 
     def _describe_ending(self, query_id: str, advice: str) -> str:
         """Write what an advice of :meth:`_ending` adds to the recall of a topic: a further sentence, or nothing."""
         if advice == JUDGE_ON:
             return " It is a calibration topic: judge it to the end all the same."
+        if advice == JUDGED:
+            return " It is a calibration topic and judged to the end."
         if advice == CLOSED_BY_RULE:
             closed = calibration_record.closed_by_rule(self.store)[query_id]
             return f" It was closed by the stopping rule: {closed.reason}."

@@ -11,7 +11,6 @@ import click
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, DIRECTORY_PATH, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import number_range, percent_down, percent_range
 
 if TYPE_CHECKING:
     from collection.campaign.calibration_state import CalibrationState
@@ -103,26 +102,10 @@ def calibrate(
 
 def _print_plan(plan: Plan, arguments: str) -> None:
     echo(f"{plan.advice}\n")
-    rows = [
-        [
-            row.calibration_topics,
-            f"{percent_down(1 - plan.alpha)} expected recall" if row.promises else "nothing",
-            row.calibration_judgements,
-            number_range(row.per_topic.low, row.per_topic.high),
-            number_range(row.total.low, row.total.high),
-            percent_range(row.total.low / plan.everything, row.total.high / plan.everything),
-        ]
-        for row in plan.rows
-    ]
-    names = [
-        "calibration topics",
-        "promise",
-        "calibration judgements",
-        "per other topic",
-        "in all",
-        "share of everything",
-    ]
-    print_table(names, rows)
+    table = plan.table()
+    print_table([str(name).lower() for name in table], table.to_numpy().tolist())
+    if plan.note:
+        echo(f"\n{plan.note}")
     if plan.best is not None:
         number, target = plan.best.calibration_topics, f"{1 - plan.alpha:g}"
         echo(f"\nStart: cleverdon calibrate {arguments} --recall {target} --topics {number}")

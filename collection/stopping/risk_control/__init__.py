@@ -31,6 +31,7 @@ from collection.stopping.risk_control.calibration import (
 from collection.stopping.risk_control.cost_plan import (
     KNOWN_BASIS,
     CostRange,
+    CostsOf,
     Plan,
     PlanRow,
     costs_from_known_pools,
@@ -56,6 +57,7 @@ __all__ = [
     "TRANSFER_WARNING",
     "Calibration",
     "CostRange",
+    "CostsOf",
     "Plan",
     "PlanRow",
     "RuleFamily",

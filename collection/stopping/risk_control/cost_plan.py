@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 
 from collection.errors import InputError
-from collection.phrases import count, percent, percent_down
+from collection.phrases import count, number_range, percent, percent_down, percent_range
 from collection.stopping.risk_control.calibration import ROUNDING, required_topics
 from collection.stopping.risk_control.losses import TopicLosses
 
@@ -45,6 +46,13 @@ class PlanRow:
     """Judgements in all topics, calibration included."""
 
 
+COLUMNS = (
+    "Calibration topics", "Expected recall", "Judgements, all topics", "Calibration judgements",
+    "Judgements, other topic", "Share of judging everything",
+)  # fmt: skip
+"""Columns of :meth:`Plan.table`."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """What a promise across topics costs, before anybody judges."""
@@ -61,6 +69,35 @@ class Plan:
     def everything(self) -> int:
         """Judgements if every document of every topic is judged."""
         return self.topics * self.documents
+
+    def table(self) -> pd.DataFrame:
+        """Return the rows with the columns and texts that pages and commands show."""
+        rows = [
+            (
+                row.calibration_topics,
+                percent_down(1 - self.alpha) if row.promises else "none",
+                number_range(row.total.low, row.total.high),
+                row.calibration_judgements,
+                number_range(row.per_topic.low, row.per_topic.high),
+                percent_range(row.total.low / self.everything, row.total.high / self.everything),
+            )
+            for row in self.rows
+        ]
+        return pd.DataFrame(rows, columns=list(COLUMNS))
+
+    @property
+    def note(self) -> str:
+        """Why rows save nothing, in a sentence for each reason; empty if every row saves something."""
+        reasons = {
+            False: "no rule can be chosen: every document of every topic has to be judged.",
+            True: "the rule may lose almost nothing on any of them: the plan counts all documents of the other topics.",
+        }
+        sentences = []
+        for promises, reason in reasons.items():
+            rows = [r for r in self.rows if r.promises == promises and r.per_topic.low >= self.documents]
+            if rows:
+                sentences.append(f"With {count(rows[-1].calibration_topics, 'calibration topic')}, {reason}")
+        return " ".join(sentences)
 
     @cached_property
     def best(self) -> PlanRow | None:
@@ -97,6 +134,7 @@ def plan(
     costs: CostsOf,
     *,
     candidates: Sequence[int] = (),
+    selection: int = 0,
     basis: str = "topics that are judged",
     calibration_documents: int | None = None,
     delta: float = 0.0,
@@ -115,7 +153,10 @@ def plan(
         Judgements in each other topic: :func:`costs_from_topics`, :func:`costs_from_known_pools`, or
         :func:`costs_from_shares`.
     candidates
-        Numbers of calibration topics; by default from the smallest possible to half of the topics.
+        Numbers of calibration topics, including the selection; by default from the smallest possible to half of the
+        topics.
+    selection
+        Number of calibration topics that choose the family of rules and do not count towards the promise.
     basis
         Where the costs come from, for the advice.
     calibration_documents
@@ -131,13 +172,13 @@ def plan(
     needed = required_topics(alpha, delta)
     if topics < 2 or documents < 1:
         raise InputError(f"a plan needs 2 or more topics with documents, found {topics:,} with {documents:,}")
-    if any(not 0 <= n < topics for n in candidates):
-        raise InputError(f"candidates: expected numbers from 0 to {topics - 1:,}, found {list(candidates)}")
+    if any(not selection <= n < topics for n in candidates):
+        raise InputError(f"candidates: expected numbers from {selection:,} to {topics - 1:,}, found {list(candidates)}")
     each = documents if calibration_documents is None else calibration_documents
     rows = []
-    for n in candidates or _usual(needed, topics):
-        promises = n >= needed
-        one = costs(n) if promises else CostRange(documents, documents, documents)
+    for n in candidates or [n + selection for n in _usual(needed, topics) if n + selection < topics]:
+        promises = n - selection >= needed
+        one = costs(n - selection) if promises else CostRange(documents, documents, documents)
         one = CostRange(*(min(value, float(documents)) for value in (one.low, one.expected, one.high)))
         total = CostRange(*(n * each + (topics - n) * value for value in (one.low, one.expected, one.high)))
         rows.append(PlanRow(n, promises, n * each, one, total))

@@ -37,17 +37,25 @@ def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) 
     assert app.number_input(key="topics-0.1-0").value == 9
     assert "14 open topics in a loop with 60 documents on average" in words(app)
     app.number_input(key="expected-recall").set_value(80.0).run()
-    planned = next(table.value for table in app.dataframe if "promise" in table.value)
-    assert planned["topics"].tolist() == [4, 6, 7]
-    assert set(planned["promise"]) == {"80%"}
-    assert planned["calibration"].tolist() == [240, 360, 420]
+    planned = next(table.value for table in app.dataframe if "Expected recall" in table.value)
+    assert planned["Calibration topics"].tolist() == [4, 6, 7]
+    assert set(planned["Expected recall"]) == {"80%"}
+    assert planned["Calibration judgements"].tolist() == [240, 360, 420]
     assert app.number_input(key="topics-0.2-0").min == 4
     app.number_input(key="topics-0.2-0").set_value(5).run()
-    assert 5 in next(table.value for table in app.dataframe if "promise" in table.value)["topics"].tolist()
+    assert (
+        5
+        in next(table.value for table in app.dataframe if "Expected recall" in table.value)[
+            "Calibration topics"
+        ].tolist()
+    )
     app.button(key="draw-topics").click().run()
     assert not app.exception
     assert len(review.calibration_topics.state().topics) == 5
-    assert "0 of 5 calibration topics are judged to the end" in words(opened(review, "overview.py"))
+    overview = words(opened(review, "overview.py"))
+    assert "0 of 5 calibration topics are judged to the end" in overview
+    assert "Judge the calibration topics first: 300 documents of 5 topics are left." in overview
+    assert "Recall advises when to stop" not in overview
     assert "0 of 5 calibration topics are judged to the end; 300 documents left" in words(app)
     app.button(key="end-calibration").click().run()
     assert review.calibration_topics.state().phase == "none"
@@ -61,8 +69,8 @@ def test_the_planner_needs_a_selection_for_any_rule(opened: Opened, review: Camp
     app.selectbox(key="rule-family").set_value("any").run()
     app.number_input(key="selection").set_value(2).run()
     assert app.number_input(key="topics-0.2-2").min == 6
-    planned = next(table.value for table in app.dataframe if "promise" in table.value)
-    assert planned["calibration"].tolist() == [60 * topics for topics in planned["topics"]]
+    planned = next(table.value for table in app.dataframe if "Expected recall" in table.value)
+    assert planned["Calibration judgements"].tolist() == [60 * topics for topics in planned["Calibration topics"]]
     app.button(key="draw-topics").click().run()
     assert not app.exception
     assert len(review.calibration_topics.state().topics) == 6
@@ -107,7 +115,8 @@ def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
     assert not app.exception
     shown = words(app)
     assert "is at least 80%, as a mean over topics, not for each topic" in shown
-    assert "350 of 840 documents judged so far" in shown
+    assert "350 of their 840 documents are judged" in shown
+    assert ("Topics ready to stop", "0") in [(metric.label, metric.value) for metric in app.metric]
     closed = next(table.value for table in app.dataframe if "reason" in table.value)
     assert closed["query_id"].tolist() == [other]
 

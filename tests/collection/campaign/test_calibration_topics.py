@@ -16,8 +16,9 @@ from uuid import uuid4
 import pytest
 
 from collection import Campaign, Judgement
-from collection.campaign import calibration_record, calibration_topics
+from collection.campaign import calibration_closure, calibration_record
 from collection.campaign.calibration_record import RuleStop
+from collection.campaign.recall import describe_ready
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.stopping import Ledger
 from collection.stopping.risk_control import TRANSFER_WARNING, is_complete
@@ -226,6 +227,14 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
     assert not table["stop"].any()
     assert set(table.loc[drawn, "advice"]) == {"calibration topic: judge to the end"}
     judge_rest(review, *drawn)
+    for _ in ("before the calibration", "after it"):
+        table = review.recall.table().set_index("query_id")
+        assert not table["stop"].any()
+        assert set(table.loc[drawn, "advice"]) == {"calibration topic: finished"}
+        assert describe_ready(table, review.settings.loop()).startswith("No topic is ready to stop yet")
+        assert review.recall.of_topic(drawn[0]).promise.endswith("It is a calibration topic and judged to the end.")
+        review.calibration_topics.calibrate()
+    review.calibration_topics.stop()
     assert review.recall.table().set_index("query_id").loc[drawn, "stop"].all()
 
 
@@ -269,7 +278,7 @@ def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaig
     assert record is not None
     # As if the rule had been to stop after the first document.
     lax = {**record.chosen, "family": "fixed", "setting": 1.0}
-    calibration_record.write(review.store, calibration_topics.replace(record, chosen=lax))
+    calibration_record.write(review.store, replace(record, chosen=lax))
     review.judging.next_pairs("ann", other, 5)
     assert review.settings.mode(other) == "closed"
     assert review.calibration_topics.state().closed[0].reason == "stop after 1 judgement: reached after 1 judgement"
@@ -317,7 +326,7 @@ def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_rai
         def act(*_: object) -> None:
             raise error
 
-        monkeypatch.setattr(calibration_topics.CalibrationTopics, "_close_stopped", act)  # the last step
+        monkeypatch.setattr(calibration_closure.CalibrationClosure, "close_stopped", act)  # the last step
 
     def judge_last(error: Exception) -> None:
         """Judge the last document and choose the next topic in one transaction, as the judging page does."""
@@ -350,13 +359,13 @@ def test_what_has_not_changed_is_not_counted_again(review: Campaign, monkeypatch
     judge_rest(review, *drawn[:3])
     judge_rest(review, drawn[3], but=2)
     counted: list[str] = []
-    unjudged = service._unjudged
+    unjudged = service.progress._unjudged
 
     def count_unjudged(query_id: str, *rest: Any) -> Any:
         counted.append(query_id)
         return unjudged(query_id, *rest)
 
-    monkeypatch.setattr(service, "_unjudged", count_unjudged)
+    monkeypatch.setattr(service.progress, "_unjudged", count_unjudged)
     assert service.put_first(TOPICS)[:4] == sorted(drawn, key=TOPICS.index)
     assert counted == drawn
     counted.clear()
@@ -562,7 +571,16 @@ def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
     review.settings.set_loop(mode="loop-in-pool", by="mtf")
     record = review.calibration_topics.start(0.2, topics=6, family="any", selection=2)
     assert record.population == set(TOPICS[:12])  # two topics have no pool
+    first = "Judge the calibration topics first: 180 documents of 6 topics are left."
+    assert review.overview.next_step() == ("judge", first)
+    judge_rest(review, *[topic for topic in TOPICS[:12] if topic not in record.topics][:1])
+    assert review.overview.next_step() == ("judge", first)
+    while review.calibration_topics.state().left:
+        drive(review, most=10)
+    review.judging.topic_with_work("ann")  # calibrates
+    assert review.overview.next_step() == ("judge", "Judge 5 topics in the loop until the stopping rule closes them.")
     drive(review)
+    assert review.overview.next_step() == ("export", "Every topic is judged to the end or closed: export the qrels.")
     state = review.calibration_topics.state()
     assert state.phase == "calibrated"
     assert state.report.endswith(" Documents outside the pool are not covered.")

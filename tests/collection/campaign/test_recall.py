@@ -17,6 +17,9 @@ from annotate.charts import recall as charts
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.recall import (
+    CALIBRATION_TOPIC,
+    JUDGE_ON,
+    JUDGED,
     TABLE,
     _batches,
     _curve,
@@ -447,13 +450,16 @@ def test_the_page_leads_with_how_many_topics_may_stop(stop: list[int], scopes: s
 
 
 def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -> None:
-    rows = pd.DataFrame({"query_id": ["b", "c", "a"], "title": "", "stop": [False, False, True]})
+    rows = pd.DataFrame({"query_id": ["b", "c", "a"], "title": "", "stop": [False, False, True], "advice": ""})
     chart = charts.intervals_chart(
         rows.assign(recall_low=[None, 0.2, 0.9], recall_high=[None, 0.8, 1.0]), 0.9
     ).to_dict()
     goal, span, low = chart["layer"]
     assert span["encoding"]["x"]["sort"] == low["encoding"]["x"]["sort"] == ["c", "a"]
     assert low["encoding"]["shape"]["scale"]["domain"] == [charts.READY, charts.NOT_YET]
+    ours = rows.assign(recall_low=0.2, recall_high=1.0, advice=["", JUDGE_ON, JUDGED])
+    drawn = charts.intervals_chart(ours, 0.9)
+    assert drawn.layer[1].data["status"].tolist() == [charts.NOT_YET, CALIBRATION_TOPIC, CALIBRATION_TOPIC]
     assert goal["encoding"]["y"]["field"] == "target"
 
 

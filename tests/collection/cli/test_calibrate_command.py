@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,7 +25,10 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     directory = review.directory
     planned = ok("calibrate", directory, "--recall", 0.8)
     assert planned == ok("calibrate", directory, "--alpha", 0.2, "--plan")
-    assert planned.splitlines()[2].split("  ")[0] == "calibration topics"
+    header = [name.lower() for name in review.calibration_topics.plan(0.2).table()]
+    assert re.split("  +", planned.splitlines()[2]) == header
+    none = ok("calibrate", directory, "--plan", "--recall", 0.8, "--topics", 3)
+    assert "With 3 calibration topics, no rule can be chosen: every document of every topic has to be judged." in none
     assert planned.splitlines()[-1] == f"Start: cleverdon calibrate {directory} --recall 0.8 --topics 4"
     assert "Draw 4 calibration topics" in planned
     deep = ok("calibrate", directory, "--recall", 0.8, "--depth", 0.5, "--sample", 0.2)
@@ -36,7 +40,7 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     started = ok("calibrate", directory, "--recall", 0.8, "--topics", 5, "--family", "fixed")
     assert started.startswith("Recall across topics: judging calibration topics. 0 of 5 calibration topics are judged")
     drawn = [topic.query_id for topic in review.calibration_topics.state().topics]
-    assert "Judge 14 topics in the loop to the end, calibration topics first." in ok("status", directory)
+    assert "Next: Judge the calibration topics first: 300 documents of 5 topics are left." in ok("status", directory)
     assert f"See `cleverdon calibrate {directory}`" in ok("recall", directory)
     assert "calibration topics are not judged to the end" in fails("calibrate", directory, "--again")
     assert "were drawn on" in fails("calibrate", directory, "--topics", 9)
@@ -44,14 +48,20 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     judge_rest(review, *drawn)
     others = [topic for topic in TOPICS if topic not in drawn]
     judge_rest(review, others[0], but=5)
+    ready = "Recall across topics: ready to calibrate. 5 of 5 calibration topics are judged to the end.\n"
+    assert ok("calibrate", directory).startswith(ready)
     assert "Calibrate now with --again." in ok("calibrate", directory)
+    assert ok("status", directory).endswith(
+        "Next: Calibrate the stopping rule: all calibration topics are judged to the end.\n"
+        f"  cleverdon calibrate {directory} --again\n"
+    )
     shown = ok("calibrate", directory, "--again")
     assert "Recall across topics: at least 80% expected. The expected recall of a topic that stops after" in shown
-    assert "355 of 840 documents judged so far in the topics of the draw: 42% of judging everything." in shown
+    assert "14 topics took part in the draw. 355 of their 840 documents are judged (42%)." in shown
     assert shown.splitlines()[-1].split("  ")[0] == others[0]
     status = ok("status", directory)
     assert "The expected recall of a topic that stops after" in status
-    assert "Judge 13 topics in the loop until the stopping rule closes them." in status
+    assert "Judge 8 topics in the loop until the stopping rule closes them." in status
     state = json.loads(ok("calibrate", directory, "--format", "json"))["state"]
     assert (state["phase"], len(state["topics"]), len(state["closed"])) == ("calibrated", 5, 1)
     assert json.loads(ok("status", directory, "--format", "json"))["recall_across_topics"] == state["report"]

@@ -461,3 +461,21 @@ def test_costs_from_known_pools_take_the_next_stricter_row() -> None:
     assert costs_from_known_pools(100, 0.2)(7).expected == pytest.approx(43)
     for alpha, n in ((0.04, 50), (0.3, 3)):
         assert costs_from_known_pools(100, alpha)(n).low == 100
+
+
+def test_a_plan_as_a_table_says_why_rows_save_nothing() -> None:
+    made = plan(50, 100, 0.1, costs_from_known_pools(100, 0.1), candidates=[8, 9, 10])
+    assert made.table().to_dict("list") == {
+        "Calibration topics": [8, 9, 10],
+        "Expected recall": ["none", "90%", "90%"],
+        "Judgements, all topics": ["5,000", "5,000", "3,280 to 3,680"],
+        "Calibration judgements": [800, 900, 1_000],
+        "Judgements, other topic": ["100", "100", "57 to 67"],
+        "Share of judging everything": ["100%", "100%", "66% to 74%"],
+    }
+    assert made.note == (
+        "With 8 calibration topics, no rule can be chosen: every document of every topic has to be judged. "
+        "With 9 calibration topics, the rule may lose almost nothing on any of them: the plan counts all documents of "
+        "the other topics."
+    )
+    assert plan(50, 100, 0.1, costs_from_known_pools(100, 0.1), candidates=[10]).note == ""

@@ -1,0 +1,154 @@
+"""Progress of the topics in a calibration: what is judged, what is left, and what can be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from collection.campaign import calibration_record as records
+from collection.campaign import calibration_state as states
+from collection.campaign.active_learning import ActiveLearning
+from collection.campaign.calibration_record import CalibrationRecord
+from collection.campaign.calibration_state import CalibrationFacts, CalibrationState
+from collection.campaign.loop_scope import LoopScope
+from collection.campaign.loop_settings import IN_POOL, LOOPING
+from collection.campaign.settings import Settings
+from collection.stopping import Ledger
+from collection.stopping.risk_control import is_complete
+from collection.store import Store
+
+NO_TOPICS = "No calibration topics are drawn."
+
+
+@dataclass(eq=False)
+class CalibrationProgress:
+    """Progress of the topics in a calibration: what is judged, what is left, and what can be drawn."""
+
+    store: Store
+    settings: Settings
+    loop_scope: LoopScope
+    active_learning: ActiveLearning
+    _unfinished: tuple[str, object] = field(default=("", None), init=False)
+    """A calibration topic that was not judged to the end, and what that depends on."""
+    _state: tuple[str, CalibrationState] | None = field(default=None, init=False)
+
+    def topics(self) -> pd.DataFrame:
+        """Return the topics by query_id, with the columns :data:`~collection.campaign.calibration_state.TOPICS`."""
+        table = self.store.judgements.progress().set_index("query_id")
+        modes, judgeable = self.settings.modes(), int(self.loop_scope.judgeable().sum())
+        table["mode"] = table.index.map(modes)
+        when_open = self.settings.modes_when_open()
+        table["when_open"] = table.index.map(when_open)
+        table["in_pool"] = table["when_open"].isin(IN_POOL)
+        everywhere = ~table["in_pool"]
+        table["judged"] += table["elsewhere"].where(everywhere, 0)
+        table["cannot_judge"] += table["elsewhere_cannot"].where(everywhere, 0)
+        table["size"] = (table["pool"] - table["without_text"]).mask(everywhere, judgeable)
+        return table[list(states.TOPICS)]
+
+    def eligible(self, topics: pd.DataFrame) -> list[str]:
+        """Return the open topics in a loop that can be judged to the end; `topics` are those of :meth:`topics`."""
+        rows = self.loop_scope.loop_rows()
+        judgeable = np.flatnonzero(self.loop_scope.judgeable())
+        found = []
+        for query_id, mode, in_pool, size in topics[["mode", "in_pool", "size"]].itertuples():
+            # A pooling strategy offers documents of the runs alone.
+            if mode in LOOPING and size:
+                unjudged = self._unjudged(query_id, in_pool, judgeable)
+                if len(rows[query_id]) >= size or np.isin(unjudged, rows[query_id]).all():
+                    found.append(str(query_id))
+        return found
+
+    def ledgers(self, query_ids: Iterable[str]) -> list[Ledger]:
+        """Return the ledgers of these topics."""
+        judgeable = self.loop_scope.judgeable()
+        return [
+            self.active_learning.build_ledger(q, self.store.judgements.current_judgements(q), judgeable)
+            for q in query_ids
+        ]
+
+    def find_unfinished(self, record: CalibrationRecord) -> str | None:
+        """Find a calibration topic that is not judged to the end; cached until something changes in that topic."""
+        modes = self.settings.modes_when_open()
+
+        def made_of(query_id: str) -> object:
+            logged = self.store.judgements.logged_in(query_id)
+            return record.version, self.store.judgements.versions()[0], modes[query_id], logged
+
+        first, seen = self._unfinished
+        if first in record.topics and made_of(first) == seen:
+            return first
+        judgeable = np.flatnonzero(self.loop_scope.judgeable())
+        for query_id in sorted(record.topics, key=lambda query_id: query_id != first):
+            left = len(self._unjudged(query_id, modes[query_id] in IN_POOL, judgeable))
+            if left and (record.depth == 1 or not record.is_finished(self.active_learning.ledger(query_id))):
+                self._unfinished = (query_id, made_of(query_id))
+                return query_id
+        return None
+
+    def _unjudged(self, query_id: str, in_pool: bool, judgeable: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows of the unjudged documents of a topic that can be judged; `judgeable` are the campaign's."""
+        scope = np.intersect1d(self.store.pool.rows(query_id), judgeable) if in_pool else judgeable
+        return np.setdiff1d(scope, self.store.judgements.judged_rows(query_id))
+
+    def _pace(self) -> float | None:
+        """Mean seconds per judgement, over all annotators; None without timed judgements."""
+        paces = self.store.judgements.annotators().dropna(subset="seconds")
+        if paces.empty:
+            return None
+        return float(np.average(paces["seconds"].astype(float), weights=paces["judgements"]))
+
+    def conditions(self) -> dict[str, Any]:
+        """Return the present :func:`~collection.campaign.calibration_record.conditions`."""
+        return records.conditions(self.store, self.settings.loop())
+
+    def cache_key(self) -> str:
+        """Cache key of :meth:`state` and of plans, which changes with anything they read."""
+        kept = self.store.settings.all()
+        names = (records.KEY, records.CLOSED, "loop", "documents_version", "vectors")
+        runs, skipped = self.store.corpus.runs_signature(), self.store.judgements.skipped()
+        return str([self.store.judgements.versions(), self.settings.own_modes(), runs, skipped, *map(kept.get, names)])
+
+    def state(self) -> CalibrationState:
+        """Return the state of the calibration topics, with what limits the promise; cached."""
+        if self.store.connection.in_transaction:
+            return self._describe()  # of data that may be rolled back
+        key = self.cache_key()
+        if self._state is None or self._state[0] != key:
+            self._state = (key, self._describe())
+        return self._state[1]
+
+    def _describe(self) -> CalibrationState:
+        record, closed = records.read(self.store), records.closed_by_rule(self.store)
+        if record is None and not closed:
+            return CalibrationState("none", NO_TOPICS)
+        topics = self.topics()
+        if record is None:
+            return CalibrationState("none", NO_TOPICS, closed=states.list_closed(topics, closed))
+        judgeable, in_pool = np.flatnonzero(self.loop_scope.judgeable()), topics["in_pool"].to_dict()
+        left = {q: len(self._unjudged(q, in_pool[q], judgeable)) for q in record.topics}
+        blind = []
+        if record.depth < 1:
+            for query_id, ledger in zip(record.topics, self.ledgers(record.topics), strict=True):
+                left[query_id] = record.count_left(ledger)
+                whole, start = record.cut(ledger)
+                blind += [query_id] if not is_complete(whole) and whole.out_of_reach[start:].any() else []
+        loop = self.settings.loop()
+        facts = CalibrationFacts(
+            topics,
+            left,
+            blind,
+            closed,
+            {q: number for q, (number, _) in self.store.judgements.skipped().items()},
+            self._pace(),
+            self.conditions(),
+            bool(loop.budget or loop.topic_budget),
+            not record.pending
+            and not record.topics.keys().isdisjoint(self.store.judgements.topics_since(record.logged)),
+        )
+        return states.describe(record, facts)
