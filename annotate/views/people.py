@@ -27,7 +27,9 @@ def show_link(name: str, token: str) -> None:
 
 if link := st.session_state.get("link"):
     with st.container(border=True):
-        st.write(f"**Link for {widgets.plain(link[0])}.** Copy it and send it yourself: once closed, it is gone.")
+        st.write(
+            f"**Link for {widgets.plain(link[0])}.** Copy it and send it yourself: closed or replaced, it is gone."
+        )
         st.caption(f"It works once, within {count(LINK_DAYS, 'day')}.")
         st.code(link[1], language=None, wrap_lines=True)
         if st.button("Close"):

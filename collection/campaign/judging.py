@@ -127,8 +127,8 @@ class Judging:
         Parameters
         ----------
         wait
-            Choose decisive pairs, if these are judged and not chosen already, and find only topics that have some; the
-            most decisive one comes first. If False, a topic of `among` that has unjudged documents is found.
+            Where decisive pairs are judged, choose them if needed, and find only topics that have some, the most
+            decisive one first. If False, find any topic with unjudged documents.
 
         Raises
         ------

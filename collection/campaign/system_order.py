@@ -38,6 +38,9 @@ CHOSEN_EVERY = 10
 DRAWS = 400
 """Draws of the unjudged grades that tell how sure the order is."""
 
+TARGET, CONFIDENCE = 0.9, 0.95
+"""Kendall's tau with the final order that is enough to stop, and the probability of the lower bound of that tau."""
+
 ADVICE = "system_order"
 """Name of the setting that has the latest advice."""
 
@@ -150,7 +153,7 @@ class SystemOrderStudy:
         names = self.store.accounts.names()
         return {frozenset(self.store.assignments.topics_for(name)) for name in names}
 
-    def assess(self, *, target: float = 0.9, confidence: float = 0.95) -> SystemOrder:
+    def assess(self, *, target: float = TARGET, confidence: float = CONFIDENCE) -> SystemOrder:
         """Estimate how sure the present order of the systems is, and whether judging may stop.
 
         `target` and `confidence` are those of :func:`collection.estimation.judge_order`; the measure is that
@@ -179,7 +182,12 @@ class SystemOrderStudy:
         )
 
     def keep_advice(self, found: SystemOrder) -> None:
-        """Store what :meth:`assess` has just said, for :meth:`last_advice`."""
+        """Store what :meth:`assess` has just said, for :meth:`last_advice`.
+
+        What it said at another target or confidence than the usual ones is one person's look, and is not kept.
+        """
+        if (found.target, round(found.confidence, 12)) != (TARGET, CONFIDENCE):
+            return
         logged = self.store.judgements.versions()[1]
         advice = LastAdvice(found.estimates.pool.judged, logged, found.stop, found.reason)._asdict()
         advice["made_of"] = self._compared()
@@ -187,20 +195,21 @@ class SystemOrderStudy:
             self.store.settings.put(ADVICE, advice)
 
     def last_advice(self) -> LastAdvice | None:
-        """Return the advice kept last; None without decisive pairs, or if measure or runs were others."""
+        """Return the advice kept last; None without decisive pairs, or if pairs or measure have changed since."""
         kept = self.store.settings.get(ADVICE)
         if kept is None or not self.settings.loop().by_system_order or kept.pop("made_of") != self._compared():
             return None
         return LastAdvice(**kept | {"since": self.store.judgements.versions()[1] - kept["since"]})
 
-    def _compared(self) -> list[str]:
-        return [self.settings.loop().measure, self.store.corpus.runs_signature()]
+    def _compared(self) -> str:
+        """Return what pairs, measure and systems depend on, as text; closing a topic does not change it."""
+        (made_of, _), modes = self.store.judgements.versions(), self.settings.modes_when_open()
+        return json.dumps([made_of, self.store.corpus.runs_signature(), modes, self.settings.loop().measure])
 
     def cache_key(self) -> str:
         """Cache key of :meth:`assess`, which changes with anything that it reads."""
-        log, loop = self.store.judgements.versions(), self.settings.loop()
-        read = [log, self.store.corpus.runs_signature(), self.settings.own_modes(), loop.mode, loop.measure]
-        return json.dumps([*read, self.features.version()])
+        read = [self._compared(), self.store.judgements.versions(), self.settings.own_modes()]
+        return json.dumps([*read, self.settings.loop().mode, self.features.version()])
 
     def _graded(self, judgements: pd.DataFrame, *, build: bool) -> tuple[Pairs, NDArray[np.float64]]:
         """Return the pairs that count, and their adjudicated grades, nan for those without one.

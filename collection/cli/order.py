@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_table, progress_line
 from collection.phrases import confidence as level
 from collection.phrases import count, decimal, percent, plural
+
+if TYPE_CHECKING:
+    from collection.comparison import SystemOrder
 
 SHOWN = 20
 """Printed pairs of systems."""
@@ -28,16 +32,22 @@ def order(directory: Path, target: float, confidence: float, form: str) -> None:
     """
     from collection.campaign import Campaign
 
-    with Campaign(directory) as campaign, progress_line("estimating unjudged grades"):
-        found = campaign.system_order.assess(target=target, confidence=confidence)
+    with Campaign(directory) as campaign:
+        with progress_line("estimating unjudged grades"):
+            found = campaign.system_order.assess(target=target, confidence=confidence)
+        _show(found, form)
+        # Last, since another process may be writing.
         campaign.system_order.keep_advice(found)
+
+
+def _show(found: SystemOrder, form: str) -> None:
     pairs, pool = found.pairs, found.estimates.pool
     if form == "json":
         facts = {"stop": found.stop, "reason": found.reason, "tau": found.tau, "lowest_tau": found.lowest_tau}
         print_json(facts | {"judged": pool.judged, "left": pool.unjudged, "estimates": found.values, "pairs": pairs})
         return
     echo(f"{found.reason}")
-    sure = level(1 - confidence)
+    sure = level(found.estimates.alpha)
     echo(
         f"{pool.judged:,} of {count(pool.pairs, 'pair')} judged; expected tau {decimal(found.tau, 2)}, "
         f"at least {decimal(found.lowest_tau, 2)} with {sure} probability by the model.\n"

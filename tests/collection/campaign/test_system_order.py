@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -268,9 +269,11 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         assert "system_order" not in campaign.overview.status()
         campaign.system_order.keep_advice(campaign.system_order.assess())
         assert "it advised to go on." in campaign.overview.next_step().sentence
-        found = campaign.system_order.assess(target=0.01, confidence=0.01)
-        assert found.stop
         ok("order", campaign.directory, "--target", "0.01", "--confidence", "0.01")
+        assert not campaign.system_order.last_advice().stop  # another target is a look, not the campaign's advice
+        found = replace(campaign.system_order.assess(), lowest_tau=0.95)
+        assert found.stop
+        campaign.system_order.keep_advice(found)
         judge_some(campaign, 1)
         said = f"System order, at 3 judged pairs (1 log entry since then): {found.reason}"
         assert campaign.overview.status()["system_order"] == said
@@ -280,8 +283,23 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         assert f"  {said}\n" in printed
         assert f"Next: {step.sentence}\n  cleverdon order {campaign.directory}" in printed
         assert opened(campaign, "overview.py").button(key="next-step").label == "See the system order"
+        campaign.settings.set_loop(mode="closed")
+        assert campaign.system_order.last_advice() is not None
         campaign.settings.set_loop(measure="P@3")
         assert campaign.system_order.last_advice() is None  # it was about another measure
+        campaign.system_order.keep_advice(found)
+        campaign.pools.add("depth", depth=1)
+        assert campaign.system_order.last_advice() is None  # and of other pairs
+
+
+def test_a_campaign_that_had_both_budgets_can_still_be_changed(tmp_path: Path) -> None:
+    with made(tmp_path, by="decisive", measure="nDCG@3", budget=3) as campaign:
+        campaign.store.settings.put("loop", asdict(campaign.settings.loop()) | {"topic_budget": 5})
+        assert campaign.settings.loop().topic_budget == 0
+        assert campaign.settings.set_loop(budget=4).budget == 4
+        campaign.settings.set_loop(mode="closed")
+        with pytest.raises(InputError, match="topic_budget: expected 0 with decisive pairs"):
+            campaign.settings.set_loop(topic_budget=2)
 
 
 def test_decisive_pairs_have_no_budget_for_each_topic(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
