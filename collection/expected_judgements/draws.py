@@ -17,7 +17,7 @@ from collection.measures.imputation import complete_all, to_its_depth
 
 WIDENING = 2.0
 """Variance of weights and effects in the draws, relative to that of the model, whose own 95% ranges held too few of the
-final differences of systems in replays: 89 to 94% on Cranfield, Vaswani and TREC DL 2019; with it 93 to 97%."""
+final differences of systems. Chosen on Cranfield, Vaswani and TREC DL 2019 (`docs/explanation/fewer-judgements.md`)."""
 
 CELLS = 1 << 22
 """Number of grades in completed rankings that are held at once."""
