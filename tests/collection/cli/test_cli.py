@@ -387,6 +387,45 @@ def test_imports_of_nothing_are_refused(campaign: Campaign, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_loop_takes_a_row_as_a_number_or_auto(campaign: Campaign) -> None:
+    there = campaign.directory
+    assert "--row: expected a whole number or auto, found 'few'" in run("loop", there, "--row", "few").stderr
+    assert re.search(r"^--row +12 ", ok("loop", there, "--mode", "loop", "--row", 12), re.M)
+    assert re.search(r"^--row +auto ", ok("loop", there, "--row", "auto"), re.M)
+
+
+@pytest.mark.slow
+def test_a_topic_s_own_mode_is_set_and_removed(campaign: Campaign) -> None:
+    there = campaign.directory
+    assert "--topic needs --mode" in run("loop", there, "--topic", 1).stderr
+    ok("loop", there, "--topic", 1, "--mode", "closed")
+    assert campaign.settings.own_modes() == {"1": "closed", "2": None}
+    ok("loop", there, "--topic", 1, "--mode", "campaign")
+    assert campaign.settings.own_modes() == {"1": None, "2": None}
+
+
+@pytest.mark.slow
+def test_decisive_puts_topics_into_the_loop(campaign: Campaign) -> None:
+    result = run("loop", campaign.directory, "--by", "decisive")
+    assert result.stderr == "note: no topic was in the loop, so the mode is loop-in-pool now\n"
+    assert set(campaign.settings.modes().values()) == {"loop-in-pool"}
+    assert run("loop", campaign.directory, "--by", "decisive").stderr == ""
+
+
+@pytest.mark.slow
+def test_recall_lists_what_is_started(campaign: Campaign, tmp_path: Path) -> None:
+    ok("new", tmp_path / "empty")
+    assert ok("recall", tmp_path / "empty").startswith("No topics yet. Import some")
+    ok("loop", campaign.directory, "--mode", "loop")
+    ok("judge", campaign.directory, "--topic", 1, "--doc", "d1", "--annotator", "ann", "--grade", 1)
+    said = ok("recall", campaign.directory)
+    (row,) = [line.split() for line in said.splitlines() if re.match(r"1 +loop ", line)]
+    assert row[2:4] == ["1", "1"]  # judged and found
+    assert "Relevant: grade 1 or higher.\n" in said
+    assert "Not shown: 1 topic not started" in said
+
+
+@pytest.mark.slow
 def test_help_is_quick_and_light() -> None:
     """Well under a second: no pandas, no scikit-learn, no Streamlit before a command runs."""
     code = "import sys, collection.cli; print(sorted(m for m in sys.modules if m in %r))"
