@@ -343,3 +343,26 @@ def test_replace_is_asked_for(opened: Callable[..., AppTest], campaign: Campaign
     upload(app, topics=("t.tsv", "1\tmoving average\n"))
     assert not app.error
     assert campaign.corpus.topics().set_index("query_id")["title"]["1"] == "moving average"
+
+
+@pytest.mark.slow
+def test_export_without_grades_offers_the_pool_and_the_missing_texts(
+    opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
+) -> None:
+    (files / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
+    campaign.importer.import_files(runs=[files / "c.run"])
+    campaign.pools.add("depth", depth=2)
+    app = opened(campaign, "export.py")
+    assert "#### No pair has a grade yet." in [m.value for m in app.markdown]
+    assert [tab.label for tab in app.tabs] == ["Qrels", "Judgements", "Pool", "Training data", "Missing texts"]
+    assert any(m.value.startswith("1 pooled document without a text") for m in app.markdown)
+    assert buttons["missing"] == b"elsewhere\n"
+    assert len(buttons["pool"].splitlines()) == 8  # with its header
+    say(campaign, "1", "d1", 1)
+    assert campaign.judging.judge("ann", "1", "d1", undo=True).kind == "undone"
+    campaign.judging.judge("ben", "1", "d2", cannot_judge="no text")
+    app = opened(campaign, "export.py")
+    assert "#### No pair has a grade by this rule." in [m.value for m in app.markdown]
+    app.selectbox(key="rule-rule").set_value("annotator").run()
+    assert "ben" in app.error[0].value
+    assert not app.exception
