@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate.auth.tokens import TOKEN_HEADER
+from annotate.elements import display
 from annotate.judging.card import LONGEST_NOTE
 from collection import Campaign, Judgement
 from collection.documents.rendering.markup import to_html
@@ -335,3 +336,42 @@ def test_marked_passages_of_a_document_that_was_changed(
     campaign.importer.import_files(documents=[tmp_path / "d.tsv"], replace=True)
     app = select(opened(campaign, "my_judgements.py"), 0)
     assert "The document was changed: the marked passages are no longer in it." in [t.value for t in app.text]
+
+
+@pytest.mark.slow
+def test_a_judged_document_without_a_text(opened: Callable[..., AppTest], campaign: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
+    (tmp_path / "l.csv").write_text("annotator,query_id,doc_id,relevance\nann,1,elsewhere,2\n")
+    campaign.importer.import_files(runs=[tmp_path / "c.run"], labels=tmp_path / "l.csv")
+    app = select(opened(campaign, "my_judgements.py"), 0)
+    assert not app.exception
+    assert [i.value for i in app.info] == ["This document has no text in the campaign."]
+
+
+@pytest.mark.parametrize(
+    ("page", "column", "value", "unit"),
+    [("guidelines.py", "note", " Only for Windows. ", "note"), ("loop.py", "mode", "closed", "topic")],
+)
+@pytest.mark.slow
+def test_notes_and_modes_of_topics_are_edited_in_a_table(
+    opened: Callable[..., AppTest],
+    campaign: Campaign,
+    monkeypatch: pytest.MonkeyPatch,
+    page: str,
+    column: str,
+    value: str,
+    unit: str,
+) -> None:
+    """Only what was changed is saved; spaces around it are not."""
+    monkeypatch.setattr(
+        display, "data_editor", lambda frame, **_: frame.assign(**{column: frame[column].mask([False, True], value)})
+    )
+    button = opened(campaign, page).button(key=f"save-{unit}s")
+    assert (button.label, button.disabled) == (f"Save 1 {unit}", False)
+    app = button.click().run()
+    assert not app.exception
+    assert app.button(key=f"save-{unit}s").disabled
+    if column == "note":
+        assert campaign.settings.topic_notes() == {"2": "Only for Windows."}
+    else:
+        assert campaign.settings.own_modes() == {"1": None, "2": "closed"}
