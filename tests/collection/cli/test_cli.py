@@ -426,6 +426,35 @@ def test_recall_lists_what_is_started(campaign: Campaign, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+def test_clicks_and_ranks_in_an_export(campaign: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "march.csv").write_text("query_id,doc_id,rank,shown,clicked\n1,d1,1,10,4\n1,d2,2,10,1\n")
+    ok("import", campaign.directory, "--clicks", tmp_path / "march.csv")
+    ok("export", campaign.directory, "--clicks", tmp_path / "c.tsv")
+    campaign.clicks.export(table=tmp_path / "wanted.tsv")
+    assert (tmp_path / "c.tsv").read_bytes() == (tmp_path / "wanted.tsv").read_bytes()
+    for ranks in ("5", "a-b", "1-"):
+        refused = run("export", campaign.directory, "--triples", tmp_path / "t.tsv", "--ranks", ranks)
+        assert refused.exit_code == 2
+        assert f"--ranks: expected a first and a last rank such as 1-100, found '{ranks}'" in refused.stderr
+
+
+@pytest.mark.slow
+def test_two_rules_are_compared_by_pairs_and_runs(campaign: Campaign) -> None:
+    there = campaign.directory
+    assert "--rule, --against and --measure need DIR" in run("rules", "--against", "lowest").stderr
+    assert "expected --against RULE, the rule to compare with" in run("rules", there).stderr
+    campaign.judging.judge("ann", "1", "d1", 1)
+    same = ok("rules", there, "--against", "lowest", "-m", "AP")
+    assert "1 pair with a grade by both rules; 0 different (0.0%)" in same
+    assert "no run changes rank" in same
+    campaign.judging.judge("ben", "1", "d1", 0)
+    campaign.judging.judge("ben", "1", "d2", 0)
+    result = run("rules", there, "--rule", "annotator(annotator=ann)", "--against", "annotator(annotator=ben)")
+    assert "1 pair with a grade by both rules; 1 different (100.0%)" in result.stdout
+    assert "1 pair with a grade only by annotator(annotator=ben)" in result.stdout
+
+
+@pytest.mark.slow
 def test_help_is_quick_and_light() -> None:
     """Well under a second: no pandas, no scikit-learn, no Streamlit before a command runs."""
     code = "import sys, collection.cli; print(sorted(m for m in sys.modules if m in %r))"
