@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
-from annotate.application import create_app
+from annotate.application import SCRIPT, create_app
 from annotate.auth import oidc
 from annotate.auth.oidc import Newcomer, Provider
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.elements.signin_pages import AT_PROVIDER
 from collection import Campaign, accounts, clock
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from tests.conftest import signed_in
@@ -243,3 +250,121 @@ def test_the_link_of_who_is_let_in_lives_a_minute(campaign: Campaign, monkeypatc
     now = time.time()
     monkeypatch.setattr(clock, "seconds", lambda: now + 61)
     assert campaign.accounts.use_signin_link(token) is None
+
+
+# --- the pages of people who are not signed in -----------------------------------------------------
+
+
+class Browser:
+    """What the provider said of the person at a browser, and what the app asks Streamlit to do about it."""
+
+    def __init__(self) -> None:
+        self.claims: dict[str, Any] = {}
+        self.asked: list[str] = []
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.claims
+
+    def come_back(self, **claims: Any) -> None:
+        self.claims = {"is_logged_in": True, "provider": oidc.NAME, "iat": clock.seconds(), **claims}
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
+    made = Browser()
+    monkeypatch.setattr(st, "user", made)
+    monkeypatch.setattr(st, "login", lambda provider: made.asked.append(f"login {provider}"))
+    monkeypatch.setattr(st, "logout", lambda: made.asked.append("logout"))
+    return made
+
+
+def look(campaign: Campaign, monkeypatch: pytest.MonkeyPatch, path: str = "") -> AppTest:
+    """What somebody without a session gets at an address."""
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+    app = AppTest.from_file(str(SCRIPT), default_timeout=60)
+    if path:
+        app._page_hash = calc_hash(path)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def html(app: AppTest) -> str:
+    return " ".join(str(part.value) for part in app.main.get("html"))
+
+
+@pytest.fixture
+def provided(campaign: Campaign, write: Write) -> Campaign:
+    """The campaign with the setup above."""
+    shutil.copy(write() / oidc.FILE, campaign.directory)
+    return campaign
+
+
+@pytest.mark.slow
+def test_who_comes_back_from_the_provider_gets_a_link_of_their_own(
+    provided: Campaign, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser.come_back(email="mia@x.org", name="Mia")
+    page = html(look(provided, monkeypatch))
+    token = re.search(r'href="/signin\?token=([^"]+)"', page)
+    assert token is not None
+    secret = provided.accounts.use_signin_link(token[1])
+    assert secret is not None
+    person = provided.accounts.session(secret)
+    assert person is not None
+    assert person.role == "manager"
+
+
+@pytest.mark.parametrize(
+    ("email", "words"),
+    [("eve@y.org", r"has no role in this campaign"), ("mia@x.org", r"is locked; ask a manager of this campaign")],
+)
+@pytest.mark.slow
+def test_who_is_not_let_in_is_told_why_and_can_leave_the_provider(
+    provided: Campaign, browser: Browser, monkeypatch: pytest.MonkeyPatch, email: str, words: str
+) -> None:
+    name, _ = let_in(provided, "mia@x.org", "manager", "Mia")
+    provided.accounts.add("bob", "manager")
+    provided.accounts.lock(name)
+    browser.come_back(email=email)
+    app = look(provided, monkeypatch)
+    assert words in app.error[0].value
+    assert "/signin?token" not in html(app)
+    assert 'href="/signin"' in html(app)  # by password
+    app.button(key="leave").click().run()
+    assert browser.asked == ["logout"]
+
+
+@pytest.mark.parametrize("claims", [{}, {"iat": 0}, {"provider": "another"}, {"is_logged_in": False}])
+@pytest.mark.slow
+def test_who_is_not_known_to_be_back_from_the_provider_is_not_signed_in(
+    provided: Campaign, browser: Browser, monkeypatch: pytest.MonkeyPatch, claims: dict[str, Any]
+) -> None:
+    if claims:
+        browser.come_back(email="mia@x.org", **claims)
+    app = look(provided, monkeypatch)
+    assert "You are not signed in, or your session has ended." in [m.value for m in app.markdown]
+    assert "token" not in html(app)
+
+
+@pytest.mark.slow
+def test_the_page_of_the_provider_leads_there_if_there_is_one(
+    campaign: Campaign, write: Write, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = look(campaign, monkeypatch, AT_PROVIDER)
+    assert "This campaign has no sign-in provider." in [m.value for m in app.markdown]
+    assert not browser.asked
+    shutil.copy(write() / oidc.FILE, campaign.directory)
+    look(campaign, monkeypatch, AT_PROVIDER)
+    assert browser.asked == [f"login {oidc.NAME}"]
+
+
+@pytest.mark.slow
+def test_signing_out_leaves_the_provider_too(
+    opened: Callable[..., AppTest], provided: Campaign, browser: Browser
+) -> None:
+    app = opened(provided, "account.py", "ann", "annotator")
+    browser.come_back(email="mia@x.org")
+    app.button(key="sign-out").click().run()
+    assert browser.asked == ["logout"]
+    assert provided.accounts.table()["sessions"].tolist() == [0]

@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 import annotate
 from annotate.auth import forms
 from annotate.charts.comparison import means_chart
+from annotate.charts.pool import group_minor_runs
 from annotate.elements import display, widgets
 from tests.helpers import tries
 
@@ -105,3 +106,14 @@ def test_the_sign_in_pages_have_no_name_that_reads_as_another() -> None:
     page = bytes(forms.signin("safe_\u202egnp.exe", None).body).decode()
     assert "safe_gnp.exe" in page
     assert not re.search(f"[{BIDI}]", page)
+
+
+def test_runs_with_few_pairs_share_a_colour() -> None:
+    """Ten runs have one each; of more, nine do, and the others are summed."""
+    growth = pd.DataFrame({"depth": 1, "run": [f"r{n}" for n in range(12)], "pairs": range(1, 13)})
+    grouped = group_minor_runs(growth)
+    assert grouped.set_index("run")["pairs"].to_dict() == {
+        **{f"r{n}": n + 1 for n in range(3, 12)},
+        "3 other runs": 6,
+    }
+    assert group_minor_runs(growth[:10])["run"].tolist() == [f"r{n}" for n in reversed(range(10))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate.auth.tokens import TOKEN_HEADER
+from annotate.elements import display
 from annotate.judging.card import LONGEST_NOTE
 from collection import Campaign, Judgement
 from collection.documents.rendering.markup import to_html
@@ -276,3 +278,100 @@ def test_my_judgements_shows_others_only_where_judging_is_not_blind(
     said, ranks = app.dataframe[1].value, app.dataframe[2].value
     assert said[["annotator", "grade", "note"]].to_numpy().tolist() == [["ben", "3 · Perfect", "Mine is higher."]]
     assert ranks[["run", "rank"]].to_numpy().tolist() == [["beta", 1], ["alpha", 2]]
+
+
+@pytest.mark.slow
+def test_my_judgements_are_found_by_topic_grade_and_words(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    campaign.judging.judge_many(
+        [
+            Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2),
+            Judgement(str(uuid4()), "ann", "1", "d2", "graded", 0),
+            Judgement(str(uuid4()), "ann", "2", "d4", "graded", 2),
+        ]
+    )
+    app = opened(campaign, "my_judgements.py")
+
+    def listed() -> list[str]:
+        assert not app.exception
+        return list(app.dataframe[0].value["doc_id"])
+
+    assert listed() == ["d4", "d2", "d1"]
+    app.selectbox[0].set_value("1").run()
+    assert listed() == ["d2", "d1"]
+    app.selectbox[1].set_value("2 · Relevant").run()
+    assert listed() == ["d1"]
+    app.selectbox[0].set_value(None).run()
+    assert listed() == ["d4", "d1"]
+    app.text_input[0].set_value("TITLE document 4").run()
+    assert listed() == ["d4"]
+    assert "1 of 3 judgements, newest first." in [c.value for c in app.caption]
+
+
+@pytest.mark.slow
+def test_my_judgements_of_what_could_not_be_judged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    """With its reason, which stays until a grade is chosen; nobody else has judged it, and no run has it."""
+    campaign.assignments.update(blind=False)
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d8", "cannot judge", reason="no text")])
+    app = select(opened(campaign, "my_judgements.py"), 0)
+    assert r"reason\: no text" in [c.value for c in app.caption]
+    said = [m.value for m in app.markdown]
+    assert "Nobody else has judged this pair." in said
+    assert "No run retrieved this document." in said
+    save(app)
+    assert [e.value for e in app.error] == ["Choose a grade, or change the note or the flag."]
+    app.radio[0].set_value(1)
+    save(app)
+    row = campaign.judgement_log.judgements(annotator="ann").iloc[0]
+    assert (row["kind"], row["relevance"]) == ("graded", 1)
+    assert app.expander[-1].label == "History of this pair (2 entries)"
+
+
+@pytest.mark.slow
+def test_marked_passages_of_a_document_that_was_changed(
+    opened: Callable[..., AppTest], campaign: Campaign, tmp_path: Path
+) -> None:
+    marked = Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2, passages=((12, 20),))
+    assert campaign.judging.judge_many([marked]).saved
+    (tmp_path / "d.tsv").write_text("d1\tshort\n")
+    campaign.importer.import_files(documents=[tmp_path / "d.tsv"], replace=True)
+    app = select(opened(campaign, "my_judgements.py"), 0)
+    assert "The document was changed: the marked passages are no longer in it." in [t.value for t in app.text]
+
+
+@pytest.mark.slow
+def test_a_judged_document_without_a_text(opened: Callable[..., AppTest], campaign: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
+    (tmp_path / "l.csv").write_text("annotator,query_id,doc_id,relevance\nann,1,elsewhere,2\n")
+    campaign.importer.import_files(runs=[tmp_path / "c.run"], labels=tmp_path / "l.csv")
+    app = select(opened(campaign, "my_judgements.py"), 0)
+    assert not app.exception
+    assert [i.value for i in app.info] == ["This document has no text in the campaign."]
+
+
+@pytest.mark.parametrize(
+    ("page", "column", "value", "unit"),
+    [("guidelines.py", "note", " Only for Windows. ", "note"), ("loop.py", "mode", "closed", "topic")],
+)
+@pytest.mark.slow
+def test_notes_and_modes_of_topics_are_edited_in_a_table(
+    opened: Callable[..., AppTest],
+    campaign: Campaign,
+    monkeypatch: pytest.MonkeyPatch,
+    page: str,
+    column: str,
+    value: str,
+    unit: str,
+) -> None:
+    """Only what was changed is saved; spaces around it are not."""
+    monkeypatch.setattr(
+        display, "data_editor", lambda frame, **_: frame.assign(**{column: frame[column].mask([False, True], value)})
+    )
+    button = opened(campaign, page).button(key=f"save-{unit}s")
+    assert (button.label, button.disabled) == (f"Save 1 {unit}", False)
+    app = button.click().run()
+    assert not app.exception
+    assert app.button(key=f"save-{unit}s").disabled
+    if column == "note":
+        assert campaign.settings.topic_notes() == {"2": "Only for Windows."}
+    else:
+        assert campaign.settings.own_modes() == {"1": None, "2": "closed"}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pandas as pd
 import pytest
 import streamlit as st
 from starlette.applications import Starlette
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate.auth.tokens import TOKEN_HEADER
+from annotate.charts import annotators
 from annotate.elements import display
 from annotate.judging.routes import PREFIX, JudgingService
 from collection import Campaign, Judgement, formats
@@ -23,6 +25,8 @@ from collection.errors import InputError
 from collection.records import GradeScale
 from tests.conftest import judging_token
 from tests.helpers import AS_JSON
+
+NOON = pd.Timestamp("2026-03-02 12:00", tz="UTC")
 
 
 @pytest.fixture
@@ -225,6 +229,61 @@ def test_a_difference_between_two_annotators_is_the_answer(
     assert work.proto.placeholder == ""
     assert "seconds" in work.value
     assert "per_hour" not in work.value
+
+
+@pytest.fixture
+def hasty(campaign: Campaign, tmp_path: Path) -> Campaign:
+    """bob gives one grade to 24 documents within a fifth of a second each, on two days; cat judges three of them."""
+    (tmp_path / "more.tsv").write_text("".join(f"n{n}\ttext {n}\n" for n in range(24)))
+    campaign.importer.import_files(documents=[tmp_path / "more.tsv"])
+    judgements = [
+        Judgement(str(uuid4()), who, "1", f"n{n}", "graded", grade, seconds=seconds, judged_at=f"2026-03-0{day}T12:00Z")
+        for who, seconds, grade, pairs in (("bob", 0.05, 2, 24), ("cat", 8.0, 1, 3))
+        for n in range(pairs)
+        for day in [2 if n < 20 else 3]
+    ]
+    assert len(campaign.judging.judge_many(judgements).saved) == 27
+    return campaign
+
+
+@pytest.mark.slow
+def test_an_annotator_with_unusual_results_is_the_answer(opened: Callable[..., AppTest], hasty: Campaign) -> None:
+    app = opened(hasty, "annotators.py")
+    assert app.markdown[0].value.replace("\\", "") == "#### 1 of 2 annotators has unusual results: bob."
+    (remark,) = [m.value for m in app.markdown if m.value.startswith("- **bob**")]
+    assert "24 of 24 judgements took less than 1 second" in remark.replace("\\", "")
+    assert "need not be errors" in said(app)
+
+
+@pytest.mark.slow
+def test_charts_of_annotators_are_of_days_and_of_times(opened: Callable[..., AppTest], hasty: Campaign) -> None:
+    app = opened(hasty, "annotators.py")
+    app.session_state["look"] = "Judgements per day"
+    assert len(app.run().get("vega_lite_chart")) == 1
+    app.session_state["look"] = "Time per judgement"
+    assert len(app.run().get("vega_lite_chart")) == 1
+    assert app.multiselect[0].value == ["bob", "cat"]
+    app.multiselect[0].set_value([]).run()
+    assert not app.exception
+    assert not app.get("vega_lite_chart")
+
+
+def test_the_chart_of_times_has_running_medians_and_no_time_below_its_axis() -> None:
+    times = pd.DataFrame({"annotator": ["ann"] * 3 + ["bob"], "seconds": [4.0, 0.01, 9.0, 2.0], "judged_at": NOON})
+    points, lines = annotators.seconds_chart(times).layer
+    shown = annotators.seconds_chart(times).data
+    assert shown["number"].tolist() == [1, 2, 3, 1]
+    assert shown["drawn"].tolist() == [4.0, 0.1, 9.0, 2.0]
+    assert shown["median"].tolist() == pytest.approx([4.0, 2.005, 4.0, 2.0])
+    assert points.to_dict()["encoding"]["y"]["scale"]["domainMin"] == 0.1
+    assert lines.to_dict()["encoding"]["y"]["field"] == "median"
+
+
+def test_the_chart_of_days_has_the_days_that_there_are() -> None:
+    days = pd.DataFrame(
+        {"annotator": ["ann", "bob"], "day": pd.to_datetime(["2026-03-02", "2026-03-09"]), "judgements": 3}
+    )
+    assert annotators.days_chart(days).data["day"].tolist() == ["2026-03-02", "2026-03-09"]
 
 
 @pytest.mark.slow

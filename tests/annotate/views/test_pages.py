@@ -282,3 +282,87 @@ def test_overview_has_one_primary_button_at_each_stage(
     for query_id, doc_id in pairs[["query_id", "doc_id"]].itertuples(index=False):
         say(campaign, query_id, doc_id, 1)
     assert primary(campaign) == ["Export"]
+
+
+def upload(app: AppTest, **files: tuple[str, str] | list[tuple[str, str]]) -> AppTest:
+    """Choose files, each a name and a text, and press Import."""
+    for key, chosen in files.items():
+        some = chosen if isinstance(chosen, list) else [chosen]
+        uploads = [(name, text.encode(), "text/plain") for name, text in some]
+        app.file_uploader(key=key).set_value(uploads if isinstance(chosen, list) else uploads[0])
+    next(button for button in app.button if button.label == "Import").click().run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.slow
+def test_files_are_uploaded(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    """Two files of one name stay two; what is said of them names no folder of the server."""
+    with Campaign.create(tmp_path / "empty") as empty:
+        app = opened(empty, "import_files.py")
+        assert "This campaign is empty." in app.markdown[0].value
+        upload(
+            app,
+            topics=("t.tsv", "1\tone\n"),
+            documents=[("d.tsv", "d1\tA text.\n"), ("d.tsv", "d2\tAnother.\n")],
+            runs=[("bm_25.run", "1 Q0 d1 1 2.0 bm25\n1 Q0 d9 2 1.0 bm25\n")],
+        )
+        assert [s.value for s in app.success] == ["Imported."]
+        assert "This campaign has 1 topic, 2 documents and 1 run." in app.markdown[0].value
+        assert {key: empty.progress.counts()[key] for key in ("topics", "documents", "runs")} == {
+            "topics": 1,
+            "documents": 2,
+            "runs": 1,
+        }
+        assert [t.value for t in app.text] == [
+            "t.tsv: 1 topic (1 new)",
+            *["d.tsv: 1 document (1 new)"] * 2,
+            "bm_25.run: run 'bm25': 2 lines, 1 topic",
+        ]
+        assert app.warning[0].value.startswith("1 document of the runs has no text")
+
+
+@pytest.mark.slow
+def test_a_file_with_an_error_imports_nothing(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "empty") as empty:
+        app = opened(empty, "import_files.py")
+        assert [e.value for e in upload(app).error] == ["Choose at least one file."]
+        upload(app, topics=("t.tsv", "1\tone\n"), qrels=("q.txt", "1 0 d1 high\n"))
+        assert len(app.error) == 1
+        assert app.error[0].value.startswith("**Nothing was imported.** q")
+        assert "line 1" in app.error[0].value
+        assert not app.success
+        assert empty.progress.counts()["topics"] == 0
+
+
+@pytest.mark.slow
+def test_replace_is_asked_for(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    app = upload(opened(campaign, "import_files.py"), topics=("t.tsv", "1\tmoving average\n"))
+    assert app.error
+    next(box for box in app.checkbox if box.label.startswith("Replace")).check()
+    upload(app, topics=("t.tsv", "1\tmoving average\n"))
+    assert not app.error
+    assert campaign.corpus.topics().set_index("query_id")["title"]["1"] == "moving average"
+
+
+@pytest.mark.slow
+def test_export_without_grades_offers_the_pool_and_the_missing_texts(
+    opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
+) -> None:
+    (files / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
+    campaign.importer.import_files(runs=[files / "c.run"])
+    campaign.pools.add("depth", depth=2)
+    app = opened(campaign, "export.py")
+    assert "#### No pair has a grade yet." in [m.value for m in app.markdown]
+    assert [tab.label for tab in app.tabs] == ["Qrels", "Judgements", "Pool", "Training data", "Missing texts"]
+    assert any(m.value.startswith("1 pooled document without a text") for m in app.markdown)
+    assert buttons["missing"] == b"elsewhere\n"
+    assert len(buttons["pool"].splitlines()) == 8  # with its header
+    say(campaign, "1", "d1", 1)
+    assert campaign.judging.judge("ann", "1", "d1", undo=True).kind == "undone"
+    campaign.judging.judge("ben", "1", "d2", cannot_judge="no text")
+    app = opened(campaign, "export.py")
+    assert "#### No pair has a grade by this rule." in [m.value for m in app.markdown]
+    app.selectbox(key="rule-rule").set_value("annotator").run()
+    assert "ben" in app.error[0].value
+    assert not app.exception

@@ -349,6 +349,15 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 
+@pytest.mark.slow
+def test_an_account_shows_its_groups_and_its_address(opened: Open, campaign: Campaign) -> None:
+    campaign.accounts.add("ann", "annotator", "ann_1@x.org")
+    campaign.accounts.set_groups("ann", ["judges", "early"])
+    said = [re.sub(r"[\\\u200b]", "", m.value) for m in opened(campaign, "account.py", "annotator", "ann").markdown]
+    assert "E-mail: ann_1@x.org." in said
+    assert any(set(re.findall(r"\w+", text)) == {"Groups", "early", "judges"} for text in said)
+
+
 @pytest.mark.parametrize(("key", "left"), [("sign-out", 1), ("leave-here", 1), ("leave-everywhere", 0)])
 @pytest.mark.slow
 def test_sign_out_ends_the_session_on_the_server(opened: Open, campaign: Campaign, key: str, left: int) -> None:

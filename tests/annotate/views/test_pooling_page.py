@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from collection import Campaign
+from collection import Campaign, Judgement
 from collection.pooling import strategies
 
 STRATEGIES = strategies(adaptive=False)
@@ -96,3 +99,49 @@ def test_costs_of_all_strategies_stand_side_by_side(page: AppTest, unpooled: Cam
     table = page.dataframe[0].value
     assert table["strategy"].tolist() == [entry.label for entry in STRATEGIES.values()]
     assert table["pairs"].tolist() == unpooled.pools.costs(2)["pairs"].tolist()
+
+
+def written(page: AppTest) -> str:
+    return "\n".join(m.value for kind in (page.markdown, page.caption) for m in kind)
+
+
+@pytest.mark.slow
+def test_judging_time_is_that_of_the_recent_pace(page: AppTest, unpooled: Campaign, tmp_path: Path) -> None:
+    assert "Judging time is estimated once enough pairs are judged in the app." in written(page)
+    (tmp_path / "more.tsv").write_text("".join(f"n{n}\ttext {n}\n" for n in range(60)))
+    unpooled.importer.import_files(documents=[tmp_path / "more.tsv"])
+    judgements = [Judgement(str(uuid4()), "ann", "1", f"n{n}", "graded", 1, seconds=20.0) for n in range(60)]
+    assert len(unpooled.judging.judge_many(judgements).saved) == 60
+    page.run()
+    assert not page.exception
+    new = figures(page)["New pairs"]
+    assert re.search(rf"This adds {new} pairs: about .* (minutes|min) of judging at the current pace", written(page))
+    assert "90% prediction interval" in written(page)
+
+
+@pytest.mark.slow
+def test_topics_and_documents_that_lack_something_are_named(
+    opened: Callable[..., AppTest], unpooled: Campaign, tmp_path: Path
+) -> None:
+    (tmp_path / "t.tsv").write_text("3\ta topic that no run knows\n")
+    (tmp_path / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
+    unpooled.importer.import_files(topics=tmp_path / "t.tsv", runs=[tmp_path / "c.run"])
+    page = opened(unpooled, "pool.py")
+    assert [i.value for i in page.info] == ["1 of 3 topics gets no pairs: no run retrieves documents for them."]
+    assert [w.value for w in page.warning] == [
+        "1 selected document has no text in this campaign and cannot be judged yet."
+    ]
+
+
+@pytest.mark.slow
+def test_identical_documents_are_counted_as_left_out(
+    opened: Callable[..., AppTest], unpooled: Campaign, tmp_path: Path
+) -> None:
+    text = " ".join(f"word{n}" for n in range(80))
+    (tmp_path / "d.tsv").write_text(f"c1\t{text}\nc2\t{text}\n")
+    (tmp_path / "c.run").write_text("1 Q0 c1 1 2.0 c\n1 Q0 c2 2 1.0 c\n")
+    unpooled.importer.import_files(documents=[tmp_path / "d.tsv"], runs=[tmp_path / "c.run"])
+    page = opened(unpooled, "pool.py")
+    assert "Near-duplicates left out" not in figures(page)
+    page.toggle(key="near").set_value(True).run()
+    assert figures(page)["Near-duplicates left out"] == "1"

@@ -22,7 +22,9 @@ from collection.errors import (
     JudgementError,
     UnknownNameError,
 )
+from collection.layout import DATABASE
 from collection.measures import parse
+from collection.store import Store
 
 
 def graded(query_id: str, doc_id: str, relevance: int | None, annotator: str = "ann", **more: object) -> Judgement:
@@ -486,3 +488,13 @@ def test_a_copied_directory_is_the_campaign(campaign: Campaign, tmp_path: Path) 
                 columns=pd.Index(["RR"], name="measure"),
             ),
         )
+
+
+def test_a_campaign_is_opened_from_its_directory_alone(tmp_path: Path, campaign: Campaign) -> None:
+    with pytest.raises(CampaignError, match="expected the directory of a campaign, found a file"):
+        Campaign(campaign.directory / DATABASE)
+    assert repr(campaign) == f"Campaign({str(campaign.directory)!r})"
+    (tmp_path / "other").mkdir()
+    Store(tmp_path / "other" / DATABASE, create=True).close()
+    with pytest.raises(CampaignError, match="expected the database of a campaign, found another one"):
+        Campaign(tmp_path / "other")

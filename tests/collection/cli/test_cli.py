@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import re
 import subprocess
 import sys
 import time
@@ -11,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+import collection.demo
+from annotate import __main__ as app
+from collection import Campaign
+from collection.campaign.results import ImportReport
 from tests.helpers import fails, ok, run
 
 IMPORT = "--documents FILE --topics FILE --run FILE"
@@ -290,6 +296,162 @@ def test_a_name_of_which_there_are_none(built: Path) -> None:
 
 def test_serve_and_demo_check_the_directory_before_they_start(tmp_path: Path) -> None:
     assert "there is no campaign in" in fails("serve", tmp_path / "nowhere")
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The arguments of each program that replaced this one."""
+    programs: list[list[str]] = []
+    monkeypatch.setattr(os, "execv", lambda path, arguments: programs.append(arguments))
+    return programs
+
+
+@pytest.mark.slow
+def test_serve_hands_its_options_to_the_app(campaign: Campaign, started: list[list[str]]) -> None:
+    ok("serve", campaign.directory)
+    proxies = ("--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1")
+    ok("serve", campaign.directory, "--port", 8600, "--as", "ann", "--no-browser", *proxies)
+    program = [sys.executable, "-m", "annotate", str(campaign.directory)]
+    assert started[0] == [*program, "--host", "127.0.0.1"]
+    assert started[1][:4] == program
+    given = started[1][4:]
+    assert sorted(given) == sorted(["--host", "127.0.0.1", "--port", "8600", "--as", "ann", "--no-browser", *proxies])
+    assert given[given.index("--port") + 1] == "8600"
+    app.main.make_context("annotate", started[1][3:])  # which knows each of them
+
+
+def test_a_demo_that_is_there_is_opened_as_it_is(campaign: Campaign, started: list[list[str]]) -> None:
+    assert ok("demo", campaign.directory, "--build-only") == ""
+    assert not started
+    ok("demo", campaign.directory, "--no-browser")
+    (program,) = started
+    assert program[:4] == [sys.executable, "-m", "annotate", str(campaign.directory)]
+    assert "--no-browser" in program
+    assert campaign.progress.counts()["documents"] == 8
+
+
+@pytest.mark.slow
+def test_the_demo_is_built_before_it_is_opened(
+    tmp_path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def build(directory: Path, progress: object) -> ImportReport:
+        Campaign.create(directory).close()
+        return ImportReport(["topics.tsv: 30 topics"], ["one run has no costs"])
+
+    monkeypatch.setattr(collection.demo, "build", build)
+    result = run("demo", tmp_path / "demo")
+    assert result.stdout == "topics.tsv: 30 topics\n"
+    assert result.stderr == "note: one run has no costs\n"
+    assert len(started) == 1
+
+
+@pytest.mark.slow
+def test_status_names_what_is_outside_the_pool_and_what_has_no_text(campaign: Campaign, tmp_path: Path) -> None:
+    ok("judge", campaign.directory, "--topic", 1, "--doc", "d8", "--annotator", "ann", "--grade", 1)
+    (tmp_path / "c.run").write_text("1 Q0 d1 1 2.0 c\n1 Q0 elsewhere 2 1.0 c\n")
+    ok("import", campaign.directory, "--run", tmp_path / "c.run")
+    ok("pool", campaign.directory, "--depth", 2)
+    said = ok("status", campaign.directory)
+    assert "  1 judged pair outside the pool\n" in said
+    hint = f"List the ids with `cleverdon export {campaign.directory} --missing-documents FILE`."
+    (line,) = [line for line in said.splitlines() if hint in line]
+    assert line.startswith("  1 ")
+    assert json.loads(ok("status", campaign.directory, "--format", "json"))["missing_documents"] == 1
+
+
+@pytest.mark.slow
+def test_status_of_a_loop_with_a_budget(campaign: Campaign) -> None:
+    ok("loop", campaign.directory, "--mode", "loop", "--budget", 5)
+    ok("judge", campaign.directory, "--topic", 1, "--doc", "d1", "--annotator", "ann", "--grade", 1)
+    said = ok("status", campaign.directory)
+    assert re.search(r"^  budget +4 pairs left$", said, re.M)
+    assert "6 pairs, 1 judged\n" in said  # a loop has no number of pairs left
+
+
+@pytest.mark.slow
+def test_one_judgement_with_its_decision_in_words(campaign: Campaign) -> None:
+    pair = ("judge", campaign.directory, "--topic", 1, "--doc", "d1", "--annotator", "ann")
+    assert "expected one of --grade, --cannot-judge or --undo" in run(*pair).stderr
+    assert "expected one of --grade, --cannot-judge or --undo" in run(*pair, "--grade", 1, "--undo").stderr
+    assert ok(*pair, "--grade", 2, "--adjudicate").startswith("Topic 1, document d1: adjudicated grade 2 by ann.")
+    assert ok(*pair, "--cannot-judge", "no text").startswith("Topic 1, document d1: cannot judge by ann.")
+
+
+@pytest.mark.slow
+def test_imports_of_nothing_are_refused(campaign: Campaign, tmp_path: Path) -> None:
+    assert "expected a file to import" in run("import", campaign.directory).stderr
+    (tmp_path / "empty").mkdir()
+    refused = run("import", campaign.directory, "--run", tmp_path / "empty")
+    assert refused.exit_code == 2
+    assert f"--run: expected files, found the empty folder {tmp_path / 'empty'}" in refused.stderr
+
+
+@pytest.mark.slow
+def test_loop_takes_a_row_as_a_number_or_auto(campaign: Campaign) -> None:
+    there = campaign.directory
+    assert "--row: expected a whole number or auto, found 'few'" in run("loop", there, "--row", "few").stderr
+    assert re.search(r"^--row +12 ", ok("loop", there, "--mode", "loop", "--row", 12), re.M)
+    assert re.search(r"^--row +auto ", ok("loop", there, "--row", "auto"), re.M)
+
+
+@pytest.mark.slow
+def test_a_topic_s_own_mode_is_set_and_removed(campaign: Campaign) -> None:
+    there = campaign.directory
+    assert "--topic needs --mode" in run("loop", there, "--topic", 1).stderr
+    ok("loop", there, "--topic", 1, "--mode", "closed")
+    assert campaign.settings.own_modes() == {"1": "closed", "2": None}
+    ok("loop", there, "--topic", 1, "--mode", "campaign")
+    assert campaign.settings.own_modes() == {"1": None, "2": None}
+
+
+@pytest.mark.slow
+def test_decisive_puts_topics_into_the_loop(campaign: Campaign) -> None:
+    result = run("loop", campaign.directory, "--by", "decisive")
+    assert result.stderr == "note: no topic was in the loop, so the mode is loop-in-pool now\n"
+    assert set(campaign.settings.modes().values()) == {"loop-in-pool"}
+    assert run("loop", campaign.directory, "--by", "decisive").stderr == ""
+
+
+@pytest.mark.slow
+def test_recall_lists_what_is_started(campaign: Campaign, tmp_path: Path) -> None:
+    ok("new", tmp_path / "empty")
+    assert ok("recall", tmp_path / "empty").startswith("No topics yet. Import some")
+    ok("loop", campaign.directory, "--mode", "loop")
+    ok("judge", campaign.directory, "--topic", 1, "--doc", "d1", "--annotator", "ann", "--grade", 1)
+    said = ok("recall", campaign.directory)
+    (row,) = [line.split() for line in said.splitlines() if re.match(r"1 +loop ", line)]
+    assert row[2:4] == ["1", "1"]  # judged and found
+    assert "Relevant: grade 1 or higher.\n" in said
+    assert "Not shown: 1 topic not started" in said
+
+
+@pytest.mark.slow
+def test_clicks_and_ranks_in_an_export(campaign: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "march.csv").write_text("query_id,doc_id,rank,shown,clicked\n1,d1,1,10,4\n1,d2,2,10,1\n")
+    ok("import", campaign.directory, "--clicks", tmp_path / "march.csv")
+    ok("export", campaign.directory, "--clicks", tmp_path / "c.tsv")
+    campaign.clicks.export(table=tmp_path / "wanted.tsv")
+    assert (tmp_path / "c.tsv").read_bytes() == (tmp_path / "wanted.tsv").read_bytes()
+    for ranks in ("5", "a-b", "1-"):
+        refused = run("export", campaign.directory, "--triples", tmp_path / "t.tsv", "--ranks", ranks)
+        assert refused.exit_code == 2
+        assert f"--ranks: expected a first and a last rank such as 1-100, found '{ranks}'" in refused.stderr
+
+
+@pytest.mark.slow
+def test_two_rules_are_compared_by_pairs_and_runs(campaign: Campaign) -> None:
+    there = campaign.directory
+    assert "--rule, --against and --measure need DIR" in run("rules", "--against", "lowest").stderr
+    assert "expected --against RULE, the rule to compare with" in run("rules", there).stderr
+    campaign.judging.judge("ann", "1", "d1", 1)
+    same = ok("rules", there, "--against", "lowest", "-m", "AP")
+    assert "1 pair with a grade by both rules; 0 different (0.0%)" in same
+    assert "no run changes rank" in same
+    campaign.judging.judge("ben", "1", "d1", 0)
+    campaign.judging.judge("ben", "1", "d2", 0)
+    result = run("rules", there, "--rule", "annotator(annotator=ann)", "--against", "annotator(annotator=ben)")
+    assert "1 pair with a grade by both rules; 1 different (100.0%)" in result.stdout
+    assert "1 pair with a grade only by annotator(annotator=ben)" in result.stdout
 
 
 @pytest.mark.slow

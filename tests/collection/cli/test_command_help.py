@@ -125,6 +125,7 @@ def completed(*words: str) -> list[tuple[str, str]]:
         (("sta",), [("plain", "status")]),
         (("evaluate", "--judg"), [("plain", "--judged-only")]),
         (("agreement", "x", "--by", "t"), [("plain", "topics")]),
+        (("docs", "how-to/choose-a"), [("plain", "how-to/choose-a-pool")]),
         (("status", ""), [("dir", "")]),
         (("demo", "de"), [("dir", "de")]),
         (("evaluate", "qrels.txt", "ru"), [("file", "ru")]),

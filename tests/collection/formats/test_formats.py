@@ -21,14 +21,19 @@ from hypothesis import strategies as st
 
 from collection.errors import ColumnsError, FormatError, InputError, UnknownNameError
 from collection.formats import (
+    CHECKSUMS,
     find_pair_line,
+    name_runs,
     qrels,
     read_costs,
     read_documents,
     read_qrels,
     read_run,
+    read_runs,
     read_topics,
+    replacing_folder,
     run,
+    run_files,
     write_judgements,
     write_lines,
     write_pool,
@@ -127,6 +132,7 @@ def test_numbers_that_no_answer_could_carry_are_refused(tmp_path):
 def test_the_line_of_a_pair_whatever_the_iteration_column_says(tmp_path):
     (tmp_path / "q").write_text("1 0 a 1\n1 0 0 9\n")
     assert find_pair_line(tmp_path / "q", "1", "0") == 2
+    assert find_pair_line(tmp_path / "q", "1", "nowhere") is None
 
 
 def test_gzip_is_known_by_its_content(write):
@@ -857,6 +863,65 @@ def test_a_place_that_cannot_be_written(tmp_path):
     with pytest.raises(ColumnsError):
         write_qrels(made.drop(columns="relevance"), tmp_path / "qrels")
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+
+
+def write_folder(target: Path, content: str, **more: bool) -> None:
+    """Write a folder with a card, as the export of a collection does."""
+    with replacing_folder(target, known_by="card.md", **more) as folder:
+        (folder / "card.md").write_text(content)
+        (folder / CHECKSUMS).write_text(f"{'0' * 64}  card.md\n")
+
+
+def test_a_folder_that_cannot_be_put_in_its_place_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out"
+    write_folder(target, "old")
+    rename = Path.rename
+
+    def fail(self: Path, to: Path) -> Path:
+        if self.name.endswith(".part"):
+            raise OSError(28, "No space left on device")
+        return rename(self, to)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(InputError, match=r"out: cannot be written \(No space left on device\)"):
+        write_folder(target, "new", replace=True)
+    assert (target / "card.md").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_is_written_where_there_is_one_to_hold_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written; there is no folder .*nowhere"):
+        write_folder(tmp_path / "nowhere" / "out", "new")
+    with (
+        pytest.raises(FileNotFoundError),  # of a file that was to be read, not of the folder
+        replacing_folder(tmp_path / "out", known_by="card.md") as folder,
+    ):
+        (folder / "missing").read_text()
+    assert not list(tmp_path.iterdir())
+
+
+def test_large_runs_are_read_as_small_ones_are(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [write(f"1 Q0 d{n} 1 {n}.5 tag{n}\n", f"{n}.run") for n in range(4)]
+    small = [(run.name, run.frame["doc_id"].tolist()) for run in read_runs(paths)]
+    monkeypatch.setattr(run_files, "LARGE", 1)
+    assert [(run.name, run.frame["doc_id"].tolist()) for run in read_runs(paths)] == small
+    assert small[3] == ("tag3", ["d3"])
+
+
+def test_a_run_without_a_tag_has_the_name_of_its_file(write) -> None:
+    assert name_runs([write("1 Q0 d1 1 2.0 bm25\n", "a.run"), write("", "empty.run")]) == ["bm25", "empty"]
+
+
+def test_a_run_file_that_is_given_twice_is_named(write) -> None:
+    path = write("1 Q0 d1 1 2.0 bm25\n", "a.run")
+    with pytest.raises(InputError, match="expected each run file once, found it twice"):
+        name_runs([path, path])
+    (path.parent / "other").mkdir()
+    other = write("1 Q0 d1 1 2.0 bm25\n", "other/a.run")
+    with pytest.raises(InputError, match="would both be called 'a'; rename one"):
+        name_runs([path, other])
 
 
 def test_pool(tmp_path):

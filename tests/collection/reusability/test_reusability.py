@@ -787,6 +787,37 @@ def test_the_campaign_says_what_the_files_say(files_of: tuple[Path, list[Path]],
     assert from_directory == from_files
 
 
+@pytest.fixture
+def made_files(made: tuple[list[Run], pd.DataFrame], tmp_path: Path) -> tuple[Path, list[Path]]:
+    """QRELS and the six runs over twelve topics as files."""
+    runs, qrels = made
+    paths = []
+    for run in runs:
+        paths.append(tmp_path / f"{run.name}.run")
+        rows = run.frame.sort_values(["query_id", "listed"]).itertuples(index=False)
+        paths[-1].write_text("".join(f"{r.query_id} Q0 {r.doc_id} {r.listed} {r.score} {run.name}\n" for r in rows))
+    path = tmp_path / "qrels.txt"
+    path.write_text("".join(f"{r.query_id} 0 {r.doc_id} {r.relevance}\n" for r in qrels.itertuples()))
+    return path, paths
+
+
+@pytest.mark.slow
+def test_the_command_prints_each_depth_and_the_topics(
+    made: tuple[list[Run], pd.DataFrame], made_files: tuple[Path, list[Path]]
+) -> None:
+    qrels, paths = made_files
+    report = assess(*made, groups=None)
+    said = ok("reusability", qrels, *paths, "--group", "none")
+    assert said.splitlines()[0] == report.verdict[0]
+    depths = said.split("leave-one-out at each depth\n")[1].split("\n\n")[0].splitlines()[1:]
+    rows = [re.split(r"  +", line.strip()) for line in depths if not set(line) <= set("- ")]
+    wanted = [[r.measure, r.verdict, f"{len(r.breaking)} of {r.others + 1}"] for r in report.ladder]
+    assert [[*row[:2], row[5]] for row in rows] == wanted
+    assert "12 topics" in report.verdict[0]
+    topics = said.split("topics with the most influence on the ranking of systems\n")[1].splitlines()
+    assert len([line for line in topics if re.match(r"\s*\d+ ", line)]) == 10  # of the twelve
+
+
 @pytest.mark.parametrize(
     ("finished", "usual"), [(0, None), (1, None), (2, ("1", "2")), (3, ("1", "2", "3")), (4, None)]
 )
@@ -885,3 +916,34 @@ def test_the_page_has_the_verdict_on_top(
         assert any("highest possible mean" in c.value for c in app.caption) == (view == "Leave-one-out")
     app.multiselect[0].set_value(["nDGC@10"]).run()
     assert "did you mean" in app.error[0].value
+
+
+@pytest.mark.slow
+def test_the_page_shows_each_depth_and_an_estimate_of_what_is_missing(
+    opened: Callable[..., Any],
+    made: tuple[list[Run], pd.DataFrame],
+    made_files: tuple[Path, list[Path]],
+    tmp_path: Path,
+) -> None:
+    qrels, paths = made_files
+    (tmp_path / "topics.tsv").write_text("".join(f"{t}\ttopic {t}\n" for t in range(12)))
+    with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
+        app = opened(campaign, "reusability.py", "rae", "reader")
+    report = assess(*made)
+    depths = app.dataframe[0].value
+    assert depths["measure"].tolist() == [result.measure for result in report.ladder]
+    assert depths["over"].tolist() == [f"{len(r.breaking)} of {r.others + 1}" for r in report.ladder]
+    assert set(depths["verdict"]) <= {"reusable", "use with care", "not reusable"}
+    shown = {m.label: m.value for m in app.metric}
+    assert shown["Pool depth"] == "8"
+    app.session_state["look"] = "Leave-one-out"
+    app.run()
+    next(box for box in app.selectbox if box.label == "Measure").set_value("P@10").run()
+    after = report.left_out[report.left_out["measure"] == "P@10"]["after"]
+    assert app.dataframe[0].value["after"].tolist() == after.tolist()
+    assert any(c.value.startswith("Mean P@10 of each run with all judgements") for c in app.caption)
+    app.session_state["look"] = "Missing documents"
+    app.run()
+    listed = [m.value.replace("\\", "") for m in app.markdown if m.value.startswith("- ")]
+    assert all(any(estimate.sentence in text for text in listed) for estimate in report.missing)

@@ -523,3 +523,9 @@ def test_tables_describe_themselves() -> None:
         with pytest.raises(UnknownNameError):
             table["t"]
     assert (statistics.DEFAULT_TEST, statistics.DEFAULT_CORRECTION) == ("paired-t", "holm")
+
+
+def test_nothing_is_needed_to_detect_a_difference_where_nothing_varies() -> None:
+    assert compute_detectable(0, 50) == 0
+    assert compute_detectable(0.2, 50, power=0.05, alpha=0.05) == 0  # as often as without any difference
+    assert compute_detectable(0.2, 50, power=0.06, alpha=0.05) > 0

@@ -414,6 +414,20 @@ def test_a_transfer_is_contradicted_and_undecided() -> None:
     assert check_transfer(np.array([])).report.startswith("No topic is judged completely")
     with pytest.raises(InputError, match="from 0 to 1"):
         check_transfer(np.array([1.5]))
+    with pytest.raises(InputError, match="confidence: expected a number between 0 and 1, found 95"):
+        check_transfer(np.zeros(3), confidence=95)
+
+
+def test_a_confirmed_transfer_says_what_recall_can_be_expected() -> None:
+    report = check_transfer(np.zeros(40)).report  # 0.05 ** (1 / 40) = 0.9278
+    assert (
+        "confirmed: mean recall 100.0% on 40 topics; with 95% confidence, the expected recall is at least 92" in report
+    )
+
+
+def test_costs_that_cannot_be_planned_with_are_refused() -> None:
+    with pytest.raises(InputError, match=r"the lower one first, found 0\.5 and 0\.2"):
+        costs_from_shares(100, 0.5, 0.2)
 
 
 # Plan
