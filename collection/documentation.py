@@ -90,9 +90,11 @@ def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str,
         return content
     if "click::" in content:
         return ""
-    names = re.findall(r"^\.\. auto\w+:: (\w+)", content, re.M)
-    api = import_module("collection")
-    first = {name: (inspect.getdoc(getattr(api, name)) or "").partition("\n")[0] for name in names}
+    names = [name.removeprefix("collection.") for name in re.findall(r"^\.\. auto\w+:: ([\w.]+)", content, re.M)]
+    first = {}
+    for name in names:
+        module, _, member = f"collection.{name}".rpartition(".")
+        first[name] = (inspect.getdoc(getattr(import_module(module), member)) or "").partition("\n")[0]
     listed = [f"| `{name}` | {_as_markdown(text)} |" for name, text in first.items()]
     return "\n".join(
         ["| `collection.` | what it does |", "|---|---|", *listed, "", "`help(collection.NAME)` has the rest."]
