@@ -90,6 +90,12 @@ class CalibrationState:
     """Documents to judge in the population without a stopping rule."""
     ready: bool = False
     """The calibration topics are judged to the end, and the rule waits to be calibrated."""
+    open_left: int = 0
+    """Documents of :attr:`left` in open topics; closed topics hand out nothing."""
+    closed_early: tuple[str, ...] = ()
+    """Calibration topics that were closed before they were judged to the end."""
+    paused: bool = False
+    """The rule was calibrated, but closes no topics, because what it depends on changed since then."""
     in_doubt: bool = False
     """Settings, pool, documents, runs, vectors or judging modes of calibration topics changed since the draw, so the
     promise is not what was calibrated."""
@@ -106,14 +112,30 @@ class CalibrationState:
 
     @property
     def to_do(self) -> str:
-        """What the calibration topics need next, in one sentence; empty if nothing."""
+        """What the calibration topics need before the calibration, in one sentence; empty if nothing, and after it."""
+        if self.phase != "calibrating":
+            return ""
         topics = "topics that check the rule" if self.source else "calibration topics"
-        if self.left:
-            unfinished = count(sum(not topic.finished for topic in self.topics), "topic")
-            are = plural(self.left, "is", "are")
-            return f"Judge the {topics} first: {count(self.left, 'document')} of {unfinished} {are} left."
+        left, are = count(self.open_left or self.left, "document"), plural(self.open_left or self.left, "is", "are")
+        if self.open_left:
+            unfinished = sum(not topic.finished for topic in self.topics) - len(self.closed_early)
+            return f"Judge the {topics} first: {left} of {count(unfinished, 'topic')} {are} left."
+        if closed := self.closed_early:
+            names = f"{plural(len(closed), 'topic')} {join_first(closed, NAMED)}"
+            return f"Reopen {names} (page Loop): {left} {are} left, and {topics} must be judged to the end."
         do = "Check" if self.source else "Calibrate"
         return f"{do} the stopping rule: all {topics} are judged to the end." if self.ready else ""
+
+    @property
+    def resumption(self) -> str:
+        """How a paused rule closes topics again, in one sentence; empty if it is not paused."""
+        if not self.paused:
+            return ""
+        again = "check the rule again" if self.source else "calibrate again"
+        if self.left:
+            unfinished = count(sum(not topic.finished for topic in self.topics), "calibration topic")
+            again = f"judge {count(self.left, 'document')} of {unfinished} and {again}"
+        return f"The stopping rule is paused: see on Recall what changed, then undo the change, or {again}."
 
     @property
     def stage(self) -> str:
@@ -160,6 +182,11 @@ class CalibrationFacts:
     revised: bool
     """Judgements of calibration topics were made since the calibration."""
 
+    @property
+    def closed_early(self) -> list[str]:
+        """Calibration topics that were closed before they were judged to the end."""
+        return [q for q, left in self.left.items() if left and self.topics.loc[q, "mode"] == "closed"]
+
 
 def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationState:
     """Describe the state of the calibration topics."""
@@ -196,6 +223,9 @@ def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationS
         int(ours["judged"].sum()),
         int(ours[["size", "judged"]].max(axis=1).sum()),
         ready=record.pending and not left,
+        open_left=left - sum(facts.left[q] for q in facts.closed_early),
+        closed_early=tuple(facts.closed_early),
+        paused=phase == "calibrated" and record.calibrated_under != facts.now,
         in_doubt=phase == "calibrated"
         and (record.drawn_under != facts.now or bool(_find_other_modes(record.topics, topics))),
     )
@@ -259,7 +289,7 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
 def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFrame) -> Iterator[str]:
     """Yield what happened to topics since the draw, one sentence each."""
     topics = facts.topics
-    if closed := [q for q, left in facts.left.items() if left and topics.loc[q, "mode"] == "closed"]:
+    if closed := facts.closed_early:
         names = name_topics(closed, "is a calibration topic and was", "are calibration topics and were")
         yield f"{names} closed before the end: reopen {plural(len(closed), 'it', 'them')}."
     if changed := _find_other_modes(record.topics, topics):

@@ -105,8 +105,8 @@ class Overview:
 
     def _next_step_of_grading(self, counts: dict[str, int]) -> NextStep:
         progress, calibration = self.progress.topics(), self.calibration_topics.state()
-        looping, closes = progress["goal"].isna(), calibration.phase == "calibrated"
-        if closes:  # the rule also closes loops within the pool
+        looping, calibrated = progress["goal"].isna(), calibration.phase == "calibrated"
+        if calibrated:  # the rule also closes loops within the pool
             done = [topic.query_id for topic in calibration.topics if topic.finished]
             looping |= progress["mode"].isin(LOOPING) & (progress["left"] > 0)
             looping &= ~progress["query_id"].isin(done)
@@ -128,7 +128,9 @@ class Overview:
         held = f" {missing} {IMPORT_TEXTS}" if missing else ""
         loop, modes = self.settings.loop(), self.settings.modes().values()
         decisive = sum(mode in LOOPING for mode in modes) if loop.by_system_order else 0
+        closes = calibrated and not calibration.paused
         until = "until the stopping rule closes them" if closes else "until Recall advises to stop"
+        doubt = " The promise is in doubt: see Recall." if calibration.in_doubt else ""
         left, advice = self.budget.left(), self.system_order.last_advice()
         budget = f" The judgement budget has {count(left.total, 'pair')} left." if left and left.total else ""
         went_on = f" At {count(advice.judged, 'judged pair')} it advised to go on." if advice else ""
@@ -147,7 +149,7 @@ class Overview:
             ),
             (
                 calibration.to_do and not loop.by_system_order,
-                "judge" if calibration.left else "recall",
+                "judge" if calibration.open_left else "recall",
                 f"{calibration.to_do}{held}",
             ),
             (used_up and not free, "loop", f"{used_up}{held}"),
@@ -158,12 +160,17 @@ class Overview:
                 f"Judge pairs of {count(decisive, 'topic')} until System order advises to stop.{went_on}{budget}{held}",
             ),
             (
-                in_loop and counts["documents"],
-                "judge",
-                f"Judge {count(in_loop, 'topic')} in the loop {until}{others}.{budget}{held}",
+                in_loop and calibration.paused and not loop.by_system_order,
+                "recall",
+                f"{calibration.resumption}{held}",
             ),
             (
-                closes and not remaining,
+                in_loop and counts["documents"],
+                "judge",
+                f"Judge {count(in_loop, 'topic')} in the loop {until}{others}.{budget}{doubt}{held}",
+            ),
+            (
+                calibrated and not remaining,
                 "export",
                 f"Every topic is judged to the end or closed: export the qrels.{held}",
             ),

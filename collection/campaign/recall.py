@@ -155,13 +155,15 @@ class RecallEstimates:
 
     def _ending(self, query_id: str, ledger: Ledger, decision: StopDecision, advice: str) -> tuple[StopDecision, str]:
         """Take calibration topics, which are judged to the end, and topics that the rule closed into account."""
-        if advice == "closed" and query_id in calibration_record.closed_by_rule(self.store):
-            return decision, CLOSED_BY_RULE
+        if advice == "closed":
+            by_rule = query_id in calibration_record.closed_by_rule(self.store)
+            return decision, CLOSED_BY_RULE if by_rule else advice
         record = calibration_record.read(self.store)
         if record is None or query_id not in record.topics:
             return decision, advice
-        advice = JUDGED if record.is_finished(ledger) else JUDGE_ON
-        return StopDecision(False, decision.reason, decision.needed), advice
+        if record.is_finished(ledger):
+            return decision, JUDGED
+        return StopDecision(False, decision.reason, decision.needed), JUDGE_ON
 
     def _describe_ending(self, query_id: str, advice: str) -> str:
         """Write what an advice of :meth:`_ending` adds to the recall of a topic: a further sentence, or nothing."""

@@ -275,7 +275,6 @@ def _print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels") 
         "import": "--documents FILE --topics FILE --run FILE",
         "pool": "--dry-run",
         "loop": "--budget N",
-        "recall": "--again",
         "export": f"--{qrels} FILE",
     }.get(step["page"], "")
     command = {"judge": "serve", "recall": "calibrate"}.get(step["page"], step["page"])

@@ -116,7 +116,7 @@ def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
     shown = words(app)
     assert "is at least 80%, as a mean over topics, not for each topic" in shown
     assert "350 of their 840 documents are judged" in shown
-    assert ("Topics ready to stop", "0") in [(metric.label, metric.value) for metric in app.metric]
+    assert ("Topics ready to stop", "5") in [(metric.label, metric.value) for metric in app.metric]
     closed = next(table.value for table in app.dataframe if "reason" in table.value)
     assert closed["query_id"].tolist() == [other]
 

@@ -227,15 +227,32 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
     assert not table["stop"].any()
     assert set(table.loc[drawn, "advice"]) == {"calibration topic: judge to the end"}
     judge_rest(review, *drawn)
-    for _ in ("before the calibration", "after it"):
+    for state in ("before the calibration", "after it", "closed by hand"):
         table = review.recall.table().set_index("query_id")
-        assert not table["stop"].any()
+        assert set(table.index[table["stop"]]) == set(drawn), state
         assert set(table.loc[drawn, "advice"]) == {"calibration topic: finished"}
-        assert describe_ready(table, review.settings.loop()).startswith("No topic is ready to stop yet")
-        assert review.recall.of_topic(drawn[0]).promise.endswith("It is a calibration topic and judged to the end.")
-        review.calibration_topics.calibrate()
-    review.calibration_topics.stop()
-    assert review.recall.table().set_index("query_id").loc[drawn, "stop"].all()
+        assert describe_ready(table, review.settings.loop()).startswith("4 of 14 topics are ready to stop")
+        one = review.recall.of_topic(drawn[0])
+        assert (one.decision.stop, one.advice) == (True, "calibration topic: finished")
+        assert one.promise.endswith("It is a calibration topic and judged to the end.")
+        if state == "before the calibration":
+            review.calibration_topics.calibrate()
+        else:
+            review.settings.set_loop(mode="closed", topics=drawn)
+    judge_rest(review, *[topic for topic in TOPICS if topic not in drawn])
+    assert describe_ready(review.recall.table(), review.settings.loop()).startswith("14 of 14 topics are ready to stop")
+
+
+@pytest.mark.slow
+def test_a_closed_unfinished_calibration_topic_is_shown_as_closed(review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    judge_rest(review, drawn[0], but=30)
+    before = review.recall.of_topic(drawn[0])
+    review.settings.set_loop(mode="closed", topics=drawn[:1])
+    one = review.recall.of_topic(drawn[0])
+    assert (before.advice, one.advice) == ("calibration topic: judge to the end", "closed")
+    assert review.recall.table().set_index("query_id")["advice"][drawn[0]] == "closed"
+    assert "judge it to the end" not in one.promise
 
 
 def finish(campaign: Campaign, others: Sequence[str] = (), alpha: float = 0.2, **options: object) -> list[str]:
@@ -534,6 +551,66 @@ def test_missing_texts_count_as_relevant_and_missed(review: Campaign, tmp_path: 
     state = review.calibration_topics.state()
     assert state.phase == "impossible"
     assert state.report.startswith("No rule satisfies an expected recall of 80%")
+
+
+# The next step
+
+
+@pytest.mark.slow
+def test_the_next_step_counts_open_calibration_topics_and_names_closed_ones(review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    review.settings.set_loop(mode="closed", topics=drawn[:1])
+    first = "Judge the calibration topics first: 180 documents of 3 topics are left."
+    assert review.overview.next_step() == ("judge", first)
+    review.settings.set_loop(mode="closed", topics=drawn)
+    a, b, c, d = drawn
+    reopen = f"Reopen topics {a}, {b}, {c} and {d} (page Loop): 240 documents are left, and calibration topics must be"
+    assert review.overview.next_step() == ("recall", f"{reopen} judged to the end.")
+    for topic in drawn:
+        review.settings.reopen_topic(topic)
+    judge_rest(review, *drawn[1:])
+    judge_rest(review, a, but=1)
+    review.settings.set_loop(mode="closed", topics=drawn)
+    reopen = f"Reopen topic {a} (page Loop): 1 document is left, and calibration topics must be judged to the end."
+    assert review.overview.next_step() == ("recall", reopen)
+
+
+@pytest.mark.slow
+def test_the_next_step_never_promises_that_a_paused_rule_closes_topics(review: Campaign) -> None:
+    drawn = finish(review, family="consecutive")
+    judging = "Judge 9 topics in the loop until the stopping rule closes them."
+    assert review.overview.next_step() == ("judge", judging)
+    review.settings.set_loop(run=7)
+    paused = "The stopping rule is paused: see on Recall what changed, then undo the change, or calibrate again."
+    assert review.overview.next_step() == ("recall", paused)
+    review.settings.set_loop(by="decisive")  # which no calibration helps
+    assert review.overview.next_step().page != "recall"
+    review.settings.set_loop(by="model")
+    review.calibration_topics.calibrate()
+    assert review.overview.next_step() == ("judge", f"{judging} The promise is in doubt: see Recall.")
+    review.settings.set_loop(run=0)
+    assert review.overview.next_step() == ("recall", paused)
+    review.calibration_topics.calibrate()
+    assert review.overview.next_step() == ("judge", judging)
+    review.settings.set_loop(mode="pool-then-loop", topics=drawn[:1])
+    assert review.overview.next_step() == ("judge", f"{judging} The promise is in doubt: see Recall.")
+
+
+@pytest.mark.slow
+def test_documents_imported_after_the_calibration_pause_the_rule(review: Campaign, tmp_path: Path) -> None:
+    drawn = finish(review)
+    (tmp_path / "late.tsv").write_text("late\tsubject1\n")
+    review.importer.import_files(documents=[tmp_path / "late.tsv"])
+    paused = (
+        "The stopping rule is paused: see on Recall what changed, then undo the change, or judge 5 documents of 5 "
+        "calibration topics and calibrate again."
+    )
+    assert review.overview.next_step() == ("recall", paused)
+    review.settings.set_loop(mode="closed", topics=[topic for topic in TOPICS if topic not in drawn])
+    assert review.overview.next_step() == ("recall", paused)
+    review.settings.set_loop(mode="closed")
+    review.settings.set_loop(mode="closed", topics=drawn)
+    assert review.overview.next_step().page == "export"  # nothing is left for the rule to close
 
 
 # Other ways to judge

@@ -53,7 +53,7 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     assert "Calibrate now with --again." in ok("calibrate", directory)
     assert ok("status", directory).endswith(
         "Next: Calibrate the stopping rule: all calibration topics are judged to the end.\n"
-        f"  cleverdon calibrate {directory} --again\n"
+        f"  cleverdon calibrate {directory}\n"
     )
     shown = ok("calibrate", directory, "--again")
     assert "Recall across topics: at least 80% expected. The expected recall of a topic that stops after" in shown
@@ -67,6 +67,10 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     assert json.loads(ok("status", directory, "--format", "json"))["recall_across_topics"] == state["report"]
 
     review.settings.set_loop(level=2)
+    assert ok("status", directory).endswith(
+        "Next: The stopping rule is paused: see on Recall what changed, then undo the change, or calibrate again.\n"
+        f"  cleverdon calibrate {directory}\n"
+    )
     result = run("calibrate", directory)
     assert result.stdout.startswith("Recall across topics: promise in doubt.")
     assert "note: Loop settings changed since the draw" in result.stderr
