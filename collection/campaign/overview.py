@@ -134,6 +134,8 @@ class Overview:
         left, advice = self.budget.left(), self.system_order.last_advice()
         budget = f" The judgement budget has {count(left.total, 'pair')} left." if left and left.total else ""
         went_on = f" At {count(advice.judged, 'judged pair')} it advised to go on." if advice else ""
+        closed_early = int(((progress["mode"] == "closed") & (progress["judged"] < progress["pool"])).sum())
+        estimates = " `evaluate --unjudged expected` estimates the unjudged grades." if loop.by_system_order else ""
         used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
         steps = [
             (not counts["topics"], "import", f"Import {absent}."),
@@ -145,7 +147,7 @@ class Overview:
             (
                 used_up and decisive,
                 "loop",
-                f"System order shows how sure the order of the systems is. {used_up}{held}",
+                f"System order shows how sure the order of the systems is.{went_on} {used_up}{held}",
             ),
             (
                 calibration.to_do and not loop.by_system_order,
@@ -185,6 +187,12 @@ class Overview:
             (not counts["documents"], "import", "Import the documents of the pool: annotators need their texts."),
             (free, "judge", f"Judge the pool: {remaining:,} of {count(goal, unit)}{with_text} {are} left.{held}"),
             (waiting, "export", f"All pairs with a text are judged.{held}"),
+            (
+                closed_early,
+                "export",
+                f"{count(closed_early, 'topic')} {plural(closed_early, 'was', 'were')} closed before all pairs were "
+                f"judged, and no other pairs are left: export the qrels and evaluate the runs.{estimates}",
+            ),
             (True, "export", "All pairs in the pool are judged: export the qrels and evaluate the runs."),
         ]
         return next(NextStep(page, sentence) for is_next, page, sentence in steps if is_next)

@@ -170,6 +170,9 @@ class SystemOrderStudy:
         if np.isnan(grades).all():
             raise CampaignError("there are no grades yet to estimate the order of the systems from; judge some pairs")
         levels = list(self.grades.sentences)
+        # A closed topic has pairs that could be judged.
+        in_loop = pairs.frame["query_id"].isin(list(self.loop_scope.loop_rows())).to_numpy()
+        unavailable = np.isnan(grades) & in_loop & ~self._available(pairs.frame, judgements)
         return estimation.judge_order(
             pairs,
             grades,
@@ -178,7 +181,7 @@ class SystemOrderStudy:
             target=target,
             confidence=confidence,
             draws=DRAWS,
-            unavailable=int((np.isnan(grades) & ~self._available(pairs.frame, judgements)).sum()),
+            unavailable=int(unavailable.sum()),
         )
 
     def keep_advice(self, found: SystemOrder) -> None:
