@@ -56,13 +56,14 @@ def shares(budget: int, taken: Sequence[int], most: Sequence[int]) -> NDArray[np
 class _JudgedCounts:
     """Numbers of judged documents by topic up to the entry `logged` of the log.
 
-    Of every topic: `everywhere`. Of topics in a loop: `outside` the documents `rows` of the loop, and in the `pool`.
+    Of every topic: `everywhere`. Of topics in a loop: in the `pool`, and `sizes`, the numbers of documents that are
+    judged or among the `rows` of the loop.
     """
 
     rows: dict[str, NDArray[np.int64]]
     logged: int = 0
     everywhere: dict[str, int] = field(default_factory=dict)
-    outside: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
     pool: dict[str, int] = field(default_factory=dict)
 
 
@@ -110,8 +111,7 @@ class JudgingBudget:
         return self._most(self._judged_counts(modes), modes)
 
     def _most(self, counts: _JudgedCounts, modes: Mapping[str, str]) -> dict[str, int]:
-        own = self.settings.loop().topic_budget
-        sizes = {query_id: len(rows) + counts.outside.get(query_id, 0) for query_id, rows in counts.rows.items()}
+        sizes, own = counts.sizes, self.settings.loop().topic_budget
         if own:
             sizes = {query_id: min(size, own) for query_id, size in sizes.items()}
         return {query_id: sizes.get(query_id, 0) for query_id in modes}
@@ -128,16 +128,17 @@ class JudgingBudget:
         rows, logged = self.loop_scope.loop_rows(modes), self.store.judgements.versions()[1]
         known = self._counts
         if known is None or known.rows is not rows:
-            known = _JudgedCounts(rows)
+            known = _JudgedCounts(rows, sizes={query_id: len(found) for query_id, found in rows.items()})
         if known.logged != logged:
-            everywhere, outside, pool = dict(known.everywhere), dict(known.outside), dict(known.pool)
+            everywhere, sizes, pool = dict(known.everywhere), dict(known.sizes), dict(known.pool)
             for query_id in self.store.judgements.topics_since(known.logged):
                 judged = self.store.judgements.judged_rows(query_id)
                 everywhere[query_id] = len(judged)
                 if query_id in rows:
-                    outside[query_id] = len(judged) - int(np.isin(judged, rows[query_id]).sum())
+                    among = int(np.isin(judged, rows[query_id]).sum())
+                    sizes[query_id] = len(rows[query_id]) + len(judged) - among
                     pool[query_id] = int(np.isin(judged, self.store.pool.rows(query_id)).sum())
-            known = _JudgedCounts(rows, logged, everywhere, outside, pool)
+            known = _JudgedCounts(rows, logged, everywhere, sizes, pool)
         if not self.store.connection.in_transaction:  # which may be rolled back
             self._counts = known
         return known
