@@ -197,7 +197,7 @@ class Progress:
             (done, goal), room = mine[query_id], left.topics[query_id]
             second = 0
             if goal is not None:
-                second = min(max(judged.get(query_id, 0) - done, 0), goal - done)
+                second = min(max(judged.get(query_id, 0) - done, 0), goal - done) if judged else 0
                 room = min(room, goal - done - second)
             elif modes[query_id] == "pool-then-loop":
                 waiting = numbers[query_id][0] - numbers[query_id][1]
