@@ -170,8 +170,10 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     mine = campaign.judgement_log.judgements(annotator=annotator)
     mine = mine[mine["counts_as"] == "judgement"]
     titles = campaign.corpus.topics().set_index("query_id")["title"]
-    standings = {query_id: campaign.progress.standing(query_id, annotator) for query_id in topics}
-    done, goal = campaign.progress.totals(annotator)
+    last, progress = campaign.history.last_topic(annotator), campaign.progress
+    counted = progress.of_topics(annotator, last)
+    standings = {query_id: counted.get(query_id) or progress.standing(query_id, annotator) for query_id in topics}
+    done, goal = progress.totals(annotator, last)
     _start_judging(campaign, done, goal, "pair", " in your topics")
     if waiting := campaign.calibration.left(annotator):
         st.info(f"You start with {count(waiting, 'calibration pair')}, which every annotator judges.")

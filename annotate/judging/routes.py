@@ -173,12 +173,13 @@ def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campai
 
 def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.TopicsAnswer:
     """The annotator's topics with texts and progress, the last one judged, and one with work left."""
-    mine = set(campaign.progress.topics_for(annotator))
+    mine, last = set(campaign.progress.topics_for(annotator)), campaign.history.last_topic(annotator)
+    standings = campaign.progress.of_topics(annotator, last)
     without_text = campaign.corpus.without_text()
     topics: list[wire.TopicPayload] = []
     for query_id, title, description, narrative in campaign.corpus.topics().itertuples(index=False):
         if query_id in mine:
-            standing = campaign.progress.standing(query_id, annotator)
+            standing = standings.get(query_id) or campaign.progress.standing(query_id, annotator)
             topics.append(
                 {
                     "query_id": query_id,
@@ -191,7 +192,7 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.Topics
                 }
             )
     work = campaign.judging.topic_with_work(annotator, wait=False) if topics else None
-    return {"topics": topics, "last": campaign.history.last_topic(annotator), "work": work}
+    return {"topics": topics, "last": last, "work": work}
 
 
 def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> wire.SyncAnswer:

@@ -51,8 +51,10 @@ elif goal is None:
     page = "System order" if campaign.settings.loop().by_system_order else "Recall"
     advice = "" if "recall_across_topics" in state else f"{page} advises when to stop."
     loops = "The judgement budget is used up." if state["budget"] else advice
-    left = f", {state['budget_left']:,} left in the judgement budget" if state.get("budget_left") else ""
-    st.caption(f"{count(judged, 'pair')} judged{left}. {loops}".strip())
+    within = ""
+    if left := state.get("budget_left"):
+        within = f"; {count(left, 'pair')} can still be judged within the judgement budget"
+    st.caption(f"{count(judged, 'pair')} judged{within}. {loops}".strip())
 elif goal:
     several = f"{count(goal, 'judgement')} made; some pairs need several"
     done = f"{made:,} of {several if goal > state['pool'] else count(goal, 'pair') + ' judged'}"

@@ -52,6 +52,21 @@ def shares(budget: int, taken: Sequence[int], most: Sequence[int]) -> NDArray[np
     return given
 
 
+@dataclass(frozen=True)
+class _JudgedCounts:
+    """Numbers of judged documents by topic up to the entry `logged` of the log.
+
+    Of every topic: `everywhere`. Of topics in a loop: in the `pool`, and `sizes`, the numbers of documents that are
+    judged or among the `rows` of the loop.
+    """
+
+    rows: dict[str, NDArray[np.int64]]
+    logged: int = 0
+    everywhere: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    pool: dict[str, int] = field(default_factory=dict)
+
+
 @dataclass(eq=False)
 class JudgingBudget:
     """The judgement budgets of the loop: how much is used, and how many documents each topic may still get."""
@@ -59,7 +74,7 @@ class JudgingBudget:
     store: Store
     settings: Settings
     loop_scope: LoopScope
-    _outside: tuple[dict[str, NDArray[np.int64]], int, dict[str, int]] | None = field(default=None, init=False)
+    _counts: _JudgedCounts | None = field(default=None, init=False)
 
     def room(self, query_id: str, annotator: str | None = None, *, alone: bool = True) -> int | None:
         """Return how many more documents of a topic the budgets allow; None without a budget.
@@ -75,15 +90,15 @@ class JudgingBudget:
             rooms.append(settings.topic_budget - self.store.queue.count_taken(query_id, at, annotator))
         if settings.budget:
             taken = self.store.queue.count_taken_by_topic(at, annotator, None if alone else query_id)
-            rooms.append(self._shares(taken)[query_id] - taken.get(query_id, 0))
+            rooms.append(self._shares(taken, self.most_in_loop())[query_id] - taken.get(query_id, 0))
         return max(min(rooms), 0) if rooms else None
 
-    def _shares(self, taken: dict[str, int]) -> dict[str, int]:
-        most, budget = self.most_in_loop(), self.settings.loop().budget
-        if self.settings.loop().by_system_order:  # it spends the budget across topics as it sees fit
-            rest = max(budget - sum(taken.values()), 0)
+    def _shares(self, taken: Mapping[str, int], most: Mapping[str, int]) -> dict[str, int]:
+        settings = self.settings.loop()
+        if settings.by_system_order:  # it spends the budget across topics as it sees fit
+            rest = max(settings.budget - sum(taken.values()), 0)
             return {query_id: taken.get(query_id, 0) + rest for query_id in most}
-        given = shares(budget, [taken.get(q, 0) for q in most], list(most.values()))
+        given = shares(settings.budget, [taken.get(q, 0) for q in most], list(most.values()))
         return dict(zip(most, given.tolist(), strict=True))
 
     def most_in_loop(self) -> dict[str, int]:
@@ -92,43 +107,71 @@ class JudgingBudget:
         They are those that the loop can offer, and judged ones beyond these: imported labels and documents found by
         searching use up the budget as well.
         """
-        settings, outside = self.settings.loop(), self._judged_outside_loop()
-        sizes = {query_id: len(rows) + outside[query_id] for query_id, rows in self.loop_scope.loop_rows().items()}
-        limited = {query_id: min(size, settings.topic_budget or size) for query_id, size in sizes.items()}
-        return {query_id: limited.get(query_id, 0) for query_id in self.settings.modes()}
+        modes = self.settings.modes()
+        return self._most(self._judged_counts(modes), modes)
 
-    def _judged_outside_loop(self) -> dict[str, int]:
-        """Count the judged documents of each topic outside :meth:`.LoopScope.rows`; cached until the log changes."""
-        rows, logged = self.loop_scope.loop_rows(), self.store.judgements.versions()[1]
-        if self._outside is None or self._outside[0] is not rows:
-            self._outside = (rows, 0, dict.fromkeys(rows, 0))
-        _, before, counts = self._outside
-        if before != logged:
-            for query_id in rows.keys() & set(self.store.judgements.topics_since(before)):
+    def _most(self, counts: _JudgedCounts, modes: Mapping[str, str]) -> dict[str, int]:
+        sizes, own = counts.sizes, self.settings.loop().topic_budget
+        if own:
+            sizes = {query_id: min(size, own) for query_id, size in sizes.items()}
+        return {query_id: sizes.get(query_id, 0) for query_id in modes}
+
+    def judged_in_pool(self, modes: Mapping[str, str]) -> Mapping[str, int]:
+        """Count the judged documents of the pool in topics with a loop; `modes` are those of :meth:`.Settings.modes`.
+
+        Topics without a judged document may be missing.
+        """
+        return self._judged_counts(modes).pool
+
+    def _judged_counts(self, modes: Mapping[str, str]) -> _JudgedCounts:
+        """Count judged documents; cached, and counted anew of the topics with new entries in the log."""
+        rows, logged = self.loop_scope.loop_rows(modes), self.store.judgements.versions()[1]
+        known = self._counts
+        if known is None or known.rows is not rows:
+            known = _JudgedCounts(rows, sizes={query_id: len(found) for query_id, found in rows.items()})
+        if known.logged != logged:
+            everywhere, sizes, pool = dict(known.everywhere), dict(known.sizes), dict(known.pool)
+            for query_id in self.store.judgements.topics_since(known.logged):
                 judged = self.store.judgements.judged_rows(query_id)
-                counts[query_id] = len(judged) - int(np.isin(judged, rows[query_id]).sum())
-            self._outside = (rows, logged, counts)
-        return counts
+                everywhere[query_id] = len(judged)
+                if query_id in rows:
+                    among = int(np.isin(judged, rows[query_id]).sum())
+                    sizes[query_id] = len(rows[query_id]) + len(judged) - among
+                    pool[query_id] = int(np.isin(judged, self.store.pool.rows(query_id)).sum())
+            known = _JudgedCounts(rows, logged, everywhere, sizes, pool)
+        if not self.store.connection.in_transaction:  # which may be rolled back
+            self._counts = known
+        return known
 
-    def limited_topics(self) -> list[str] | None:
-        """Return the topics in a loop, without calibration topics, which no budget limits; None without a budget."""
-        settings, pending = self.settings.loop(), pending_topics(self.store)
+    def limited_topics(self, modes: Mapping[str, str] | None = None) -> list[str] | None:
+        """Return the topics in a loop, without calibration topics, which no budget limits; None without a budget.
+
+        `modes` are those of :meth:`.Settings.modes`, if they are known.
+        """
+        settings = self.settings.loop()
         if not (settings.budget or settings.topic_budget):
             return None
-        return [q for q, mode in self.settings.modes().items() if mode in LOOPING and q not in pending]
+        pending, modes = pending_topics(self.store), self.settings.modes() if modes is None else modes
+        return [query_id for query_id, mode in modes.items() if mode in LOOPING and query_id not in pending]
 
-    def left(self, known: Mapping[str, int] | None = None) -> BudgetLeft | None:
-        """Return how many documents may still be judged, whoever holds them; None without a budget.
+    def left(self) -> BudgetLeft | None:
+        """Return how many documents may still be judged, whoever holds them; None without a budget."""
+        modes = self.settings.modes()
+        limited = self.limited_topics(modes)
+        return None if limited is None else self.left_of(limited, modes)
 
-        `known` are numbers of judged documents by topic, which take the place of counted ones.
+    def left_of(
+        self, limited: Sequence[str], modes: Mapping[str, str], known: Mapping[str, int] | None = None
+    ) -> BudgetLeft:
+        """Return :meth:`left` with a budget.
+
+        `limited` are the topics of :meth:`limited_topics`, `modes` those of :meth:`.Settings.modes`; `known` are
+        numbers of judged documents by topic, which take the place of counted ones.
         """
-        settings, limited = self.settings.loop(), self.limited_topics()
-        if limited is None:
-            return None
-        judged = self.store.queue.count_taken_by_topic(math.inf) | dict(known or {})
-        most = self.most_in_loop()
+        settings, counts = self.settings.loop(), self._judged_counts(modes)
+        most, judged = self._most(counts, modes), counts.everywhere | dict(known or {})
         if settings.budget:
-            given = self._shares(judged)
+            given = self._shares(judged, most)
             most = {query_id: min(number, given[query_id]) for query_id, number in most.items()}
         topics = {query_id: max(most[query_id] - judged.get(query_id, 0), 0) for query_id in limited}
         rest = max(settings.budget - sum(judged.values()), 0) if settings.budget else math.inf
@@ -162,6 +205,8 @@ class JudgingBudget:
             return f"The campaign's judgement budget ({state.budget:,}) is used up"
         if state.topic_used_up(query_id):
             return f"The topic's judgement budget ({state.topic_budget:,}) is used up"
-        if settings.budget and state.judged.get(query_id, 0) >= (share := self._shares(state.judged)[query_id]):
-            return f"The topic's share ({share:,}) of the judgement budget ({state.budget:,}) is used up"
+        if settings.budget:
+            share = self._shares(state.judged, self.most_in_loop())[query_id]
+            if state.judged.get(query_id, 0) >= share:
+                return f"The topic's share ({share:,}) of the judgement budget ({state.budget:,}) is used up"
         return ""

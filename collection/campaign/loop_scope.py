@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,9 +32,12 @@ class LoopScope:
     corpus: Corpus
     _rows: tuple[tuple[object, ...], dict[str, NDArray[np.int64]]] | None = field(default=None, init=False)
 
-    def loop_rows(self) -> dict[str, NDArray[np.int64]]:
-        """Return the matrix rows of the documents, judged or not, that each topic's loop can offer."""
-        settings, modes = self.settings.loop(), self.settings.modes()
+    def loop_rows(self, modes: Mapping[str, str] | None = None) -> dict[str, NDArray[np.int64]]:
+        """Return the matrix rows of the documents, judged or not, that each topic's loop can offer.
+
+        `modes` are those of :meth:`.Settings.modes`, if they are known.
+        """
+        settings, modes = self.settings.loop(), self.settings.modes() if modes is None else modes
         made_of = (self.store.corpus.runs_signature(), self.store.judgements.versions()[0], settings, modes)
         if self._rows is None or self._rows[0] != (self.store.corpus.document_rows(), *made_of):
             listed = {} if settings.by_model else self._listed_rows(settings)  # may add rows

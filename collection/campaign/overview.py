@@ -50,8 +50,8 @@ class Overview:
 
         Sums of :meth:`.Progress.topics` have the same names, except that ``left`` is ``remaining``; ``outside_pool``
         counts judged pairs outside the pool. ``recall_across_topics`` is missing without calibration topics,
-        ``budget_left`` (pairs) without a budget or a topic in a loop, and ``system_order`` (what it advised last)
-        unless decisive pairs are judged and it was asked.
+        ``budget_left`` (pairs that can still be judged within the budget) without a budget or a topic in a loop, and
+        ``system_order`` (what it advised last) unless decisive pairs are judged and it was asked.
         """
         progress = self.progress.topics()
         left = self.budget.left()
@@ -132,7 +132,9 @@ class Overview:
         until = "until the stopping rule closes them" if closes else "until Recall advises to stop"
         doubt = " The promise is in doubt: see Recall." if calibration.in_doubt else ""
         left, advice = self.budget.left(), self.system_order.last_advice()
-        budget = f" The judgement budget has {count(left.total, 'pair')} left." if left and left.total else ""
+        budget = ""
+        if left and left.total:
+            budget = f" {count(left.total, 'pair')} can still be judged within the judgement budget."
         went_on = f" At {count(advice.judged, 'judged pair')} it advised to go on." if advice else ""
         closed_early = int(((progress["mode"] == "closed") & (progress["judged"] < progress["pool"])).sum())
         estimates = " `evaluate --unjudged expected` estimates the unjudged grades." if loop.by_system_order else ""

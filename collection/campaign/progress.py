@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,6 +22,12 @@ PROGRESS = (
 
 OTHERS_AFTER = 10.0
 """Seconds after which the judgements of others are included in an annotator's progress."""
+
+Numbers = Mapping[str, tuple[int, int, int]]
+"""By topic: the numbers of pooled pairs, those that are done, and judged pairs."""
+
+Scopes = Mapping[str, tuple[str, bool]]
+"""By topic: its mode while it is open, and whether it is closed."""
 
 
 class Standing(NamedTuple):
@@ -79,7 +85,9 @@ class Progress:
         if query_id in left or not self.store.assignments.is_for(query_id, annotator):
             count = len(self.store.assignments.calibration_ids(query_id))
             return Standing(count - left.get(query_id, 0), count)
-        return self._in_scope({query_id: self.store.assignments.standing_for(query_id, annotator)})[query_id]
+        numbers = {query_id: self.store.assignments.standing_for(query_id, annotator)}
+        scopes, _, limited = self._scopes()
+        return _in_scope(numbers, scopes, limited)[query_id]
 
     def topics_for(self, annotator: str) -> list[str]:
         """Return the topics that an annotator judges, if only for the calibration set."""
@@ -125,23 +133,24 @@ class Progress:
 
     def of_annotator(self, query_id: str, annotator: str) -> AnnotatorStanding:
         """Return :meth:`standing` and :meth:`totals` from the cache, after each judgement."""
-        totals = self.totals(annotator, query_id)
+        scopes, modes, limited = self._scopes()
+        totals = self._sum(annotator, query_id, scopes, modes, limited)
         numbers = self._counted[annotator].topics.get(query_id)
         if numbers is None or query_id in self.store.assignments.calibration_left(annotator):
             return AnnotatorStanding(self.standing(query_id, annotator), totals)
-        return AnnotatorStanding(self._in_scope({query_id: numbers})[query_id], totals)
+        return AnnotatorStanding(_in_scope({query_id: numbers}, scopes, limited)[query_id], totals)
 
     def of_topics(self, annotator: str, changed: str | None = None) -> dict[str, Standing]:
         """Return :meth:`standing` of each topic of an annotator from the cache; `changed` as for :meth:`totals`."""
-        mine = self._in_scope(self.standings(annotator, changed))
+        scopes, _, limited = self._scopes()
+        mine = _in_scope(self.standings(annotator, changed), scopes, limited)
         return mine | {q: self.standing(q, annotator) for q in self.store.assignments.calibration_left(annotator)}
 
-    def _in_scope(self, numbers: Mapping[str, tuple[int, int, int]]) -> dict[str, Standing]:
-        """Return :meth:`standing` from the numbers of :meth:`standings`."""
-        scopes, limited = self.settings.modes_and_closed(), self.budget.limited_topics() or []
-        found = {query_id: _standing_in_scope(*scopes[query_id], of) for query_id, of in numbers.items()}
-        limited = [query_id for query_id in limited if query_id in found]
-        return found | {query_id: Standing(found[query_id].done, None) for query_id in limited}
+    def _scopes(self) -> tuple[Scopes, dict[str, str], list[str] | None]:
+        """Return the scope and the mode of each topic, and the topics that a budget limits; None without a budget."""
+        scopes = self.settings.modes_and_closed()
+        modes = self.settings.modes(scopes)
+        return scopes, modes, self.budget.limited_topics(modes)
 
     def totals(self, annotator: str, changed: str | None = None) -> Standing:
         """Return the sums over an annotator's topics; None as goal with a loop over everything without a budget.
@@ -150,9 +159,20 @@ class Progress:
         Calibration pairs of other topics count as well, so that the goal stays the same while the set is judged. The
         topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
         """
-        scopes, numbers = self.settings.modes_and_closed(), self.standings(annotator, changed)
+        return self._sum(annotator, changed, *self._scopes())
+
+    def _sum(
+        self,
+        annotator: str,
+        changed: str | None,
+        scopes: Scopes,
+        modes: Mapping[str, str],
+        limited: Sequence[str] | None,
+    ) -> Standing:
+        """Return :meth:`totals`; a budget limits what is judged of the topics `limited`."""
+        numbers = self.standings(annotator, changed)
         mine = {q: _standing_in_scope(*scopes[q], of) for q, of in numbers.items()}
-        within_budget = self._limit(mine, numbers, [q for q, (scope, _) in scopes.items() if scope == "pool-then-loop"])
+        within_budget = 0 if limited is None else self._limit(mine, numbers, modes, limited)
         total = sum(done for done, _ in mine.values())
         goal = sum(of or 0 for _, of in mine.values()) + within_budget
         for query_id, is_counted, is_judged in self.store.assignments.calibration_standing(annotator):
@@ -163,24 +183,23 @@ class Progress:
         return Standing(total, None if any(of is None for _, of in mine.values()) else goal)
 
     def _limit(
-        self, mine: dict[str, Standing], numbers: Mapping[str, tuple[int, int, int]], pool_first: Collection[str]
+        self, mine: dict[str, Standing], numbers: Numbers, modes: Mapping[str, str], limited: Sequence[str]
     ) -> int:
         """Reduce the goals of topics with a budget to judged documents, and return what the budget allows in addition.
 
-        What is judged still needs second opinions: all judged documents of a pool that are not done, with the few that
-        were judged outside the pool. A pool that comes before the loop is judged whatever the budget.
+        What is judged still needs second opinions: all judged documents of a pool that are not done. A pool that comes
+        before the loop is judged whatever the budget.
         """
-        left = self.budget.left({query_id: judged for query_id, (_, _, judged) in numbers.items()})
-        if left is None:
-            return 0
-        several, more, pooled = self.settings.assignment().annotators > 1, 0, 0
+        left = self.budget.left_of(limited, modes, {query_id: count for query_id, (_, _, count) in numbers.items()})
+        judged = self.budget.judged_in_pool(modes) if self.settings.assignment().annotators > 1 else {}
+        more, pooled = 0, 0
         for query_id in mine.keys() & left.topics.keys():
             (done, goal), room = mine[query_id], left.topics[query_id]
             second = 0
             if goal is not None:
-                second = min(numbers[query_id][2] - done, goal - done) if several else 0
+                second = min(max(judged.get(query_id, 0) - done, 0), goal - done) if judged else 0
                 room = min(room, goal - done - second)
-            elif query_id in pool_first:
+            elif modes[query_id] == "pool-then-loop":
                 waiting = numbers[query_id][0] - numbers[query_id][1]
                 room, pooled = max(room, waiting), pooled + waiting
             mine[query_id] = Standing(done, done + second)
@@ -217,6 +236,13 @@ class Progress:
             (known.done.add if done else known.done.discard)(doc)
         known.read = logged
         return known.topics[query_id][0], len(known.done), len(known.judged)
+
+
+def _in_scope(numbers: Numbers, scopes: Scopes, limited: Sequence[str] | None) -> dict[str, Standing]:
+    """Return :meth:`.Progress.standing` from the numbers of :meth:`.Progress.standings`."""
+    found = {query_id: _standing_in_scope(*scopes[query_id], of) for query_id, of in numbers.items()}
+    mine = [query_id for query_id in limited or () if query_id in found]
+    return found | {query_id: Standing(found[query_id].done, None) for query_id in mine}
 
 
 def _standing_in_scope(scope: str, is_closed: bool, numbers: tuple[int, int, int]) -> Standing:

@@ -118,7 +118,7 @@ class BudgetLeft(NamedTuple):
 
     topics: dict[str, int]
     total: int
-    """Of all these topics together."""
+    """Documents of all these topics that can still be judged, which may be fewer than the budget has left."""
 
 
 class BudgetState(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from collection.assignment import AssignmentSettings
@@ -50,12 +50,16 @@ class Settings:
 
     store: Store
     grades: GradeScale
+    _known: dict[str, tuple[dict[str, Any], Any]] = field(default_factory=dict, init=False)
 
     def _read(self, key: str, kind: type[T]) -> T:
         """Return the settings under a key, with defaults, and without fields of other versions."""
-        known = {field.name for field in fields(kind)}
         kept = self.store.settings.get(key, {})
-        return kind(**{name: value for name, value in kept.items() if name in known})
+        if key not in self._known or self._known[key][0] != kept:  # to check values takes time
+            names = {each.name for each in fields(kind)}
+            self._known[key] = kept, kind(**{name: value for name, value in kept.items() if name in names})
+        found: T = self._known[key][1]
+        return found
 
     def loop(self) -> LoopSettings:
         """Return the settings of the loop."""
@@ -111,12 +115,13 @@ class Settings:
         """Reopen a closed topic in the mode that it had."""
         self.store.queue.close_topic(query_id, closed=False)
 
-    def modes(self) -> dict[str, str]:
-        """Return the mode of each topic, a name of ``MODES``, in the order of topics."""
-        return {
-            query_id: "closed" if is_closed else scope
-            for query_id, (scope, is_closed) in self.modes_and_closed().items()
-        }
+    def modes(self, scopes: Mapping[str, tuple[str, bool]] | None = None) -> dict[str, str]:
+        """Return the mode of each topic, a name of ``MODES``, in the order of topics.
+
+        `scopes` are those of :meth:`modes_and_closed`, if they are known.
+        """
+        scopes = self.modes_and_closed() if scopes is None else scopes
+        return {query_id: "closed" if is_closed else scope for query_id, (scope, is_closed) in scopes.items()}
 
     def modes_when_open(self) -> dict[str, str]:
         """Return the mode of each topic, for closed topics the one that they had, which defines the scope of recall."""

@@ -170,8 +170,8 @@ def status(directory: Path, form: str) -> None:
         only_loops = state["in_loop"] == len(per_topic) > 0
         left = several if only_loops else f"{several}, {state['remaining']:,} left"
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}")
-    if "budget_left" in state:
-        echo(f"  {'budget':<12}{state['budget_left']:>10,} {plural(state['budget_left'], 'pair')} left")
+    if within := state.get("budget_left"):
+        echo(f"  {'budget':<12}{within:>10,} {plural(within, 'pair')} can still be judged within the judgement budget")
     if state["outside_pool"]:
         echo(f"  {count(state['outside_pool'], 'judged pair')} outside the pool")
     if missing := missing_texts(t["without_text"] for t in per_topic):

@@ -74,5 +74,9 @@ def test_a_decisive_campaign_from_its_settings_to_the_advice(serving: Serving, c
     said = advice.inner_text()
 
     choose_page(page, "Overview")
-    expect(page.get_by_text("4 pairs judged, 8 left in the judgement budget. System order advises")).to_be_visible()
+    expect(
+        page.get_by_text(
+            "4 pairs judged; 8 pairs can still be judged within the judgement budget. System order advises"
+        )
+    ).to_be_visible()
     expect(page.get_by_text(f"System order, at 4 judged pairs: {said}")).to_be_visible()

@@ -13,10 +13,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.judging import trainer
+from annotate.judging import routes, trainer
 from annotate.judging.routes import JudgingService
 from collection import Campaign
+from collection.campaign import judging_budget
 from collection.campaign.judging_budget import shares
+from collection.campaign.loop_settings import LoopSettings
+from collection.campaign.progress import Progress, Standing
 from collection.records import Run
 from tests.annotate.judging import test_loop_routes
 from tests.collection.campaign.test_adaptive_loop import judge, judge_all, made, relevant
@@ -195,12 +198,13 @@ def test_what_is_left_follows_the_budget(tmp_path: Path, by: str, mode: str) -> 
         assert campaign.progress.totals("ann") == (0, 5)
         assert campaign.progress.standing("1", "ann") == (0, None)
         assert campaign.overview.status()["budget_left"] == 5
-        assert "The judgement budget has 5 pairs left." in campaign.overview.next_step().sentence
+        assert "5 pairs can still be judged within the judgement budget." in campaign.overview.next_step().sentence
         for doc_id in "ab":
             judge(campaign, doc_id, leased=False)
         assert campaign.progress.totals("ann", "1") == (2, 5)
         assert campaign.history.time("ann").left == 3
-        assert "budget               3 pairs left" in ok("status", campaign.directory)
+        words = "budget               3 pairs can still be judged within the judgement budget"
+        assert words in ok("status", campaign.directory)
         for doc_id in "axy":
             judge(campaign, doc_id, topic="2", leased=False)
         with Campaign(campaign.directory) as anew:
@@ -265,6 +269,106 @@ def test_pages_count_the_budget(tmp_path: Path, opened: Callable[..., AppTest]) 
         campaign.pools.add("depth", depth=5)
         judge(campaign, "a", leased=False)
         app = opened(campaign, "overview.py")
-        assert any("1 pair judged, 5 left in the judgement budget." in each.value for each in app.caption)
+        assert any(
+            "1 pair judged; 5 pairs can still be judged within the judgement budget." in each.value
+            for each in app.caption
+        )
         app = opened(campaign, "overview.py", name="bob", role="annotator")
         assert any("5 of 6 pairs in your topics are left." in each.value for each in app.markdown)
+
+
+@pytest.mark.slow
+def test_nothing_is_said_of_a_budget_that_the_documents_do_not_reach(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=1000) as campaign:
+        for topic in ("1", "2", "3"):
+            judge_all(campaign, topic=topic)
+        assert campaign.overview.status()["budget_left"] == 0
+        assert "budget" not in campaign.overview.next_step().sentence
+        assert "budget" not in ok("status", campaign.directory)
+
+
+@pytest.mark.slow
+def test_labels_outside_the_pool_need_no_second_opinion(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="model") as campaign:
+        campaign.pools.add("depth", depth=3)
+        pool = campaign.store.pool.pairs()
+        outside = sorted(set(TEXTS) - set(pool.loc[pool["query_id"] == "1", "doc_id"]))
+        (tmp_path / "qrels").write_text("".join(f"1 0 {doc_id} 0\n" for doc_id in outside))
+        campaign.importer.import_files(qrels=tmp_path / "qrels")
+        campaign.settings.set_loop(topics=["2", "3"], mode="closed")
+        campaign.settings.set_loop(mode="loop-in-pool", budget=len(outside) + 2)
+        campaign.assignments.update(annotators=2)
+        assert campaign.progress.totals("ann") == (0, 2)
+
+
+def test_the_record_of_a_calibration_is_read_for_a_budget_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = []
+    monkeypatch.setattr(judging_budget, "pending_topics", lambda store: reads.append(store) or ())
+    with made(tmp_path) as campaign:
+        assert campaign.budget.limited_topics() is None
+        assert not reads
+        campaign.settings.set_loop(budget=9)
+        assert campaign.budget.limited_topics() == ["1", "2", "3"]
+        assert len(reads) == 1
+
+
+@pytest.mark.parametrize("by", ["mtf", "decisive"])
+@pytest.mark.slow
+def test_a_budget_costs_a_save_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str) -> None:
+    """Each statement of the order of the campaign once, and nothing for settings that are known."""
+    with made(tmp_path, texts=TEXTS, by=by, mode="loop-in-pool", budget=9, measure="nDCG@5") as campaign:
+        campaign.pools.add("depth", depth=5)
+        campaign.progress.of_annotator("1", "ann")
+        judge(campaign, "a", leased=False)
+        seen: list[str] = []
+        checked: list[LoopSettings] = []
+
+        def noted(settings: LoopSettings) -> None:
+            checked.append(settings)
+
+        monkeypatch.setattr(LoopSettings, "__post_init__", noted)
+        campaign.store.connection.db.conn.set_trace_callback(seen.append)
+        assert campaign.progress.of_annotator("1", "ann").all == (1, 9)
+        campaign.store.connection.db.conn.set_trace_callback(None)
+        assert not checked
+        assert sum("m.mode, coalesce(m.closed" in statement for statement in seen) == 1  # modes of all topics
+        assert not any("leases" in statement for statement in seen)  # judged documents of all topics
+        assert len(seen) < 30
+
+
+@pytest.mark.slow
+def test_counts_read_in_a_transaction_that_fails_are_forgotten(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=9) as campaign:
+        campaign.pools.add("depth", depth=5)
+        before = campaign.budget.left()
+        with pytest.raises(KeyError), campaign.transaction():
+            judge(campaign, "a", leased=False)
+            assert campaign.budget.left() != before
+            raise KeyError
+        judge(campaign, "x", topic="2", leased=False)  # gets the id of the entry that was rolled back
+        with Campaign(campaign.directory) as anew:
+            assert campaign.budget.left() == anew.budget.left()
+
+
+@pytest.mark.slow
+def test_the_list_of_topics_counts_them_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest]
+) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=9) as campaign:
+        judge(campaign, "a", leased=False)
+        asked: list[str] = []
+        standing = Progress.standing
+
+        def noted(progress: Progress, query_id: str, annotator: str) -> Standing:
+            asked.append(query_id)
+            return standing(progress, query_id, annotator)
+
+        monkeypatch.setattr(Progress, "standing", noted)
+        topics = routes._topics(campaign, "ann", {})["topics"]
+        assert [(topic["judged"], topic["pool"]) for topic in topics] == [(1, None), (0, None), (0, None)]
+        app = opened(campaign, "overview.py", "eve", "annotator")
+        assert not app.exception
+        assert any(len(frame.value) == 3 for frame in app.dataframe)
+        assert not asked
