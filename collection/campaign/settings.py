@@ -65,7 +65,7 @@ class Settings:
         """Return the settings of the loop."""
         settings = self._read("loop", LoopSettings)
         # Before decisive pairs refused a budget of each topic, a campaign could have both.
-        return replace(settings, topic_budget=0) if settings.by_system_order else settings
+        return replace(settings, topic_budget=0) if settings.by_system_order and settings.topic_budget else settings
 
     def set_loop(self, *, topics: list[str] | None = None, **changes: Any) -> LoopSettings:
         """Change fields of the :class:`~collection.campaign.loop_settings.LoopSettings`.

@@ -285,6 +285,7 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         assert opened(campaign, "overview.py").button(key="next-step").label == "See the system order"
         campaign.settings.set_loop(mode="closed")
         assert campaign.system_order.last_advice() is not None
+        assert "cannot be" not in campaign.system_order.assess().reason  # the pairs of closed topics could be judged
         campaign.settings.set_loop(measure="P@3")
         assert campaign.system_order.last_advice() is None  # it was about another measure
         campaign.system_order.keep_advice(found)
@@ -361,3 +362,14 @@ def test_a_script_goes_by_what_others_hold(tmp_path: Path) -> None:
             assert campaign.judging.next_pairs("bob", topic, 10, alone=False).documents
         assert campaign.judging.topic_with_work("ann") is None
         assert campaign.judging.topic_with_work("bob") is not None
+
+
+def test_after_closing_no_text_says_that_everything_is_judged(tmp_path: Path) -> None:
+    with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
+        campaign.pools.add("depth", depth=3)
+        judge_some(campaign, 3)
+        campaign.settings.set_loop(mode="closed")
+        step = campaign.overview.next_step()
+        assert step.page == "export"
+        assert "closed before all pairs were judged" in step.sentence
+        assert step.sentence.endswith("`evaluate --unjudged expected` estimates the unjudged grades.")
