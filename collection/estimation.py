@@ -12,8 +12,7 @@ from collection import comparison
 from collection.comparison import EstimatedPool, Estimates, SystemOrder
 from collection.errors import InputError
 from collection.expected_judgements import Pairs, describe, draw_values
-from collection.expected_judgements.pairs import Floats
-from collection.measures import Measure, as_measure, as_measures, list_measures
+from collection.measures import Floats, Measure, as_measure, as_measures, list_measures
 from collection.phrases import count, percent
 from collection.ranking import rank_run
 from collection.records import Run
@@ -115,7 +114,7 @@ def estimate(
     cutoffs = [comparison.cutoff_of(measure) for measure in asked]
     if pool is None:
         depth = max(WHOLE if cutoff is None else cutoff for cutoff in cutoffs) if depth is None else depth
-        pool = _first_documents(runs, depth)
+        pool = _first_pairs(runs, depth)
         origin = f"the first {count(depth, 'document')} of each run and the pairs of the qrels"
     else:
         origin = "the pairs of the campaign's pool and those with a grade"
@@ -221,7 +220,7 @@ def _basis(pairs: Pairs) -> str:
     return "the judged pairs and the ranks" if pairs.texts is None else "the judged pairs, the ranks and the texts"
 
 
-def _first_documents(runs: Sequence[Run], depth: int) -> pd.DataFrame:
+def _first_pairs(runs: Sequence[Run], depth: int) -> pd.DataFrame:
     """The pairs at the first ranks, in the order in which measures read the runs."""
     parts = []
     for run in runs:
@@ -243,6 +242,15 @@ def require_memory(
         The pairs, with ``query_id``.
     runs, levels, draws
         Numbers of runs, of grades of the scale, and of draws.
+    with_texts
+        Whether the model reads texts.
+    with_choice
+        Whether decisive pairs are chosen, too.
+
+    Raises
+    ------
+    InputError
+        The model needs more memory.
     """
     sizes = frame["query_id"].value_counts(sort=False).to_numpy(dtype=np.float64)
     # Similarities, coordinates, and a loading for each step between grades; covariances of gains.

@@ -22,7 +22,7 @@ STANDINGS = {
 ORDERS = {
     "best estimate": ("diamond", ORANGE),
     "worse than the best": ("triangle-down", GREY),
-    "not decided": ("circle", BLUE),
+    "undecided": ("circle", BLUE),
 }
 """Each system's estimate compared with the best one: whether the probability that it is worse is high enough."""
 OUTCOMES = {"significant": ("diamond", ORANGE), "not significant": ("circle", BLUE)}

@@ -37,7 +37,7 @@ def draw() -> None:
             st.warning("\n\n".join(map(widgets.plain, state.notes)))
         widgets.page_link("recall.py", "Show the calibration topics")
         with st.popover("End calibration"):
-            st.write("The draw is lost: another one chooses other topics. Topics that the rule has closed stay closed.")
+            st.write("This discards the draw; a new one selects other topics. Topics closed by the rule stay closed.")
             if st.button("End calibration", key="end-calibration"):
                 with widgets.saving("Calibration ended."):
                     service.stop()

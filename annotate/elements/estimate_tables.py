@@ -89,8 +89,8 @@ def draw_answer(found: Estimates, measure: str, rows: pd.DataFrame, topics: str)
         charts.estimates_chart(rows, measure),
         "estimates",
         f"Estimates of mean {measure} over {count(pool.topics, 'topic')}. Lines: {confidence(found.alpha)} of the "
-        "draws of the unjudged grades; they do not cover the choice of topics. Worse than the best: with a probability "
-        f"of {confidence(found.alpha)} or more; not decided: with less.",
+        "draws of the unjudged grades; they do not cover the choice of topics. Worse than the best: probability of "
+        f"{confidence(found.alpha)} or more. Undecided: lower probability.",
         alt=f"Estimated {measure} of each system",
     )
     if found.notes:

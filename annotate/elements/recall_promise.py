@@ -57,9 +57,7 @@ def _draw_topics(state: CalibrationState) -> None:
     if state.closed:
         with st.expander(f"Topics closed by the stopping rule ({len(state.closed):,})"):
             display.table(  # without the rule, which is in the promise above
-                pd.DataFrame(state.closed)
-                .assign(reason=[topic.reached for topic in state.closed])
-                .drop(columns="after"),
+                pd.DataFrame(state.closed).assign(reason=[topic.reached for topic in state.closed]),
                 {
                     "query_id": text("Topic", 60),
                     "reason": text("Stopping rule", 215),

@@ -24,6 +24,7 @@ from collection.errors import CleverdonError
 from collection.phrases import count, percent, plural
 from collection.records import Document, GradeScale
 
+_COMMAND, _ESCAPED = re.compile(r"\\`((?:cleverdon|evaluate) .*?)\\`"), re.compile(r"\\(.)")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
 _ADDRESS = re.compile(r"://|www\.|@(?=[\w-]*\.\w)", re.I)  # not of a measure, nDCG@10
 _DIRECTIVE = re.compile(
@@ -59,6 +60,15 @@ def plain(text: str) -> str:
     flat = one_line(without_bidi(text))  # four leading blanks would be a block of code
     flat = _DIRECTIVE.sub(lambda found: f"{found[0][0]}{_WORD_JOINER}{found[0][1:]}", flat)
     return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(f"{_ZERO_WIDTH_SPACE}\\g<0>{_ZERO_WIDTH_SPACE}", flat))
+
+
+def with_commands(words: str) -> str:
+    r"""Escape as :func:`plain`, but leave commands between backticks as code.
+
+    >>> with_commands("Raise *it* with `cleverdon loop DIR --budget N`.")
+    'Raise \\*it\\* with `cleverdon loop DIR --budget N`\\.'
+    """
+    return _COMMAND.sub(lambda found: "`" + _ESCAPED.sub(r"\1", found[1]) + "`", plain(words))
 
 
 def sentence(words: str) -> str:
@@ -99,7 +109,7 @@ def documentation_link(page: str, label: str) -> None:
 def next_step(step: NextStep, missing: str = "") -> None:
     """Draw what is `missing`, and the next step with a button that leads to its page or the roles that may take it."""
     page = next(page for page in page_access.PAGES if page.url_path == step.page)
-    sentence = plain(step.sentence)  # it may name topics
+    sentence = with_commands(step.sentence)  # it may name topics
     with st.container(border=True):
         if session.current().role not in page.roles:
             st.write(f"{missing} Next step for {page_access.role_names(page.roles)}: {sentence}".strip())
@@ -172,7 +182,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     titles = campaign.corpus.topics().set_index("query_id")["title"]
     last, progress = campaign.history.last_topic(annotator), campaign.progress
     counted = progress.of_topics(annotator, last)
-    standings = {query_id: counted.get(query_id) or progress.standing(query_id, annotator) for query_id in topics}
+    standings = [counted[query_id] for query_id in topics]
     done, goal = progress.totals(annotator, last)
     _start_judging(campaign, done, goal, "pair", " in your topics")
     if waiting := campaign.calibration.left(annotator):
@@ -181,7 +191,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     if goal:
         st.progress(min(done / goal, 1.0), f"{done:,} of {count(goal, 'pair')} in your topics done, by you or others")
     rows = titles[topics].reset_index()
-    rows["share"] = [done / of if of else None for done, of in standings.values()]
+    rows["share"] = [done / of if of else None for done, of in standings]
     rows["judged"] = mine["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy()
     display.table(
         rows,

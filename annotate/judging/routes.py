@@ -179,7 +179,7 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.Topics
     topics: list[wire.TopicPayload] = []
     for query_id, title, description, narrative in campaign.corpus.topics().itertuples(index=False):
         if query_id in mine:
-            standing = standings.get(query_id) or campaign.progress.standing(query_id, annotator)
+            standing = standings[query_id]
             topics.append(
                 {
                     "query_id": query_id,

@@ -46,7 +46,7 @@ else:
     st.write("No topic is in the loop. Choose a judging mode with a loop to let a model select documents.")
 widgets.documentation_link("how-to/use-the-loop", "How to use the loop")
 if used_up := campaign.budget.state().words:
-    st.warning(widgets.plain(used_up))
+    st.warning(widgets.with_commands(used_up))
 wanted: dict[str, object] = {}
 left, right = st.columns(2, gap="large")
 with left:

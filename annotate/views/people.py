@@ -28,7 +28,8 @@ def show_link(name: str, token: str) -> None:
 if link := st.session_state.get("link"):
     with st.container(border=True):
         st.write(
-            f"**Link for {widgets.plain(link[0])}.** Copy it and send it yourself: closed or replaced, it is gone."
+            f"**Link for {widgets.plain(link[0])}.** Copy it and send it yourself. It cannot be shown again after you "
+            "close it or create another one."
         )
         st.caption(f"It works once, within {count(LINK_DAYS, 'day')}.")
         st.code(link[1], language=None, wrap_lines=True)

@@ -25,7 +25,7 @@ key = campaign.recall.cache_key()
 table = cached(campaign.recall.table, key, "Estimating", 4)()
 started = table["judged"] > 0
 if across:
-    st.subheader("Each topic by itself")
+    st.subheader("Recall of single topics")
 st.markdown(f"#### {widgets.plain(describe_ready(table, settings))}")
 sizes = {"Topics ready to stop": table["stop"], "Topics started": started}
 sizes |= {"Pairs judged": table["judged"], "Relevant found": table["found"]}

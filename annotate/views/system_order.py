@@ -5,17 +5,18 @@ from functools import partial
 import streamlit as st
 
 from annotate.auth import session
-from annotate.charts.comparison import ORDERS, estimates_chart
+from annotate.charts.comparison import estimates_chart
 from annotate.charts.download import downloadable_chart
 from annotate.charts.system_order import certainty_chart
 from annotate.elements import display, downloads, pickers, widgets
 from annotate.elements.columns import number, text
+from annotate.elements.estimate_tables import estimate_rows
 from annotate.elements.service_cache import cached
+from collection.campaign.system_order import CONFIDENCE, TARGET
 from collection.formats import to_tsv
 from collection.phrases import count, join, percent_down
 
 campaign = session.current().campaign
-HIGHEST, LOWER, UNCERTAIN = ORDERS
 NARROW = 130  # pixels of a name, so that a phone shows all columns of the table
 counts = campaign.progress.counts()
 settings = campaign.settings.loop()
@@ -29,9 +30,9 @@ answer = st.container()  # drawn first, computed from the settings below it
 with st.expander("Settings: target and confidence"):
     left, right = st.columns(2)
     hint = "Kendall's tau between the present and the final order that is enough to stop."
-    target = left.number_input("Target tau", 0.5, 1.0, 0.9, 0.05, key="target", help=hint)
+    target = left.number_input("Target tau", 0.5, 1.0, TARGET, 0.05, key="target", help=hint)
     with right:
-        confidence = pickers.pick_share("Confidence (%)", 50.0, 99.0, 0.95, "confidence")
+        confidence = pickers.pick_share("Confidence (%)", 50.0, 99.0, CONFIDENCE, "confidence")
     widgets.page_link("loop.py", "Change the measure")
 sure = percent_down(confidence)
 with widgets.shown_errors():
@@ -40,10 +41,8 @@ with widgets.shown_errors():
     )
     if session.current().role == "manager":  # a reader changes nothing
         campaign.system_order.keep_advice(found)
-    measure, systems, pairs, pool = found.measure, found.values["run"].tolist(), found.pairs, found.estimates.pool
-    below = set(pairs.loc[(pairs["system_a"] == systems[0]) & (pairs["probability_better"] >= confidence), "system_b"])
-    standing = [HIGHEST] + [LOWER if system in below else UNCERTAIN for system in systems[1:]]
-    rows = found.values.rename(columns={"run": "system", "estimate_low": "low", "estimate_high": "high"})
+    measure, pairs, pool = found.measure, found.pairs, found.estimates.pool
+    rows = estimate_rows(found.estimates, measure)
     with answer:
         st.markdown(f"#### {widgets.plain(found.reason)}")
         widgets.metrics(
@@ -57,17 +56,17 @@ with widgets.shown_errors():
         if pool.unjudged:
             st.info(
                 f"All values are estimates: the grades of {count(pool.unjudged, 'unjudged pair')} are drawn from a "
-                "model of the judged ones. The final order is that on these topics when all pairs are judged. Ranges "
-                "were too narrow in replays."
+                "model of the judged ones. The final order is the order on these topics once all pairs are judged. In "
+                "replays, ranges of values were too narrow."
             )
         downloadable_chart(
-            estimates_chart(rows.assign(standing=standing), measure),
+            estimates_chart(rows, measure),
             "system-order",
             f"Estimated mean {measure}. Lines: {sure} of the draws of the unjudged grades; they do not cover the "
-            f"choice of topics. Worse than the best: with a probability of {sure} or more; not decided: with less.",
+            f"choice of topics. Worse than the best: probability of {sure} or more. Undecided: lower probability.",
             alt=f"Estimated {measure} of each system",
         )
-    chart = certainty_chart(pairs, systems)
+    chart = certainty_chart(pairs, rows["system"].tolist())
     st.subheader("Pairs of systems")
     display.altair_chart(chart, alt="Probability of the order of each pair of systems")
     is_open = ~pairs["decided"]
@@ -76,12 +75,12 @@ with widgets.shown_errors():
     columns = {
         "system_a": text("System A", NARROW),
         "system_b": text("System B", NARROW),
-        "probability_better": number("A is better", "%.1f%%", 95, "Probability that A is better than B."),
+        "probability_better": number("P(A better)", "%.1f%%", 95, "Probability that A is better than B."),
     }
     percents = shown.assign(probability_better=100 * shown["probability_better"])
     display.table(percents, columns, most_height=388, alt="Pairs of systems, closest first")
     widgets.documentation_link("how-to/rank-with-fewer-judgements", "How to rank systems with fewer judgements")
-    st.caption(f"Closest first. Open: no order of the two has a probability of {sure} or more.")
+    st.caption(f"Closest first. Open: neither order, nor equality, has a probability of {sure} or more.")
     downloads.offer_results(
         {
             "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, found.values)),

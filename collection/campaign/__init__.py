@@ -12,6 +12,8 @@ from collection.campaign.adjudication import Adjudication
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.assignments import Assignments
 from collection.campaign.calibration import Calibration
+from collection.campaign.calibration_closure import CalibrationClosure
+from collection.campaign.calibration_progress import CalibrationProgress
 from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.click_logs import ClickLogs
 from collection.campaign.collection_card import CollectionCard
@@ -120,11 +122,14 @@ class Campaign:
         self.active_learning = learning = ActiveLearning(
             store, directory, self.id, settings, corpus, features, scope, order
         )
-        self.calibration_topics = topics = CalibrationTopics(store, self.id, settings, scope, learning)
-        demand = JudgingDemand(store, self.id, settings)
-        self.judging = judging = Judging(
-            store, self.id, grades, settings, progress, calibration, scope, budget, learning, demand, topics
+        calibrated = CalibrationProgress(store, settings, scope, learning)
+        self.calibration_topics = topics = CalibrationTopics(
+            store, self.id, settings, learning, calibrated, CalibrationClosure(store, settings, calibrated)
         )
+        self.judging = judging = Judging(
+            store, self.id, grades, settings, progress, calibration, scope, budget, learning,
+            JudgingDemand(store, self.id, settings), topics,
+        )  # fmt: skip
         self.importer = Importer(store, directory, grades, settings, corpus, judging)
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)
@@ -132,7 +137,7 @@ class Campaign:
         self.evaluation = Evaluator(store, grades, corpus, features, tasks, qrels)
         self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)
         self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning)
-        self.search = DocumentSearch(store, settings, demand)
+        self.search = DocumentSearch(store, settings, judging.demand)
         self.explanations = Explanations(store, directory, settings, corpus, log, learning)
         self.near_duplicates = NearDuplicates(store, settings)
         self.history = JudgingHistory(store, grades, settings, progress, tasks)

@@ -24,7 +24,7 @@ from collection.campaign.system_order import DecisivePairs, SystemOrderStudy
 from collection.campaign.topic_ledger import build_topic_ledger, reduce_to_documents
 from collection.records import Run
 from collection.stopping import Ledger
-from collection.store import DatabaseError, Selection, Store
+from collection.store import Selection, SQLiteError, Store
 
 MAX_SPACES = 16
 """Number of topics with a cached space, which has a few numbers for every document."""
@@ -87,7 +87,7 @@ class ActiveLearning:
             ranking = training_round.train_and_rank(space, judged, grades, settings.recipe(), seed, count, passed)
             usual = "start" if ranking.model is None else "loop"
         elif settings.by_system_order:
-            decisive = self.decisive_pairs() or DecisivePairs([], [])
+            decisive = self.decisive_pairs()
             found = self.loop_scope.rows_of(ids := decisive.of_topic(query_id))
             rows, topics = np.array([found[doc_id] for doc_id in ids], dtype=np.int64), decisive.topics
             ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
@@ -132,9 +132,9 @@ class ActiveLearning:
         )
         return ExplainableRound(made, space, ranking)
 
-    def decisive_pairs(self) -> DecisivePairs | None:
-        """Return the pairs of :meth:`.SystemOrderStudy.choose`; None unless the settings ask for decisive pairs."""
-        return self.system_order.choose(seed_of(self.campaign_id)) if self.settings.loop().by_system_order else None
+    def decisive_pairs(self) -> DecisivePairs:
+        """Return the pairs of :meth:`.SystemOrderStudy.choose`."""
+        return self.system_order.choose(seed_of(self.campaign_id))
 
     def _find_stop(self, query_id: str, judgements: pd.DataFrame) -> tuple[calibration_record.RuleStop | None, bool]:
         """Return why a topic ends with these judgements, and whether it only draws random documents from now on.
@@ -147,7 +147,7 @@ class ActiveLearning:
                 return None, False
             ledger = self.build_ledger(query_id, judgements, self.loop_scope.judgeable())
             return record.find_stop(query_id, ledger), record.draws_alone(query_id, ledger)
-        except DatabaseError:
+        except SQLiteError:
             raise  # it may have rolled an open transaction back
         except Exception:
             log.exception("the stopping rule failed in topic %s", query_id)

@@ -42,9 +42,9 @@ class CalibrationClosure:
         return True
 
     def close_stopped(self, record: CalibrationRecord) -> None:
-        """Close the topics that the rule would have stopped already, and open those that it would not have.
+        """Close the topics that the rule would have stopped already.
 
-        An earlier calibration has closed these.
+        Topics that an earlier calibration closed, and that this rule would not have stopped, are reopened.
         """
         if not self.may_close(record):
             return

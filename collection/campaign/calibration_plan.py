@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collection.phrases import count, percent
+from collection.phrases import count, percent_range
 from collection.stopping import Ledger
 from collection.stopping.risk_control import (
     KNOWN_BASIS,
@@ -31,11 +31,24 @@ def estimate_costs(
 
     They come from the topics that are judged completely if there are :data:`ENOUGH`, else from replays of other
     collections.
+
+    Parameters
+    ----------
+    complete
+        Topics that are judged completely.
+    documents
+        Mean number of documents of a topic.
+    alpha
+        Expected loss, 1 - recall.
+    family
+        Name of a family of :data:`collection.stopping.risk_control.RULE_FAMILIES`.
+    in_pool
+        Whether the documents are those of a pool.
     """
     if len(complete) >= ENOUGH:
         costs = costs_from_topics(measure_losses(complete, family), alpha)
         return costs, f"{count(len(complete), 'topic')} judged completely"
     if in_pool:
         return costs_from_known_pools(documents, alpha), KNOWN_BASIS
-    shares = f"{percent(SHARES[0])} to {percent(SHARES[1])} of the documents"
+    shares = f"{percent_range(*SHARES)} of the documents"
     return costs_from_shares(documents, *SHARES), f"replays of other collections ({shares})"

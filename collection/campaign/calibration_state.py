@@ -135,7 +135,7 @@ class CalibrationState:
         if self.left:
             unfinished = count(sum(not topic.finished for topic in self.topics), "calibration topic")
             again = f"judge {count(self.left, 'document')} of {unfinished} and {again}"
-        return f"The stopping rule is paused: see on Recall what changed, then undo the change, or {again}."
+        return f"The stopping rule is paused. The page Recall says what changed: undo the change, or {again}."
 
     @property
     def stage(self) -> str:
@@ -156,7 +156,7 @@ class CalibrationState:
         """The judgements so far against those of judging everything, in one sentence."""
         share = f" ({percent(self.judged / self.everything)})" if self.everything else ""
         return (
-            f"{count(self.population, 'topic')} took part in the draw. {self.judged:,} of their "
+            f"{count(self.population, 'topic')} could be drawn for calibration. {self.judged:,} of their "
             f"{count(self.everything, 'document')} {plural(self.judged, 'is', 'are')} judged{share}."
         )
 
@@ -258,7 +258,7 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
             yield _check(record).report
     yield from name_changes(record.drawn_under, facts.now)
     if facts.now["loop"]["by"] == DECISIVE:
-        yield "Decisive pairs are selected now, which do not aim at recall: this breaks the promise."
+        yield "The loop now selects decisive pairs, which do not aim at recall: the promise no longer holds."
     if not record.pending and record.calibrated_under != facts.now:
         yield "The rule closes no more topics until it is calibrated again."
     if facts.revised:
@@ -278,7 +278,7 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
     if facts.has_budget:
         if record.pending:
             yield "The judgement budget does not limit calibration topics."
-        yield "The judgement budget may end other topics before the rule does: the promise does not cover these."
+        yield "The judgement budget may end other topics before the rule does: the promise does not cover such topics."
     if record.draw > 1:
         yield (
             f"This is draw {record.draw:,} of calibration topics: the promise does not hold if a draw was repeated "
@@ -304,7 +304,10 @@ def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: p
         )
     if facts.blind:
         names = name_topics(list(facts.blind), "is a calibration topic whose", "are calibration topics whose")
-        yield f"{names} random sample did not reach held or skipped documents: unjudged documents count as relevant."
+        yield (
+            f"{names} random sample did not reach documents that annotators held or skipped: all unjudged documents of "
+            f"the {plural(len(facts.blind), 'topic')} count as relevant."
+        )
     if (number := record.topics_then - len(record.modes)) > 0:
         was, it = plural(number, "was", "were"), plural(number, "it", "them")
         yield (

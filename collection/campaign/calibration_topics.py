@@ -23,7 +23,6 @@ from collection.campaign.calibration_record import CalibrationRecord, RuleStop
 from collection.campaign.calibration_source import read_source
 from collection.campaign.calibration_state import CalibrationState
 from collection.campaign.loop_round import LoopRound
-from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import LoopSettings
 from collection.campaign.settings import Settings
 from collection.errors import BusyError, CampaignError, InputError
@@ -38,7 +37,7 @@ from collection.stopping.risk_control import (
     plan,
     required_topics,
 )
-from collection.store import DatabaseError, Store
+from collection.store import SQLiteError, Store
 
 ANY = "any"
 """Family of rules: the one that costs least on the topics of the selection."""
@@ -56,14 +55,11 @@ class CalibrationTopics:
     store: Store
     campaign_id: str
     settings: Settings
-    loop_scope: LoopScope
     active_learning: ActiveLearning
+    progress: CalibrationProgress
+    closure: CalibrationClosure
     _failed: str = field(default="", init=False)
     """Version of the record with which a calibration failed."""
-
-    def __post_init__(self) -> None:
-        self.progress = CalibrationProgress(self.store, self.settings, self.loop_scope, self.active_learning)
-        self.closing = CalibrationClosure(self.store, self.settings, self.progress)
 
     def state(self) -> CalibrationState:
         """Return the state of the calibration topics, with what limits the promise; cached."""
@@ -209,7 +205,7 @@ class CalibrationTopics:
             if chosen is not None:
                 record = self._calibrated(record, chosen=records.plain(chosen), check=None if number else ())
             records.write(self.store, record)
-            self.closing.close_stopped(record)
+            self.closure.close_stopped(record)
         return record
 
     def stop(self) -> None:
@@ -245,8 +241,8 @@ class CalibrationTopics:
             records.write(self.store, record)
             for query_id, ledger in ledgers.items():
                 if not is_complete(ledger):
-                    self.closing.close(record, query_id, RuleStop(record.version, records.SAMPLED))
-            self.closing.close_stopped(record)
+                    self.closure.close(record, query_id, RuleStop(record.version, records.SAMPLED))
+            self.closure.close_stopped(record)
         return chosen
 
     def _calibrated(self, record: CalibrationRecord, **changes: object) -> CalibrationRecord:
@@ -284,7 +280,7 @@ class CalibrationTopics:
                 return act()
         except BusyError:
             return False  # tried again with the next judgement
-        except DatabaseError:
+        except SQLiteError:
             raise
         except Exception:
             self._failed = version
@@ -301,10 +297,10 @@ class CalibrationTopics:
                 return False  # because of a judgement that the round has not read
             stop = now
         if record.pending:
-            ended = bool(stop.reason) and self.closing.close(record, query_id, stop)
+            ended = bool(stop.reason) and self.closure.close(record, query_id, stop)
             self._calibrate_if_due(record)
             return ended
-        return self.closing.may_close(record) and self.closing.close(record, query_id, stop)
+        return self.closure.may_close(record) and self.closure.close(record, query_id, stop)
 
     def _calibrate_if_due(self, record: CalibrationRecord) -> bool:
         """Calibrate if every calibration topic is judged to the end; whether it was."""

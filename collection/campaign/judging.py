@@ -142,12 +142,13 @@ class Judging:
         in_order = self.calibration_topics.put_first(mine[start:] + mine[:start])  # may close topics
         modes = self.settings.modes()
         standings = self.progress.standings(annotator, None)
-        looping = LOOPING & set(modes.values())
-        decisive = self.active_learning.decisive_pairs() if wait and looping and not among else None
+        is_asked = wait and not among and LOOPING & set(modes.values()) and self.settings.loop().by_system_order
+        decisive = self.active_learning.decisive_pairs() if is_asked else None
         if among:
             in_order = [query_id for query_id in among if query_id in mine]
         elif decisive is not None:
-            in_order = sorted(in_order, key=decisive.rank_topic)
+            place = {query_id: number for number, query_id in enumerate(decisive.topics)}
+            in_order = sorted(in_order, key=lambda query_id: place.get(query_id, len(place)))
         for query_id in in_order:
             if query_id in {*exclude, after} or modes[query_id] == "closed":
                 continue

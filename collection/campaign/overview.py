@@ -129,15 +129,15 @@ class Overview:
         loop, modes = self.settings.loop(), self.settings.modes().values()
         decisive = sum(mode in LOOPING for mode in modes) if loop.by_system_order else 0
         closes = calibrated and not calibration.paused
-        until = "until the stopping rule closes them" if closes else "until Recall advises to stop"
+        until = "until the stopping rule closes them" if closes else "until Recall advises stopping"
         doubt = " The promise is in doubt: see Recall." if calibration.in_doubt else ""
         left, advice = self.budget.left(), self.system_order.last_advice()
         budget = ""
         if left and left.total:
             budget = f" {count(left.total, 'pair')} can still be judged within the judgement budget."
-        went_on = f" At {count(advice.judged, 'judged pair')} it advised to go on." if advice else ""
+        went_on = f" Its last advice, at {count(advice.judged, 'judged pair')}, was to go on." if advice else ""
         closed_early = int(((progress["mode"] == "closed") & (progress["judged"] < progress["pool"])).sum())
-        estimates = " `evaluate --unjudged expected` estimates the unjudged grades." if loop.by_system_order else ""
+        estimates = " `evaluate --unjudged expected` estimates the missing grades." if loop.by_system_order else ""
         used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
         steps = [
             (not counts["topics"], "import", f"Import {absent}."),
@@ -161,7 +161,8 @@ class Overview:
             (
                 decisive and counts["documents"] and counts["runs"],
                 "judge",
-                f"Judge pairs of {count(decisive, 'topic')} until System order advises to stop.{went_on}{budget}{held}",
+                f"Judge pairs of {count(decisive, 'topic')} until System order advises stopping."
+                f"{went_on}{budget}{held}",
             ),
             (
                 in_loop and calibration.paused and not loop.by_system_order,

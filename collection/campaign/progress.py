@@ -144,7 +144,9 @@ class Progress:
         """Return :meth:`standing` of each topic of an annotator from the cache; `changed` as for :meth:`totals`."""
         scopes, _, limited = self._scopes()
         mine = _in_scope(self.standings(annotator, changed), scopes, limited)
-        return mine | {q: self.standing(q, annotator) for q in self.store.assignments.calibration_left(annotator)}
+        # Topics with calibration pairs alone, and those whose calibration pairs are not all judged.
+        others = {*self.topics_for(annotator)} - mine.keys() | {*self.store.assignments.calibration_left(annotator)}
+        return mine | {query_id: self.standing(query_id, annotator) for query_id in others}
 
     def _scopes(self) -> tuple[Scopes, dict[str, str], list[str] | None]:
         """Return the scope and the mode of each topic, and the topics that a budget limits; None without a budget."""

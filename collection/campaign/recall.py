@@ -311,6 +311,14 @@ def _promise_and_advice(
     return (f"{hidden}.{outside}", IMPORT_TEXTS) if hidden else _not_yet(ledger, decision, settings, mode, pool)
 
 
+def _without_draws(ledger: Ledger, settings: LoopSettings, goal: str, outside: str) -> tuple[str, str]:
+    """The wording where no document is drawn at random to estimate recall."""
+    if settings.by_system_order:
+        return f"{goal} recall is not guaranteed: decisive pairs do not aim at recall.{outside}", "see System order"
+    without = f"No recall can be guaranteed without {'more ' if len(ledger.draws) else ''}random draws"
+    return f"{without}: switch them on on the Loop page.{outside}", "switch random draws on"
+
+
 def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
     """The wording while no recall is guaranteed."""
     goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
@@ -327,11 +335,7 @@ def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mod
         far = f"{ledger.judged:,} of {count(ledger.size, 'document')} in the pool {plural(ledger.judged, 'is', 'are')}"
         return f"{far} judged, so {goal} recall is not guaranteed yet.{outside}", "judge the pool"
     if settings.draws_after == 0 and settings.share_of_draws == 0:
-        more = "more " if len(ledger.draws) else ""
-        without = f"No recall can be guaranteed without {more}random draws"
-        other_aim = f"{goal} recall is not guaranteed: decisive pairs do not aim at recall.{outside}"
-        switch_on = f"{without}: switch them on on the Loop page.{outside}", "switch random draws on"
-        return (other_aim, "see System order") if settings.by_system_order else switch_on
+        return _without_draws(ledger, settings, goal, outside)
     if not ledger.found:
         return f"No relevant document is found yet; if {draws} either, there is none, with {sure}.{outside}", more
     if len(lately) >= 10 and lately.mean() >= 0.5:

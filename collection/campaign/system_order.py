@@ -63,11 +63,6 @@ class DecisivePairs(NamedTuple):
         """The topics, most decisive first."""
         return tuple(dict.fromkeys(self.query_ids))
 
-    def rank_topic(self, query_id: str) -> int:
-        """Return the place of a topic in :attr:`topics`, from 0; their number for others."""
-        topics = self.topics
-        return topics.index(query_id) if query_id in topics else len(topics)
-
 
 class LastAdvice(NamedTuple):
     """What the latest assessment said, and of how many judged pairs."""
@@ -82,7 +77,7 @@ class LastAdvice(NamedTuple):
     def sentence(self) -> str:
         """The advice, and what it is based on."""
         later = f" ({count(self.since, 'log entry', 'log entries')} since then)" if self.since else ""
-        return f"System order, at {count(self.judged, 'judged pair')}{later}: {self.reason}"
+        return f"Last advice of System order, at {count(self.judged, 'judged pair')}{later}: {self.reason}"
 
 
 @dataclass(eq=False)
@@ -164,6 +159,8 @@ class SystemOrderStudy:
         ------
         CampaignError
             There are fewer than two runs, or no grades.
+        InputError
+            Target or confidence is out of range, or the model needs too much memory.
         """
         judgements = self.store.judgements.current_judgements()
         pairs, grades = self._graded(judgements, build=False)
@@ -187,7 +184,7 @@ class SystemOrderStudy:
     def keep_advice(self, found: SystemOrder) -> None:
         """Store what :meth:`assess` has just said, for :meth:`last_advice`.
 
-        What it said at another target or confidence than the usual ones is one person's look, and is not kept.
+        Only advice at the default target and confidence is stored; other values are for one person's own use.
         """
         if (found.target, round(found.confidence, 12)) != (TARGET, CONFIDENCE):
             return

@@ -171,7 +171,7 @@ def status(directory: Path, form: str) -> None:
         left = several if only_loops else f"{several}, {state['remaining']:,} left"
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}")
     if within := state.get("budget_left"):
-        echo(f"  {'budget':<12}{within:>10,} {plural(within, 'pair')} can still be judged within the judgement budget")
+        echo(f"  {'budget':<12}{within:>10,} {plural(within, 'pair')} can still be judged")
     if state["outside_pool"]:
         echo(f"  {count(state['outside_pool'], 'judged pair')} outside the pool")
     if missing := missing_texts(t["without_text"] for t in per_topic):

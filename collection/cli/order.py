@@ -21,20 +21,25 @@ SHOWN = 20
 
 @click.command()
 @DIRECTORY
-@click.option("--target", default=0.9, metavar="TAU", help="Kendall's tau with the final order that is enough.")
-@click.option("--confidence", default=0.95, metavar="SHARE", help="Confidence of the bound and of the ranges.")
+@click.option(
+    "--target", type=float, metavar="TAU", help="Kendall's tau with the final order that is enough; by default 0.9."
+)
+@click.option(
+    "--confidence", type=float, metavar="SHARE", help="Confidence of the bound and of the ranges; by default 0.95."
+)
 @FORMAT
-def order(directory: Path, target: float, confidence: float, form: str) -> None:
+def order(directory: Path, target: float | None, confidence: float | None, form: str) -> None:
     """Show how sure the order of the systems is.
 
-    Says whether judging may stop. Grades of unjudged pairs are estimated, so all numbers are estimates. The measure is
-    that of `cleverdon loop`.
+    The first line says whether judging may stop. Grades of unjudged pairs are estimated, so all numbers are estimates.
+    The measure is that of `cleverdon loop`.
     """
     from collection.campaign import Campaign
 
     with Campaign(directory) as campaign:
         with progress_line("estimating unjudged grades"):
-            found = campaign.system_order.assess(target=target, confidence=confidence)
+            given = {"target": target, "confidence": confidence}
+            found = campaign.system_order.assess(**{name: value for name, value in given.items() if value is not None})
         _show(found, form)
         # Last, since another process may be writing.
         campaign.system_order.keep_advice(found)
@@ -50,7 +55,7 @@ def _show(found: SystemOrder, form: str) -> None:
     sure = level(found.estimates.alpha)
     echo(
         f"{pool.judged:,} of {count(pool.pairs, 'pair')} judged; expected tau {decimal(found.tau, 2)}, "
-        f"at least {decimal(found.lowest_tau, 2)} with {sure} probability by the model.\n"
+        f"at least {decimal(found.lowest_tau, 2)} with {sure} probability under the model.\n"
     )
     rows = [
         [row["run"], f"{decimal(row['estimate'])} ({decimal(row['estimate_low'])} to {decimal(row['estimate_high'])})"]

@@ -127,6 +127,11 @@ class Estimates(Displayed):
         return found[["system", "baseline", *ORDERED[2:]]].reset_index(drop=True)
 
     @property
+    def least(self) -> float:
+        """Smallest probability that is shown: half a draw, or 0 if all pairs of the pool are judged."""
+        return 0.5 / self.draws if self.pool.unjudged else 0.0
+
+    @property
     def about(self) -> str:
         """What the numbers are, for the place where they are shown."""
         pool = self.pool
@@ -159,8 +164,7 @@ class Estimates(Displayed):
 
     def chance(self, share: float) -> str:
         """Write a share of draws as a probability, which only a complete pool makes certain."""
-        least = 0.5 / self.draws if self.pool.unjudged else 0.0
-        return percent(min(max(share, least), 1 - least))
+        return percent(min(max(share, self.least), 1 - self.least))
 
     def latex(self, digits: int = 4) -> str:
         r"""Write a table for a paper, best estimate first; the document needs ``\usepackage{booktabs}``."""
@@ -262,7 +266,7 @@ def summarise_draws(
     members = [[runs.index(run) for run in of_system] for of_system in groups.values()]
     systems, values, pairs = list(groups), [], []
     for measure, of_runs in drawn.items():
-        means = np.array([[measure.summarise(draw) for draw in run] for run in of_runs])
+        means = summarise_topics(measure, of_runs)
         overall = np.array([means[rows].mean(axis=0) for rows in members])
         per_topic = np.array([of_runs[rows].mean(axis=0) for rows in members])
         for system, of_all, of_topics in zip(systems, overall, per_topic, strict=True):
@@ -282,6 +286,11 @@ def summarise_draws(
     ]
     draws = max(of_runs.shape[1] for of_runs in drawn.values())
     return Estimates(table, pd.DataFrame(pairs, columns=list(ORDERED)), pool, alpha, draws, tuple(said))
+
+
+def summarise_topics(measure: Measure, drawn: Floats) -> Floats:
+    """Summarise the values (R, draws, T) of R runs over the T topics, usually by their mean: (R, draws)."""
+    return np.array([[measure.summarise(draw) for draw in of_run] for of_run in drawn])
 
 
 def _describe(drawn: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:

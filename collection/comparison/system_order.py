@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from collection.comparison.estimates import EstimatedPool, Estimates, summarise_draws
+from collection.comparison.estimates import EstimatedPool, Estimates, summarise_draws, summarise_topics
 from collection.errors import InputError
 from collection.measures import Floats, Measure
-from collection.phrases import count, plural
+from collection.phrases import confidence, count, plural
 from collection.records import ALL_TOPICS
 from collection.statistics.rank_correlation import kendall
 
@@ -26,7 +26,7 @@ class SystemOrder:
     tau: float
     """Expected Kendall's tau-b between the present and the final order."""
     lowest_tau: float
-    """Lower bound of that tau at the confidence."""
+    """Lower bound of that tau, with the probability :attr:`confidence`."""
     target: float
     """Tau that is enough to stop."""
     unavailable: int = 0
@@ -39,7 +39,7 @@ class SystemOrder:
 
     @property
     def confidence(self) -> float:
-        """That of the bound, the ranges and the open pairs."""
+        """Confidence of the lower bound, the ranges and the open pairs."""
         return 1 - self.estimates.alpha
 
     @cached_property
@@ -55,10 +55,9 @@ class SystemOrder:
         A pair is decided if the probability of one order, or of equality, is at least the confidence. Before all pairs
         of the pool are judged, ``probability_better`` is neither 0 nor 1.
         """
-        pairs, pool = self.estimates.pairs, self.estimates.pool
+        pairs, least = self.estimates.pairs, self.estimates.least
         better, equal = pairs["probability_better"], pairs["probability_equal"]
         certain = np.maximum(np.maximum(better, equal), 1 - better - equal)
-        least = 0.5 / self.estimates.draws if pool.unjudged else 0.0
         table = pairs.assign(
             # 0.95 of 400 draws is reached by 380 of them, whatever the sum of the shares is as a float.
             decided=certain.round(12) >= round(self.confidence, 12),
@@ -83,15 +82,15 @@ class SystemOrder:
         if not left:
             return "All pairs are judged: the order of the systems is final."
         bound = (
-            f"with {self.confidence:.0%} probability by the model, tau between the present and the final order is at "
-            f"least {self.lowest_tau:.2f} (target {self.target:.2f})"
+            f"with {confidence(self.estimates.alpha)} probability under the model, Kendall's tau between the present "
+            f"and the final order is at least {self.lowest_tau:.2f} (target {self.target:.2f})"
         )
         if self.stop:
             return f"Judging may stop: {bound}."
         of = count(len(self.pairs), "pair")
         below = f"{bound}; {self.open_pairs:,} of {of} of systems {plural(self.open_pairs, 'is', 'are')} open."
         if left <= self.unavailable:
-            return f"All pairs that can be judged are judged, and {count(left, 'pair')} cannot be: {below}"
+            return f"All pairs that can be judged are judged; {count(left, 'pair')} cannot be judged: {below}"
         return f"Judging should go on: {below}"
 
 
@@ -147,7 +146,7 @@ def assess_order(
     alpha = 1 - confidence
     estimates = summarise_draws(runs, topics, {measure: drawn}, pool, alpha=alpha, separate_seeds=True)
     present = estimates.table()[str(measure)].loc[list(runs)].to_numpy()
-    final = np.array([[measure.summarise(draw) for draw in of_run] for of_run in drawn])
+    final = summarise_topics(measure, drawn)
     # If all systems are equal at the end, no order agrees with the final one.
     taus = np.nan_to_num([kendall(present, each) for each in final.T])
     lowest = float(np.quantile(taus, alpha, method="lower"))

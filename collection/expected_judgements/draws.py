@@ -56,7 +56,7 @@ def draw_values(
     seed
         Random seed.
     widening
-        By how much the variance of weights and effects is larger than that of the model, for what the model leaves out.
+        Factor on the posterior variance of weights and effects, for the uncertainty that the model leaves out.
 
     Returns
     -------

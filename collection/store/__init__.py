@@ -11,7 +11,7 @@ from typing import Self
 
 from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
-from collection.store.connection import Connection, DatabaseError, copy_database
+from collection.store.connection import Connection, SQLiteError, copy_database
 from collection.store.corpus import Added, CorpusTables
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.judgements import JudgementTables, Pair
@@ -22,11 +22,11 @@ from collection.store.topic_tasks import LoggedDecision, TopicKey, TopicTaskTabl
 
 __all__ = [
     "Added",
-    "DatabaseError",
     "Demand",
     "LoggedDecision",
     "Pair",
     "PastJudgement",
+    "SQLiteError",
     "Selection",
     "Store",
     "TopicKey",

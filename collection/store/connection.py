@@ -20,7 +20,7 @@ from collection import layout
 from collection.errors import BusyError, CampaignError
 from collection.schema import migrations
 
-DatabaseError = sqlite3.Error
+SQLiteError = sqlite3.Error
 """An error of the database itself, after which a transaction may be rolled back already."""
 
 BUSY_SECONDS = 15.0

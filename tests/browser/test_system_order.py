@@ -79,4 +79,4 @@ def test_a_decisive_campaign_from_its_settings_to_the_advice(serving: Serving, c
             "4 pairs judged; 8 pairs can still be judged within the judgement budget. System order advises"
         )
     ).to_be_visible()
-    expect(page.get_by_text(f"System order, at 4 judged pairs: {said}")).to_be_visible()
+    expect(page.get_by_text(f"Last advice of System order, at 4 judged pairs: {said}")).to_be_visible()

@@ -90,7 +90,8 @@ class Plan:
         """Why rows save nothing, in a sentence for each reason; empty if every row saves something."""
         reasons = {
             False: "no rule can be chosen: every document of every topic has to be judged.",
-            True: "the rule may lose almost nothing on any of them: the plan counts all documents of the other topics.",
+            True: "the rule must find almost every relevant document of each: "
+            "the plan counts all documents of the other topics.",
         }
         sentences = []
         for promises, reason in reasons.items():

@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -141,11 +142,18 @@ def service(looping: Campaign) -> JudgingService:
     return JudgingService(looping.directory)
 
 
-@pytest.fixture
-def client(service: JudgingService) -> Iterator[TestClient]:
+@contextmanager
+def serving(service: JudgingService) -> Iterator[TestClient]:
+    """A client of the judging routes, which knows the service that trains."""
     app = Starlette(routes=service.routes(), lifespan=service.lifespan)
     app.state.service = service
     with TestClient(app) as client:
+        yield client
+
+
+@pytest.fixture
+def client(service: JudgingService) -> Iterator[TestClient]:
+    with serving(service) as client:
         yield client
 
 
@@ -385,10 +393,7 @@ def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> Non
     ann.settle()
     for _ in range(6):
         ann.judge()
-    service = JudgingService(looping.directory)
-    app = Starlette(routes=service.routes(), lifespan=service.lifespan)
-    app.state.service = service
-    with TestClient(app) as client:
+    with serving(JudgingService(looping.directory)) as client:
         card = Card(client, "ann")
         assert card.settle()["model_round"] == 6 == looping.progress.counts()["logged"]
         chosen = looping.active_learning.next_round("1").selections

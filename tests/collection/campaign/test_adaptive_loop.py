@@ -13,8 +13,6 @@ from uuid import uuid4
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate.judging import trainer
@@ -324,10 +322,7 @@ def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
 def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer, "start_process", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
-    service = JudgingService(bare.directory)
-    app = Starlette(routes=service.routes(), lifespan=service.lifespan)
-    app.state.service = service
-    with TestClient(app) as client:
+    with test_loop_routes.serving(JudgingService(bare.directory)) as client:
         card = test_loop_routes.Card(client, "ann")
         card.settle()
         order = [card.judge() for _ in range(16)]

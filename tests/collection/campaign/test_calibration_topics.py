@@ -212,7 +212,7 @@ def test_budgets_do_not_limit_calibration_topics(review: Campaign) -> None:
     assert review.calibration_topics.state().phase == "calibrated"
     assert "budget (20) is used up" in review.budget.state().words
     assert notes(review) == (
-        "The judgement budget may end other topics before the rule does: the promise does not cover these."
+        "The judgement budget may end other topics before the rule does: the promise does not cover such topics."
     )
 
 
@@ -470,7 +470,9 @@ def test_decisive_pairs_break_the_promise(review: Campaign) -> None:
     finish(review)
     assert "recall" not in notes(review)
     review.settings.set_loop(by="decisive")
-    assert "Decisive pairs are selected now, which do not aim at recall: this breaks the promise." in notes(review)
+    assert "The loop now selects decisive pairs, which do not aim at recall: the promise no longer holds." in notes(
+        review
+    )
     assert service.state().in_doubt
     with pytest.raises(CampaignError, match="decisive pairs do not aim at recall"):
         service.calibrate()
@@ -581,7 +583,7 @@ def test_the_next_step_never_promises_that_a_paused_rule_closes_topics(review: C
     judging = "Judge 9 topics in the loop until the stopping rule closes them."
     assert review.overview.next_step() == ("judge", judging)
     review.settings.set_loop(run=7)
-    paused = "The stopping rule is paused: see on Recall what changed, then undo the change, or calibrate again."
+    paused = "The stopping rule is paused. The page Recall says what changed: undo the change, or calibrate again."
     assert review.overview.next_step() == ("recall", paused)
     review.settings.set_loop(by="decisive")  # which no calibration helps
     assert review.overview.next_step().page != "recall"
@@ -602,7 +604,7 @@ def test_documents_imported_after_the_calibration_pause_the_rule(review: Campaig
     (tmp_path / "late.tsv").write_text("late\tsubject1\n")
     review.importer.import_files(documents=[tmp_path / "late.tsv"])
     paused = (
-        "The stopping rule is paused: see on Recall what changed, then undo the change, or judge 5 documents of 5 "
+        "The stopping rule is paused. The page Recall says what changed: undo the change, or judge 5 documents of 5 "
         "calibration topics and calibrate again."
     )
     assert review.overview.next_step() == ("recall", paused)
@@ -722,7 +724,7 @@ def test_a_sample_that_did_not_reach_every_document_is_named(review: Campaign) -
     documents = [document.doc_id for document in review.judging.next_pairs("ann", drawn[0], 12).documents]
     judge(review, drawn[0], documents)
     assert f"Topic {drawn[0]} is a calibration topic whose random sample did not reach" in notes(review)
-    assert "held or skipped documents: unjudged documents count as relevant" in notes(review)
+    assert "annotators held or skipped: all unjudged documents of the topic count as relevant" in notes(review)
 
 
 # The plan

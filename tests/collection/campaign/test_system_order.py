@@ -115,7 +115,7 @@ def test_documents_below_the_cutoff_and_without_text_are_not_handed_out(tmp_path
 def test_the_next_step_names_the_page_that_advises(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
         step = campaign.overview.next_step()
-        assert step == ("judge", "Judge pairs of 3 topics until System order advises to stop.")
+        assert step == ("judge", "Judge pairs of 3 topics until System order advises stopping.")
 
 
 def test_closed_topics_stay_in_the_order_but_get_no_more_judgements(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_pairs_that_nobody_can_judge_are_named(tmp_path: Path) -> None:
         found = campaign.system_order.assess()
         assert chosen(campaign) == []
         assert (found.estimates.pool.judged, found.estimates.pool.unjudged) == (5, 5)
-        assert found.reason.startswith("All pairs that can be judged are judged, and 5 pairs cannot be: with 95%")
+        assert found.reason.startswith("All pairs that can be judged are judged; 5 pairs cannot be judged: with 95%")
 
 
 def test_a_pair_beyond_the_cutoff_leaves_with_its_judgement(tmp_path: Path) -> None:
@@ -268,14 +268,14 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         assert campaign.system_order.last_advice() is None
         assert "system_order" not in campaign.overview.status()
         campaign.system_order.keep_advice(campaign.system_order.assess())
-        assert "it advised to go on." in campaign.overview.next_step().sentence
+        assert "was to go on." in campaign.overview.next_step().sentence
         ok("order", campaign.directory, "--target", "0.01", "--confidence", "0.01")
         assert not campaign.system_order.last_advice().stop  # another target is a look, not the campaign's advice
         found = replace(campaign.system_order.assess(), lowest_tau=0.95)
         assert found.stop
         campaign.system_order.keep_advice(found)
         judge_some(campaign, 1)
-        said = f"System order, at 3 judged pairs (1 log entry since then): {found.reason}"
+        said = f"Last advice of System order, at 3 judged pairs (1 log entry since then): {found.reason}"
         assert campaign.overview.status()["system_order"] == said
         step = campaign.overview.next_step()
         assert step == ("order", f"{said} To end judging, close the topics (page Loop).")
@@ -372,4 +372,4 @@ def test_after_closing_no_text_says_that_everything_is_judged(tmp_path: Path) ->
         step = campaign.overview.next_step()
         assert step.page == "export"
         assert "closed before all pairs were judged" in step.sentence
-        assert step.sentence.endswith("`evaluate --unjudged expected` estimates the unjudged grades.")
+        assert step.sentence.endswith("`evaluate --unjudged expected` estimates the missing grades.")

@@ -57,7 +57,7 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     )
     shown = ok("calibrate", directory, "--again")
     assert "Recall across topics: at least 80% expected. The expected recall of a topic that stops after" in shown
-    assert "14 topics took part in the draw. 355 of their 840 documents are judged (42%)." in shown
+    assert "14 topics could be drawn for calibration. 355 of their 840 documents are judged (42%)." in shown
     assert shown.splitlines()[-1].split("  ")[0] == others[0]
     status = ok("status", directory)
     assert "The expected recall of a topic that stops after" in status
@@ -68,7 +68,7 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
 
     review.settings.set_loop(level=2)
     assert ok("status", directory).endswith(
-        "Next: The stopping rule is paused: see on Recall what changed, then undo the change, or calibrate again.\n"
+        "Next: The stopping rule is paused. The page Recall says what changed: undo the change, or calibrate again.\n"
         f"  cleverdon calibrate {directory}\n"
     )
     result = run("calibrate", directory)
