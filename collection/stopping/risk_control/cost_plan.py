@@ -112,7 +112,7 @@ class Plan:
         if self.best is None:
             return (
                 f"An expected recall of {percent_down(1 - self.alpha)} needs at least {required_topics(self.alpha):,} "
-                f"calibration topics, and some other topics; the campaign has {count(self.topics, 'topic')}. "
+                f"calibration topics, and some other topics; {count(self.topics, 'topic')} can be drawn. "
                 "Choose a lower recall, or judge every document."
             )
         best, total = self.best, self.best.total
