@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-from streamlit.testing.v1 import AppTest, app_test
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
 import collection.clock
@@ -153,6 +153,20 @@ def _pages_are_compiled_once() -> Iterator[None]:
     """Every run of an AppTest compiles its scripts; the app keeps them, and so do the tests."""
     cache = ScriptCache()
     with mock.patch.object(app_test, "ScriptCache", return_value=cache):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _scripts_are_waited_for() -> Iterator[None]:
+    """An AppTest looks through all events of its script every millisecond, and takes that time from the script."""
+    look = local_script_runner.require_widgets_deltas
+
+    def wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
+        assert runner._script_thread is not None
+        runner._script_thread.join(timeout)
+        look(runner, 0.1)
+
+    with mock.patch.object(local_script_runner, "require_widgets_deltas", wait):
         yield
 
 

@@ -69,7 +69,7 @@ def serving(built: tuple[Any, ...], tmp_path_factory: pytest.TempPathFactory) ->
     shutil.copytree(built[0], directory)
     running = Serving(directory)
     yield running
-    if running.process.poll() is None:
+    if running.process.is_alive():
         running.stop()
 
 

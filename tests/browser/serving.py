@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import functools
+import multiprocessing
+import os
 import re
 import secrets
 import signal
 import socket
-import subprocess
-import sys
 from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from annotate.__main__ import main
+from annotate.application import SCRIPT
 from collection import Campaign
 from collection.records import Role
-from tests.helpers import SHARED
+from tests.helpers import ROOT, SHARED
 
 CRANFIELD = SHARED / "data" / "cranfield"
 
@@ -47,20 +50,44 @@ usual_port = functools.cache(free_port)
 """The same for one server after another: what a browser has fetched and compiled is of an address with a port."""
 
 
+SERVERS = multiprocessing.get_context("forkserver")
+SERVERS.set_forkserver_preload(
+    ["altair", "uvicorn"]
+    + [
+        ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for package in ("annotate", "collection")
+        for file in (ROOT / package).rglob("*.py")
+        if not file.name.startswith("__") and file != SCRIPT and file.parent.name != "views"  # not the pages' scripts
+    ]
+)
+
+
+def serve(output: Connection, arguments: list[str]) -> None:
+    """Serve in this process, which prints into `output`."""
+    os.dup2(output.fileno(), 1)
+    os.dup2(output.fileno(), 2)
+    main(arguments)
+
+
 class Serving:
-    """`cleverdon serve` on a campaign, as a process that can be killed and started again."""
+    """What `cleverdon serve` starts on a campaign, as a process that can be killed and started again.
+
+    It is a fork of a process that has imported all of the app, which takes longer than most tests do.
+    """
 
     def __init__(self, directory: Path, port: int | None = None) -> None:
         self.directory, self.port = directory, port or usual_port()
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "collection.cli", "serve", self.directory, "--no-browser", "--as", "ann"]
-        command += ["--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        assert self.process.stdout is not None
+        arguments = [str(self.directory), "--no-browser", "--as", "ann", "--port", str(self.port)]
+        reader, writer = SERVERS.Pipe(duplex=False)
+        self.process = SERVERS.Process(target=serve, args=(writer, arguments), daemon=True)
+        self.process.start()
+        writer.close()
+        self.output = os.fdopen(os.dup(reader.fileno()), errors="replace")
         seen = ""
-        for line in self.process.stdout:
+        for line in self.output:
             seen += line
             if link := re.search(r"http://127\.0\.0\.1:\d+/signin\?token=\S+", line):
                 self.link = link[0]
@@ -69,8 +96,11 @@ class Serving:
         raise AssertionError(f"the server ended before it printed a link:\n{seen}")
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        self.process.send_signal(how)
-        self.process.wait(20)
+        assert self.process.pid is not None
+        os.kill(self.process.pid, how)
+        self.process.join(20)
+        assert self.process.exitcode is not None, "the server does not stop"
+        self.output.close()
 
 
 def use_link(page: Page, link: str) -> None:
