@@ -44,6 +44,7 @@ SECTIONS = {
         "compare": "how-to/evaluate-and-compare",
         "preferences": "how-to/lists-and-preferences",
         "measures": "reference/measures",
+        "trec_eval": "how-to/replace-trec-eval",
     },
     "Simulation and planning": {"simulate": "how-to/simulate", "methods": "reference/pooling"},
     "Team and server": {"serve": "operations/team-server", "people": "operations/team-server"},

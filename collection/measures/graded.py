@@ -39,8 +39,8 @@ def gain_of(grades: Grades, dcg: Dcg = "log2", gains: Gains | None = None) -> Fl
 def ideal_gain(aligned: Aligned, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
     """(T, J): the gains of all judged documents of each topic, highest first."""
     gain = gain_of(aligned.judged, dcg, gains)
-    # With gains of one's own a lower grade may gain more.
-    return -np.sort(-gain, axis=1) if gains else gain
+    # With gains of one's own a lower grade may gain more; nobody would rank a document with a gain below 0.
+    return -np.sort(-np.maximum(gain, 0), axis=1) if gains else gain
 
 
 def _ranked_gain(
@@ -96,6 +96,17 @@ def dcg_(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gain
     Gains are set as for nDCG. Source: Järvelin & Kekäläinen, TOIS 2002.
     """
     return _dcg(aligned, cutoff, dcg, gains)
+
+
+@add_description(
+    "IDCG", label="Ideal DCG", description="DCG of the ideal ranking: the divisor of nDCG.", graded=True, highest=np.inf
+)
+def ideal_dcg_(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
+    """IDCG = sum over ranks i of the ideal ranking of gain_i / log2(i + 1), gain_i = grade.
+
+    The ideal ranking and gains are those of nDCG. Source: Järvelin & Kekäläinen, TOIS 2002.
+    """
+    return ideal_dcg(ideal_gain(aligned, dcg, gains), cutoff)
 
 
 @MEASURES.add("CG", label="CG", description="Gain of the first k ranks.", graded=True, highest=np.inf, found_only=True)

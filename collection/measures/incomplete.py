@@ -44,6 +44,20 @@ def bpref10(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     return _preferences(aligned, rel, number + 10, number + 10)
 
 
+@_add(
+    "GMbpref",
+    label="Geometric mean of bpref",
+    description="Geometric mean of bpref over topics, which emphasises hard topics.",
+    summary="geometric mean",
+)
+def geometric_bpref(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """GMbpref = (product of bpref over the T topics)^(1/T); a bpref below 0.00001 counts as 0.00001.
+
+    The value of one topic is its bpref. Source: Buckley, trec_eval (gm_bpref), 2008.
+    """
+    return bpref(aligned, rel=rel)
+
+
 def _preferences(aligned: Aligned, rel: float, most: np.ndarray, divisor: np.ndarray) -> Floats:
     """The mean over relevant documents of 1 - min(nonrelevant above, most) / divisor."""
     found, grades = aligned.found(rel), aligned.grades
