@@ -78,6 +78,11 @@ for command in (
     main.add_command(command)
 
 
+def main_trec_eval() -> None:
+    """The script `trec_eval-cleverdon`, which is `cleverdon trec_eval` by itself."""
+    main(["trec_eval", *sys.argv[1:]], prog_name="cleverdon")
+
+
 @main.command()
 @DIRECTORY
 @click.option(

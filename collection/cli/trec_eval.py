@@ -152,12 +152,8 @@ def _on_disk(path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "stdin"
-        copy.write_bytes(click.get_binary_stream("stdin").read())
-        yield copy
-
-
-def main() -> None:
-    """The script `trec_eval-cleverdon`: the same command by itself."""
-    from collection.cli import main as cleverdon
-
-    cleverdon(["trec_eval", *sys.argv[1:]], prog_name="cleverdon")
+        copy.write_bytes(sys.stdin.buffer.read())
+        try:
+            yield copy
+        except FormatError as error:
+            raise FormatError("standard input", error.line, error.wanted, error.found, error.hint) from None

@@ -24,9 +24,11 @@ def read_levels(path: FilePath) -> pd.DataFrame:
     Raises
     ------
     FormatError
-        With path and line: other columns, a level that is not a number, or a repeated document in a subgroup.
+        With path and line: other columns, or a level that is not a number.
     """
-    return LEVELS.check(_read(path, "preferences", ("query_id", "group", "subgroup", "doc_id", "level"), numbers=1))
+    return LEVELS.check(
+        _read(path, "preferences", ("query_id", "group", "subgroup", "doc_id", "level"), numbers=1, unique=False)
+    )
 
 
 def read_reference_scores(path: FilePath) -> pd.DataFrame:
@@ -43,11 +45,11 @@ def read_reference_scores(path: FilePath) -> pd.DataFrame:
         With path and line: other columns, text instead of a number, or a repeated measure of a topic.
     """
     names = ("query_id", "measure", "mean", "deviation")
-    return REFERENCE_SCORES.check(_read(path, "reference scores", names, numbers=2))
+    return REFERENCE_SCORES.check(_read(path, "reference scores", names, numbers=2, unique=True))
 
 
-def _read(path: FilePath, what: str, names: tuple[str, ...], numbers: int) -> pd.DataFrame:
-    """Read a table without a header whose last columns are numbers and whose other columns are unique together."""
+def _read(path: FilePath, what: str, names: tuple[str, ...], *, numbers: int, unique: bool) -> pd.DataFrame:
+    """Read a table without a header: its last columns are numbers; its other columns together may be unique."""
     first_line(path, what)  # an error if there is none
     rows: list[list[str | float]] = []
     seen: dict[tuple[str, ...], int] = {}
@@ -59,7 +61,7 @@ def _read(path: FilePath, what: str, names: tuple[str, ...], numbers: int) -> pd
         for name, text, value in zip(names[-numbers:], columns[-numbers:], values, strict=True):
             if value is None:
                 raise FormatError(path, number, f"a number as {name}", quote(text))
-        if seen.setdefault(ids, number) != number:
+        if unique and seen.setdefault(ids, number) != number:
             found = f"{quote(' '.join(ids))} again (first in line {seen[ids]})"
             raise FormatError(path, number, f"each {' '.join(names[:-numbers])} once", found)
         rows.append([*ids, *(value for value in values if value is not None)])

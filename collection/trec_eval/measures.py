@@ -165,6 +165,11 @@ def utility(graded: Graded, numbers: tuple[float, ...]) -> Floats:
     return linear_utility(graded.aligned, graded.level, (a, b, c, d), graded.documents)
 
 
+def ndcg_at_relevant(graded: Graded, gains: Mapping[int, float]) -> Floats:
+    """nDCG_rel, but 0 where gains below 0 make it negative."""
+    return np.maximum(MEASURES["nDCG_rel"].function(graded.aligned, gains=gains), 0.0)
+
+
 def ndcg_at_levels(graded: Graded, gains: Mapping[int, float]) -> Floats:
     """RnDCG, but 0 for a topic without a relevant document."""
     values = MEASURES["RnDCG"].function(graded.aligned, gains=gains)
@@ -258,7 +263,7 @@ _ROWS = (
     _same("dcg", "DCG", "pairs"),
     _same("ideal_dcg", "IDCG", "pairs"),
     _same("ndcg", "nDCG", "pairs"),
-    _same("ndcg_rel", "nDCG_rel", "pairs"),
+    replace(_same("ndcg_rel", "nDCG_rel", "pairs"), function=ndcg_at_relevant),
     replace(_same("Rndcg", "RnDCG", "pairs"), function=ndcg_at_levels),
     _same("ndcg_cut", "nDCG", "cutoffs", CUTOFFS),
     _same("map_cut", "AP", "cutoffs", CUTOFFS),

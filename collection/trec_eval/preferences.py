@@ -17,6 +17,7 @@ import numpy as np
 from collection.errors import InputError
 from collection.measures import Floats
 from collection.measures.aligned import Bools
+from collection.measures.aligned import Ints as Counts
 
 Scope = Literal["all", "retrieved", "implied"]
 """The preferences that count: all, those with both documents retrieved, or those with at least one."""
@@ -37,26 +38,29 @@ class Group(NamedTuple):
     Attributes
     ----------
     prefers
-        (n, n): whether the document of the row is preferred to that of the column.
+        (n, n): how often the document of the row is preferred to that of the column.
     level
         (n,): nan where the group has no level for the document.
+    rows
+        (n,): the rows that each document has, which all count in a complete order.
     partial
         Whether several subgroups give the preferences.
     """
 
-    prefers: Bools
+    prefers: Counts
     level: Floats
+    rows: Counts
     partial: bool
 
     @property
-    def relevant(self) -> Bools:
-        """(n,): whether the level is above 0."""
-        return self.level > 0
+    def relevant(self) -> Counts:
+        """(n,): the rows with a level above 0."""
+        return self.rows * (self.level > 0)
 
     @property
-    def nonrelevant(self) -> Bools:
-        """(n,): whether the level is 0, or below in a complete order."""
-        return self.level == 0 if self.partial else self.level <= 0
+    def nonrelevant(self) -> Counts:
+        """(n,): the rows with the level 0, or below in a complete order."""
+        return self.rows * (self.level == 0 if self.partial else self.level <= 0)
 
 
 class TopicPreferences(NamedTuple):
@@ -106,23 +110,29 @@ def _group(topic: str, name: str, rows: list[Level], place: Mapping[str, int]) -
     where = f"preferences of group {name!r} for topic {topic!r}"
     prefers = np.zeros((len(place), len(place)), dtype=np.bool_)
     level = np.full(len(place), np.nan)
+    number = np.zeros(len(place), dtype=np.int64)
     subgroups = 0
     for _, members in groupby(rows, key=lambda row: row.subgroup):
         own = np.full(len(place), np.nan)
         for row in members:
-            own[place[row.doc_id]] = row.level
+            at = place[row.doc_id]
+            if not (np.isnan(own[at]) or own[at] == row.level):
+                raise InputError(f"{where}: document {row.doc_id!r} has two levels in a subgroup; give it one of them")
+            own[at] = row.level
+            number[at] += 1
         if (both := ((level > 0) & (own == 0)) | ((level == 0) & (own > 0))).any():
             doc_id = list(place)[int(both.argmax())]
             raise InputError(f"{where}: document {doc_id!r} has the level 0 and another one; give it one of them")
         level = np.where(np.isnan(own), level, own)
         prefers |= own[:, None] > own[None, :]
         subgroups += 1
-    if subgroups > 1:
-        prefers = _closure(prefers)
-        if (both := prefers & prefers.T).any():
-            one, other = (list(place)[i] for i in np.argwhere(both)[0])
-            raise InputError(f"{where}: {one!r} is preferred to {other!r} and {other!r} to {one!r}; keep one of them")
-    return Group(prefers, level, subgroups > 1)
+    if subgroups == 1:
+        return Group(prefers * number[:, None] * number, level, number, partial=False)
+    prefers = _closure(prefers)
+    if (both := prefers & prefers.T).any():
+        one, other = (list(place)[i] for i in np.argwhere(both)[0])
+        raise InputError(f"{where}: {one!r} is preferred to {other!r} and {other!r} to {one!r}; keep one of them")
+    return Group(prefers.astype(np.int64), level, np.minimum(number, 1), partial=True)
 
 
 def _closure(prefers: Bools) -> Bools:
@@ -135,7 +145,7 @@ def _closure(prefers: Bools) -> Bools:
         reach = further
 
 
-def count_preferences(prefers: Bools, retrieved: int, scope: Scope = "all") -> Ratio:
+def count_preferences(prefers: Counts, retrieved: int, scope: Scope = "all") -> Ratio:
     """Count the preferences of an (n, n) matrix within the scope."""
     if scope == "retrieved":
         prefers = prefers[:retrieved, :retrieved]
@@ -167,7 +177,7 @@ def share(topic: TopicPreferences, scope: Scope = "all") -> float:
 
 def mean_over_pairs(topic: TopicPreferences, scope: Scope = "all") -> float:
     """The mean over pairs of documents of the share of the groups that the ranking agrees with."""
-    counted = np.sum([group.prefers for group in topic.groups], axis=0, dtype=np.int64)
+    counted = np.stack([group.prefers for group in topic.groups]).sum(axis=0)
     n, retrieved = len(counted), topic.retrieved
     agree, number = np.triu(counted, 1), np.triu(counted + counted.T, 1)
     blocks = [(slice(retrieved), slice(retrieved))]
@@ -205,26 +215,25 @@ def mean_with_r_nonrelevant(topic: TopicPreferences, scope: Literal["all", "retr
 
 def _with_r_nonrelevant(group: Group, retrieved: int, scope: Literal["all", "retrieved"]) -> Ratio:
     """The counts of a group, in the two cases and with the oddities of trec_eval."""
+    relevant, nonrelevant = group.relevant, group.nonrelevant
     among = slice(None) if scope == "all" else slice(retrieved)
-    number, others = int(group.relevant[among].sum()), int(group.nonrelevant[among].sum())
+    number, others = int(relevant[among].sum()), int(nonrelevant[among].sum())
     if number >= others:
         counts = count_preferences(group.prefers, retrieved, scope)
         more = number - others
-        found = int(group.relevant[:retrieved].sum())
-        return Ratio(counts.fulfilled + found * more, counts.possible + int(group.relevant.sum()) * more)
-    limit = len(group.level) if scope == "all" else retrieved
+        found = int(relevant[:retrieved].sum())
+        return Ratio(counts.fulfilled + found * more, counts.possible + int(relevant.sum()) * more)
     if group.partial:
-        nth = np.cumsum(group.nonrelevant)
-        kept = ~group.nonrelevant | (nth <= group.relevant.sum())
-        prefers = group.prefers & kept[:, None] & kept[None, :]
+        kept = (nonrelevant == 0) | (np.cumsum(nonrelevant) <= relevant.sum())
+        prefers = group.prefers * (kept[:, None] & kept)
     else:
-        last = group.level == np.nanmin(group.level)
+        last = group.rows * (group.level == np.nanmin(group.level))
         if last.sum() < number:  # trec_eval reads on in memory that is not its own
-            last = group.nonrelevant
-        prefers = group.prefers & ~last[None, :]
+            last = nonrelevant
+        first = np.bincount(np.repeat(np.arange(len(last)), last)[:number], minlength=len(last))
         # In trec_eval the last class is compared with itself, too.
-        prefers[np.ix_(~np.isnan(group.level), np.flatnonzero(last)[:number])] = True
-    return count_preferences(prefers[:limit, :limit], retrieved, "all")
+        prefers = np.where(last > 0, group.rows[:, None] * first, group.prefers)
+    return count_preferences(prefers[among, among], retrieved)
 
 
 _IN_SCOPE: dict[Scope, tuple[str, str]] = {
