@@ -109,8 +109,8 @@ def evaluate(
         if column.measure.needs not in ("any", READS[form]):
             formats = " or ".join(f"-R {name}" for name, reads in READS.items() if reads == column.measure.needs)
             raise InputError(f"{column.name} needs {formats}, found -R {form}")
-    topics = sorted(judgements["query_id"].astype("str").unique().tolist())
-    there = set(run.frame["query_id"].astype("str").unique())
+    topics = _topics(judgements)
+    there = set(_topics(run.frame))
     missing = np.array([topic not in there for topic in topics], dtype=np.bool_)
     if missing.any() and not options.complete:
         names = join_first([repr(topic) for topic, lacks in zip(topics, missing, strict=True) if lacks])
@@ -128,6 +128,11 @@ def evaluate(
         # With -c, trec_eval counts the grades above 0 in the file, whatever the level.
         totals["num_rel"] = int((judgements["relevance"] >= 1).sum())
     return Evaluation(topics, [each._replace(total=totals.get(each.column.name)) for each in evaluated])
+
+
+def _topics(frame: pd.DataFrame) -> list[str]:
+    """The topics of a frame in order."""
+    return sorted(map(str, frame["query_id"].unique()))
 
 
 def _graded(qrels: pd.DataFrame, run: Run, topics: list[str], options: Options) -> Graded:
@@ -169,7 +174,7 @@ def _groups(qrels: pd.DataFrame, run: Run, topics: list[str], options: Options) 
     place = {topic: i for i, topic in enumerate(topics)}
     groups: list[tuple[Ints, Graded]] = []
     for _, rows in qrels.groupby("subtopic", sort=True, observed=True):
-        own = sorted(rows["query_id"].astype("str").unique().tolist())
+        own = _topics(rows)
         places = np.array([place[topic] for topic in own], dtype=np.int64)
         groups.append((places, _graded(rows.drop(columns="subtopic"), run, own, options)))
     return Groups(len(topics), groups)
@@ -179,7 +184,7 @@ def _preferences(levels: pd.DataFrame, run: Run, topics: list[str], options: Opt
     """Gather the preferences of each topic about the run, whose ties are in ascending order of document ids."""
     if "subtopic" in levels:  # qrels whose second column names the group
         levels = levels.rename(columns={"subtopic": "group", "relevance": "level"}).assign(subgroup="0")
-    frame = run.frame[run.frame["query_id"].astype("str").isin(topics)]
+    frame = run.frame[run.frame["query_id"].isin(topics)]
     order = frame.assign(query_id=frame["query_id"].astype("str"))
     order = order.sort_values(["query_id", "score", "doc_id"], ascending=[True, False, True])
     rankings = {str(topic): docs.tolist()[: options.depth] for topic, docs in order.groupby("query_id")["doc_id"]}
