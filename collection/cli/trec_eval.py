@@ -32,7 +32,7 @@ class TrecEvalCommand(click.Command):
 
         super().format_options(ctx, formatter)
         with formatter.section("Nicknames"):
-            formatter.write_dl([(name, ", ".join(names)) for name, names in NICKNAMES.items() if name != "all_trec"])
+            formatter.write_dl([(name, ", ".join(names)) for name, names in NICKNAMES.items()])
         with formatter.section("Measures"):
             formatter.write_dl([(name, measure.description) for name, measure in TREC_MEASURES.items()])
 

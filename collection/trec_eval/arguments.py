@@ -81,6 +81,8 @@ def _columns(measure: TrecMeasure, text: str | None) -> list[Column]:
         values = tuple(int(value) for value in values)
         if min(values) < 1:
             raise InputError(f"{name}: expected cut-offs of 1 or more, found {min(values)}")
+    elif min(values) < 0:
+        raise InputError(f"{name}: expected levels of 0 or more, found {min(values):g}")
     values = tuple(sorted(values))
     if twice := next((one for one, other in pairwise(values) if one == other), None):
         raise InputError(f"{name}: expected each cut-off once, found {twice:g} twice")

@@ -16,15 +16,15 @@ import numpy as np
 from collection.errors import InputError
 from collection.measures import MEASURES, UNJUDGED, UNPOOLED, Aligned, Floats, divide
 from collection.measures.aligned import Ints
-from collection.measures.graded import rank_biased_precision, rbp_residual
+from collection.measures.graded import gain_of, rank_biased_precision, rbp_residual
 from collection.measures.ranked import combine_f, interpolated_precision
 from collection.measures.sets import linear_utility, set_precision, set_recall
 from collection.trec_eval import preferences
 from collection.trec_eval.preferences import TopicPreferences
 
 Takes = Literal["nothing", "cutoffs", "levels", "numbers", "pairs"]
-"""What stands after the point of ``-m NAME.``: whole numbers or fractions, each a value of its own; or numbers or
-``name=number`` that together set one value."""
+"""What stands after the point of ``-m NAME.``: ranks or levels, for each of which there is a value; or numbers or
+``name=number``, which together set one value."""
 
 Summary = Literal["mean", "sum", "geometric mean"]
 """How the values of the topics become one."""
@@ -91,9 +91,9 @@ class TrecMeasure:
 
 
 def _same(
-    name: str, ours: str, takes: Takes = "nothing", usual: tuple[float, ...] = (), **fixed: object
+    name: str, ours: str, takes: Takes = "nothing", usual: tuple[float, ...] = (), about: str = "", **fixed: object
 ) -> TrecMeasure:
-    """A measure of our own table under trec_eval's name, with the parameters `fixed`."""
+    """A measure of our own table under trec_eval's name, with `fixed` parameters and, if given, another description."""
     entry = MEASURES[ours]
     parameters = inspect.signature(entry.function).parameters
     by_level = "rel" in parameters and parameters["rel"].default == 1
@@ -107,7 +107,7 @@ def _same(
 
     return TrecMeasure(
         name,
-        f"{entry.label}: {entry.description[0].lower()}{entry.description[1:]}",
+        about or entry.description,
         compute,
         takes,
         usual,
@@ -177,22 +177,19 @@ def ndcg_at_levels(graded: Graded, gains: Mapping[int, float]) -> Floats:
 
 
 def rbp(graded: Graded, pairs: Mapping[str | int, float]) -> Floats:
-    """RBP with p=.9 or the number given, and gains that are scaled to 0 to 1 by the highest of the topic.
+    """RBP with p = 0.9 or the p given, and the gains given; in a topic with other gains than 0 to 1, scaled to these.
 
-    trec_eval finds the lowest and the highest gain from where its memory happens to begin; here that is 0.
+    trec_eval compares the gains with a lowest and a highest one that it never set; here both are 0 at first.
     """
     gains = {grade: gain for grade, gain in pairs.items() if isinstance(grade, int)}
     aligned = graded.aligned
-    top = aligned.judged.max(axis=1, initial=0)
-    table = np.arange(int(max([top.max(initial=0), *gains])) + 1, dtype=np.float64)
-    table[list(gains)] = list(gains.values())
-    # Of each topic: its grades up to the highest, and all that were given a gain.
-    counted = (np.arange(len(table)) <= top[:, None]) | np.isin(np.arange(len(table)), list(gains))
-    low = np.where(counted, table, 0.0).min(axis=1)
-    high = np.where(counted, table, 0.0).max(axis=1)
-    beyond = (low < 0) | (high > 1)
-    low, span = np.where(beyond, low, 0.0)[:, None], np.where(beyond, high - low, 1.0)[:, None]
-    gain = (table[np.maximum(aligned.grades, 0)] - low) / span
+    highest = aligned.judged.max(axis=1, initial=0).astype(np.float64)  # the highest grade whose gain is itself
+    for grade in sorted(gains, reverse=True):
+        highest[highest == grade] -= 1
+    high, low = np.maximum(highest, max(gains.values(), default=0)), min([0.0, *gains.values()])
+    gain = gain_of(aligned.grades, gains=gains)
+    beyond = ((low < 0) | (high > 1))[:, None]
+    gain = np.where(beyond, divide(gain - low, (high - low)[:, None]), gain)
     scaled = replace(aligned, grades=np.where(aligned.grades >= 0, gain, aligned.grades))
     return rank_biased_precision(scaled, p=pairs.get("p", 0.9), max_rel=1)
 
@@ -228,7 +225,7 @@ def _of_preferences(name: str, description: str, function: Callable[..., float],
 
 _P = _same("P", "P", "cutoffs", CUTOFFS)
 _MAP = _same("map", "AP")
-_RPREC_MULT = _same("Rprec_mult", "Rprec", "levels", FIFTHS)
+_RPREC_MULT = _same("Rprec_mult", "Rprec", "levels", FIFTHS, "Precision at multiples of R.")
 
 _ROWS = (
     TrecMeasure("runid", "Name of the run: the tag of its last line.", _nothing, needs="any", by_topic=False),
@@ -244,7 +241,7 @@ _ROWS = (
     _same("iprec_at_recall", "IPrec", "levels", TENTHS),
     _P,
     TrecMeasure(
-        "relstring", "Grades of the first documents, in a text.", grade_string, "numbers", (10,)
+        "relstring", "Grades of the first documents, one sign for each.", grade_string, "numbers", (10,)
     ),
     _same("recall", "R", "cutoffs", CUTOFFS),
     _same("infAP", "infAP"),
@@ -265,12 +262,12 @@ _ROWS = (
     _same("ndcg", "nDCG", "pairs"),
     replace(_same("ndcg_rel", "nDCG_rel", "pairs"), function=ndcg_at_relevant),
     replace(_same("Rndcg", "RnDCG", "pairs"), function=ndcg_at_levels),
-    _same("ndcg_cut", "nDCG", "cutoffs", CUTOFFS),
-    _same("map_cut", "AP", "cutoffs", CUTOFFS),
-    _same("relative_P", "P", "cutoffs", CUTOFFS, relative=True),
+    _same("ndcg_cut", "nDCG", "cutoffs", CUTOFFS, "ndcg of the first k ranks."),
+    _same("map_cut", "AP", "cutoffs", CUTOFFS, "map of the first k ranks."),
+    _same("relative_P", "P", "cutoffs", CUTOFFS, "P divided by the largest P possible at that rank.", relative=True),
     _same("success", "Success", "cutoffs", (1, 5, 10)),
     _same("set_P", "SetP"),
-    _same("set_relative_P", "SetP", relative=True),
+    _same("set_relative_P", "SetP", about="set_P divided by the largest set_P possible.", relative=True),
     _same("set_recall", "SetR"),
     _same("set_map", "SetAP"),
     TrecMeasure("set_F", "F of the retrieved set; its number is the weight of recall.", set_f, "numbers", (1,)),
