@@ -1,4 +1,4 @@
-"""`cleverdon trec_eval`: the options, the output and the exit of trec_eval 10."""
+"""`cleverdon trec_eval`: the options and the output of trec_eval 10."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ class TrecEvalCommand(click.Command):
 @click.option(
     "-T",
     "--Results_format",
-    "run_form",
     type=click.Choice(["trec_results"]),
     default="trec_results",
-    help="Format of RUN.",
+    expose_value=False,
+    help="Format of RUN, of which there is one.",
 )
 @click.option(
     "-Z",
@@ -102,7 +102,6 @@ def trec_eval(
     judged_only: bool,
     documents: int,
     form: JudgementFormat,
-    run_form: str,
     reference: Path | None,
 ) -> None:
     """Evaluate a run with the options and output of trec_eval.

@@ -82,7 +82,9 @@ def inferred_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats
     pooled = show("pooled above", _count_above(aligned.grades > UNPOOLED, found), found.rank)
     judged = show("judged above", _count_above(aligned.grades > UNJUDGED, found), found.rank)
     relevant = found.nth - 1.0
-    expected = 1 / found.rank + pooled / found.rank * (relevant + EPSILON) / (judged + 2 * EPSILON)
+    above, precision = found.rank - 1, (relevant + EPSILON) / (judged + 2 * EPSILON)
+    # In the order of trec_eval's operations, so that it has the same last digit.
+    expected = 1 / found.rank + above / found.rank * divide(pooled, above) * precision
     # At rank 1 nothing stands above.
     expected = show("expected P at i", np.where(found.rank == 1, 1.0, expected), found.rank)
     return divide(aligned.total(found.topic, expected), show("R", aligned.relevant(rel)))
