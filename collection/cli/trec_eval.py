@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.options import COUNT, FILE
+from collection.cli.options import FILE
 from collection.cli.output import echo_data, print_notices
 from collection.errors import FormatError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from collection.trec_eval import JudgementFormat
 
+NUMBER = click.IntRange(1, 1_000_000_000)
 FORMATS = ("qrels", "qrels_jg", "prefs", "qrels_prefs")
 
 
@@ -58,8 +59,8 @@ class TrecEvalCommand(click.Command):
     is_flag=True,
     help="Count topics that RUN lacks as 0; without it they are an error.",
 )
-@click.option("-l", "--level_for_rel", "level", type=COUNT, default=1, metavar="G", help="Minimum relevant grade.")
-@click.option("-M", "--Max_retrieved_per_topic", "depth", type=COUNT, help="Ranks to evaluate in each topic.")
+@click.option("-l", "--level_for_rel", "level", type=NUMBER, default=1, metavar="G", help="Minimum relevant grade.")
+@click.option("-M", "--Max_retrieved_per_topic", "depth", type=NUMBER, help="Ranks to evaluate in each topic.")
 @click.option(
     "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove unjudged documents from the ranking first."
 )
@@ -67,7 +68,7 @@ class TrecEvalCommand(click.Command):
     "-N",
     "--Number_docs_in_coll",
     "documents",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, 10**15),
     default=0,
     help="Documents in the collection, for utility.",
 )

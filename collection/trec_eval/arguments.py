@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from collection.errors import InputError, UnknownNameError
+from collection.measures.table import MOST
 from collection.trec_eval.measures import NICKNAMES, TREC_MEASURES, TrecMeasure
 
 Argument = float | tuple[float, ...] | Mapping[int | str, float]
@@ -72,8 +73,8 @@ def _columns(measure: TrecMeasure, text: str | None) -> list[Column]:
     name = measure.name
     if measure.takes == "nothing":
         return [Column(name, measure, None)]
-    if measure.takes == "pairs":
-        return [Column(name if text is None else f"{name}_{text}", measure, _pairs(name, text))]
+    if measure.takes in ("gains", "persistence"):
+        return [Column(name if text is None else f"{name}_{text}", measure, _pairs(measure, text))]
     values = measure.usual if text is None else tuple(_number(name, part) for part in text.split(","))
     if measure.takes == "numbers":
         return [Column(name if text is None else f"{name}_{text}", measure, values)]
@@ -93,19 +94,22 @@ def _columns(measure: TrecMeasure, text: str | None) -> list[Column]:
 def _number(name: str, text: str) -> float:
     if not _NUMBER.fullmatch(text):
         raise InputError(f"{name}: expected numbers with commas between them, found {text!r}")
-    return float(text)
+    if abs(value := float(text)) > MOST:
+        raise InputError(f"{name}: expected numbers of at most {MOST:g}, found {text}")
+    return value
 
 
-def _pairs(name: str, text: str | None) -> dict[int | str, float]:
-    """Read ``1=3,2=9``: the gain of a grade; and ``p=0.8`` for rank-biased precision."""
+def _pairs(measure: TrecMeasure, text: str | None) -> dict[int | str, float]:
+    """Read ``1=3,2=9``: the gain of each grade; and ``p=0.8``, the persistence."""
+    persistent = measure.takes == "persistence"
     pairs: dict[int | str, float] = {}
     for part in text.split(",") if text is not None else ():
         key, equals, value = part.partition("=")
         grade = key.isascii() and key.isdigit()
-        if not equals or not (grade or (key == "p" and name.startswith("rbp"))):
-            wanted = "p=0.9 or grade=gain" if name.startswith("rbp") else "grade=gain, such as 1=3,2=9"
-            raise InputError(f"{name}: expected {wanted}, found {part!r}")
-        pairs[int(key) if grade else key] = _number(name, value)
+        if not equals or not (grade or (persistent and key == "p")):
+            wanted = "p=0.9 or grade=gain" if persistent else "grade=gain, such as 1=3,2=9"
+            raise InputError(f"{measure.name}: expected {wanted}, found {part!r}")
+        pairs[int(key) if grade else key] = _number(measure.name, value)
     if not 0 < pairs.get("p", 0.5) < 1:
-        raise InputError(f"{name}: expected p between 0 and 1, both excluded, found {pairs['p']:g}")
+        raise InputError(f"{measure.name}: expected p between 0 and 1, both excluded, found {pairs['p']:g}")
     return pairs

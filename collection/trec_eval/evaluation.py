@@ -199,11 +199,11 @@ def _values(column: Column, found: Graded | Groups | list[TopicPreferences], mis
     values = measure.function(found, *(() if column.argument is None else (column.argument,)))
     if measure.summary == "geometric mean":
         values = np.array([math.log(max(value, GEOMETRIC_FLOOR)) for value in np.asarray(values).tolist()])
-    if missing.any():
-        if column.name == "relstring":
-            values = ["" if lacks else str(value) for value, lacks in zip(values, missing.tolist(), strict=True)]
-        elif column.name in ("num_ret", "utility", "rbp_resid") or measure.name == "unj":
-            values = np.where(missing, 0.0, np.asarray(values))
+    if measure.cleared and (column.name == measure.name or measure.takes == "cutoffs"):
+        if isinstance(values, np.ndarray):
+            values = np.where(missing, 0.0, values)
+        else:
+            values = ["" if lacks else text for text, lacks in zip(values, missing.tolist(), strict=True)]
     return Values(column, values)
 
 

@@ -22,9 +22,9 @@ from collection.measures.sets import linear_utility, set_precision, set_recall
 from collection.trec_eval import preferences
 from collection.trec_eval.preferences import TopicPreferences
 
-Takes = Literal["nothing", "cutoffs", "levels", "numbers", "pairs"]
-"""What stands after the point of ``-m NAME.``: ranks or levels, for each of which there is a value; or numbers or
-``name=number``, which together set one value."""
+Takes = Literal["nothing", "cutoffs", "levels", "numbers", "gains", "persistence"]
+"""What stands after the point of ``-m NAME.``: ranks or levels, for each of which there is a value; or numbers,
+``grade=gain``, or that and ``p=number``, which together set one value."""
 
 Summary = Literal["mean", "sum", "geometric mean"]
 """How the values of the topics become one."""
@@ -77,6 +77,9 @@ class TrecMeasure:
         Whether values are printed without decimals.
     by_topic
         Whether values of single topics are printed.
+    cleared
+        Whether trec_eval empties the value of a topic that the run lacks; with numbers of one's own it does so only for
+        cut-offs.
     """
 
     name: str
@@ -88,6 +91,7 @@ class TrecMeasure:
     summary: Summary = "mean"
     whole: bool = False
     by_topic: bool = True
+    cleared: bool = False
 
 
 def _same(
@@ -97,7 +101,7 @@ def _same(
     entry = MEASURES[ours]
     parameters = inspect.signature(entry.function).parameters
     by_level = "rel" in parameters and parameters["rel"].default == 1
-    argument = {"cutoffs": "cutoff", "levels": "mult" if "mult" in parameters else "recall", "pairs": "gains"}.get(
+    argument = {"cutoffs": "cutoff", "levels": "mult" if "mult" in parameters else "recall", "gains": "gains"}.get(
         takes
     )
 
@@ -230,7 +234,7 @@ _RPREC_MULT = _same("Rprec_mult", "Rprec", "levels", FIFTHS, "Precision at multi
 _ROWS = (
     TrecMeasure("runid", "Name of the run: the tag of its last line.", _nothing, needs="any", by_topic=False),
     TrecMeasure("num_q", "Number of topics.", _ones, needs="any", summary="sum", whole=True, by_topic=False),
-    _same("num_ret", "NumRet"),
+    replace(_same("num_ret", "NumRet"), cleared=True),
     _same("num_rel", "NumRel"),
     _same("num_rel_ret", "NumRelRet"),
     _MAP,
@@ -241,7 +245,7 @@ _ROWS = (
     _same("iprec_at_recall", "IPrec", "levels", TENTHS),
     _P,
     TrecMeasure(
-        "relstring", "Grades of the first documents, one sign for each.", grade_string, "numbers", (10,)
+        "relstring", "Grades of the first documents, one sign for each.", grade_string, "numbers", (10,), cleared=True
     ),
     _same("recall", "R", "cutoffs", CUTOFFS),
     _same("infAP", "infAP"),
@@ -249,19 +253,19 @@ _ROWS = (
     _RPREC_MULT,
     TrecMeasure(
         "utility", "Linear utility: weights of relevant and other documents, retrieved or not.", utility, "numbers",
-        (1, -1, 0, 0),
+        (1, -1, 0, 0), cleared=True,
     ),
     TrecMeasure(
         "11pt_avg", "Mean of the interpolated precisions at recall levels.", average_interpolated_precision, "numbers",
         TENTHS,
     ),
     _same("binG", "binG"),
-    _same("G", "G", "pairs"),
-    _same("dcg", "DCG", "pairs"),
-    _same("ideal_dcg", "IDCG", "pairs"),
-    _same("ndcg", "nDCG", "pairs"),
-    replace(_same("ndcg_rel", "nDCG_rel", "pairs"), function=ndcg_at_relevant),
-    replace(_same("Rndcg", "RnDCG", "pairs"), function=ndcg_at_levels),
+    _same("G", "G", "gains"),
+    _same("dcg", "DCG", "gains"),
+    _same("ideal_dcg", "IDCG", "gains"),
+    _same("ndcg", "nDCG", "gains"),
+    replace(_same("ndcg_rel", "nDCG_rel", "gains"), function=ndcg_at_relevant),
+    replace(_same("Rndcg", "RnDCG", "gains"), function=ndcg_at_levels),
     _same("ndcg_cut", "nDCG", "cutoffs", CUTOFFS, "ndcg of the first k ranks."),
     _same("map_cut", "AP", "cutoffs", CUTOFFS, "map of the first k ranks."),
     _same("relative_P", "P", "cutoffs", CUTOFFS, "P divided by the largest P possible at that rank.", relative=True),
@@ -281,9 +285,12 @@ _ROWS = (
     _mean_over_groups(_P),
     _mean_over_groups(_RPREC_MULT),
     _same("yaap", "YAAP"),
-    TrecMeasure("rbp", "Rank-biased precision; p=0.9 sets the persistence.", rbp, "pairs"),
-    TrecMeasure("rbp_resid", "Increase of rbp if every unjudged document had the highest gain.", residual, "pairs"),
-    _same("unj", "Unjudged", "cutoffs", (5, 10, 20)),
+    TrecMeasure("rbp", "Rank-biased precision; p=0.9 sets the persistence.", rbp, "persistence"),
+    TrecMeasure(
+        "rbp_resid", "Increase of rbp if every unjudged document had the highest gain.", residual, "persistence",
+        cleared=True,
+    ),
+    replace(_same("unj", "Unjudged", "cutoffs", (5, 10, 20)), cleared=True),
 )  # fmt: skip
 
 TREC_MEASURES = {row.name: row for row in _ROWS}

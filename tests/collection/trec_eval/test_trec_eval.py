@@ -383,6 +383,7 @@ def test_cutoffs_are_cut_at_the_point() -> None:
         ("nothing", "unknown measure 'nothing'"),
         ("P.", "P: expected numbers after the point, found 'P.'"),
         ("P.5,x", "P: expected numbers with commas between them, found 'x'"),
+        ("P.1e999", "P: expected numbers of at most 1e+09, found 1e999"),
         ("P.0,5", "P: expected cut-offs of 1 or more, found 0"),
         ("P.5,5", "P: expected each cut-off once, found 5 twice"),
         ("Rprec_mult.1,1.0", "Rprec_mult: expected each cut-off once, found 1 twice"),
