@@ -332,6 +332,19 @@ def test_pairs_that_are_not_retrieved_count_by_scope() -> None:
     assert shares == {"prefs_simp": "0.6667", "prefs_simp_imp": "1.0000", "prefs_simp_ret": "0.0000"}
 
 
+def test_repeated_rows_count_again_in_a_complete_order() -> None:
+    assert preference_lines("u s a 2|u s a 2|u s b 1", "a", "prefs_num_prefs_poss") == {"prefs_num_prefs_poss": "2"}
+    assert preference_lines("u s a 2|u s a 2|u s b 1|u t b 2|u t c 1", "a", "prefs_num_prefs_poss") == {
+        "prefs_num_prefs_poss": "3"
+    }
+
+
+def test_levels_below_0_are_nonrelevant_too() -> None:
+    """The first 2 of c, d and e count, each against all 5 documents; the 3 above d are fulfilled."""
+    found = preference_lines("u s a 1|u s b 1|u s c 0|u s d 0|u s e -1", "c a b d e", "prefs_avgjg_Rnonrel")
+    assert found == {"prefs_avgjg_Rnonrel": "0.3000"}
+
+
 def test_ties_of_scores_are_in_ascending_order_of_documents() -> None:
     """Unlike in all other measures."""
     levels = pd.DataFrame({"query_id": "1", "group": "u", "subgroup": "s", "doc_id": ["a", "b"], "level": [2.0, 1.0]})
