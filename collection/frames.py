@@ -105,6 +105,14 @@ QRELS = Schema("qrels", {**_PAIR, "relevance": _NUMBER, **_SAMPLE, "probability"
 """Final grades; below 0: in the pool, but unjudged. Each pair once, or once per ``subtopic``. Samples have ``stratum``
 and ``probability`` (of being judged)."""
 
+LEVELS = Schema("preferences", {**_PAIR, "group": _ID, "subgroup": _ID, "level": _NUMBER})
+"""trec_eval's preferences: in each subgroup, documents with a higher level are preferred to those with a lower one."""
+
+REFERENCE_SCORES = Schema(
+    "reference scores", {"query_id": _ID, "measure": _TEXT, "mean": _NUMBER, "deviation": _NUMBER}
+)
+"""Mean and standard deviation of values over a set of runs, for z-scores."""
+
 TOPICS = Schema("topics", {"query_id": _ID, "title": _TEXT, "description": _TEXT, "narrative": _TEXT})
 """Information needs; a missing text is empty."""
 

@@ -34,6 +34,7 @@ from collection.cli import (
     reusability,
     rules,
     simulate,
+    trec_eval,
 )
 from collection.cli.help import Group
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, expand_folders
@@ -72,9 +73,14 @@ for command in (
     agreement.agreement, assign.assign, calibrate.calibrate, card.card, compare.compare, docs.docs,
     duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors,
     methods.methods, order.order, people.people, pool.pool, preferences.preferences, reusability.reusability,
-    rules.rules, simulate.simulate,
+    rules.rules, simulate.simulate, trec_eval.trec_eval,
 ):  # fmt: skip
     main.add_command(command)
+
+
+def main_trec_eval() -> None:
+    """The script `trec_eval-cleverdon`, which is `cleverdon trec_eval` by itself."""
+    main(["trec_eval", *sys.argv[1:]], prog_name="cleverdon")
 
 
 @main.command()

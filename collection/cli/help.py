@@ -44,6 +44,7 @@ SECTIONS = {
         "compare": "how-to/evaluate-and-compare",
         "preferences": "how-to/lists-and-preferences",
         "measures": "reference/measures",
+        "trec_eval": "how-to/replace-trec-eval",
     },
     "Simulation and planning": {"simulate": "how-to/simulate", "methods": "reference/pooling"},
     "Team and server": {"serve": "operations/team-server", "people": "operations/team-server"},
@@ -145,6 +146,7 @@ _CLICK_ERRORS = (
     (r"(.*) is not a valid integer( range)?\.", r"expected a whole number, found \1"),
     (r"(.*) is not a valid float( range)?\.", r"expected a number, found \1"),
     (r"(.*) is not one of (.*)\.", r"expected one of \2, found \1"),
+    (r"(.*) is not ('.*')\.", r"expected \2, found \1"),
 )
 """Texts of click -> the pattern of all errors."""
 
@@ -174,7 +176,7 @@ def describe_usage_error(error: click.UsageError) -> str:
     where = ""
     if isinstance(error, click.BadParameter):
         hint = error.param_hint or ("" if error.param is None else error.param.get_error_hint(error.ctx))
-        where = "" if not hint or "{" in hint else str(hint).strip("'") + ": "
+        where = "" if not hint or "{" in hint else str(hint).rpartition(" / ")[2].strip("'") + ": "
     return f"{where}{text[:1].lower()}{text[1:]}"
 
 

@@ -30,6 +30,7 @@ from collection.formats.source import stem
 from collection.formats.spreadsheet import to_tsv
 from collection.formats.topics import read_topics
 from collection.formats.training_examples import write_training
+from collection.formats.trec_eval_files import read_levels, read_reference_scores
 from collection.formats.write import (
     write_judgements,
     write_lines,
@@ -63,8 +64,10 @@ __all__ = [
     "read_image",
     "read_label_log",
     "read_labels",
+    "read_levels",
     "read_preferences",
     "read_qrels",
+    "read_reference_scores",
     "read_run",
     "read_runs",
     "read_topics",

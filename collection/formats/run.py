@@ -8,7 +8,7 @@ from collection import phrases
 from collection.errors import FormatError
 from collection.formats import source
 from collection.formats.source import FilePath, quote
-from collection.formats.tables.lines import Layout, Tag, first_line, parse_grade
+from collection.formats.tables.lines import Layout, Tag, data_lines, first_line, parse_grade
 from collection.formats.tables.strict import read_table
 from collection.frames import RUN
 from collection.ranking import rank_run
@@ -18,7 +18,7 @@ WANTED = "a run"
 NAMES = "query_id Q0 doc_id rank score tag"
 
 
-def read_run(path: FilePath) -> Run:
+def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
     r"""Read a run file: ``query_id Q0 doc_id rank score tag``, separated by blanks or tabs.
 
     Ranks are computed from the scores (:func:`collection.ranking.rank_run`); the rank column, columns after the sixth,
@@ -28,6 +28,8 @@ def read_run(path: FilePath) -> Run:
     ----------
     path
         The file, optionally gzipped. The tag may be missing (five columns, the second ``Q0``).
+    tags_may_differ
+        Accept lines with different tags; the run is then named after the last one, as in trec_eval.
 
     Returns
     -------
@@ -53,7 +55,14 @@ def read_run(path: FilePath) -> Run:
     1      301     d7   16.1     2       2
     """
     layout = _layout(path)
-    rows = read_table(path, layout)
+    try:
+        rows = read_table(path, layout)
+    except FormatError:
+        if not tags_may_differ or layout.tag is None:
+            raise
+        rows = read_table(path, layout._replace(tag=None))
+        *_, (_, _, last) = data_lines(path, WANTED)
+        layout = layout._replace(tag=layout.tag._replace(word=last[layout.tag.place]))
     frame = pd.DataFrame(
         {
             "query_id": pd.Categorical.from_codes(rows.topics, categories=rows.topic_names, validate=False),

@@ -64,12 +64,12 @@ def ndcg_at_relevant(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
     gain, ideal, dcg, best = _curves(aligned, gains)
     if not gain.shape[1]:
         return np.zeros(len(gain))
-    topic, column = places(gain != 0)
+    topic, column = places(gain > 0)
     ratio = show("nDCG@i", divide(dcg[topic, column], best[topic, column]), column + 1)
     number = show("relevant", np.count_nonzero(ideal, axis=1))
-    missed = show("not retrieved", number - np.count_nonzero(gain, axis=1))
-    at_end = show("nDCG at the end", divide(dcg[:, -1], best[:, -1]))
-    return divide(aligned.total(topic, ratio) + missed * at_end, number)
+    missed = show("not retrieved", number - np.count_nonzero(gain > 0, axis=1))
+    show("nDCG at the end", divide(dcg[:, -1], best[:, -1]))
+    return divide(aligned.total(topic, ratio) + divide(missed * dcg[:, -1], best[:, -1]), number)
 
 
 @MEASURES.add(

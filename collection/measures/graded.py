@@ -39,8 +39,8 @@ def gain_of(grades: Grades, dcg: Dcg = "log2", gains: Gains | None = None) -> Fl
 def ideal_gain(aligned: Aligned, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
     """(T, J): the gains of all judged documents of each topic, highest first."""
     gain = gain_of(aligned.judged, dcg, gains)
-    # With gains of one's own a lower grade may gain more.
-    return -np.sort(-gain, axis=1) if gains else gain
+    # With gains of one's own a lower grade may gain more, and the ideal ranking has no document with a gain below 0.
+    return -np.sort(-np.maximum(gain, 0), axis=1) if gains else gain
 
 
 def _ranked_gain(
@@ -96,6 +96,17 @@ def dcg_(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gain
     Gains are set as for nDCG. Source: Järvelin & Kekäläinen, TOIS 2002.
     """
     return _dcg(aligned, cutoff, dcg, gains)
+
+
+@add_description(
+    "IDCG", label="Ideal DCG", description="DCG of the ideal ranking: the divisor of nDCG.", graded=True, highest=np.inf
+)
+def ideal_dcg_(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
+    """IDCG = sum over ranks i of the ideal ranking of gain_i / log2(i + 1), gain_i = grade.
+
+    The ideal ranking and gains are those of nDCG. Source: Järvelin & Kekäläinen, TOIS 2002.
+    """
+    return ideal_dcg(ideal_gain(aligned, dcg, gains), cutoff)
 
 
 @MEASURES.add("CG", label="CG", description="Gain of the first k ranks.", graded=True, highest=np.inf, found_only=True)
@@ -204,8 +215,15 @@ def rank_biased_precision(
     """
     topic, rank, gain = _ranked_gain(aligned, cutoff)
     gain = show("gain / max_rel", np.minimum(gain / (max_rel or aligned.top_grade), 1), rank)
-    weight = show("(1 - p) p^(i - 1)", (1 - p) * p ** (rank - 1.0), rank)
-    return aligned.total(topic, show("product", gain * weight, rank))
+    power = _powers(p, aligned.grades.shape[1])[rank - 1]
+    show("(1 - p) p^(i - 1)", (1 - p) * power, rank)
+    show("product", (1 - p) * gain * power, rank)
+    return (1 - p) * aligned.total(topic, gain * power)
+
+
+def _powers(p: float, number: int) -> Floats:
+    """(number + 1,): p^0, p^1, ..., multiplied one after the other, so that trec_eval has the same last digit."""
+    return np.cumprod(np.append(1.0, np.full(number, p)))
 
 
 @add_description(
@@ -220,10 +238,12 @@ def rbp_residual(aligned: Aligned, *, cutoff: int | None = None, p: Persistence 
     can reduce. Source: Moffat & Zobel, TOIS 2008.
     """
     grades, within = aligned.top(cutoff), aligned.within(cutoff)
-    weight = (1 - p) * p ** np.arange(grades.shape[1])
+    powers = _powers(p, grades.shape[1])
     open_ = (grades <= UNJUDGED) & (np.arange(grades.shape[1]) < within[:, None])
-    inside = show("unjudged weight", np.where(open_, weight, 0.0)).sum(axis=1)
-    beyond = show("beyond the end", p ** within.astype(np.float64))
+    show("unjudged weight", np.where(open_, (1 - p) * powers[:-1], 0.0))
+    topic, column = places(open_)
+    inside = (1 - p) * aligned.total(topic, powers[column])
+    beyond = show("beyond the end", powers[within])
     return inside + beyond if tail else inside
 
 

@@ -44,6 +44,20 @@ def bpref10(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     return _preferences(aligned, rel, number + 10, number + 10)
 
 
+@_add(
+    "GMbpref",
+    label="Geometric mean of bpref",
+    description="Geometric mean of bpref over topics, which emphasises hard topics.",
+    summary="geometric mean",
+)
+def geometric_bpref(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """GMbpref = (product of bpref over the T topics)^(1/T); a bpref below 0.00001 counts as 0.00001.
+
+    The value of one topic is its bpref. Source: Buckley, trec_eval (gm_bpref), 2008.
+    """
+    return bpref(aligned, rel=rel)
+
+
 def _preferences(aligned: Aligned, rel: float, most: np.ndarray, divisor: np.ndarray) -> Floats:
     """The mean over relevant documents of 1 - min(nonrelevant above, most) / divisor."""
     found, grades = aligned.found(rel), aligned.grades
@@ -68,7 +82,9 @@ def inferred_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats
     pooled = show("pooled above", _count_above(aligned.grades > UNPOOLED, found), found.rank)
     judged = show("judged above", _count_above(aligned.grades > UNJUDGED, found), found.rank)
     relevant = found.nth - 1.0
-    expected = 1 / found.rank + pooled / found.rank * (relevant + EPSILON) / (judged + 2 * EPSILON)
+    above, precision = found.rank - 1, (relevant + EPSILON) / (judged + 2 * EPSILON)
+    # In the order of trec_eval's operations, so that it has the same last digit.
+    expected = 1 / found.rank + above / found.rank * divide(pooled, above) * precision
     # At rank 1 nothing stands above.
     expected = show("expected P at i", np.where(found.rank == 1, 1.0, expected), found.rank)
     return divide(aligned.total(found.topic, expected), show("R", aligned.relevant(rel)))

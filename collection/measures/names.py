@@ -53,6 +53,7 @@ NAMES: dict[str, Foreign] = {
     "map": Foreign("AP", "AP@{}"),
     "mapcut": Foreign(at="AP@{}", usual=CUTOFFS),
     "gmmap": Foreign("GMAP"),
+    "idealdcg": Foreign("IDCG"),
     "reciprank": Foreign("RR", "RR@{}"),
     "p": Foreign(at="P@{}"),
     "recall": Foreign(
@@ -93,15 +94,14 @@ NAMES: dict[str, Foreign] = {
 """Normalised name -> measure; names that are the same here are left out."""
 
 _SEVERAL = ("several measures under one name", "nDCG@10")
-_PREFERENCES = ("computed from preferences between documents, which qrels do not have", "bpref")
-_GROUPS = ("computed from several groups of judgements, which qrels do not have", "AP")
+_PREFERENCES = ("computed from preferences between documents: `cleverdon trec_eval -R prefs` computes it", "bpref")
+_GROUPS = ("computed from several groups of judgements: `cleverdon trec_eval -R qrels_jg` computes it", "AP")
 _CWL = ("a user model of C/W/L with another normalisation", "nERR")
 
 REFUSED: dict[str, tuple[str, str]] = {
     "runid": ("a text, the name of the run", "NumQ"),
     "relstring": ("a text, the grades of the first documents", "P@10"),
-    "gmbpref": ("a geometric mean of bpref, which is not computed here", "bpref"),
-    "rbpresid": ("undefined in trec_eval 10, which computes it from memory that it never set", "RBPResidual"),
+    "rbpresid": ("the residual of RBP, but 0 where every retrieved document is judged", "RBPResidual"),
     "bpm": ("the bejeweled player model, which is not computed here", "INST"),
     "compat": ("a rank-biased overlap with an ideal ranking, which is not computed here", "nDCG"),
     "nnrbp": ("NRBP as a share of the ideal ranking's, which is not computed here", "NRBP"),

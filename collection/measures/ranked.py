@@ -40,11 +40,11 @@ def recall(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
     return divide(hits, show("R", aligned.relevant(rel)))
 
 
-def combine_f(precision: Floats, recall: Floats, beta: float) -> Floats:
-    """F = (1 + beta^2) P R / (beta^2 P + R)."""
+def combine_f(precision: Floats, recall: Floats, weight: float) -> Floats:
+    """F = (weight + 1) P R / (weight P + R); the weight of recall is beta^2."""
     show("P", precision)
     show("recall", recall)
-    return divide((1 + beta**2) * precision * recall, beta**2 * precision + recall)
+    return divide((weight + 1) * precision * recall, weight * precision + recall)
 
 
 @MEASURES.add(
@@ -56,7 +56,7 @@ def f_measure(aligned: Aligned, *, cutoff: int, rel: Positive = 1, beta: Positiv
     With beta = 1 it is the harmonic mean; with another beta, recall counts beta times as much as precision. Source: van
     Rijsbergen, Information Retrieval, 2nd edition, 1979.
     """
-    return combine_f(precision(aligned, cutoff=cutoff, rel=rel), recall(aligned, cutoff=cutoff, rel=rel), beta)
+    return combine_f(precision(aligned, cutoff=cutoff, rel=rel), recall(aligned, cutoff=cutoff, rel=rel), beta**2)
 
 
 @MEASURES.add(
@@ -168,7 +168,8 @@ def interpolated_precision(aligned: Aligned, *, recall: Share | None = None, rel
 
 def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
     found, number = aligned.found(rel), aligned.relevant(rel)
-    best = np.zeros((len(number), int(number.max(initial=0)) + 1))
+    # The last column stays 0: more relevant documents than there are.
+    best = np.zeros((len(number), int(number.max(initial=0)) + 2))
     best[found.topic, found.nth] = found.nth / found.rank
     best = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
     needed = recall * number
@@ -178,7 +179,8 @@ def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
         whole = np.floor(needed)
         needed = whole + (needed - whole >= 0.5)
     show(f"relevant to find for recall {recall:g}", needed)
-    return np.asarray(best[np.arange(len(number)), needed.astype(np.int64)])
+    column = np.clip(needed, 0, best.shape[1] - 1).astype(np.int64)
+    return np.asarray(best[np.arange(len(number)), column])
 
 
 @MEASURES.add(

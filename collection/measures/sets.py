@@ -62,13 +62,14 @@ def set_f(aligned: Aligned, *, rel: Positive = 1, beta: Positive = 1.0) -> Float
 
     This is van Rijsbergen's F-beta. Source: van Rijsbergen, Information Retrieval, 2nd edition, 1979.
     """
-    return combine_f(set_precision(aligned, rel=rel), set_recall(aligned, rel=rel), beta)
+    return combine_f(set_precision(aligned, rel=rel), set_recall(aligned, rel=rel), beta**2)
 
 
 @MEASURES.add("SetAP", label="Set AP", description="Set precision times set recall.")
 def set_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """SetAP = SetP * SetR (trec_eval's set_map, which some tools call set MAP)."""
-    return set_precision(aligned, rel=rel) * set_recall(aligned, rel=rel)
+    hits = show("relevant retrieved", aligned.count(rel))
+    return divide(hits**2, show("retrieved", aligned.retrieved) * show("R", aligned.relevant(rel)))
 
 
 @MEASURES.add(
@@ -94,10 +95,18 @@ def utility(
     the run or the qrels count.
     Source: TREC filtering track (Robertson & Soboroff, 2002), trec_eval's utility.
     """
+    return linear_utility(aligned, rel, (a, b, c, d), collection_size(aligned, documents))
+
+
+def linear_utility(
+    aligned: Aligned, rel: float, weights: tuple[float, float, float, float], size: Ints | int
+) -> Floats:
+    """(T,): the utility with these weights a, b, c, d for a collection of `size` documents."""
+    a, b, c, d = weights
     hits = show("documents of weight a", aligned.count(rel))
     wrong = show("documents of weight b", aligned.retrieved - hits)
     missed = show("documents of weight c", aligned.relevant(rel) - hits)
-    others = show("documents of weight d", collection_size(aligned, documents) - aligned.retrieved - missed)
+    others = show("documents of weight d", size - aligned.retrieved - missed)
     return a * hits + b * wrong + c * missed + d * others
 
 

@@ -1,0 +1,159 @@
+"""`cleverdon trec_eval`: the options and the output of trec_eval 10."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from collection.cli.options import FILE
+from collection.cli.output import echo_data, print_notices
+from collection.errors import FormatError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from collection.trec_eval import JudgementFormat
+
+NUMBER = click.IntRange(1, 1_000_000_000)
+FORMATS = ("qrels", "qrels_jg", "prefs", "qrels_prefs")
+
+
+class TrecEvalCommand(click.Command):
+    """A command whose help also lists trec_eval's measures."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options, then nicknames and measures."""
+        from collection.trec_eval import NICKNAMES, TREC_MEASURES
+
+        super().format_options(ctx, formatter)
+        with formatter.section("Nicknames"):
+            formatter.write_dl([(name, ", ".join(names)) for name, names in NICKNAMES.items()])
+        with formatter.section("Measures"):
+            formatter.write_dl([(name, measure.description) for name, measure in TREC_MEASURES.items()])
+
+
+@click.command("trec_eval", cls=TrecEvalCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("judgements", metavar="QRELS", type=FILE)
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="M",
+    help="Measure or nickname, with its numbers after a point: map, P.5,10, ndcg.1=3,2=9; repeatable."
+    "  [default: official]",
+)
+@click.option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Print the values of every topic, too.")
+@click.option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the values for all topics.")
+@click.option(
+    "-c",
+    "--complete_rel_info_wanted",
+    "complete",
+    is_flag=True,
+    help="Count topics that RUN lacks as 0; without it they are an error.",
+)
+@click.option("-l", "--level_for_rel", "level", type=NUMBER, default=1, metavar="G", help="Minimum relevant grade.")
+@click.option("-M", "--Max_retrieved_per_topic", "depth", type=NUMBER, help="Ranks to evaluate in each topic.")
+@click.option(
+    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove unjudged documents from the ranking first."
+)
+@click.option(
+    "-N",
+    "--Number_docs_in_coll",
+    "documents",
+    type=click.IntRange(0, 10**15),
+    default=0,
+    help="Documents in the collection, for utility.",
+)
+@click.option(
+    "-R", "--Rel_info_format", "form", type=click.Choice(FORMATS), default=FORMATS[0], help="Format of QRELS."
+)
+@click.option(
+    "-T",
+    "--Results_format",
+    type=click.Choice(["trec_results"]),
+    default="trec_results",
+    expose_value=False,
+    help="Format of RUN, of which there is one.",
+)
+@click.option(
+    "-Z",
+    "--Zscore",
+    "reference",
+    type=FILE,
+    help="Print z-scores by the means and standard deviations in FILE: topic, measure, mean, deviation.",
+)
+@click.version_option(None, "-v", "--version", package_name="cleverdon", message="%(version)s, as trec_eval 10.0")
+def trec_eval(
+    judgements: Path,
+    run: Path,
+    measures: tuple[str, ...],
+    by_topic: bool,
+    no_summary: bool,
+    complete: bool,
+    level: int,
+    depth: int | None,
+    judged_only: bool,
+    documents: int,
+    form: JudgementFormat,
+    reference: Path | None,
+) -> None:
+    """Evaluate a run with the options and output of trec_eval.
+
+    RUN is a TREC run; - reads it from standard input. The output is that of trec_eval 10, byte for byte. Where
+    trec_eval crashes or reads memory that it never set, there is an error or the value that was meant.
+
+    For example:
+      cleverdon trec_eval qrels.txt bm25.run
+      cleverdon trec_eval -q -m map -m P.5,10 qrels.txt bm25.run
+    """
+    from collection import formats
+    from collection import trec_eval as program
+
+    columns, notes = program.choose(measures or ["official"])
+    print_notices(notes)
+    options = program.Options(level, depth, judged_only, complete, documents)
+    judged = _read_judgements(judgements, form)
+    with _on_disk(run) as path:
+        ranked = formats.read_run(path, tags_may_differ=True)
+    evaluation = program.evaluate(judged, ranked, columns, form, options)
+    if reference is not None:
+        evaluation = program.to_z_scores(evaluation, formats.read_reference_scores(reference))
+    lines = program.format_lines(evaluation, by_topic=by_topic, with_summary=not no_summary)
+    echo_data("".join(f"{line}\n" for line in lines), nl=False)
+
+
+def _read_judgements(path: Path, form: JudgementFormat) -> pd.DataFrame:
+    """Read judgements; four columns are all that trec_eval takes of qrels."""
+    from collection import formats
+    from collection.formats.tables.lines import first_line
+
+    if form == "prefs":
+        return formats.read_levels(path)
+    number, line, columns = first_line(path, "qrels")
+    if len(columns) == 5:
+        wanted = "4 columns (query_id 0 doc_id relevance)"
+        raise FormatError(path, number, wanted, f"5 columns: {line.strip()!r}", "-R prefs reads five")
+    return formats.read_qrels(path, form="judged" if form == "qrels" else "subtopics")
+
+
+@contextmanager
+def _on_disk(path: Path) -> Iterator[Path]:
+    """The file itself; for ``-``, a copy of standard input."""
+    if str(path) != "-":
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "stdin"
+        copy.write_bytes(sys.stdin.buffer.read())
+        try:
+            yield copy
+        except FormatError as error:
+            raise FormatError("standard input", error.line, error.wanted, error.found, error.hint) from None

@@ -1,0 +1,43 @@
+r"""A stand-in for the program trec_eval 10: its measures by their names there, its options and its output.
+
+>>> import pandas as pd
+>>> from collection.ranking import rank_run
+>>> from collection.records import Run
+>>> qrels = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "relevance": [2, 0]})
+>>> run = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["b", "a"], "score": [2.0, 1.0]})
+>>> columns = choose(["recip_rank", "P.1,2"]).columns
+>>> evaluation = evaluate(qrels, Run("mine", rank_run(run)), columns, "qrels", Options())
+>>> for line in format_lines(evaluation, by_topic=False, with_summary=True):
+...     print(line.replace("\t", " | "))
+recip_rank             | all | 0.5000
+P_1                    | all | 0.0000
+P_2                    | all | 0.5000
+"""
+
+from collection.trec_eval.arguments import Choice, Column, choose
+from collection.trec_eval.evaluation import (
+    READS,
+    Evaluation,
+    JudgementFormat,
+    Options,
+    evaluate,
+    format_lines,
+    to_z_scores,
+)
+from collection.trec_eval.measures import NICKNAMES, TREC_MEASURES, TrecMeasure
+
+__all__ = [
+    "NICKNAMES",
+    "READS",
+    "TREC_MEASURES",
+    "Choice",
+    "Column",
+    "Evaluation",
+    "JudgementFormat",
+    "Options",
+    "TrecMeasure",
+    "choose",
+    "evaluate",
+    "format_lines",
+    "to_z_scores",
+]

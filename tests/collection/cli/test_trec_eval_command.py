@@ -1,0 +1,170 @@
+"""The command `cleverdon trec_eval`: its options, standard input, its script and its errors."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from collection.cli import main
+from collection.trec_eval import NICKNAMES, TREC_MEASURES
+from tests.helpers import ROOT, fails, ok, run
+
+LONG = {
+    "-q": "--query_eval_wanted", "-c": "--complete_rel_info_wanted", "-n": "--nosummary", "-l": "--level_for_rel",
+    "-M": "--Max_retrieved_per_topic", "-J": "--Judged_docs_only", "-N": "--Number_docs_in_coll", "-m": "--measure",
+    "-R": "--Rel_info_format", "-T": "--Results_format", "-Z": "--Zscore", "-v": "--version",
+}  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Qrels and a run with two topics, a run with one of them, preferences, and reference scores."""
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 a 2\n")
+    Path("run").write_text("1 Q0 b 1 2 mine\n1 Q0 a 2 1 mine\n2 Q0 a 1 1 mine\n")
+    Path("part").write_text("1 Q0 a 1 1 part\n")
+    Path("prefs").write_text("1 u s a 1\n1 u s b 0\n2 u s a 1\n2 u s b 0\n")
+    Path("zscores").write_text("1 map 0 0.5\n2 map 0 0.5\n")
+    return tmp_path
+
+
+def test_options_have_the_names_of_trec_eval() -> None:
+    names = {option.opts[0]: option.opts[1] for option in main.commands["trec_eval"].params if len(option.opts) > 1}
+    assert names == LONG
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-q", "-m", "map", "-l2", "qrels", "run"],
+        ["-qmmap", "-l", "2", "qrels", "run"],
+        ["qrels", "run", "-mmap", "-q", "-l2"],
+        ["--query_eval_wanted", "--measure", "map", "--level_for_rel=2", "-Rqrels", "-Ttrec_results", "qrels", "run"],
+    ],
+)  # fmt: skip
+def test_ways_of_writing_options(files: Path, arguments: list[str]) -> None:
+    lines = [f"{'map':<22}\t{topic}\t{value}" for topic, value in (("1", "0.0000"), ("2", "1.0000"), ("all", "0.5000"))]
+    assert ok("trec_eval", *arguments).splitlines() == lines
+
+
+def test_the_default_is_official_and_all_topics(files: Path) -> None:
+    assert ok("trec_eval", "qrels", "run") == ok("trec_eval", "-m", "official", "qrels", "run")
+    assert {line.split("\t")[1] for line in ok("trec_eval", "qrels", "run").splitlines()} == {"all"}
+    assert ok("trec_eval", "-n", "qrels", "run") == ""
+
+
+def test_measures_are_printed_once(files: Path) -> None:
+    assert ok("trec_eval", "-m", "map", "-m", "map", "qrels", "run").count("\n") == 1
+    result = run("trec_eval", "-m", "map.5", "qrels", "run")
+    assert result.stdout.count("\n") == 1
+    assert result.stderr == "note: map takes no numbers; .5 is ignored, as in trec_eval\n"
+
+
+def test_a_run_from_standard_input(files: Path) -> None:
+    expected = ok("trec_eval", "-q", "qrels", "run")
+    result = CliRunner().invoke(main, ["trec_eval", "-q", "qrels", "-"], input=Path("run").read_text())
+    assert result.stdout == expected
+    result = CliRunner().invoke(main, ["trec_eval", "qrels", "-"], input="1 Q0 a 1 high mine\n")
+    assert result.stderr.startswith("cleverdon: standard input, line 1: expected a number as score")
+
+
+def test_the_run_is_named_after_its_last_line(files: Path) -> None:
+    with Path("run").open("a") as file:
+        file.write("2 Q0 c 9 0.1 other\n")
+    assert ok("trec_eval", "-m", "runid", "qrels", "run") == f"{'runid':<22}\tall\tother\n"
+
+
+def test_missing_topics(files: Path) -> None:
+    assert "the run lacks topics of the judgements: '2'; -c counts" in fails("trec_eval", "qrels", "part")
+    found = ok("trec_eval", "-c", "-m", "num_q", "-m", "map", "qrels", "part").splitlines()
+    assert [line.split("\t")[2] for line in found] == ["2", "0.5000"]
+
+
+def test_topics_without_judgements_are_ignored(files: Path) -> None:
+    Path("one").write_text("1 0 a 1\n")
+    found = ok("trec_eval", "-q", "-m", "num_ret", "one", "run").splitlines()
+    assert [line.split("\t")[1:] for line in found] == [["1", "2"], ["all", "2"]]
+
+
+def test_preferences_and_z_scores(files: Path) -> None:
+    simple = ok("trec_eval", "-R", "prefs", "-m", "prefs_simp", "prefs", "run")
+    assert simple == f"{'prefs_simp':<22}\tall\t0.5000\n"
+    assert ok("trec_eval", "-R", "qrels_prefs", "-m", "prefs_num_prefs_poss", "qrels", "run").endswith("\tall\t1\n")
+    assert ok("trec_eval", "-Z", "zscores", "-m", "map", "qrels", "run") == f"Z{'map':<22}\tall\t1.5000\n"
+
+
+def test_groups_of_judgements(files: Path) -> None:
+    """The value of a topic is the mean over its groups."""
+    Path("groups").write_text("1 ann a 1\n1 ben b 1\n2 ann a 1\n")
+    found = ok("trec_eval", "-q", "-R", "qrels_jg", "-m", "map_avgjg", "-m", "P_avgjg.1", "groups", "run").splitlines()
+    values = {tuple(line.replace(" ", "").split("\t")[:2]): line.split("\t")[2] for line in found}
+    assert values == {
+        ("map_avgjg", "1"): "0.7500",
+        ("P_avgjg_1", "1"): "0.5000",
+        ("map_avgjg", "2"): "1.0000",
+        ("P_avgjg_1", "2"): "1.0000",
+        ("map_avgjg", "all"): "0.8750",
+        ("P_avgjg_1", "all"): "0.7500",
+    }
+
+
+def test_grades_are_read_up_to_their_point(files: Path) -> None:
+    Path("fractions").write_text("1 0 a 0.9\n1 0 b 1.7\n")
+    found = ok("trec_eval", "-m", "num_rel", "-m", "dcg", "fractions", "run").splitlines()
+    assert [line.split("\t")[2] for line in found] == ["1", "1.0000"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-m", "mapp", "qrels", "run"], "unknown measure 'mapp'; did you mean 'map'?"),
+        (["qrels", "none"], "none: expected a run, found no such file"),
+        (["none", "run"], "none: expected qrels, found no such file"),
+        (["run", "run"], "expected qrels (query_id 0 doc_id relevance), found a run"),
+        (["prefs", "run"], "prefs, line 1: expected 4 columns (query_id 0 doc_id relevance), found 5 columns"),
+        (["-R", "prefs", "qrels", "run"], "qrels, line 1: expected 5 columns"),
+        (["-m", "map", "-R", "prefs", "prefs", "run"], "map needs -R qrels, found -R prefs"),
+        (["-Z", "qrels", "qrels", "run"], "qrels, line 1: expected a number as mean, found 'a'"),
+    ],
+)
+def test_errors_are_one_sentence(files: Path, arguments: list[str], said: str) -> None:
+    assert said in fails("trec_eval", *arguments)
+
+
+def test_wrong_options_show_the_usage(files: Path) -> None:
+    for arguments in (["-l", "0", "qrels", "run"], ["-M", "x", "qrels", "run"], ["qrels"], ["-D", "qrels", "run"]):
+        result = run("trec_eval", *arguments)
+        assert result.exit_code == 2
+        assert "Traceback" not in result.stderr
+        assert "Usage: cleverdon trec_eval [OPTIONS] QRELS RUN" in result.stderr
+    refused = run("trec_eval", "-T", "other", "qrels", "run").stderr
+    assert refused.startswith("cleverdon: --Results_format: expected 'trec_results', found 'other'\n")
+
+
+def test_the_help_lists_measures_and_nicknames() -> None:
+    for help_option in ("-h", "--help"):
+        text = ok("trec_eval", help_option)
+        for name in (*TREC_MEASURES, *NICKNAMES):
+            assert f"  {name} " in text, name
+        assert "  map                      Mean of the precisions at each relevant document." in text
+    assert "trec_eval 10" in ok("trec_eval", "-v")
+
+
+@pytest.mark.slow
+def test_the_script_is_the_command(files: Path) -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, function = scripts["trec_eval-cleverdon"].partition(":")
+    assert getattr(importlib.import_module(module), function).__doc__
+    code = f"import sys; from {module} import {function}; sys.exit({function}())"
+    script = [sys.executable, "-c", code, "-m", "map", "qrels", "run"]
+    done = subprocess.run(
+        script, capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
+    assert done.stdout == ok("trec_eval", "-m", "map", "qrels", "run")
