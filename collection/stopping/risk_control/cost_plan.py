@@ -11,8 +11,9 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.phrases import count, number_range, percent, percent_down, percent_range
+from collection.stopping.ledger import Ledger
 from collection.stopping.risk_control.calibration import ROUNDING, required_topics
-from collection.stopping.risk_control.losses import TopicLosses
+from collection.stopping.risk_control.losses import TopicLosses, measure_losses
 
 DRAWS = 500
 """Number of random sets of calibration topics over which a cost is averaged."""
@@ -138,7 +139,6 @@ def plan(
     selection: int = 0,
     basis: str = "topics that are judged",
     calibration_documents: int | None = None,
-    delta: float = 0.0,
 ) -> Plan:
     """Plan a campaign.
 
@@ -162,15 +162,13 @@ def plan(
         Where the costs come from, for the advice.
     calibration_documents
         Mean judgements in a calibration topic; by default all documents.
-    delta
-        Part of alpha for calibration topics that are not judged completely.
 
     Raises
     ------
     InputError
         Fewer than 2 topics, no documents, or a candidate that leaves no other topic.
     """
-    needed = required_topics(alpha, delta)
+    needed = required_topics(alpha)
     if topics < 2 or documents < 1:
         raise InputError(f"a plan needs 2 or more topics with documents, found {topics:,} with {documents:,}")
     if any(not selection <= n < topics for n in candidates):
@@ -192,7 +190,7 @@ def _usual(needed: int, topics: int) -> list[int]:
     return sorted(n for n in steps if needed <= n <= max(topics // 2, needed) and n < topics)
 
 
-def costs_from_topics(measured: TopicLosses, alpha: float, *, scale: float = 1.0, seed: int = 0) -> CostsOf:
+def costs_from_topics(measured: TopicLosses, alpha: float, *, seed: int = 0) -> CostsOf:
     """Estimate costs from topics that are judged: of a replay on a known collection, or of this campaign so far.
 
     For each number n, n topics are drawn with replacement as calibration topics, :data:`DRAWS` times; the cost is the
@@ -205,9 +203,6 @@ def costs_from_topics(measured: TopicLosses, alpha: float, *, scale: float = 1.0
         Losses and costs of the topics.
     alpha
         Largest expected loss.
-    scale
-        Factor for another collection: its number of relevant documents (or of documents) per topic over that of the
-        measured topics.
     """
     if not measured.topics:
         raise InputError("costs: expected at least one topic that is judged, found none")
@@ -215,7 +210,7 @@ def costs_from_topics(measured: TopicLosses, alpha: float, *, scale: float = 1.0
 
     def costs(n: int) -> CostRange:
         drawn = np.random.default_rng([seed, n]).integers(measured.topics, size=(DRAWS, n))
-        found = np.array([means[_first(measured, rows, alpha)] for rows in drawn]) * scale
+        found = np.array([means[_first(measured, rows, alpha)] for rows in drawn])
         low, high = np.quantile(found, (0.05, 0.95))
         return CostRange(float(low), float(found.mean()), float(high))
 
@@ -233,7 +228,44 @@ KNOWN_SHARES = {
 """(alpha, n) -> lowest and highest mean share of the pool judged in each other topic, replayed on the pools (the first
 100 documents of every run) of Cranfield, Vaswani and TREC DL 2019 by ``tests/benchmarks/bench_risk_control.py``."""
 
-KNOWN_BASIS = "replays of the pools of Cranfield, Vaswani and TREC DL 2019"
+COLLECTION_SHARES = (0.01, 0.6)
+"""Share of the collection that each other topic needs, where no topic is judged completely yet: the extremes of replays
+by ``tests/benchmarks/bench_risk_control.py`` on TREC DL 2019 (1% to 2%), Vaswani (5% to 13%) and Cranfield (17% to 37%;
+all for 90% with 10 to 20 calibration topics), and on systematic reviews (40% to 58%; for 80% with 4 to 5)."""
+
+ENOUGH = 5
+"""Completely judged topics from which the costs of the others are estimated; fewer may be unlike them in size."""
+
+
+def estimate_costs(
+    complete: Sequence[Ledger], documents: int, alpha: float, family: str, *, in_pool: bool
+) -> tuple[CostsOf, str]:
+    """Return the costs of topics with so many documents, or with so many in the pool, and where they come from.
+
+    They come from the topics that are judged completely if there are :data:`ENOUGH`, else from replays of other
+    collections.
+
+    Parameters
+    ----------
+    complete
+        Topics that are judged completely.
+    documents
+        Mean number of documents of a topic.
+    alpha
+        Expected loss, 1 - recall.
+    family
+        Name of a family of :data:`collection.stopping.risk_control.RULE_FAMILIES`.
+    in_pool
+        Whether the documents are those of a pool.
+    """
+    if len(complete) >= ENOUGH:
+        costs = costs_from_topics(measure_losses(complete, family), alpha)
+        return costs, f"{count(len(complete), 'topic')} judged completely"
+    if in_pool:
+        costs = costs_from_known_pools(documents, alpha)
+        return costs, "replays of the pools of Cranfield, Vaswani and TREC DL 2019"
+    shares = f"{percent_range(*COLLECTION_SHARES)} of the documents"
+    return costs_from_shares(documents, *COLLECTION_SHARES), f"replays of other collections ({shares})"
 
 
 def costs_from_known_pools(documents: int, alpha: float) -> CostsOf:

@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from collection import Campaign, Judgement
-from collection.campaign import calibration_closure, calibration_record
+from collection.campaign import calibration_record, calibration_topics
 from collection.campaign.calibration_record import RuleStop
 from collection.campaign.recall import describe_ready
 from collection.errors import CampaignError, InputError, UnknownNameError
@@ -143,7 +143,7 @@ def test_the_draw_is_stored_and_counted(review: Campaign) -> None:
     service = review.calibration_topics
     first = service.start(0.2, topics=5)
     assert len(first.topics) == 5
-    assert first.population == set(TOPICS)
+    assert set(first.modes) == set(TOPICS)
     assert calibration_record.read(review.store) == first
     with pytest.raises(CampaignError, match=r"were drawn on \d{4}-\d\d-\d\d; end them first"):
         service.start(0.2, topics=5)
@@ -179,7 +179,7 @@ def test_only_open_topics_whose_documents_the_loop_offers_are_drawn(review: Camp
     review.settings.set_loop(mode="closed", topics=["1", "2"])
     review.settings.set_loop(mode="random", topics=["3"])
     review.settings.set_loop(mode="loop-in-pool", topics=["4"])  # it has no pool
-    assert review.calibration_topics.start(0.2, topics=5).population == set(TOPICS[4:])
+    assert set(review.calibration_topics.start(0.2, topics=5).modes) == set(TOPICS[4:])
     assert "4 topics were closed at the draw, or could not be judged to the end in a loop: the promise" in notes(review)
     review.calibration_topics.stop()
     review.settings.set_loop(by="mtf")
@@ -343,7 +343,7 @@ def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_rai
         def act(*_: object) -> None:
             raise error
 
-        monkeypatch.setattr(calibration_closure.CalibrationClosure, "close_stopped", act)  # the last step
+        monkeypatch.setattr(calibration_topics.CalibrationTopics, "_close_stopped", act)  # the last step
 
     def judge_last(error: Exception) -> None:
         """Judge the last document and choose the next topic in one transaction, as the judging page does."""
@@ -566,14 +566,16 @@ def test_the_next_step_counts_open_calibration_topics_and_names_closed_ones(revi
     assert review.overview.next_step() == ("judge", first)
     review.settings.set_loop(mode="closed", topics=drawn)
     a, b, c, d = drawn
-    reopen = f"Reopen topics {a}, {b}, {c} and {d} (page Loop): 240 documents are left, and calibration topics must be"
+    reopen = (
+        f"Reopen topics {a}, {b}, {c} and {d} (page Recall): 240 documents are left, and calibration topics must be"
+    )
     assert review.overview.next_step() == ("recall", f"{reopen} judged to the end.")
     for topic in drawn:
         review.settings.reopen_topic(topic)
     judge_rest(review, *drawn[1:])
     judge_rest(review, a, but=1)
     review.settings.set_loop(mode="closed", topics=drawn)
-    reopen = f"Reopen topic {a} (page Loop): 1 document is left, and calibration topics must be judged to the end."
+    reopen = f"Reopen topic {a} (page Recall): 1 document is left, and calibration topics must be judged to the end."
     assert review.overview.next_step() == ("recall", reopen)
 
 
@@ -596,6 +598,21 @@ def test_the_next_step_never_promises_that_a_paused_rule_closes_topics(review: C
     assert review.overview.next_step() == ("judge", judging)
     review.settings.set_loop(mode="pool-then-loop", topics=drawn[:1])
     assert review.overview.next_step() == ("judge", f"{judging} The promise is in doubt: see Recall.")
+
+
+@pytest.mark.slow
+def test_the_next_step_is_the_export_when_every_document_is_judged(review: Campaign) -> None:
+    export = ("export", "Every topic is judged to the end or closed: export the qrels.")
+    drawn = finish(review)
+    others = [topic for topic in TOPICS if topic not in drawn]
+    judge_rest(review, *others, but=1)
+    assert review.overview.next_step().sentence.startswith("Judge 9 topics in the loop")
+    judge_rest(review, *others)
+    assert review.overview.next_step() == export
+    review.calibration_topics.stop()
+    assert review.overview.next_step() == export
+    assert review.overview.status()["in_loop"] == 0
+    assert set(review.qrels.topics_with_grades(closed_early=False).finished) == set(TOPICS)
 
 
 @pytest.mark.slow
@@ -649,7 +666,7 @@ def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
     review.pools.add("depth", depth=30)
     review.settings.set_loop(mode="loop-in-pool", by="mtf")
     record = review.calibration_topics.start(0.2, topics=6, family="any", selection=2)
-    assert record.population == set(TOPICS[:12])  # two topics have no pool
+    assert set(record.modes) == set(TOPICS[:12])  # two topics have no pool
     first = "Judge the calibration topics first: 180 documents of 6 topics are left."
     assert review.overview.next_step() == ("judge", first)
     judge_rest(review, *[topic for topic in TOPICS[:12] if topic not in record.topics][:1])
