@@ -97,6 +97,32 @@ def test_no_planner_where_decisive_pairs_are_selected(opened: Opened, review: Ca
 
 
 @pytest.mark.slow
+def test_recall_reopens_calibration_topics_that_were_closed_before_judging(opened: Opened, review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.2, topics=5).topics)
+    review.settings.set_loop(mode="closed", topics=drawn)
+    reader = opened(review, "recall.py", "rea", "reader")
+    assert "reopen-calibration" not in [button.key for button in reader.button]
+    app = opened(review, "recall.py")
+    assert app.button(key="reopen-calibration").label == "Reopen 5 topics"
+    assert "next-step" not in [button.key for button in app.button]  # it would lead to this page
+    app.button(key="reopen-calibration").click().run()
+    assert not app.exception
+    assert set(review.settings.modes().values()) == {"loop"}
+    assert "reopen-calibration" not in [button.key for button in app.button]
+    assert "Judge the calibration topics first: 300 documents of 5 topics are left." in words(app)
+
+
+@pytest.mark.slow
+def test_the_progress_of_random_samples_starts_at_nothing(opened: Opened, review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
+    (bar,) = opened(review, "recall.py").get("progress")
+    assert bar.proto.value == 0
+    judge_rest(review, drawn[0], but=39)  # 21 of 2 * (30 + 12)
+    (bar,) = opened(review, "recall.py").get("progress")
+    assert bar.proto.value == 25
+
+
+@pytest.mark.slow
 def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
     app = opened(review, "recall.py")
     assert "Recall across topics" not in words(app)
