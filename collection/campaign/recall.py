@@ -111,15 +111,13 @@ class RecallEstimates:
         skipped, drawn = self.store.judgements.skipped().get(query_id, (0, 0))
         decision = _unless_skipped(advise(ledger, settings.target, settings.confidence), drawn)
         in_pool = self.settings.modes_when_open()[query_id] in IN_POOL
-        texts = _promise_and_advice(ledger, decision, settings, mode, in_pool)
-        decision, advice = self._ending(query_id, ledger, decision, texts[1])
-        texts = (f"{texts[0]}{self._describe_ending(query_id, advice)}", advice)
-        counts = (ledger.judged, ledger.found, ledger.size, ledger.unreachable)
-        notes, rules = _notes(judgements, scope, settings.level, ledger, skipped), _rules(ledger, settings)
-        cost = _describe_cost(ledger, known)
+        decision, promise, advice = self._describe(query_id, ledger, decision, settings, mode, in_pool)
+        notes = _notes(judgements, scope, settings.level, ledger, skipped)
         return Recall(
-            query_id, mode, *counts, _curve(ledger), _batches(ledger), known, decision, *texts, notes, cost, rules
-        )
+            query_id, mode, ledger.judged, ledger.found, ledger.size, ledger.unreachable, _curve(ledger),
+            _batches(ledger), known, decision, promise, advice, notes, _describe_cost(ledger, known),
+            _rules(ledger, settings),
+        )  # fmt: skip
 
     def table(self) -> pd.DataFrame:
         """Every topic's recall, worst first: topics without a judgement, then by the lower bound.
@@ -143,8 +141,7 @@ class RecallEstimates:
             ledger = self.active_learning.build_ledger(query_id, judgements, judgeable)
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
             decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
-            _, advice = _promise_and_advice(ledger, decision, settings, mode, in_pool)
-            decision, advice = self._ending(query_id, ledger, decision, advice)
+            decision, _, advice = self._describe(query_id, ledger, decision, settings, mode, in_pool)
             known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
             counts = (ledger.judged, ledger.found, ledger.unreachable)
             of = "pool" if in_pool else "collection"
@@ -153,28 +150,23 @@ class RecallEstimates:
         worst = table.assign(started=table["judged"] > 0).sort_values(["started", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
 
-    def _ending(self, query_id: str, ledger: Ledger, decision: StopDecision, advice: str) -> tuple[StopDecision, str]:
-        """Take calibration topics, which are judged to the end, and topics that the rule closed into account."""
+    def _describe(
+        self, query_id: str, ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, in_pool: bool
+    ) -> tuple[StopDecision, str, str]:
+        """Return the decision, the guaranteed recall, and the advice, with what the calibration topics change."""
+        promise, advice = _promise_and_advice(ledger, decision, settings, mode, in_pool)
         if advice == "closed":
-            by_rule = query_id in calibration_record.closed_by_rule(self.store)
-            return decision, CLOSED_BY_RULE if by_rule else advice
+            closed = calibration_record.closed_by_rule(self.store).get(query_id)
+            if closed is None:
+                return decision, promise, advice
+            return decision, f"{promise} It was closed by the stopping rule: {closed.reason}.", CLOSED_BY_RULE
         record = calibration_record.read(self.store)
         if record is None or query_id not in record.topics:
-            return decision, advice
+            return decision, promise, advice
         if record.is_finished(ledger):
-            return decision, JUDGED
-        return StopDecision(False, decision.reason, decision.needed), JUDGE_ON
-
-    def _describe_ending(self, query_id: str, advice: str) -> str:
-        """Write what an advice of :meth:`_ending` adds to the recall of a topic: a further sentence, or nothing."""
-        if advice == JUDGE_ON:
-            return " It is a calibration topic: judge it to the end all the same."
-        if advice == JUDGED:
-            return " It is a calibration topic and judged to the end."
-        if advice == CLOSED_BY_RULE:
-            closed = calibration_record.closed_by_rule(self.store)[query_id]
-            return f" It was closed by the stopping rule: {closed.reason}."
-        return ""
+            return decision, f"{promise} It is a calibration topic and judged to the end.", JUDGED
+        decision = StopDecision(False, decision.reason, decision.needed)
+        return decision, f"{promise} It is a calibration topic: judge it to the end all the same.", JUDGE_ON
 
     def cache_key(self) -> str:
         """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from collection import Campaign
 from tests.collection.campaign import test_calibration_topics
 from tests.collection.campaign.test_calibration_topics import TOPICS, judge_rest
+from tests.helpers import words
 
 Opened = Callable[..., AppTest]
 
@@ -20,11 +21,6 @@ def review(copy_of: Callable[..., Campaign]) -> Iterator[Campaign]:
         copy.store.settings.put("id", "review")
     with Campaign(copy.directory) as campaign:
         yield campaign
-
-
-def words(app: AppTest) -> str:
-    kinds = (app.markdown, app.caption, app.warning, app.info, app.error)
-    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
 
 
 def tables(app: AppTest) -> list[list[str]]:
