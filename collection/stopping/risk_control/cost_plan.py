@@ -151,8 +151,7 @@ def plan(
     alpha
         Largest expected 1 - recall.
     costs
-        Judgements in each other topic: :func:`costs_from_topics`, :func:`costs_from_known_pools`, or
-        :func:`costs_from_shares`.
+        Judgements in each other topic: :func:`costs_from_topics`, or :func:`costs_from_replays`.
     candidates
         Numbers of calibration topics, including the selection; by default from the smallest possible to half of the
         topics.
@@ -185,9 +184,9 @@ def plan(
 
 
 def _usual(needed: int, topics: int) -> list[int]:
-    """The smallest possible number, 1.5, 2, 3 and 5 times as many, and half of the topics."""
-    steps = {round(needed * step) for step in (1, 1.5, 2, 3, 5)} | {topics // 2}
-    return sorted(n for n in steps if needed <= n <= max(topics // 2, needed) and n < topics)
+    """The smallest possible number, round ones (those of :data:`POOL_SHARES` among them), and half of the topics."""
+    numbers = {needed, 5, 10, 20, 30, 50, 100, topics // 2}
+    return sorted(n for n in numbers if needed <= n <= max(topics // 2, needed) and n < topics)
 
 
 def costs_from_topics(measured: TopicLosses, alpha: float, *, seed: int = 0) -> CostsOf:
@@ -217,7 +216,7 @@ def costs_from_topics(measured: TopicLosses, alpha: float, *, seed: int = 0) -> 
     return costs
 
 
-KNOWN_SHARES = {
+POOL_SHARES = {
     (0.05, 20): (0.69, 0.78),
     (0.1, 10): (0.57, 0.67),
     (0.1, 20): (0.35, 0.51),
@@ -229,9 +228,8 @@ KNOWN_SHARES = {
 100 documents of every run) of Cranfield, Vaswani and TREC DL 2019 by ``tests/benchmarks/bench_risk_control.py``."""
 
 COLLECTION_SHARES = (0.01, 0.6)
-"""Share of the collection that each other topic needs, where no topic is judged completely yet: the extremes of replays
-by ``tests/benchmarks/bench_risk_control.py`` on TREC DL 2019 (1% to 2%), Vaswani (5% to 13%) and Cranfield (17% to 37%;
-all for 90% with 10 to 20 calibration topics), and on systematic reviews (40% to 58%; for 80% with 4 to 5)."""
+"""Lowest and highest share of the collection judged in each other topic over the same (alpha, n), replayed on the three
+collections and on systematic reviews (for 80% with 5)."""
 
 ENOUGH = 5
 """Completely judged topics from which the costs of the others are estimated; fewer may be unlike them in size."""
@@ -261,24 +259,24 @@ def estimate_costs(
     if len(complete) >= ENOUGH:
         costs = costs_from_topics(measure_losses(complete, family), alpha)
         return costs, f"{count(len(complete), 'topic')} judged completely"
+    costs = costs_from_replays(documents, alpha, in_pool=in_pool)
     if in_pool:
-        costs = costs_from_known_pools(documents, alpha)
         return costs, "replays of the pools of Cranfield, Vaswani and TREC DL 2019"
-    shares = f"{percent_range(*COLLECTION_SHARES)} of the documents"
-    return costs_from_shares(documents, *COLLECTION_SHARES), f"replays of other collections ({shares})"
+    return costs, f"replays of other collections ({percent_range(*COLLECTION_SHARES)} of the documents)"
 
 
-def costs_from_known_pools(documents: int, alpha: float) -> CostsOf:
-    """Take the range of costs over the pools of three known collections, for a campaign before its first judgement.
+def costs_from_replays(documents: int, alpha: float, *, in_pool: bool = True) -> CostsOf:
+    """Take the range of costs over known collections, for a campaign before its first judgement.
 
-    For an alpha and a number of calibration topics in between, the next stricter ones of :data:`KNOWN_SHARES` count; if
-    there is none, all documents.
+    For an alpha and a number of calibration topics in between, the next stricter ones of :data:`POOL_SHARES` count; if
+    there is none, all documents. Without a pool, they are as uncertain as :data:`COLLECTION_SHARES`.
     """
 
     def costs(n: int) -> CostRange:
-        rows = [(known, topics) for known, topics in KNOWN_SHARES if known <= alpha + ROUNDING and topics <= n]
-        low, high = KNOWN_SHARES[max(rows)] if rows else (1.0, 1.0)
-        return CostRange(low * documents, (low + high) / 2 * documents, high * documents)
+        rows = [(known, topics) for known, topics in POOL_SHARES if known <= alpha + ROUNDING and topics <= n]
+        shares = (1.0, 1.0) if not rows else POOL_SHARES[max(rows)] if in_pool else COLLECTION_SHARES
+        low, high = (share * documents for share in shares)
+        return CostRange(low, (low * high) ** 0.5, high)
 
     return costs
 
@@ -288,11 +286,3 @@ def _first(measured: TopicLosses, rows: np.ndarray, alpha: float) -> int:
     bounds = (measured.losses[rows].sum(axis=0) + 1) / (len(rows) + 1)
     enough = np.flatnonzero(bounds <= alpha - measured.delta + ROUNDING)
     return int(enough[0]) if len(enough) else -1
-
-
-def costs_from_shares(documents: int, low: float, high: float) -> CostsOf:
-    """Assume that each other topic takes from `low` to `high` of its documents, whatever the calibration topics."""
-    if not 0 < low <= high <= 1:
-        raise InputError(f"costs: expected two shares from 0 to 1, the lower one first, found {low:g} and {high:g}")
-    found = CostRange(low * documents, (low * high) ** 0.5 * documents, high * documents)
-    return lambda n: found
