@@ -6,7 +6,7 @@ Not to be confused with the annotators' calibration set (:mod:`collection.campai
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -247,6 +247,10 @@ class CalibrationTopics:
     def _calibrated(self, record: CalibrationRecord, **changes: object) -> CalibrationRecord:
         changes |= {"logged": self.store.judgements.versions()[1], "calibrated_under": self.progress.conditions()}
         return replace(record, calibrated_at=clock.now(), **changes)  # type: ignore[arg-type]
+
+    def pending(self) -> Collection[str]:
+        """Return the calibration topics that are to be judged to the end now, or nothing."""
+        return records.pending_topics(self.store)
 
     def put_first(self, query_ids: Sequence[str]) -> list[str]:
         """Return the topics with those first that are to be judged to the end now; calibrate if none of them is left.

@@ -400,6 +400,20 @@ test("topics to the end", () => {
   assert.equal(ada.log.length, 47);
 });
 
+test("calibration topics come next, before the server has named one", () => {
+  const desk = new GradeDesk(1, 2, 2);
+  desk.calibrates = ["t1", "t3"];
+  const ada = new Annotator(desk);
+  ada.grade(1);
+  ada.tab.dispatch({ type: "next-topic" });
+  ada.sync();
+  assert.equal(ada.shown, "d300");
+  give(ada, 0, 1);
+  ada.tab.dispatch({ type: "next-topic" });
+  ada.sync();
+  assert.equal(ada.shown, "d200");
+});
+
 test("documents that others hold are asked for again", () => {
   const ada = open({ asked: "t2" });
   ada.desk.held = ada.desk.pool.t1 ?? [];

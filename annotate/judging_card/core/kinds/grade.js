@@ -93,7 +93,8 @@ export function isDone(state, topic) {
 }
 
 /**
- * The topic that the server says has work; else the next with something left, after the open one and then from the start.
+ * The topic that the server says has work; else the next with something left, one that comes first if there is any, after
+ * the open one and then from the start.
  *
  * @param {State<Scope>} state @returns {Topic | null}
  */
@@ -103,7 +104,8 @@ export function nextUnfinished(state) {
   if (known) return known;
   const all = topics ?? [];
   const at = all.findIndex(({ query_id }) => query_id === topic);
-  return [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].find((each) => !isDone(state, each)) ?? null;
+  const left = [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].filter((each) => !isDone(state, each));
+  return left.find(({ first }) => first) ?? left[0] ?? null;
 }
 
 // ------------------------------------------------------------------------------------------------ topics
