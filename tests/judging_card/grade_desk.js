@@ -122,7 +122,7 @@ export class GradeDesk {
         .map((id) => ({ ...doc(id), ...(this.settled.includes(id) && { calibration: true }) })),
       closed: holding.filter((/** @type {string} */ id) => this.isJudged(queryId, id)),
       first: this.first,
-      next: isIdle ? this.nextTopic(queryId, tried) : null,
+      ...(isIdle && { next: this.nextTopic(queryId, tried) }),
       budget: isIdle ? this.budget : "",
       progress: {
         topic: this.progress(queryId),
