@@ -9,7 +9,7 @@ from annotate.charts.recall import draw_recall, intervals_chart
 from annotate.elements import display, recall_promise, recall_table, widgets
 from annotate.elements.columns import text
 from annotate.elements.service_cache import cached
-from collection.campaign.recall import describe_ready, name_scope
+from collection.campaign.recall_advice import describe_ready, name_scope
 from collection.phrases import percent_down, percent_up
 
 campaign = session.current().campaign

@@ -133,7 +133,7 @@ class Campaign:
         self.adjudication = Adjudication(store, corpus, judging)
         self.evaluation = Evaluator(store, grades, corpus, features, tasks, qrels)
         self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)
-        self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning)
+        self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning, calibrated)
         self.search = DocumentSearch(store, settings, judging.demand)
         self.explanations = Explanations(store, directory, settings, corpus, log, learning)
         self.near_duplicates = NearDuplicates(store, settings)

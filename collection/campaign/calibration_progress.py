@@ -71,6 +71,20 @@ class CalibrationProgress:
             for q in query_ids
         ]
 
+    def may_close(self, record: CalibrationRecord) -> bool:
+        """Whether the rule is calibrated, not contradicted, and nothing that it depends on has changed since."""
+        return (
+            not record.pending and not states.is_contradicted(record) and record.calibrated_under == self.conditions()
+        )
+
+    def awaiting(self) -> set[str]:
+        """Return the open topics that the calibrated rule is to close."""
+        record, closed, modes = records.read(self.store), records.closed_by_rule(self.store), self.settings.modes()
+        rule = None if record is None else record.calibration
+        if record is None or rule is None or not rule.promises or not self.may_close(record):
+            return set()
+        return {q for q, mode in record.modes.items() if record.concerns(q) and modes[q] == mode and q not in closed}
+
     def find_unfinished(self, record: CalibrationRecord) -> str | None:
         """Find a calibration topic that is not judged to the end; cached until something changes in that topic."""
         modes = self.settings.modes_when_open()

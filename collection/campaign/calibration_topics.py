@@ -303,7 +303,7 @@ class CalibrationTopics:
             ended = bool(stop.reason) and self._close(record, query_id, stop)
             self._calibrate_if_due(record)
             return ended
-        return self._may_close(record) and self._close(record, query_id, stop)
+        return self.progress.may_close(record) and self._close(record, query_id, stop)
 
     def _calibrate_if_due(self, record: CalibrationRecord) -> bool:
         """Calibrate if every calibration topic is judged to the end; whether it was."""
@@ -311,14 +311,6 @@ class CalibrationTopics:
             return False
         self.calibrate()
         return True
-
-    def _may_close(self, record: CalibrationRecord) -> bool:
-        """Whether the rule is calibrated, not contradicted, and nothing that it depends on has changed since."""
-        return (
-            not record.pending
-            and not states.is_contradicted(record)
-            and record.calibrated_under == self.progress.conditions()
-        )
 
     def _close(self, record: CalibrationRecord, query_id: str, stop: RuleStop) -> bool:
         """Close a topic unless a manager has decided otherwise since the draw; whether it was closed."""
@@ -336,7 +328,7 @@ class CalibrationTopics:
 
         Topics that an earlier calibration closed, and that this rule would not have stopped, are reopened.
         """
-        if not self._may_close(record):
+        if not self.progress.may_close(record):
             return
         modes, closed = self.settings.modes(), records.closed_by_rule(self.store)
         by_rule = {q for q in closed if modes.get(q) == "closed"}

@@ -18,8 +18,9 @@ import pytest
 from collection import Campaign, Judgement
 from collection.campaign import calibration_record, calibration_topics
 from collection.campaign.calibration_record import RuleStop
-from collection.campaign.recall import describe_ready
+from collection.campaign.recall_advice import describe_ready
 from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.phrases import count
 from collection.stopping import Ledger
 from collection.stopping.risk_control import TRANSFER_WARNING, is_complete
 
@@ -278,12 +279,27 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
     assert set(advice[done]) == {"closed by the stopping rule"}
     promise = review.recall.of_topic(done[0]).promise
     assert promise.endswith(f"It was closed by the stopping rule: {closed[0].reason}.")
-
+    ready = describe_ready(review.recall.table(), review.settings.loop())
+    assert ready.endswith(f" The stopping rule has closed {count(len(done), 'other topic')}.")
     review.settings.reopen_topic(done[0])
     assert len(review.judging.next_pairs("ann", done[0], 2).documents) == 2
     review.calibration_topics.calibrate()
     assert [topic.reopened for topic in review.calibration_topics.state().closed] == [True] + [False] * (len(done) - 1)
     assert review.settings.mode(done[0]) == "loop"
+
+
+@pytest.mark.slow
+def test_topics_that_the_rule_is_to_close_get_no_other_advice(review: Campaign) -> None:
+    drawn = finish(review)
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    judge(review, other, DOCUMENTS[:2], leased=False)
+    one = review.recall.of_topic(other)
+    assert one.advice == "judge until the rule closes it"
+    assert one.promise == "90% recall is not guaranteed for this topic by itself; the stopping rule closes it."
+    review.settings.set_loop(level=2)  # which pauses the rule
+    assert review.recall.table().set_index("query_id")["advice"][other] == "switch random draws on"
+    review.settings.set_loop(level=1)
+    assert review.recall.table().set_index("query_id")["advice"][other] == one.advice
 
 
 @pytest.mark.slow

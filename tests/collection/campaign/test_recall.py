@@ -16,18 +16,15 @@ from streamlit.testing.v1 import AppTest
 from annotate.charts import recall as charts
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
-from collection.campaign.recall import (
+from collection.campaign.recall import TABLE, _batches, _curve, _estimate, _rules
+from collection.campaign.recall_advice import (
     CALIBRATION_TOPIC,
+    CLOSED_BY_RULE,
     JUDGE_ON,
     JUDGED,
-    TABLE,
-    _batches,
-    _curve,
-    _describe_cost,
-    _estimate,
-    _promise_and_advice,
-    _rules,
+    describe_cost,
     describe_ready,
+    promise_and_advice,
 )
 from collection.campaign.settings import Settings
 from collection.errors import InputError, UnknownNameError
@@ -41,7 +38,7 @@ LOOP = LoopSettings(mode="loop")
 def promised(ledger: Ledger, mode: str = "loop", settings: LoopSettings = LOOP) -> str:
     """The promise in words."""
     decision = betting(ledger, target=settings.target, confidence=settings.confidence)
-    return _promise_and_advice(ledger, decision, settings, mode, mode in IN_POOL)[0]
+    return promise_and_advice(ledger, decision, settings, mode, mode in IN_POOL)[0]
 
 
 def drawing(relevant: list[int], drawn: list[int], size: int) -> Ledger:
@@ -139,7 +136,7 @@ def test_the_batches_leave_draws_out() -> None:
 
 
 def cost(ledger: Ledger) -> str:
-    return _describe_cost(ledger, _estimate(ledger, 0.95))
+    return describe_cost(ledger, _estimate(ledger, 0.95))
 
 
 def test_the_cost_of_more_recall_by_hand() -> None:
@@ -440,7 +437,7 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
 )
 def test_the_page_leads_with_how_many_topics_may_stop(stop: list[int], scopes: str, target: float, said: str) -> None:
     table = pd.DataFrame(
-        {"stop": [n in stop for n in (0, 1)], "of": [{"p": "pool", "c": "collection"}[s] for s in scopes]}
+        {"stop": [n in stop for n in (0, 1)], "of": [{"p": "pool", "c": "collection"}[s] for s in scopes], "advice": ""}
     )
     assert describe_ready(table, LoopSettings("loop", target=target)).startswith(said)
 
@@ -453,9 +450,9 @@ def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -
     goal, span, low = chart["layer"]
     assert span["encoding"]["x"]["sort"] == low["encoding"]["x"]["sort"] == ["c", "a"]
     assert low["encoding"]["shape"]["scale"]["domain"] == [charts.READY, charts.NOT_YET]
-    ours = rows.assign(recall_low=0.2, recall_high=1.0, advice=["", JUDGE_ON, JUDGED])
+    ours = rows.assign(recall_low=0.2, recall_high=1.0, advice=[CLOSED_BY_RULE, JUDGE_ON, JUDGED])
     drawn = charts.intervals_chart(ours, 0.9)
-    assert drawn.layer[1].data["status"].tolist() == [charts.NOT_YET, CALIBRATION_TOPIC, CALIBRATION_TOPIC]
+    assert drawn.layer[1].data["status"].tolist() == [CLOSED_BY_RULE, CALIBRATION_TOPIC, CALIBRATION_TOPIC]
     assert goal["encoding"]["y"]["field"] == "target"
 
 
