@@ -25,10 +25,10 @@ def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
     """
     known = rows.dropna(subset="recall_low")
     status = known["stop"].map({True: READY, False: NOT_YET})
-    for ours in _ACROSS:  # shown only where a rule is calibrated across topics
-        status = status.mask(known["advice"].str.startswith(ours), ours)
+    for advice in _ACROSS:
+        status = status.mask(known["advice"].str.startswith(advice), advice)
     known = known.assign(status=status)
-    marks = _ADVICE | {ours: mark for ours, mark in _ACROSS.items() if (status == ours).any()}
+    marks = {name: mark for name, mark in (_ADVICE | _ACROSS).items() if (status == name).any()}
     axis = alt.Axis(labelAngle=-45, labelOverlap=True, labelLimit=90)
     x = alt.X("query_id:N", sort=known["query_id"].tolist(), title="Topic", axis=axis)
     share = alt.Axis(format="%", tickCount=5)
@@ -50,7 +50,8 @@ def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
     low = base.mark_point(filled=True, size=70, opacity=1).encode(y=y, shape=shape)
     line = alt.Chart(pd.DataFrame({"target": [target]})).mark_rule(strokeDash=[5, 4], color=GREY)
     goal = line.encode(y="target:Q", tooltip=[alt.Tooltip("target:Q", title="Target recall", format=".1%")])
-    return alt.LayerChart(layer=[goal, span, low], height=260)
+    lines = max(len(marks) - 2, 0)  # of the legend, on a phone
+    return alt.LayerChart(layer=[goal, span, low], height=260 + 30 * lines)
 
 
 def gain_chart(curve: pd.DataFrame, known: Estimate) -> alt.LayerChart:
