@@ -6,6 +6,7 @@ import asyncio
 import functools
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -21,6 +22,7 @@ from hypothesis import settings
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
 
 from annotate.judging.document_payload import PREFIX
 from collection.campaign import Campaign
@@ -114,6 +116,14 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
     """
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()  # noqa: TID251
+
+
+def words(app: AppTest) -> str:
+    """All that a page says, without escapes; the page must not have failed."""
+    assert not app.exception
+    kinds = (app.title, app.subheader, app.markdown, app.caption, app.info, app.warning, app.error)
+    said = "\n".join(element.value for kind in kinds for element in kind)
+    return re.sub(r"\\(.)", r"\1", said).replace("\u200b", "")
 
 
 def cases(usual: int, thorough: int) -> int:

@@ -6,13 +6,15 @@ import streamlit as st
 
 from annotate.charts.marks import BLUE, GREY, LEGEND, ORANGE, POINTS, colours, shapes, tooltips
 from annotate.elements import display
-from collection.campaign.recall import CALIBRATION_TOPIC, Recall
+from collection.campaign.recall import Recall
+from collection.campaign.recall_advice import CALIBRATION_TOPIC, CLOSED_BY_RULE
 from collection.stopping import Estimate
 
 RELEVANT, NOT_RELEVANT = "random draw, relevant", "random draw, not relevant"
 _DRAWS = {RELEVANT: ("diamond", ORANGE), NOT_RELEVANT: ("circle", GREY)}
 READY, NOT_YET = "ready to stop", "not ready to stop"
 _ADVICE = {READY: ("circle", BLUE), NOT_YET: ("triangle-up", GREY)}
+_ACROSS = {CALIBRATION_TOPIC: ("diamond", ORANGE), CLOSED_BY_RULE: ("square", BLUE)}
 
 
 def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
@@ -22,10 +24,11 @@ def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
     estimate are left out.
     """
     known = rows.dropna(subset="recall_low")
-    calibrates = known["advice"].str.startswith(CALIBRATION_TOPIC)
-    status = known["stop"].map({True: READY, False: NOT_YET}).mask(calibrates, CALIBRATION_TOPIC)
+    status = known["stop"].map({True: READY, False: NOT_YET})
+    for advice in _ACROSS:
+        status = status.mask(known["advice"].str.startswith(advice), advice)
     known = known.assign(status=status)
-    marks = _ADVICE | ({CALIBRATION_TOPIC: ("diamond", ORANGE)} if calibrates.any() else {})
+    marks = {name: mark for name, mark in (_ADVICE | _ACROSS).items() if (status == name).any()}
     axis = alt.Axis(labelAngle=-45, labelOverlap=True, labelLimit=90)
     x = alt.X("query_id:N", sort=known["query_id"].tolist(), title="Topic", axis=axis)
     share = alt.Axis(format="%", tickCount=5)
@@ -47,7 +50,8 @@ def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
     low = base.mark_point(filled=True, size=70, opacity=1).encode(y=y, shape=shape)
     line = alt.Chart(pd.DataFrame({"target": [target]})).mark_rule(strokeDash=[5, 4], color=GREY)
     goal = line.encode(y="target:Q", tooltip=[alt.Tooltip("target:Q", title="Target recall", format=".1%")])
-    return alt.LayerChart(layer=[goal, span, low], height=260)
+    lines = max(len(marks) - 2, 0)  # of the legend, on a phone
+    return alt.LayerChart(layer=[goal, span, low], height=260 + 30 * lines)
 
 
 def gain_chart(curve: pd.DataFrame, known: Estimate) -> alt.LayerChart:

@@ -64,8 +64,8 @@ def draw() -> None:
     needed = required_topics(alpha) + selection
     with right:
         best = usual.best.calibration_topics if usual.best else needed
-        # The number follows a changed target.
-        topics = st.number_input("Number of calibration topics", needed, None, best, key=f"topics-{alpha}-{selection}")
+        label, key = "Number of calibration topics", f"topics-{alpha}-{selection}"  # it follows a changed target
+        topics = st.number_input(label, needed, None, best, key=key, help="Proposed: the one that costs least in all.")
     able = sorted(n for n in {topics, *(row.calibration_topics for row in usual.rows)} if n < usual.topics)
     plan = cached(service.plan, key, entries=8)(alpha, family=family, selection=selection, candidates=able)
     if able:

@@ -9,6 +9,7 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from annotate.elements.service_cache import cached
 from collection.campaign.calibration_state import CalibrationState
+from collection.phrases import count, plural
 
 ICONS = {"calibrating": "hourglass_top", "calibrated": "check_circle", "impossible": "block", "none": "lock"}
 
@@ -26,8 +27,8 @@ def draw() -> bool:
         icon = "warning" if state.in_doubt else ICONS[state.phase]
         st.markdown(f"#### :material/{icon}: Recall across topics: {state.stage}\n\n{widgets.plain(state.sentence)}")
         if state.phase == "calibrating":
-            size = sum(topic.size for topic in state.topics)
-            st.progress((size - state.left) / size if size else 1.0)
+            judged = sum(topic.judged for topic in state.topics)
+            st.progress(judged / (judged + state.left) if state.left else 1.0)
         if state.phase != "none":
             st.caption(widgets.plain(state.cost))
         if state.notes:
@@ -44,7 +45,7 @@ def _draw_topics(state: CalibrationState) -> None:
         name = "Topics that check the rule" if state.source else "Calibration topics"
         with st.expander(f"{name} ({len(state.topics):,})"):
             display.table(
-                pd.DataFrame(state.topics),
+                pd.DataFrame(state.topics).assign(finished=[topic.finished for topic in state.topics]),
                 {
                     "query_id": text("Topic", 60),
                     "judged": number("Judged", width=70),
@@ -72,11 +73,17 @@ def _draw_topics(state: CalibrationState) -> None:
 
 def _draw_actions(state: CalibrationState) -> None:
     """Draw the buttons of a manager."""
-    service = session.current().campaign.calibration_topics
+    campaign = session.current().campaign
+    if closed := state.closed_early:
+        label, help = f"Reopen {count(len(closed), 'topic')}", "Calibration topics have to be judged to the end."
+        if st.button(label, key="reopen-calibration", type="primary", help=help):
+            with widgets.saving(plural(len(closed), "Topic reopened.", "Topics reopened.")):
+                for query_id in closed:
+                    campaign.settings.reopen_topic(query_id)
     if state.left:
         return
     label = "Calibrate now" if state.ready else "Check again" if state.source else "Calibrate again"
     help = "Use the present judgements of these topics."
     if st.button(label, key="calibrate", type="primary" if state.ready else "secondary", help=help):
         with widgets.saving("Calibrated."):
-            service.calibrate()
+            campaign.calibration_topics.calibrate()

@@ -175,7 +175,7 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.Topics
     """The annotator's topics with texts and progress, the last one judged, and one with work left."""
     mine, last = set(campaign.progress.topics_for(annotator)), campaign.history.last_topic(annotator)
     standings = campaign.progress.of_topics(annotator, last)
-    without_text = campaign.corpus.without_text()
+    without_text, first = campaign.corpus.without_text(), campaign.calibration_topics.pending()
     topics: list[wire.TopicPayload] = []
     for query_id, title, description, narrative in campaign.corpus.topics().itertuples(index=False):
         if query_id in mine:
@@ -191,6 +191,8 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.Topics
                     "without_text": without_text.get(query_id, 0),
                 }
             )
+            if query_id in first:
+                topics[-1]["first"] = True
     work = campaign.judging.topic_with_work(annotator, wait=False) if topics else None
     return {"topics": topics, "last": last, "work": work}
 

@@ -66,6 +66,7 @@ class TopicPayload(Topic):
     pool: int | None  # Documents to judge; null in a loop over the whole collection or with a budget.
     judged: int
     without_text: int  # Pooled documents that are held back until their text is imported.
+    first: NotRequired[bool]  # Judged before the others: a calibration topic before the calibration.
 
 
 class TopicWords(Topic):

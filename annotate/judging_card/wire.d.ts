@@ -704,6 +704,8 @@ export interface TopicPayload {
   judged: number;
   /** Pooled documents that are held back until their text is imported. */
   without_text: number;
+  /** Judged before the others: a calibration topic before the calibration. */
+  first?: boolean;
 }
 
 /** A topic with the annotator's judgements. */

@@ -9,7 +9,7 @@ from annotate.charts.recall import draw_recall, intervals_chart
 from annotate.elements import display, recall_promise, recall_table, widgets
 from annotate.elements.columns import text
 from annotate.elements.service_cache import cached
-from collection.campaign.recall import describe_ready, name_scope
+from collection.campaign.recall_advice import describe_ready, name_scope
 from collection.phrases import percent_down, percent_up
 
 campaign = session.current().campaign
@@ -20,7 +20,11 @@ goal, confidence = percent_down(settings.target), percent_down(settings.confiden
 st.title("Recall")
 across = recall_promise.draw()
 if not counts["judgements"]:
-    widgets.stop_with_next_step("This campaign has no judgements yet; recall is estimated from them.")
+    missing = "This campaign has no judgements yet; recall is estimated from them."
+    if campaign.overview.next_step().page == "recall":  # that is above
+        st.info(missing)
+        st.stop()
+    widgets.stop_with_next_step(missing)
 key = campaign.recall.cache_key()
 table = cached(campaign.recall.table, key, "Estimating", 4)()
 started = table["judged"] > 0

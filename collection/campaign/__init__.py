@@ -12,7 +12,6 @@ from collection.campaign.adjudication import Adjudication
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.assignments import Assignments
 from collection.campaign.calibration import Calibration
-from collection.campaign.calibration_closure import CalibrationClosure
 from collection.campaign.calibration_progress import CalibrationProgress
 from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.click_logs import ClickLogs
@@ -114,7 +113,7 @@ class Campaign:
         self.server_state = ServerState(store, directory)
         self.loop_scope = scope = LoopScope(store, settings, corpus)
         self.budget = budget = JudgingBudget(store, settings, scope)
-        self.progress = progress = Progress(store, settings, budget)
+        self.progress = progress = Progress(store, settings, scope, budget)
         self.assignments = assignments = Assignments(store, self.id, settings, corpus, log, accounts, progress)
         self.calibration = calibration = Calibration(store, settings, corpus, log, accounts, assignments)
         self.features = features = Features(store, directory)
@@ -123,9 +122,7 @@ class Campaign:
             store, directory, self.id, settings, corpus, features, scope, order
         )
         calibrated = CalibrationProgress(store, settings, scope, learning)
-        self.calibration_topics = topics = CalibrationTopics(
-            store, self.id, settings, learning, calibrated, CalibrationClosure(store, settings, calibrated)
-        )
+        self.calibration_topics = topics = CalibrationTopics(store, self.id, settings, learning, calibrated)
         self.judging = judging = Judging(
             store, self.id, grades, settings, progress, calibration, scope, budget, learning,
             JudgingDemand(store, self.id, settings), topics,
@@ -136,7 +133,7 @@ class Campaign:
         self.adjudication = Adjudication(store, corpus, judging)
         self.evaluation = Evaluator(store, grades, corpus, features, tasks, qrels)
         self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)
-        self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning)
+        self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning, calibrated)
         self.search = DocumentSearch(store, settings, judging.demand)
         self.explanations = Explanations(store, directory, settings, corpus, log, learning)
         self.near_duplicates = NearDuplicates(store, settings)

@@ -14,15 +14,14 @@ from collection.campaign import calibration_record as records
 from collection.campaign import calibration_state as states
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.calibration_record import CalibrationRecord
-from collection.campaign.calibration_state import CalibrationFacts, CalibrationState
+from collection.campaign.calibration_state import CalibrationFacts, CalibrationState, TopicProgress
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LOOPING
 from collection.campaign.settings import Settings
+from collection.phrases import count, plural
 from collection.stopping import Ledger
 from collection.stopping.risk_control import is_complete
 from collection.store import Store
-
-NO_TOPICS = "No calibration topics are drawn."
 
 
 @dataclass(eq=False)
@@ -71,6 +70,20 @@ class CalibrationProgress:
             self.active_learning.build_ledger(q, self.store.judgements.current_judgements(q), judgeable)
             for q in query_ids
         ]
+
+    def may_close(self, record: CalibrationRecord) -> bool:
+        """Whether the rule is calibrated, not contradicted, and nothing that it depends on has changed since."""
+        return (
+            not record.pending and not states.is_contradicted(record) and record.calibrated_under == self.conditions()
+        )
+
+    def awaiting(self) -> set[str]:
+        """Return the open topics that the calibrated rule is to close."""
+        record, closed, modes = records.read(self.store), records.closed_by_rule(self.store), self.settings.modes()
+        rule = None if record is None else record.calibration
+        if record is None or rule is None or not rule.promises or not self.may_close(record):
+            return set()
+        return {q for q, mode in record.modes.items() if record.concerns(q) and modes[q] == mode and q not in closed}
 
     def find_unfinished(self, record: CalibrationRecord) -> str | None:
         """Find a calibration topic that is not judged to the end; cached until something changes in that topic."""
@@ -126,10 +139,10 @@ class CalibrationProgress:
     def _describe(self) -> CalibrationState:
         record, closed = records.read(self.store), records.closed_by_rule(self.store)
         if record is None and not closed:
-            return CalibrationState("none", NO_TOPICS)
+            return CalibrationState()
         topics = self.topics()
         if record is None:
-            return CalibrationState("none", NO_TOPICS, closed=states.list_closed(topics, closed))
+            return CalibrationState(closed=states.list_closed(topics, closed))
         judgeable, in_pool = np.flatnonzero(self.loop_scope.judgeable()), topics["in_pool"].to_dict()
         left = {q: len(self._unjudged(q, in_pool[q], judgeable)) for q in record.topics}
         blind = []
@@ -139,16 +152,34 @@ class CalibrationProgress:
                 whole, start = record.cut(ledger)
                 blind += [query_id] if not is_complete(whole) and whole.out_of_reach[start:].any() else []
         loop = self.settings.loop()
+        rows = topics.loc[list(record.topics), ["title", "judged", "size", "mode"]].itertuples()
         facts = CalibrationFacts(
             topics,
-            left,
+            [
+                TopicProgress(str(q), title, min(judged, size), size, left[str(q)], mode == "closed")
+                for q, title, judged, size, mode in rows
+            ],
             blind,
             closed,
             {q: number for q, (number, _) in self.store.judgements.skipped().items()},
             self._pace(),
             self.conditions(),
             bool(loop.budget or loop.topic_budget),
-            not record.pending
-            and not record.topics.keys().isdisjoint(self.store.judgements.topics_since(record.logged)),
+            not record.pending and not set(record.topics).isdisjoint(self.store.judgements.topics_since(record.logged)),
         )
         return states.describe(record, facts)
+
+
+def why_so_few(topics: pd.DataFrame, found: int, needed: int) -> str:
+    """Write why fewer topics than needed can be drawn; `topics` have the columns :data:`TOPICS`."""
+    looping = int(topics["mode"].isin(LOOPING).sum())
+    text = (
+        f"expected at least {count(needed, 'open topic')} in a loop, so that others are left to promise something for; "
+        f"found {found:,}"
+    )
+    if not (without := looping - found):
+        return f"{text}; choose a judging mode with a loop, or a lower recall"
+    return (
+        f"{text}, because {count(without, 'topic')} {plural(without, 'has', 'have')} no documents, or documents that "
+        "the loop never offers (a pooling strategy offers those of the runs alone)"
+    )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collection.active_learning.features import usual_blocks
+from collection.campaign.features import vector_options
 from collection.campaign.loop_settings import LoopSettings
 from collection.stopping import Ledger
 from collection.stopping.risk_control import (
@@ -72,8 +72,8 @@ class CalibrationRecord:
     """Share of the documents of a calibration topic that is judged in the order of the loop; 1: all."""
     sample: float
     """Share of the rest that is drawn at random, behind the depth."""
-    topics: dict[str, str]
-    """Calibration topics in random order -> their judging modes. With a source, they only check its rule."""
+    topics: tuple[str, ...]
+    """Calibration topics in random order. With a source, they only check its rule."""
     modes: dict[str, str]
     """The topics from which they were drawn -> their judging modes."""
     topics_then: int
@@ -90,11 +90,6 @@ class CalibrationRecord:
     """Fields of the :class:`Calibration`, None where not finite."""
     check: tuple[float, ...] | None = None
     """Losses of the topics that check the rule of a source; None until they are judged."""
-
-    @property
-    def population(self) -> frozenset[str]:
-        """The topics from which the calibration topics were drawn."""
-        return frozenset(self.modes)
 
     @property
     def calibration(self) -> Calibration | None:
@@ -195,14 +190,13 @@ class CalibrationRecord:
 def conditions(store: Store, loop: LoopSettings) -> dict[str, Any]:
     """Return what order and relevance of the documents depend on: settings of the loop, pool, documents, runs, vectors.
 
-    Vectors that are not built yet count as the usual ones; None where no model reads them.
+    The vectors are None where no model reads them.
     """
     (_, pool_round, _, documents), _ = store.judgements.versions()
     runs = hashlib.blake2b(store.corpus.runs_signature().encode(), digest_size=8).hexdigest()
     settings = {name: value for name, value in asdict(loop).items() if name in ORDERING}
-    made = store.settings.get("vectors", {})
-    blocks = sorted(made.get("blocks", usual_blocks(store.corpus.document_rows())))
-    vectors = [blocks, made.get("bigrams", False)] if loop.by_model else None
+    blocks, bigrams = vector_options(store)
+    vectors = [sorted(blocks), bigrams] if loop.by_model else None
     return {"loop": settings, "pool": pool_round, "documents": documents, "runs": runs, "vectors": vectors}
 
 
@@ -211,8 +205,8 @@ def read(store: Store) -> CalibrationRecord | None:
     kept = store.settings.get(KEY, {}).get("record")
     if kept is None:
         return None
-    check = None if kept["check"] is None else tuple(kept["check"])
-    return CalibrationRecord(**{**kept, "families": tuple(kept["families"]), "check": check})
+    lists = {name: tuple(kept[name]) for name in ("families", "topics", "check") if kept[name] is not None}
+    return CalibrationRecord(**{**kept, **lists})
 
 
 def write(store: Store, record: CalibrationRecord | None) -> None:

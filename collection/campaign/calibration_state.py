@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from collection.campaign.calibration_record import ORDERING, CalibrationRecord, ClosedByRule
-from collection.campaign.loop_settings import DECISIVE, LOOPING
+from collection.campaign.loop_settings import DECISIVE
 from collection.phrases import count, duration, join, join_first, percent, percent_down, plural
 from collection.stopping.risk_control import TRANSFER_WARNING, TransferCheck, check_transfer
 
@@ -23,6 +23,16 @@ TOPICS = ("title", "mode", "when_open", "in_pool", "judged", "size", "cannot_jud
 """Columns of the topics, by query_id: `size` are the documents in scope that can be judged, `when_open` the mode that a
 closed topic had, `without_text` the unjudged pooled documents without a text."""
 
+CHANGES = {
+    "pool": "Pairs were added to the pool since the draw: calibration topics may be incomplete.",
+    "documents": "Documents were added or changed since the draw: calibration topics may be incomplete, and topics "
+    "were judged among different documents.",
+    "runs": "Runs were added or changed since the draw: the topics are no longer ordered alike.",
+    "vectors": "The document vectors changed since the draw (words, characters, bigrams or embeddings): the topics are "
+    "no longer ordered alike.",
+}
+"""Conditions of the draw, beside the settings of the loop -> what their change means."""
+
 
 @dataclass(frozen=True)
 class TopicProgress:
@@ -33,8 +43,19 @@ class TopicProgress:
     judged: int
     size: int
     """Documents in scope that can be judged."""
-    finished: bool
-    """Judged completely, or to the end of its random sample."""
+    left: int
+    """Documents to be judged, of all or to the end of the random sample."""
+    closed: bool
+
+    @property
+    def finished(self) -> bool:
+        """Whether it is judged completely, or to the end of its random sample."""
+        return not self.left
+
+    @property
+    def closed_early(self) -> bool:
+        """Whether it was closed before it was judged to the end."""
+        return self.closed and not self.finished
 
 
 @dataclass(frozen=True)
@@ -62,10 +83,8 @@ class ClosedTopic:
 class CalibrationState:
     """The state of a campaign's calibration topics."""
 
-    phase: Phase
+    phase: Phase = "none"
     """"impossible": the calibration topics are judged, and no rule keeps the promise."""
-    headline: str
-    """One or two sentences with the numbers."""
     report: str = ""
     """The promise and its assumptions, or what is missing for one; empty before the calibration."""
     target: float = 0.0
@@ -74,10 +93,8 @@ class CalibrationState:
     """Title of the campaign on whose topics the rule was calibrated."""
     topics: tuple[TopicProgress, ...] = ()
     """The calibration topics; with a source, those that check its rule."""
-    left: int = 0
-    """Documents of the calibration topics to be judged."""
     seconds: float | None = None
-    """Estimated time for these."""
+    """Estimated time for the documents that are left."""
     notes: tuple[str, ...] = ()
     """What weakens or limits the promise, one sentence each."""
     closed: tuple[ClosedTopic, ...] = ()
@@ -88,17 +105,44 @@ class CalibrationState:
     """Documents judged in the population."""
     everything: int = 0
     """Documents to judge in the population without a stopping rule."""
-    ready: bool = False
-    """The calibration topics are judged to the end, and the rule waits to be calibrated."""
-    open_left: int = 0
-    """Documents of :attr:`left` in open topics; closed topics hand out nothing."""
-    closed_early: tuple[str, ...] = ()
-    """Calibration topics that were closed before they were judged to the end."""
     paused: bool = False
     """The rule was calibrated, but closes no topics, because what it depends on changed since then."""
     in_doubt: bool = False
     """Settings, pool, documents, runs, vectors or judging modes of calibration topics changed since the draw, so the
     promise is not what was calibrated."""
+
+    @property
+    def left(self) -> int:
+        """Documents of the calibration topics to be judged."""
+        return sum(topic.left for topic in self.topics)
+
+    @property
+    def open_left(self) -> int:
+        """Documents of :attr:`left` in open topics; closed topics hand out nothing."""
+        return sum(topic.left for topic in self.topics if not topic.closed)
+
+    @property
+    def closed_early(self) -> tuple[str, ...]:
+        """Calibration topics that were closed before they were judged to the end."""
+        return tuple(topic.query_id for topic in self.topics if topic.closed_early)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the calibration topics are judged to the end, and the rule waits to be calibrated."""
+        return self.phase == "calibrating" and not self.left
+
+    @property
+    def headline(self) -> str:
+        """How far the calibration topics are judged."""
+        if self.phase == "none":
+            return "No calibration topics are drawn."
+        done, name = sum(topic.finished for topic in self.topics), "topic" if self.source else "calibration topic"
+        checks = " to check the rule" if self.source else ""
+        far = f"{done:,} of {count(len(self.topics), name)} {plural(done, 'is', 'are')} judged to the end{checks}"
+        if not self.left:
+            return f"{far}."
+        time = "" if self.seconds is None else f", about {duration(self.seconds)}"
+        return f"{far}; {count(self.left, 'document')} left{time}."
 
     @property
     def sentence(self) -> str:
@@ -116,13 +160,14 @@ class CalibrationState:
         if self.phase != "calibrating":
             return ""
         topics = "topics that check the rule" if self.source else "calibration topics"
-        left, are = count(self.open_left or self.left, "document"), plural(self.open_left or self.left, "is", "are")
+        number = self.open_left or self.left
+        left, are = count(number, "document"), plural(number, "is", "are")
         if self.open_left:
-            unfinished = sum(not topic.finished for topic in self.topics) - len(self.closed_early)
+            unfinished = sum(not (topic.finished or topic.closed) for topic in self.topics)
             return f"Judge the {topics} first: {left} of {count(unfinished, 'topic')} {are} left."
         if closed := self.closed_early:
             names = f"{plural(len(closed), 'topic')} {join_first(closed, NAMED)}"
-            return f"Reopen {names} (page Loop): {left} {are} left, and {topics} must be judged to the end."
+            return f"Reopen {names} (page Recall): {left} {are} left, and {topics} must be judged to the end."
         do = "Check" if self.source else "Calibrate"
         return f"{do} the stopping rule: all {topics} are judged to the end." if self.ready else ""
 
@@ -167,8 +212,8 @@ class CalibrationFacts:
 
     topics: pd.DataFrame
     """All topics by query_id, with the columns :data:`TOPICS`."""
-    left: Mapping[str, int]
-    """Documents of each calibration topic to be judged; 0: it is judged to the end."""
+    drawn: Sequence[TopicProgress]
+    """The calibration topics."""
     blind: Sequence[str]
     """Calibration topics whose random sample could not reach every document."""
     closed: Mapping[str, ClosedByRule]
@@ -182,27 +227,16 @@ class CalibrationFacts:
     revised: bool
     """Judgements of calibration topics were made since the calibration."""
 
-    @property
-    def closed_early(self) -> list[str]:
-        """Calibration topics that were closed before they were judged to the end."""
-        return [q for q, left in self.left.items() if left and self.topics.loc[q, "mode"] == "closed"]
-
 
 def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationState:
     """Describe the state of the calibration topics."""
     topics = facts.topics
-    drawn = topics.loc[list(facts.left), ["title", "judged", "size"]]
-    progress = tuple(
-        TopicProgress(str(q), title, min(judged, size), size, not facts.left[str(q)])
-        for q, title, judged, size in drawn.itertuples()
-    )
-    left = sum(facts.left.values())
-    seconds = None if facts.pace is None or not left else left * facts.pace
+    left = sum(topic.left for topic in facts.drawn)
     calibration = record.calibration
     phase: Phase = "calibrating"
     if calibration is not None and not record.pending:
         phase = "calibrated" if calibration.promises and not is_contradicted(record) else "impossible"
-    ours = topics[topics.index.isin(record.population)]
+    ours = topics[topics.index.isin(record.modes)]
     report = "" if calibration is None else calibration.report
     if is_contradicted(record):
         report = _check(record).report
@@ -210,24 +244,19 @@ def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationS
         report += " Documents outside the pool are not covered."
     return CalibrationState(
         phase,
-        word_headline(progress, left, seconds, source=record.source),
         report,
         1 - record.alpha,
         record.source,
-        progress,
-        left,
-        seconds,
+        tuple(facts.drawn),
+        left * facts.pace if left and facts.pace is not None else None,
         tuple(_notes(record, facts, ours)),
         list_closed(topics, facts.closed),
-        len(record.population),
+        len(record.modes),
         int(ours["judged"].sum()),
         int(ours[["size", "judged"]].max(axis=1).sum()),
-        ready=record.pending and not left,
-        open_left=left - sum(facts.left[q] for q in facts.closed_early),
-        closed_early=tuple(facts.closed_early),
         paused=phase == "calibrated" and record.calibrated_under != facts.now,
         in_doubt=phase == "calibrated"
-        and (record.drawn_under != facts.now or bool(_find_other_modes(record.topics, topics))),
+        and (record.drawn_under != facts.now or bool(_find_other_modes(record, topics, drawn=True))),
     )
 
 
@@ -264,7 +293,7 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
     if facts.revised:
         yield "Judgements of calibration topics changed since the calibration: calibrate again."
     yield from _notes_on_topics(record, facts, ours)
-    if number := sum(facts.skipped.get(q, 0) for q, left in facts.left.items() if left):
+    if number := sum(facts.skipped.get(topic.query_id, 0) for topic in facts.drawn if topic.left):
         skipped, are, it = count(number, "skipped document"), plural(number, "is", "are"), plural(number, "it", "them")
         yield f'{skipped} of calibration topics {are} unjudged: judge {it}, or mark {it} as "cannot judge".'
     if number := int(ours["cannot_judge"].sum()):
@@ -289,14 +318,13 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
 def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFrame) -> Iterator[str]:
     """Yield what happened to topics since the draw, one sentence each."""
     topics = facts.topics
-    if closed := facts.closed_early:
+    if closed := [topic.query_id for topic in facts.drawn if topic.closed_early]:
         names = name_topics(closed, "is a calibration topic and was", "are calibration topics and were")
         yield f"{names} closed before the end: reopen {plural(len(closed), 'it', 'them')}."
-    if changed := _find_other_modes(record.topics, topics):
+    if changed := _find_other_modes(record, topics, drawn=True):
         names = name_topics(changed, "is a calibration topic and has", "are calibration topics and have")
         yield f"{names} another judging mode than at the draw: the topics are no longer judged alike."
-    others = {q: mode for q, mode in record.modes.items() if q not in record.topics}
-    if changed := _find_other_modes(others, topics):
+    if changed := _find_other_modes(record, topics, drawn=False):
         it = plural(len(changed), "it", "them")
         yield (
             f"{name_topics(changed, 'has', 'have')} another judging mode than at the draw: the promise does not cover "
@@ -326,81 +354,27 @@ def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: p
         yield f"{count(number, 'other topic')} {was} closed by hand: the promise does not cover {it}."
 
 
-def _find_other_modes(modes: Mapping[str, str], topics: pd.DataFrame) -> list[str]:
-    """Return the topics whose judging modes differ from these, those of the draw."""
-    return [query_id for query_id, mode in modes.items() if topics.loc[query_id, "when_open"] != mode]
+def _find_other_modes(record: CalibrationRecord, topics: pd.DataFrame, *, drawn: bool) -> list[str]:
+    """Return the topics, the `drawn` ones or the others, whose judging modes differ from those of the draw."""
+    changed = [query_id for query_id, mode in record.modes.items() if topics.loc[query_id, "when_open"] != mode]
+    return [query_id for query_id in changed if (query_id in record.topics) == drawn]
 
 
-def word_headline(topics: Sequence[TopicProgress], left: int, seconds: float | None, *, source: str) -> str:
-    """Write how far the calibration topics are judged."""
-    done, name = sum(topic.finished for topic in topics), "topic" if source else "calibration topic"
-    checks = " to check the rule" if source else ""
-    far = f"{done:,} of {count(len(topics), name)} {plural(done, 'is', 'are')} judged to the end{checks}"
-    if done == len(topics):
-        return f"{far}."
-    time = "" if seconds is None else f", about {duration(seconds)}"
-    return f"{far}; {count(left, 'document')} left{time}."
-
-
-def name_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Write what changed between two :func:`~collection.campaign.calibration_record.conditions`, one sentence each."""
+def name_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what changed between two :func:`~collection.campaign.calibration_record.conditions`, one sentence each."""
     first, second = before["loop"], now["loop"]
     settings = [ORDERING[name] for name in ORDERING if first.get(name) != second.get(name)]
-    sentences = []
     if settings:
-        sentences.append(
-            f"Loop settings changed since the draw ({join(settings)}): the topics are no longer judged alike."
-        )
-    if before["pool"] != now["pool"]:
-        sentences.append("Pairs were added to the pool since the draw: calibration topics may be incomplete.")
-    if before["documents"] != now["documents"]:
-        sentences.append(
-            "Documents were added or changed since the draw: calibration topics may be incomplete, and topics were "
-            "judged among different documents."
-        )
-    if before["runs"] != now["runs"]:
-        sentences.append("Runs were added or changed since the draw: the topics are no longer ordered alike.")
-    if before["vectors"] != now["vectors"] and None not in (before["vectors"], now["vectors"]):
-        sentences.append(
-            "The document vectors changed since the draw (words, characters, bigrams or embeddings): the topics are no "
-            "longer ordered alike."
-        )
-    return sentences
+        yield f"Loop settings changed since the draw ({join(settings)}): the topics are no longer judged alike."
+    for name, sentence in CHANGES.items():
+        if before[name] != now[name] and None not in (before[name], now[name]):
+            yield sentence
 
 
 def name_topics(topics: list[str], one: str, many: str) -> str:
-    """Write a sentence on topics, with the first ones by name; empty for none.
+    """Write a sentence on topics, with the first ones by name.
 
     >>> name_topics(["7"], "was closed", "were closed")
     'Topic 7 was closed'
     """
-    if not topics:
-        return ""
     return f"{plural(len(topics), 'Topic', 'Topics')} {join_first(topics, NAMED)} {plural(len(topics), one, many)}"
-
-
-def why_so_few(topics: pd.DataFrame, found: int, needed: int) -> str:
-    """Write why fewer topics than needed can be drawn; `topics` have the columns :data:`TOPICS`."""
-    looping = int(topics["mode"].isin(LOOPING).sum())
-    text = (
-        f"expected at least {count(needed, 'open topic')} in a loop, so that others are left to promise something for; "
-        f"found {found:,}"
-    )
-    if not (without := looping - found):
-        return f"{text}; choose a judging mode with a loop, or a lower recall"
-    return (
-        f"{text}, because {count(without, 'topic')} {plural(without, 'has', 'have')} no documents, or documents that "
-        "the loop never offers (a pooling strategy offers those of the runs alone)"
-    )
-
-
-def too_few(target: float, needed: int, found: int) -> str:
-    """Write that a number of calibration topics cannot satisfy the target.
-
-    >>> too_few(0.9, 9, 5)
-    'an expected recall of 90% needs at least 9 calibration topics, found 5'
-    """
-    return (
-        f"an expected recall of {percent_down(target)} needs at least {count(needed, 'calibration topic')}, "
-        f"found {found:,}"
-    )

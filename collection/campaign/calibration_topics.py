@@ -6,7 +6,7 @@ Not to be confused with the annotators' calibration set (:mod:`collection.campai
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,14 +16,12 @@ from collection import clock
 from collection.campaign import calibration_record as records
 from collection.campaign import calibration_state as states
 from collection.campaign.active_learning import ActiveLearning, seed_of
-from collection.campaign.calibration_closure import CalibrationClosure
-from collection.campaign.calibration_plan import estimate_costs
-from collection.campaign.calibration_progress import CalibrationProgress
-from collection.campaign.calibration_record import CalibrationRecord, RuleStop
+from collection.campaign.calibration_progress import CalibrationProgress, why_so_few
+from collection.campaign.calibration_record import CalibrationRecord, ClosedByRule, RuleStop
 from collection.campaign.calibration_source import read_source
 from collection.campaign.calibration_state import CalibrationState
 from collection.campaign.loop_round import LoopRound
-from collection.campaign.loop_settings import LoopSettings
+from collection.campaign.loop_settings import LOOPING, LoopSettings
 from collection.campaign.settings import Settings
 from collection.errors import BusyError, CampaignError, InputError
 from collection.phrases import count, join_first, plural
@@ -33,6 +31,8 @@ from collection.stopping.risk_control import (
     Calibration,
     Plan,
     calibrate,
+    describe_shortage,
+    estimate_costs,
     is_complete,
     plan,
     required_topics,
@@ -57,7 +57,6 @@ class CalibrationTopics:
     settings: Settings
     active_learning: ActiveLearning
     progress: CalibrationProgress
-    closure: CalibrationClosure
     _failed: str = field(default="", init=False)
     """Version of the record with which a calibration failed."""
 
@@ -96,7 +95,7 @@ class CalibrationTopics:
         topics = self.progress.topics()
         eligible = self.progress.eligible(topics)
         if len(eligible) < 2:
-            raise CampaignError(states.why_so_few(topics, len(eligible), 2))
+            raise CampaignError(why_so_few(topics, len(eligible), 2))
         ours = topics.loc[eligible]
         complete = [
             one for one in self.progress.ledgers(ours.index[ours["judged"] >= ours["size"]]) if is_complete(one)
@@ -176,13 +175,13 @@ class CalibrationTopics:
         if source is None:
             number = needed + selection if topics is None else topics
             if number - selection < needed:
-                raise InputError(f"topics: {states.too_few(1 - alpha, needed, number - selection)}")
+                raise InputError(f"topics: {describe_shortage(alpha, number - selection)}")
         else:
             number = min(CHECKED, max(len(eligible) - 1, 0)) if topics is None else topics
         if number < 0:
             raise InputError(f"topics: expected 0 or more, found {number}")
         if number >= len(eligible):
-            raise CampaignError(states.why_so_few(table, len(eligible), number + 1))
+            raise CampaignError(why_so_few(table, len(eligible), number + 1))
         with self.store.transaction():
             if (before := records.read(self.store)) is not None:
                 raise CampaignError(f"calibration topics were drawn on {before.drawn_at[:10]}; end them first")
@@ -196,7 +195,7 @@ class CalibrationTopics:
                 selection=selection,
                 depth=depth if source is None else 1.0,
                 sample=sample if source is None else 0.0,
-                topics={str(query_id): str(table.loc[query_id, "mode"]) for query_id in order[:number]},
+                topics=tuple(map(str, order[:number])),
                 modes={query_id: str(table.loc[query_id, "mode"]) for query_id in eligible},
                 topics_then=len(table),
                 drawn_under=self.progress.conditions(),
@@ -205,7 +204,7 @@ class CalibrationTopics:
             if chosen is not None:
                 record = self._calibrated(record, chosen=records.plain(chosen), check=None if number else ())
             records.write(self.store, record)
-            self.closure.close_stopped(record)
+            self._close_stopped(record)
         return record
 
     def stop(self) -> None:
@@ -241,13 +240,17 @@ class CalibrationTopics:
             records.write(self.store, record)
             for query_id, ledger in ledgers.items():
                 if not is_complete(ledger):
-                    self.closure.close(record, query_id, RuleStop(record.version, records.SAMPLED))
-            self.closure.close_stopped(record)
+                    self._close(record, query_id, RuleStop(record.version, records.SAMPLED))
+            self._close_stopped(record)
         return chosen
 
     def _calibrated(self, record: CalibrationRecord, **changes: object) -> CalibrationRecord:
         changes |= {"logged": self.store.judgements.versions()[1], "calibrated_under": self.progress.conditions()}
         return replace(record, calibrated_at=clock.now(), **changes)  # type: ignore[arg-type]
+
+    def pending(self) -> Collection[str]:
+        """Return the calibration topics that are to be judged to the end now, or nothing."""
+        return records.pending_topics(self.store)
 
     def put_first(self, query_ids: Sequence[str]) -> list[str]:
         """Return the topics with those first that are to be judged to the end now; calibrate if none of them is left.
@@ -297,10 +300,10 @@ class CalibrationTopics:
                 return False  # because of a judgement that the round has not read
             stop = now
         if record.pending:
-            ended = bool(stop.reason) and self.closure.close(record, query_id, stop)
+            ended = bool(stop.reason) and self._close(record, query_id, stop)
             self._calibrate_if_due(record)
             return ended
-        return self.closure.may_close(record) and self.closure.close(record, query_id, stop)
+        return self.progress.may_close(record) and self._close(record, query_id, stop)
 
     def _calibrate_if_due(self, record: CalibrationRecord) -> bool:
         """Calibrate if every calibration topic is judged to the end; whether it was."""
@@ -308,6 +311,37 @@ class CalibrationTopics:
             return False
         self.calibrate()
         return True
+
+    def _close(self, record: CalibrationRecord, query_id: str, stop: RuleStop) -> bool:
+        """Close a topic unless a manager has decided otherwise since the draw; whether it was closed."""
+        closed = records.closed_by_rule(self.store)
+        if query_id in closed or self.settings.mode(query_id) != record.modes[query_id]:
+            return False  # reopened, closed by hand, or in another judging mode
+        judged = len(self.store.judgements.judged_rows(query_id))
+        now = ClosedByRule(clock.now(), judged, stop.reason, stop.after)
+        records.write_closed(self.store, closed | {query_id: now})
+        self.store.queue.close_topic(query_id)
+        return True
+
+    def _close_stopped(self, record: CalibrationRecord) -> None:
+        """Close the topics that the rule would have stopped already.
+
+        Topics that an earlier calibration closed, and that this rule would not have stopped, are reopened.
+        """
+        if not self.progress.may_close(record):
+            return
+        modes, closed = self.settings.modes(), records.closed_by_rule(self.store)
+        by_rule = {q for q in closed if modes.get(q) == "closed"}
+        others = [q for q, mode in modes.items() if (mode in LOOPING or q in by_rule) and record.concerns(q)]
+        for query_id, ledger in zip(others, self.progress.ledgers(others), strict=True):
+            stop = record.find_stop(query_id, ledger) if ledger.judged else None
+            if stop:
+                self._close(record, query_id, stop)
+            elif query_id in by_rule:
+                closed = records.closed_by_rule(self.store)  # which `_close` may have changed
+                del closed[query_id]
+                records.write_closed(self.store, closed)
+                self.settings.reopen_topic(query_id)
 
 
 def _require_recall(loop: LoopSettings) -> None:

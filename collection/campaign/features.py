@@ -35,6 +35,13 @@ class VectorsState(NamedTuple):
     """For the manager."""
 
 
+def vector_options(store: Store) -> tuple[list[str], bool]:
+    """Return the blocks of the vectors, and whether they have bigrams: as built, or as an update would build them."""
+    made = store.settings.get("vectors", {})
+    usual = features.usual_blocks(store.corpus.document_rows())
+    return list(made.get("blocks", usual)), bool(made.get("bigrams", False))
+
+
 @dataclass(eq=False)
 class Features:
     """The feature matrices of all documents, brought up to date when documents come or change."""
@@ -69,15 +76,15 @@ class Features:
         settings = self.store.settings.all()
         version = settings.get("documents_version", 0)
         before = settings.get("vectors", {})
-        rows = self.store.corpus.document_rows()
-        if not rows:
+        if not self.store.corpus.document_rows():
             raise CampaignError(
                 "vectors need documents, found none; import some with `cleverdon import DIR --documents FILE`"
             )
-        used = list(blocks) if blocks is not None else before.get("blocks", features.usual_blocks(rows))
+        used, with_bigrams = vector_options(self.store)
+        used = used if blocks is None else list(blocks)
+        with_bigrams = with_bigrams if bigrams is None else bigrams
         if dense is not None and "dense" not in used:
             used.append("dense")
-        with_bigrams = before.get("bigrams", False) if bigrams is None else bigrams
         report = features.update(
             self.directory / "vectors",
             self.store.corpus.texts(),

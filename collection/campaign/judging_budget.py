@@ -185,13 +185,8 @@ class JudgingBudget:
             settings.get("topic_budget", 0),
             self.store.queue.count_taken_by_topic(math.inf),  # without leases
             [query_id for query_id, mode in modes.items() if mode in LOOPING],
-            [query_id for query_id in pending_topics(self.store) if self._has_documents(query_id)],
+            [query_id for query_id in pending_topics(self.store) if self.loop_scope.has_unjudged(query_id)],
         )
-
-    def _has_documents(self, query_id: str) -> bool:
-        """Whether a topic's loop has unjudged documents."""
-        rows = self.loop_scope.loop_rows().get(query_id)
-        return rows is not None and not np.isin(rows, self.store.judgements.judged_rows(query_id)).all()
 
     def used_up(self, query_id: str) -> str:
         """Describe the budget that is used up in a topic's loop; empty if none is."""

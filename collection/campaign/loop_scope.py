@@ -55,6 +55,21 @@ class LoopScope:
             self._rows = ((documents, *made_of), found)
         return self._rows[1]
 
+    def has_unjudged(self, query_id: str, judged: int | None = None) -> bool:
+        """Whether the loop of an open topic, or the pool before it, has unjudged documents that can be judged.
+
+        `judged` is the number of its judged documents, if it is known.
+        """
+        rows = self.loop_rows().get(query_id)
+        if rows is None:
+            return False
+        if judged is not None and judged < len(rows):
+            return True
+        if self.settings.mode(query_id) == "pool-then-loop":  # a strategy's loop has the runs' documents alone
+            pool = self.store.pool.rows(query_id)
+            rows = np.union1d(rows, np.intersect1d(pool, np.flatnonzero(self.judgeable())))
+        return not np.isin(rows, self.store.judgements.judged_rows(query_id)).all()
+
     def _listed_rows(self, settings: LoopSettings) -> dict[str, NDArray[np.int64]]:
         """Return the matrix rows of the runs' documents by topic, of those that the settings can select."""
         frames = [run.frame for run in self.corpus.runs()]

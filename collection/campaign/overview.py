@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
+import pandas as pd
+
 from collection import preferences
+from collection.campaign.calibration_state import CalibrationState
 from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.judging_budget import JudgingBudget
-from collection.campaign.loop_settings import LOOPING
+from collection.campaign.loop_settings import EVERYWHERE, LOOPING
 from collection.campaign.progress import Progress
 from collection.campaign.results import NextStep
 from collection.campaign.settings import Settings
@@ -29,6 +32,65 @@ def waiting_topics(number: int) -> str:
     if not number:
         return ""
     return f"{count(number, 'topic')} cannot be judged yet: too few of the pooled documents have a text."
+
+
+@dataclass(frozen=True)
+class _PoolProgress:
+    """Judgements of the topics that are judged in the pool."""
+
+    goal: int
+    left: int
+    waiting: int
+    """Of `left`: the text is missing."""
+    unit: str
+    """"pair", or "judgement" if pairs need several."""
+
+    @classmethod
+    def of(cls, topics: pd.DataFrame) -> _PoolProgress:
+        """Sum the rows of :meth:`.Progress.topics`."""
+        goal, left, waiting, pool = (int(topics[name].sum()) for name in ("goal", "left", "waiting", "pool"))
+        return cls(goal, left, waiting, "pair" if goal == pool else "judgement")
+
+    @property
+    def free(self) -> int:
+        """The number of `left` with a text."""
+        return self.left - self.waiting
+
+    @property
+    def with_text(self) -> str:
+        """How many have a text, in brackets; empty if all have."""
+        return f" ({self.free:,} with a text)" if self.waiting else ""
+
+    @property
+    def words(self) -> str:
+        """The number of `left` with its verb, such as "5 pairs are"."""
+        return f"{count(self.left, self.unit)}{self.with_text} {plural(self.left, 'is', 'are')}"
+
+
+def _find_loops(progress: pd.DataFrame, calibration: CalibrationState) -> pd.Series[bool]:
+    """Find the topics that are judged in a loop without a fixed end, a row of :meth:`.Progress.topics` each."""
+    loops = progress["goal"].isna()
+    if calibration.phase == "calibrated":  # the rule also closes loops within the pool
+        done = [topic.query_id for topic in calibration.topics if topic.finished]
+        loops |= progress["mode"].isin(LOOPING) & (progress["left"] > 0)
+        loops &= ~progress["query_id"].isin(done)
+    return loops.astype(bool)
+
+
+def _next_calibration_step(calibration: CalibrationState) -> NextStep | None:
+    """Return what calibration topics need before the calibration; None if nothing."""
+    if not calibration.to_do:
+        return None
+    return NextStep("judge" if calibration.open_left else "recall", calibration.to_do)
+
+
+def _next_budget_step(used_up: str, pools: _PoolProgress) -> NextStep | None:
+    """Return the next step where the judgement budget is used up; None where it is not."""
+    if not used_up:
+        return None
+    if not pools.free:
+        return NextStep("loop", used_up)
+    return NextStep("judge", f"Judge the pool: {pools.words} left in pools. {used_up}")
 
 
 @dataclass(eq=False)
@@ -104,101 +166,99 @@ class Overview:
         return NextStep("export", f"All topics are judged: export the {made_of} and evaluate the runs.")
 
     def _next_step_of_grading(self, counts: dict[str, int]) -> NextStep:
+        if not counts["topics"]:
+            absent = join(name for name in ("topics", "documents", "runs") if not counts[name])
+            return NextStep("import", f"Import {absent}.")
         progress, calibration = self.progress.topics(), self.calibration_topics.state()
-        looping, calibrated = progress["goal"].isna(), calibration.phase == "calibrated"
-        if calibrated:  # the rule also closes loops within the pool
-            done = [topic.query_id for topic in calibration.topics if topic.finished]
-            looping |= progress["mode"].isin(LOOPING) & (progress["left"] > 0)
-            looping &= ~progress["query_id"].isin(done)
-        in_loop, in_pool = int(looping.sum()), progress[~looping & progress["goal"].notna()]
-        remaining, waiting = int(in_pool["left"].sum()), int(in_pool["waiting"].sum())
-        free = remaining - waiting
-        goal = int(in_pool["goal"].sum())
-        unit = "pair" if goal == in_pool["pool"].sum() else "judgement"
-        with_text = f" ({free:,} with a text)" if waiting else ""
-        are = plural(remaining, "is", "are")
-        pooled = f"{count(remaining, unit)}{with_text} {are} left in pools"
-        others = f"; {pooled}" if remaining else ""
-        absent = join(name for name in ("topics", "documents", "runs") if not counts[name])
-        runs = "the runs of your systems"
-        to_import = f"the documents and {runs}"
-        if counts["documents"]:
-            to_import = f"{runs}, or use the loop, which needs no runs"
+        loops = _find_loops(progress, calibration)
+        pools = _PoolProgress.of(progress[~loops & progress["goal"].notna()])
         missing = missing_texts(progress["without_text"])
         held = f" {missing} {IMPORT_TEXTS}" if missing else ""
-        loop, modes = self.settings.loop(), self.settings.modes().values()
-        decisive = sum(mode in LOOPING for mode in modes) if loop.by_system_order else 0
-        closes = calibrated and not calibration.paused
-        until = "until the stopping rule closes them" if closes else "until Recall advises stopping"
-        doubt = " The promise is in doubt: see Recall." if calibration.in_doubt else ""
-        left, advice = self.budget.left(), self.system_order.last_advice()
-        budget = ""
-        if left and left.total:
-            budget = f" {count(left.total, 'pair')} can still be judged within the judgement budget."
-        went_on = f" Its last advice, at {count(advice.judged, 'judged pair')}, was to go on." if advice else ""
-        closed_early = int(((progress["mode"] == "closed") & (progress["judged"] < progress["pool"])).sum())
-        estimates = " `evaluate --unjudged expected` estimates the missing grades." if loop.by_system_order else ""
         used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
-        steps = [
-            (not counts["topics"], "import", f"Import {absent}."),
-            (
-                advice and advice.stop and decisive,
-                "order",
-                f"{advice.sentence if advice else ''} To end judging, close the topics (page Loop).{held}",
-            ),
-            (
-                used_up and decisive,
-                "loop",
-                f"System order shows how sure the order of the systems is.{went_on} {used_up}{held}",
-            ),
-            (
-                calibration.to_do and not loop.by_system_order,
-                "judge" if calibration.open_left else "recall",
-                f"{calibration.to_do}{held}",
-            ),
-            (used_up and not free, "loop", f"{used_up}{held}"),
-            (used_up, "judge", f"Judge the pool: {pooled}. {used_up}{held}"),
-            (
-                decisive and counts["documents"] and counts["runs"],
-                "judge",
-                f"Judge pairs of {count(decisive, 'topic')} until System order advises stopping."
-                f"{went_on}{budget}{held}",
-            ),
-            (
-                in_loop and calibration.paused and not loop.by_system_order,
-                "recall",
-                f"{calibration.resumption}{held}",
-            ),
-            (
-                in_loop and counts["documents"],
-                "judge",
-                f"Judge {count(in_loop, 'topic')} in the loop {until}{others}.{budget}{doubt}{held}",
-            ),
-            (
-                calibrated and not remaining,
-                "export",
-                f"Every topic is judged to the end or closed: export the qrels.{held}",
-            ),
-            (
-                not counts["pool"] and not counts["runs"] and counts["judgements"],
-                "export",
-                f"{count(counts['judgements'], 'judgement')} {plural(counts['judgements'], 'is', 'are')} imported: see "
-                "Agreement, or export the qrels. To judge more, import runs.",
-            ),
-            (not counts["runs"], "import", f"Import {to_import}."),
-            (not counts["pool"], "pool", "Choose the pool: the documents of the runs to judge for each topic."),
-            (not counts["documents"], "import", "Import the documents of the pool: annotators need their texts."),
-            (free, "judge", f"Judge the pool: {remaining:,} of {count(goal, unit)}{with_text} {are} left.{held}"),
-            (waiting, "export", f"All pairs with a text are judged.{held}"),
-            (
-                closed_early,
-                "export",
-                f"{count(closed_early, 'topic')} {plural(closed_early, 'was', 'were')} closed before all pairs were "
-                f"judged, and no other pairs are left: export the qrels and evaluate the runs.{estimates}",
-            ),
-            (True, "export", "All pairs in the pool are judged: export the qrels and evaluate the runs."),
-        ]
-        return next(NextStep(page, sentence) for is_next, page, sentence in steps if is_next)
+        if self.settings.loop().by_system_order:
+            step = self._next_decisive_step(counts, used_up)
+        else:
+            step = _next_calibration_step(calibration)
+        step = step or _next_budget_step(used_up, pools)
+        step = step or self._next_loop_step(counts, int(loops.sum()), calibration, pools)
+        if step:
+            return step._replace(sentence=f"{step.sentence}{held}")
+        return self._next_import_step(counts) or self._next_pool_step(progress, pools, held)
+
+    def _next_decisive_step(self, counts: dict[str, int], used_up: str) -> NextStep | None:
+        """Return the next step of topics whose decisive pairs are judged; None without such topics."""
+        topics = sum(mode in LOOPING for mode in self.settings.modes().values())
+        if not topics:
+            return None
+        advice = self.system_order.last_advice()
+        if advice and advice.stop:
+            return NextStep("order", f"{advice.sentence} To end judging, close the topics (page Loop).")
+        went_on = f" Its last advice, at {count(advice.judged, 'judged pair')}, was to go on." if advice else ""
+        if used_up:
+            return NextStep("loop", f"System order shows how sure the order of the systems is.{went_on} {used_up}")
+        if not (counts["documents"] and counts["runs"]):
+            return None
+        until = "until System order advises stopping"
+        return NextStep("judge", f"Judge pairs of {count(topics, 'topic')} {until}.{went_on}{self._budget_left()}")
+
+    def _next_loop_step(
+        self, counts: dict[str, int], loops: int, calibration: CalibrationState, pools: _PoolProgress
+    ) -> NextStep | None:
+        """Return the next step of so many topics in a loop; None if the pools have it."""
+        by_model, by_system_order = self.settings.loop().by_model, self.settings.loop().by_system_order
+        if loops and calibration.paused and not by_system_order:
+            return NextStep("recall", calibration.resumption)
+        closes = calibration.phase == "calibrated" and not calibration.paused
+        if loops and counts["documents"]:
+            until = "until the stopping rule closes them" if closes else "until Recall advises stopping"
+            others = f"; {pools.words} left in pools" if pools.left else ""
+            doubt = " The promise is in doubt: see Recall." if calibration.in_doubt else ""
+            judge = f"Judge {count(loops, 'topic')} in the loop {until}{others}."
+            return NextStep("judge", f"{judge}{self._budget_left()}{doubt}")
+        looped = any(mode in EVERYWHERE for mode in self.settings.modes_when_open().values())
+        ended = looped and counts["judgements"] and (by_model or counts["runs"]) and not by_system_order
+        if (ended or calibration.phase == "calibrated") and not pools.left:
+            return NextStep("export", "Every topic is judged to the end or closed: export the qrels.")
+        return None
+
+    def _budget_left(self) -> str:
+        left = self.budget.left()
+        if not left or not left.total:
+            return ""
+        return f" {count(left.total, 'pair')} can still be judged within the judgement budget."
+
+    def _next_import_step(self, counts: dict[str, int]) -> NextStep | None:
+        """Return what to import, or the choice of the pool; None if nothing is missing."""
+        if not counts["pool"] and not counts["runs"] and counts["judgements"]:
+            made, are = count(counts["judgements"], "judgement"), plural(counts["judgements"], "is", "are")
+            more = "To judge more, import runs."
+            return NextStep("export", f"{made} {are} imported: see Agreement, or export the qrels. {more}")
+        if not counts["runs"]:
+            runs = "the runs of your systems"
+            loop = f"{runs}, or use the loop, which needs no runs"
+            return NextStep("import", f"Import {loop if counts['documents'] else f'the documents and {runs}'}.")
+        if not counts["pool"]:
+            return NextStep("pool", "Choose the pool: the documents of the runs to judge for each topic.")
+        if not counts["documents"]:
+            return NextStep("import", "Import the documents of the pool: annotators need their texts.")
+        return None
+
+    def _next_pool_step(self, progress: pd.DataFrame, pools: _PoolProgress, held: str) -> NextStep:
+        """Return the next step of the topics that are judged in the pool; `held` are the texts to import."""
+        if pools.free:
+            of = f"{pools.left:,} of {count(pools.goal, pools.unit)}{pools.with_text} {plural(pools.left, 'is', 'are')}"
+            return NextStep("judge", f"Judge the pool: {of} left.{held}")
+        if pools.waiting:
+            return NextStep("export", f"All pairs with a text are judged.{held}")
+        export = "export the qrels and evaluate the runs."
+        closed_early = int(((progress["mode"] == "closed") & (progress["judged"] < progress["pool"])).sum())
+        if not closed_early:
+            return NextStep("export", f"All pairs in the pool are judged: {export}")
+        closed = f"{count(closed_early, 'topic')} {plural(closed_early, 'was', 'were')} closed"
+        decisive = self.settings.loop().by_system_order
+        estimates = " `evaluate --unjudged expected` estimates the missing grades." if decisive else ""
+        none_left = "before all pairs were judged, and no other pairs are left"
+        return NextStep("export", f"{closed} {none_left}: {export}{estimates}")
 
     def decisions(self) -> dict[str, Any] | None:
         """Return the progress of lists or preferences as plain data; None if the task is grading.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from collection.campaign.judging_budget import JudgingBudget
+from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import EVERYWHERE
 from collection.campaign.settings import Settings
 from collection.store import Store
@@ -67,6 +68,7 @@ class Progress:
 
     store: Store
     settings: Settings
+    loop_scope: LoopScope
     budget: JudgingBudget
     _counted: dict[str, _Standings] = field(default_factory=dict, init=False)
 
@@ -99,9 +101,10 @@ class Progress:
 
         ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs in the topic's scope: the pool, or in a
         loop over the whole collection all pairs), ``judged_in_pool``, ``cannot_judge`` (of ``judged``), ``made`` and
-        ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole collection, and in one
-        with a budget while pairs with a text are left; equal in a closed topic), ``left`` (``goal`` - ``made``),
-        ``waiting`` (of ``left``: the text is missing), ``without_text`` (unjudged pooled pairs whose text is missing).
+        ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole collection while it has
+        unjudged documents, and in one with a budget while pairs with a text are left; equal in a closed topic),
+        ``left`` (``goal`` - ``made``), ``waiting`` (of ``left``: the text is missing), ``without_text`` (unjudged
+        pooled pairs whose text is missing).
         """
         return self._count_topics(query_id, self.budget.limited_topics() or [])
 
@@ -116,7 +119,9 @@ class Progress:
         frame["judged"] += frame["elsewhere"].where(everywhere, 0)
         frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere, 0)
         free = frame["wanted"] - frame["made"] - frame["waiting"] > 0
-        endless = (everywhere & ~closed) | (free & frame["query_id"].isin(limited))
+        loops = frame.loc[everywhere & ~closed, ["query_id", "judged"]].itertuples(index=False)
+        endless = frame["query_id"].isin([q for q, n in loops if not n or self.loop_scope.has_unjudged(q, n)])
+        endless |= free & frame["query_id"].isin(limited)
         frame["made"] = frame["made"].astype("Int64").mask(endless)
         frame["goal"] = frame["wanted"].astype("Int64").mask(endless).mask(closed, frame["made"])
         frame["left"] = frame["goal"] - frame["made"]
@@ -124,10 +129,11 @@ class Progress:
         return frame[list(PROGRESS)]
 
     def finished(self, *, closed_early: bool = True) -> set[str]:
-        """Topics whose pool is completely judged, and with `closed_early` those that were closed before."""
+        """Topics whose scope is completely judged, and with `closed_early` those that were closed before."""
         topics = self._count_topics(None, [])
-        done = ((topics["goal"] > 0) & (topics["made"] >= topics["goal"])).fillna(False)
         closed = topics["mode"] == "closed"
+        some = (topics["goal"] > 0) | (~closed & (topics["judged"] > 0))  # a loop needs no pool
+        done = (some & (topics["made"] >= topics["goal"])).fillna(False)
         done = done | closed if closed_early else done & (~closed | (topics["judged_in_pool"] >= topics["pool"]))
         return set(topics.loc[done, "query_id"].astype(str))
 

@@ -159,7 +159,7 @@ def recall(directory: Path, form: str) -> None:
     Topics with the lowest recall come first.
     """
     from collection.campaign import Campaign
-    from collection.campaign.recall import describe_ready
+    from collection.campaign.recall_advice import describe_ready
     from collection.stopping.table import missing_texts
 
     with Campaign(directory) as campaign, progress_line("estimating recall"):

@@ -9,8 +9,9 @@ Every random split takes n topics for calibration, judges them completely, and s
 alpha .05, .1 and .2 and n = 5, 10, 20 and half of the topics:
 
 - promise: recall of the other topics (mean and 5% quantile over splits), the share of splits below 1 - alpha,
-  judgements in each other topic and in all, beside judging the pool (the first 100 of every run), judging everything,
-  the promise for each topic (``betting``, 95% confidence), and an oracle that stops each topic at 1 - alpha;
+  judgements in each other topic and in all, also as shares of judging the pool (the first 100 of every run), of the
+  promise for each topic (``betting``, 95% confidence), and of judging everything; beside an oracle that stops each
+  topic at 1 - alpha;
 - families: judgements in each other topic by each family; choice: by the first m calibration topics;
 - pool: the same as promise, if only the pool is in scope;
 - deep: calibration topics judged to a depth, with a random sample of the rest.
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -64,6 +65,8 @@ class Topic:
     drawn: Ledger
     pooled: Ledger | None
     """Judged completely by the ranking with the pool in scope; None without runs."""
+    drawn_pool: Ledger | None
+    """The same with random draws."""
 
 
 def replay(case: Case, level: int, seed: int | None, pool: np.ndarray) -> dict[str, np.ndarray]:
@@ -79,14 +82,18 @@ def replay(case: Case, level: int, seed: int | None, pool: np.ndarray) -> dict[s
 
 
 def replay_pool(case: Case, level: int, pool: np.ndarray) -> dict[str, np.ndarray]:
-    """The order of a topic within the pool."""
+    """The orders of a topic within the pool."""
     if not len(pool):
         return {}
     allowed = np.zeros_like(case.space.allowed)
     allowed[pool] = case.space.allowed[pool]
     inside = replace(case, space=replace(case.space, allowed=allowed), grades=np.where(allowed, case.grades, 0))
-    judged = replay_loop(inside, Recipe(level=level), 0, end="filled")
-    return {"pool_relevant": inside.grades[judged.order] >= level}
+    kept = {}
+    for source, prefix in (("ranking", "pool"), ("draws", "pool_draws")):
+        judged = replay_loop(inside, Recipe(level=level), 0, source=source, end="filled")
+        kept[f"{prefix}_relevant"] = inside.grades[judged.order] >= level
+        kept[f"{prefix}_rounds"], kept[f"{prefix}_drawn"] = judged.rounds, judged.drawn
+    return kept
 
 
 def load(name: str, folder: Path, seed: int | None = None) -> list[Topic]:
@@ -116,54 +123,38 @@ def load(name: str, folder: Path, seed: int | None = None) -> list[Topic]:
     result = []
     for query_id in done.read_text().split("\n"):
         kept = np.load(folder / f"{name}.{query_id}{suffix}.npz")
-        ledgers = [
-            Ledger.of(
-                kept[f"{source}_relevant"], len(kept[f"{source}_relevant"]),
-                drawn=kept[f"{source}_drawn"], batch=kept[f"{source}_rounds"],
-            )
-            for source in ("ranking", "draws")
-        ]  # fmt: skip
-        pooled = Ledger.of(kept["pool_relevant"], len(kept["pool_relevant"])) if "pool_relevant" in kept else None
-        result.append(Topic(ledgers[0], ledgers[1], pooled))
+        ranked, drawn, pooled, drawn_pool = (ledger_of(kept, s) for s in ("ranking", "draws", "pool", "pool_draws"))
+        assert ranked is not None
+        assert drawn is not None
+        result.append(Topic(ranked, drawn, pooled, drawn_pool))
     return result
 
 
-def betting_costs(topics: Sequence[Topic], folder: Path, name: str) -> pd.DataFrame:
+def ledger_of(kept: Mapping[str, np.ndarray], source: str) -> Ledger | None:
+    """A topic that was judged completely; None if it was not judged in this way."""
+    if f"{source}_relevant" not in kept:
+        return None
+    relevant, drawn, batch = (kept[f"{source}_{part}"] for part in ("relevant", "drawn", "rounds"))
+    return Ledger.of(relevant, len(relevant), drawn=drawn, batch=batch)
+
+
+def betting_costs(ledgers: Sequence[Ledger], folder: Path, name: str) -> pd.DataFrame:
     """(topics x alphas) judgements and recall of the promise for each topic; kept, since it takes minutes."""
     kept = folder / f"{name}.betting.tsv"
     if not kept.exists():
         rows = []
-        for number, topic in enumerate(topics):
+        for number, ledger in enumerate(ledgers):
             for alpha in ALPHAS:
-                stop = find_stop(topic.drawn, "betting", {"target": 1 - alpha})
-                found = int(topic.drawn.relevant[:stop].sum())
-                rows.append((number, alpha, stop, found / topic.drawn.found if topic.drawn.found else 1.0))
+                stop = find_stop(ledger, "betting", {"target": 1 - alpha})
+                found = int(ledger.relevant[:stop].sum())
+                rows.append((number, alpha, stop, found / ledger.found if ledger.found else 1.0))
         pd.DataFrame(rows, columns=["topic", "alpha", "judgements", "recall"]).to_csv(kept, sep="\t", index=False)
     return pd.read_csv(kept, sep="\t")
 
 
-def oracle(topics: Sequence[Topic], alpha: float) -> float:
+def oracle(ledgers: Sequence[Ledger], alpha: float) -> float:
     """Mean judgements until each topic has a recall of 1 - alpha."""
-    return float(np.mean([needed(topic.ranked, alpha) for topic in topics]))
-
-
-def print_pool(name: str, topics: Sequence[Topic], splits: int) -> None:
-    """The default family with the pool in scope."""
-    ledgers = [topic.pooled for topic in topics if topic.pooled is not None]
-    measured = {DEFAULT_FAMILY: measure_losses(ledgers, DEFAULT_FAMILY)}
-    table = replay_losses(measured, ALPHAS, calibration_topics=numbers_of(len(topics)), splits=splits)
-    sizes = sum(ledger.size for ledger in ledgers)
-    print(f"\n{name}: the pool in scope, {sizes / len(ledgers):,.0f} documents a topic, {sizes:,} in all, "
-          f"{np.mean([ledger.found for ledger in ledgers]):.1f} of them relevant in each")  # fmt: skip
-    rows = [
-        [
-            f"{r.alpha:g}", str(r.calibration_topics), f"{r.recall:.3f}", f"{r.recall_low:.3f}", f"{r.below:.0%}",
-            f"{r.judgements:,.0f}", f"{r.total:,.0f}", f"{r.total / sizes:.0%}",
-        ]
-        for r in table[table["promised"]].itertuples(index=False)
-    ]  # fmt: skip
-    header = ["alpha", "n", "recall", "5% quantile", "splits below", "per topic", "in all", "of the pool"]
-    print_table(header, rows, numbers=True)
+    return float(np.mean([needed(ledger, alpha) for ledger in ledgers]))
 
 
 def needed(ledger: Ledger, alpha: float) -> int:
@@ -171,39 +162,44 @@ def needed(ledger: Ledger, alpha: float) -> int:
     return int(places[max(0, int(np.ceil((1 - alpha) * len(places) - 1e-9)) - 1)]) if len(places) else 0
 
 
+def print_sizes(name: str, ledgers: Sequence[Ledger]) -> None:
+    """The numbers of topics, and of documents and relevant documents in each."""
+    sizes = [ledger.size for ledger in ledgers]
+    found = np.mean([ledger.found for ledger in ledgers])
+    print(f"\n{name}: {len(ledgers)} topics, {np.mean(sizes):,.0f} documents and {found:.1f} relevant each; "
+          f"everything: {sum(sizes):,}")  # fmt: skip
+
+
 def numbers_of(topics: int) -> list[int]:
     few = (topics - 1,) if topics < NUMBERS[-1] else ()
     return sorted({n for n in (*NUMBERS, topics // 2, *few) if n < topics})
 
 
-def print_promise(name: str, topics: Sequence[Topic], bets: pd.DataFrame, splits: int) -> None:
-    """The default family at every alpha and n, and what else there is."""
-    ledgers = [topic.ranked for topic in topics]
+def print_promise(ledgers: Sequence[Ledger], bets: pd.DataFrame, splits: int, pool: int | None) -> None:
+    """The default family at every alpha and n, and what else there is; `pool` is the number of pooled documents."""
     table = replay_losses(
         {DEFAULT_FAMILY: measure_losses(ledgers, DEFAULT_FAMILY)}, ALPHAS,
-        calibration_topics=numbers_of(len(topics)), splits=splits,
+        calibration_topics=numbers_of(len(ledgers)), splits=splits,
     )  # fmt: skip
-    sizes = np.mean([ledger.size for ledger in ledgers])
-    print(f"\n{name}: {len(topics)} topics, {sizes:,.0f} documents and {np.mean([x.found for x in ledgers]):.1f} "
-          f"relevant each; everything: {sizes * len(topics):,.0f}")  # fmt: skip
-    pools = [(topic.pooled, topic.ranked.found) for topic in topics if topic.pooled is not None]
-    if pools:
-        recall = np.mean([pool.found / relevant for pool, relevant in pools])
-        sizes = [pool.size for pool, _ in pools]
-        print(f"pool, first {POOL_DEPTH} of every run: {np.mean(sizes):,.0f} a topic, {sum(sizes):,} in all, "
-              f"mean recall {recall:.3f}")  # fmt: skip
+    whole = sum(ledger.size for ledger in ledgers)
     rows = []
     for alpha in ALPHAS:
+        here = bets[bets["alpha"] == alpha]
+        each = here["judgements"].mean() * len(ledgers)
+        shares = [*([] if pool is None else [pool]), each, whole]
         for r in table[table["alpha"] == alpha].itertuples(index=False):
             kept = [f"{r.recall:.3f}", f"{r.recall_low:.3f}", f"{100 * r.below:.0f}%"]
-            row = [*kept, f"{r.judgements:,.0f}", f"{r.total:,.0f}"] if r.promised else ["-"] * 5
-            rows.append([f"{alpha:g}", str(r.calibration_topics), *row])
-        here = bets[bets["alpha"] == alpha]
-        cost, recall = here["judgements"].mean(), f"{here['recall'].mean():.3f}"
-        rows.append([f"{alpha:g}", "each topic", recall, "-", "-", f"{cost:,.0f}", f"{cost * len(topics):,.0f}"])
-        best = oracle(topics, alpha)
-        rows.append([f"{alpha:g}", "oracle", "-", "-", "-", f"{best:,.0f}", f"{best * len(topics):,.0f}"])
-    print_table(["alpha", "n", "recall", "5% quantile", "splits below", "per topic", "in all"], rows, numbers=True)
+            row = [*kept, f"{r.judgements:,.0f}", f"{r.total:,.0f}", *(f"{100 * r.total / of:.0f}%" for of in shares)]
+            rows.append([f"{alpha:g}", str(r.calibration_topics), *(row if r.promised else ["-"] * len(row))])
+        one, best = each / len(ledgers), oracle(ledgers, alpha)
+        rest = ["-"] * len(shares)
+        rows.append(
+            [f"{alpha:g}", "each topic", f"{here['recall'].mean():.3f}", "-", "-", f"{one:,.0f}", f"{each:,.0f}", *rest]
+        )
+        rows.append([f"{alpha:g}", "oracle", "-", "-", "-", f"{best:,.0f}", f"{best * len(ledgers):,.0f}", *rest])
+    of = [*([] if pool is None else ["of the pool"]), "of each topic", "of everything"]
+    header = ["alpha", "n", "recall", "5% quantile", "splits below", "per topic", "in all", *of]
+    print_table(header, rows, numbers=True)
 
 
 def print_families(name: str, topics: Sequence[Topic], splits: int) -> None:
@@ -294,11 +290,19 @@ def main() -> None:
     parser.add_argument("--orders", type=Path, default=ORDERS, help="where the orders are kept")
     options = parser.parse_args()
     for name, topics in everything(options.collections, options.orders):
+        pools = [topic.pooled for topic in topics if topic.pooled is not None]
+        pooled = sum(ledger.size for ledger in pools) or None
         if "promise" in options.parts:
-            bets = betting_costs(topics, options.orders, name.replace(", priors ", "."))
-            print_promise(name, topics, bets, options.splits)
-        if "pool" in options.parts and topics[0].pooled is not None:
-            print_pool(name, topics, options.splits)
+            print_sizes(name, [topic.ranked for topic in topics])
+            if pools:
+                recall = np.mean([pool.found / topic.ranked.found for pool, topic in zip(pools, topics, strict=True)])
+                print(f"pool, first {POOL_DEPTH} of every run: {pooled:,} in all, mean recall {recall:.3f}")
+            bets = betting_costs([topic.drawn for topic in topics], options.orders, name.replace(", priors ", "."))
+            print_promise([topic.ranked for topic in topics], bets, options.splits, pooled)
+        if "pool" in options.parts and pools:
+            print_sizes(f"{name}, the pool in scope", pools)
+            drawn = [topic.drawn_pool for topic in topics if topic.drawn_pool is not None]
+            print_promise(pools, betting_costs(drawn, options.orders, f"{name}.pool"), options.splits, None)
         if "families" in options.parts:
             print_families(name, topics, options.splits)
         if "deep" in options.parts:

@@ -40,13 +40,13 @@ def test_a_whole_calibration(serving: Serving, context: BrowserContext) -> None:
     page.get_by_label("Target expected recall (%)").fill("80")
     page.keyboard.press("Enter")
     # While the page runs again, it has the field of the former target as well.
-    expect(page.get_by_label("Number of calibration topics", exact=True).last).to_have_value("4")
+    expect(page.get_by_label("Number of calibration topics", exact=True).last).to_have_value("5")
     expect(page.get_by_text("14 open topics in a loop with 60 documents on average")).to_be_visible()
     page.get_by_role("button", name="Draw calibration topics").click()
-    expect(page.get_by_text("0 of 4 calibration topics are judged to the end; 240 documents left.")).to_be_visible()
+    expect(page.get_by_text("0 of 5 calibration topics are judged to the end; 300 documents left.")).to_be_visible()
 
     choose_page(page, "Overview")
-    expect(page.get_by_text("Judge the calibration topics first: 240 documents of 4 topics are left.")).to_be_visible()
+    expect(page.get_by_text("Judge the calibration topics first: 300 documents of 5 topics are left.")).to_be_visible()
     choose_page(page, "Judge")
     with Campaign(serving.directory) as campaign:
         drawn = [topic.query_id for topic in campaign.calibration_topics.state().topics]
@@ -62,7 +62,7 @@ def test_a_whole_calibration(serving: Serving, context: BrowserContext) -> None:
         judge_rest(campaign, last, but=1)
         judge_rest(campaign, *[topic for topic in TOPICS if topic not in drawn], but=10)
     choose_page(page, "Recall")
-    expect(page.get_by_text("3 of 4 calibration topics are judged to the end; 1 document left")).to_be_visible()
+    expect(page.get_by_text("4 of 5 calibration topics are judged to the end; 1 document left")).to_be_visible()
     page.goto(f"{serving.url}/judge?topic={last}")
     judge_by_key(page, last, 60)
     expect(page.locator("[data-part=rest]")).to_contain_text("judged", ignore_case=True)
@@ -71,7 +71,7 @@ def test_a_whole_calibration(serving: Serving, context: BrowserContext) -> None:
     choose_page(page, "Recall")
     expect(page.get_by_text(PROMISE)).to_be_visible()
     expect(page.get_by_role("heading", name="Recall across topics: at least 80% expected")).to_be_visible()
-    expect(page.get_by_text("Topics closed by the stopping rule (10)")).to_be_visible()
+    expect(page.get_by_text("Topics closed by the stopping rule (9)")).to_be_visible()
     choose_page(page, "Overview")
     expect(page.get_by_text("Every topic is judged to the end or closed: export the qrels.")).to_be_visible()
     expect(page.get_by_text(PROMISE)).to_be_visible()

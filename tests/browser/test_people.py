@@ -184,7 +184,7 @@ def test_a_provider_s_people_come_in_with_the_role_of_their_address_or_group(
     assert provider.requests.count("/logout") == 3
 
 
-def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
+def test_unknown_locked_and_unverified_people_are_refused_at_sign_in(
     with_provider: Serving, provider: Provider, context: BrowserContext
 ) -> None:
     page = context.pages[0]

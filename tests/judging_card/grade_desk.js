@@ -30,6 +30,8 @@ export class GradeDesk {
     this.first = null;
     /** Whether a topic with work is named where one has nothing. */
     this.movesOn = false;
+    /** Calibration topics. @type {string[]} */
+    this.calibrates = [];
     this.budget = "";
     /** The model's order, best first, where the campaign is in the loop. @type {string[] | null} */
     this.order = null;
@@ -99,6 +101,7 @@ export class GradeDesk {
   topics() {
     const topics = Object.keys(this.pool).map((id) => ({
       ...{ query_id: id, title: `Topic ${id}`, description: "", narrative: "", note: "", without_text: 0 },
+      ...(this.calibrates.includes(id) && { first: true }),
       ...this.progress(id),
     }));
     return { topics, last: this.elsewhere ?? [...this.log.values()].at(-1)?.query_id ?? null, work: null };
@@ -119,7 +122,7 @@ export class GradeDesk {
         .map((id) => ({ ...doc(id), ...(this.settled.includes(id) && { calibration: true }) })),
       closed: holding.filter((/** @type {string} */ id) => this.isJudged(queryId, id)),
       first: this.first,
-      next: isIdle ? this.nextTopic(queryId, tried) : null,
+      ...(isIdle && { next: this.nextTopic(queryId, tried) }),
       budget: isIdle ? this.budget : "",
       progress: {
         topic: this.progress(queryId),

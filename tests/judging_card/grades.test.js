@@ -400,6 +400,30 @@ test("topics to the end", () => {
   assert.equal(ada.log.length, 47);
 });
 
+test("calibration topics come next, before the server has named one", () => {
+  const desk = new GradeDesk(1, 2, 2);
+  desk.calibrates = ["t1", "t3"];
+  const ada = new Annotator(desk);
+  ada.grade(1);
+  ada.tab.dispatch({ type: "next-topic" });
+  ada.sync();
+  assert.equal(ada.shown, "d300");
+  give(ada, 0, 1);
+  ada.tab.dispatch({ type: "next-topic" });
+  ada.sync();
+  assert.equal(ada.shown, "d200");
+});
+
+test("where no topic has anything left, what others have judged and closed is counted again", () => {
+  const desk = new GradeDesk(1, 2, 2);
+  const ada = new Annotator(desk);
+  desk.pool.t2 = []; // a rule has closed both
+  desk.pool.t3 = [];
+  ada.grade(1);
+  ada.sync();
+  assert.deepEqual([topic(ada), rest(ada)], ["t1", "All documents are judged"]);
+});
+
 test("documents that others hold are asked for again", () => {
   const ada = open({ asked: "t2" });
   ada.desk.held = ada.desk.pool.t1 ?? [];

@@ -26,17 +26,17 @@ from collection.stopping.risk_control.calibration import (
     calibrate_losses,
     choose_family,
     choose_setting,
+    describe_shortage,
     required_topics,
 )
 from collection.stopping.risk_control.cost_plan import (
-    KNOWN_BASIS,
     CostRange,
     CostsOf,
     Plan,
     PlanRow,
-    costs_from_known_pools,
-    costs_from_shares,
+    costs_from_replays,
     costs_from_topics,
+    estimate_costs,
     plan,
 )
 from collection.stopping.risk_control.families import EVERYTHING, RULE_FAMILIES, RuleFamily
@@ -52,7 +52,6 @@ from collection.stopping.risk_control.transfer import (
 __all__ = [
     "DEFAULT_FAMILY",
     "EVERYTHING",
-    "KNOWN_BASIS",
     "RULE_FAMILIES",
     "TRANSFER_WARNING",
     "Calibration",
@@ -69,9 +68,10 @@ __all__ = [
     "check_transfer",
     "choose_family",
     "choose_setting",
-    "costs_from_known_pools",
-    "costs_from_shares",
+    "costs_from_replays",
     "costs_from_topics",
+    "describe_shortage",
+    "estimate_costs",
     "is_complete",
     "measure_losses",
     "plan",

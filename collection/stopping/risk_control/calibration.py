@@ -9,7 +9,7 @@ from math import ceil
 import numpy as np
 
 from collection.errors import InputError
-from collection.phrases import count, percent_down, percent_up, plural
+from collection.phrases import count, percent_down, percent_up, plural, sentence
 from collection.stopping.ledger import Floats, Ledger
 from collection.stopping.risk_control.families import EVERYTHING, RULE_FAMILIES
 from collection.stopping.risk_control.losses import TopicLosses, measure_losses
@@ -61,11 +61,6 @@ class Calibration:
         return RULE_FAMILIES[self.family].describe(self.setting)
 
     @property
-    def needed(self) -> int:
-        """The smallest number of calibration topics with which any rule can satisfy alpha."""
-        return required_topics(self.alpha, self.delta)
-
-    @property
     def report(self) -> str:
         """One sentence with the promise and its assumptions, or with what is missing."""
         if not self.promises:
@@ -88,11 +83,8 @@ class Calibration:
         )
 
     def _report_missing(self) -> str:
-        if self.topics < self.needed:
-            return (
-                f"An expected recall of {percent_down(1 - self.alpha)} needs at least {self.needed:,} calibration "
-                f"topics, found {self.topics:,}."
-            )
+        if self.topics < required_topics(self.alpha, self.delta):
+            return sentence(describe_shortage(self.alpha, self.topics, self.delta))
         return (
             f"No rule satisfies an expected recall of {percent_down(1 - self.alpha)}: even if every document is "
             f"judged, the bound of the expected loss is {percent_up(min(self.bound, 1.0))}, because documents without "
@@ -136,6 +128,16 @@ def required_topics(alpha: float, delta: float = 0.0) -> int:
     if delta >= alpha:
         raise InputError(f"delta: expected less than alpha, which is {alpha:g}, found {delta:g}")
     return max(ceil(1 / (alpha - delta) - 1 - ROUNDING), 0)
+
+
+def describe_shortage(alpha: float, found: int, delta: float = 0.0) -> str:
+    """Write that a number of calibration topics cannot satisfy alpha.
+
+    >>> describe_shortage(0.1, 5)
+    'an expected recall of 90% needs at least 9 calibration topics, found 5'
+    """
+    needed = count(required_topics(alpha, delta), "calibration topic")
+    return f"an expected recall of {percent_down(1 - alpha)} needs at least {needed}, found {found:,}"
 
 
 def choose_setting(losses: Floats, alpha: float) -> int | None:

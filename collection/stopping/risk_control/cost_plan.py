@@ -11,8 +11,9 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.phrases import count, number_range, percent, percent_down, percent_range
+from collection.stopping.ledger import Ledger
 from collection.stopping.risk_control.calibration import ROUNDING, required_topics
-from collection.stopping.risk_control.losses import TopicLosses
+from collection.stopping.risk_control.losses import TopicLosses, measure_losses
 
 DRAWS = 500
 """Number of random sets of calibration topics over which a cost is averaged."""
@@ -138,7 +139,6 @@ def plan(
     selection: int = 0,
     basis: str = "topics that are judged",
     calibration_documents: int | None = None,
-    delta: float = 0.0,
 ) -> Plan:
     """Plan a campaign.
 
@@ -151,8 +151,7 @@ def plan(
     alpha
         Largest expected 1 - recall.
     costs
-        Judgements in each other topic: :func:`costs_from_topics`, :func:`costs_from_known_pools`, or
-        :func:`costs_from_shares`.
+        Judgements in each other topic: :func:`costs_from_topics`, or :func:`costs_from_replays`.
     candidates
         Numbers of calibration topics, including the selection; by default from the smallest possible to half of the
         topics.
@@ -162,15 +161,13 @@ def plan(
         Where the costs come from, for the advice.
     calibration_documents
         Mean judgements in a calibration topic; by default all documents.
-    delta
-        Part of alpha for calibration topics that are not judged completely.
 
     Raises
     ------
     InputError
         Fewer than 2 topics, no documents, or a candidate that leaves no other topic.
     """
-    needed = required_topics(alpha, delta)
+    needed = required_topics(alpha)
     if topics < 2 or documents < 1:
         raise InputError(f"a plan needs 2 or more topics with documents, found {topics:,} with {documents:,}")
     if any(not selection <= n < topics for n in candidates):
@@ -187,12 +184,12 @@ def plan(
 
 
 def _usual(needed: int, topics: int) -> list[int]:
-    """The smallest possible number, 1.5, 2, 3 and 5 times as many, and half of the topics."""
-    steps = {round(needed * step) for step in (1, 1.5, 2, 3, 5)} | {topics // 2}
-    return sorted(n for n in steps if needed <= n <= max(topics // 2, needed) and n < topics)
+    """The smallest possible number, round ones (those of :data:`POOL_SHARES` among them), and half of the topics."""
+    numbers = {needed, 5, 10, 20, 30, 50, 100, topics // 2}
+    return sorted(n for n in numbers if needed <= n <= max(topics // 2, needed) and n < topics)
 
 
-def costs_from_topics(measured: TopicLosses, alpha: float, *, scale: float = 1.0, seed: int = 0) -> CostsOf:
+def costs_from_topics(measured: TopicLosses, alpha: float, *, seed: int = 0) -> CostsOf:
     """Estimate costs from topics that are judged: of a replay on a known collection, or of this campaign so far.
 
     For each number n, n topics are drawn with replacement as calibration topics, :data:`DRAWS` times; the cost is the
@@ -205,9 +202,6 @@ def costs_from_topics(measured: TopicLosses, alpha: float, *, scale: float = 1.0
         Losses and costs of the topics.
     alpha
         Largest expected loss.
-    scale
-        Factor for another collection: its number of relevant documents (or of documents) per topic over that of the
-        measured topics.
     """
     if not measured.topics:
         raise InputError("costs: expected at least one topic that is judged, found none")
@@ -215,14 +209,14 @@ def costs_from_topics(measured: TopicLosses, alpha: float, *, scale: float = 1.0
 
     def costs(n: int) -> CostRange:
         drawn = np.random.default_rng([seed, n]).integers(measured.topics, size=(DRAWS, n))
-        found = np.array([means[_first(measured, rows, alpha)] for rows in drawn]) * scale
+        found = np.array([means[_first(measured, rows, alpha)] for rows in drawn])
         low, high = np.quantile(found, (0.05, 0.95))
         return CostRange(float(low), float(found.mean()), float(high))
 
     return costs
 
 
-KNOWN_SHARES = {
+POOL_SHARES = {
     (0.05, 20): (0.69, 0.78),
     (0.1, 10): (0.57, 0.67),
     (0.1, 20): (0.35, 0.51),
@@ -233,20 +227,56 @@ KNOWN_SHARES = {
 """(alpha, n) -> lowest and highest mean share of the pool judged in each other topic, replayed on the pools (the first
 100 documents of every run) of Cranfield, Vaswani and TREC DL 2019 by ``tests/benchmarks/bench_risk_control.py``."""
 
-KNOWN_BASIS = "replays of the pools of Cranfield, Vaswani and TREC DL 2019"
+COLLECTION_SHARES = (0.01, 0.6)
+"""Lowest and highest share of the collection judged in each other topic over the same (alpha, n), replayed on the three
+collections and on systematic reviews (for 80% with 5)."""
+
+ENOUGH = 5
+"""Completely judged topics from which the costs of the others are estimated; fewer may be unlike them in size."""
 
 
-def costs_from_known_pools(documents: int, alpha: float) -> CostsOf:
-    """Take the range of costs over the pools of three known collections, for a campaign before its first judgement.
+def estimate_costs(
+    complete: Sequence[Ledger], documents: int, alpha: float, family: str, *, in_pool: bool
+) -> tuple[CostsOf, str]:
+    """Return the costs of topics with so many documents, or with so many in the pool, and where they come from.
 
-    For an alpha and a number of calibration topics in between, the next stricter ones of :data:`KNOWN_SHARES` count; if
-    there is none, all documents.
+    They come from the topics that are judged completely if there are :data:`ENOUGH`, else from replays of other
+    collections.
+
+    Parameters
+    ----------
+    complete
+        Topics that are judged completely.
+    documents
+        Mean number of documents of a topic.
+    alpha
+        Expected loss, 1 - recall.
+    family
+        Name of a family of :data:`collection.stopping.risk_control.RULE_FAMILIES`.
+    in_pool
+        Whether the documents are those of a pool.
+    """
+    if len(complete) >= ENOUGH:
+        costs = costs_from_topics(measure_losses(complete, family), alpha)
+        return costs, f"{count(len(complete), 'topic')} judged completely"
+    costs = costs_from_replays(documents, alpha, in_pool=in_pool)
+    if in_pool:
+        return costs, "replays of the pools of Cranfield, Vaswani and TREC DL 2019"
+    return costs, f"replays of other collections ({percent_range(*COLLECTION_SHARES)} of the documents)"
+
+
+def costs_from_replays(documents: int, alpha: float, *, in_pool: bool = True) -> CostsOf:
+    """Take the range of costs over known collections, for a campaign before its first judgement.
+
+    For an alpha and a number of calibration topics in between, the next stricter ones of :data:`POOL_SHARES` count; if
+    there is none, all documents. Without a pool, they are as uncertain as :data:`COLLECTION_SHARES`.
     """
 
     def costs(n: int) -> CostRange:
-        rows = [(known, topics) for known, topics in KNOWN_SHARES if known <= alpha + ROUNDING and topics <= n]
-        low, high = KNOWN_SHARES[max(rows)] if rows else (1.0, 1.0)
-        return CostRange(low * documents, (low + high) / 2 * documents, high * documents)
+        rows = [(known, topics) for known, topics in POOL_SHARES if known <= alpha + ROUNDING and topics <= n]
+        shares = (1.0, 1.0) if not rows else POOL_SHARES[max(rows)] if in_pool else COLLECTION_SHARES
+        low, high = (share * documents for share in shares)
+        return CostRange(low, (low * high) ** 0.5, high)
 
     return costs
 
@@ -256,11 +286,3 @@ def _first(measured: TopicLosses, rows: np.ndarray, alpha: float) -> int:
     bounds = (measured.losses[rows].sum(axis=0) + 1) / (len(rows) + 1)
     enough = np.flatnonzero(bounds <= alpha - measured.delta + ROUNDING)
     return int(enough[0]) if len(enough) else -1
-
-
-def costs_from_shares(documents: int, low: float, high: float) -> CostsOf:
-    """Assume that each other topic takes from `low` to `high` of its documents, whatever the calibration topics."""
-    if not 0 < low <= high <= 1:
-        raise InputError(f"costs: expected two shares from 0 to 1, the lower one first, found {low:g} and {high:g}")
-    found = CostRange(low * documents, (low * high) ** 0.5 * documents, high * documents)
-    return lambda n: found

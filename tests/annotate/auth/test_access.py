@@ -401,7 +401,7 @@ def test_a_login_name_that_is_no_name_is_no_obstacle(campaign: Campaign) -> None
     assert campaign.accounts.start_signin(None, "a\tb")[0] == "manager"
 
 
-def test_who_judged_before_there_were_accounts_keeps_their_judgements(campaign: Campaign) -> None:
+def test_judgements_from_before_there_were_accounts_are_kept(campaign: Campaign) -> None:
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
     name, _ = campaign.accounts.start_signin(None, "ann")
     assert campaign.judgement_log.judgements(annotator=name)["doc_id"].tolist() == ["d1"]
@@ -602,7 +602,7 @@ def test_signing_out_counts_with_the_next_request(client: TestClient, campaign: 
 # --- the door -------------------------------------------------------------------------------------
 
 
-def test_who_is_not_signed_in_is_led_to_the_sign_in(client: TestClient, campaign: Campaign) -> None:
+def test_visitors_are_led_to_the_sign_in(client: TestClient, campaign: Campaign) -> None:
     for path in ("/", "/people", "/people/", "/judge?topic=1"):
         answer = client.get(path)
         assert (answer.status_code, answer.headers["location"]) == (303, "/signin")
@@ -761,7 +761,7 @@ def close_the_name(client: TestClient, name: str) -> None:
         counted.failed(name, f"10.0.0.{n}")
 
 
-def test_who_has_signed_in_here_before_gets_in_while_others_guess(client: TestClient, campaign: Campaign) -> None:
+def test_a_known_browser_gets_in_while_others_guess(client: TestClient, campaign: Campaign) -> None:
     for name in ("ann", "bob"):
         campaign.accounts.add(name, "manager")
         campaign.accounts.set_password(name, PASSWORD)

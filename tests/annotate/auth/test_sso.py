@@ -173,7 +173,7 @@ def test_the_role_comes_from_the_address_or_a_group(
         ({"email": "group:judges"}, "no role in this campaign"),
     ],
 )
-def test_who_is_nobody_here(known: Provider, claims: dict[str, Any], words: str) -> None:
+def test_an_unknown_person_is_refused(known: Provider, claims: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         known.identify({"iat": AT, **claims}, at=AT)
 
@@ -301,7 +301,7 @@ def provided(campaign: Campaign, write: Write) -> Campaign:
 
 
 @pytest.mark.slow
-def test_who_comes_back_from_the_provider_gets_a_link_of_their_own(
+def test_a_person_back_from_the_provider_gets_their_own_link(
     provided: Campaign, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser.come_back(email="mia@x.org", name="Mia")
@@ -320,7 +320,7 @@ def test_who_comes_back_from_the_provider_gets_a_link_of_their_own(
     [("eve@y.org", r"has no role in this campaign"), ("mia@x.org", r"is locked; ask a manager of this campaign")],
 )
 @pytest.mark.slow
-def test_who_is_not_let_in_is_told_why_and_can_leave_the_provider(
+def test_a_refused_person_is_told_why_and_can_leave_the_provider(
     provided: Campaign, browser: Browser, monkeypatch: pytest.MonkeyPatch, email: str, words: str
 ) -> None:
     name, _ = let_in(provided, "mia@x.org", "manager", "Mia")
@@ -337,7 +337,7 @@ def test_who_is_not_let_in_is_told_why_and_can_leave_the_provider(
 
 @pytest.mark.parametrize("claims", [{}, {"iat": 0}, {"provider": "another"}, {"is_logged_in": False}])
 @pytest.mark.slow
-def test_who_is_not_known_to_be_back_from_the_provider_is_not_signed_in(
+def test_missing_stale_or_foreign_claims_sign_nobody_in(
     provided: Campaign, browser: Browser, monkeypatch: pytest.MonkeyPatch, claims: dict[str, Any]
 ) -> None:
     if claims:

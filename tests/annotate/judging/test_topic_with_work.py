@@ -109,3 +109,14 @@ def test_labels_outside_the_pool_leave_the_work_of_a_loop_within_it(
         )
     assert campaign.judging.topic_with_work("ben", "3") == "2"
     assert campaign.judging.next_pairs("ben", "1", 1).documents == []
+
+
+def test_calibration_topics_are_marked_until_the_calibration_ends(client: TestClient, campaign: Campaign) -> None:
+    def marked() -> list[str]:
+        return [topic["query_id"] for topic in post(client, "topics")["topics"] if topic.get("first")]
+
+    campaign.settings.set_loop(mode="loop-in-pool", by="mtf")
+    drawn = list(campaign.calibration_topics.start(0.5, topics=1).topics)
+    assert marked() == drawn
+    campaign.calibration_topics.stop()
+    assert marked() == []

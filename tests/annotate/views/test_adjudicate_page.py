@@ -24,7 +24,7 @@ from collection.adjudication import dawid_skene
 from collection.errors import InputError
 from collection.records import GradeScale
 from tests.conftest import judging_token
-from tests.helpers import AS_JSON
+from tests.helpers import AS_JSON, words
 
 NOON = pd.Timestamp("2026-03-02 12:00", tz="UTC")
 
@@ -39,10 +39,6 @@ def differing(campaign: Campaign) -> Campaign:
             j = Judgement(str(uuid4()), who, query_id, doc_id, "graded", grade, seconds=7.5, note=note)
             assert campaign.judging.judge_many([j]).saved
     return campaign
-
-
-def said(app: AppTest) -> str:
-    return "\n".join(m.value for kind in (app.markdown, app.caption) for m in kind)
 
 
 def card(app: AppTest) -> dict[str, Any]:
@@ -132,15 +128,15 @@ def without_text(campaign: Campaign, *doc_ids: str) -> None:
 @pytest.mark.slow
 def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "adjudicate.py")
-    assert "text" not in said(app)
+    assert "text" not in words(app)
     without_text(differing, "d1")
     app.session_state["queue-open"] = True
     app.run()
-    assert "1 pair lacks its document text: import the text to adjudicate it." in said(app)
+    assert "1 pair lacks its document text: import the text to adjudicate it." in words(app)
     assert app.dataframe[0].value["doc_id"].tolist() == ["d2", "d4"]
     without_text(differing, "d2", "d4")
     app.run()
-    assert "3 pairs lack their document texts" in said(app)
+    assert "3 pairs lack their document texts" in words(app)
     assert not app.get("bidi_component")
 
 
@@ -173,12 +169,12 @@ def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], dif
 @pytest.mark.slow
 def test_an_empty_queue_says_why(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     app = opened(campaign, "adjudicate.py")
-    assert "no pair has judgements by two or more annotators." in said(app)
+    assert "no pair has judgements by two or more annotators." in words(app)
     assert not app.get("bidi_component")
     for who in ("bob", "cat"):
         assert campaign.judging.judge_many([Judgement(str(uuid4()), who, "1", "d1", "graded", 2)]).saved
     app.run()
-    assert "annotators agree on 1 pair with two or more judgements." in said(app)
+    assert "annotators agree on 1 pair with two or more judgements." in words(app)
     assert campaign.judging.judge_many([Judgement(str(uuid4()), "dan", "1", "d1", "graded", 0)]).saved
     app.run()
     assert card(app)
@@ -205,8 +201,8 @@ def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
     assert pace["annotator"].tolist() == ["bob"]
     assert pace["seconds"].tolist() == [0.2]
     # eight pairs at a time stand: below twenty nothing is said
-    assert "24 of 24" not in said(app)
-    assert "No annotator has 20 judgements yet" in said(app)
+    assert "24 of 24" not in words(app)
+    assert "No annotator has 20 judgements yet" in words(app)
 
 
 @pytest.mark.slow
@@ -220,8 +216,8 @@ def test_a_difference_between_two_annotators_is_the_answer(
     (tmp_path / "labels.csv").write_text(f"annotator,query_id,doc_id,relevance\n{labels}")
     campaign.importer.import_files(documents=[tmp_path / "more.tsv"], labels=tmp_path / "labels.csv")
     app = opened(campaign, "annotators.py")
-    assert said(app).count(r"bob's grades are 1\.00 higher than cat's on average, on 24 common pairs") == 1
-    assert "No annotator has unusual results" not in said(app)
+    assert words(app).count("bob's grades are 1.00 higher than cat's on average, on 24 common pairs") == 1
+    assert "No annotator has unusual results" not in words(app)
     assert not {"last_at", "seconds", "per_hour"} & set(app.dataframe[0].value.columns)
     j = Judgement(str(uuid4()), "bob", "1", "d1", "graded", 1, seconds=0.5)
     assert campaign.judging.judge_many([j]).saved
@@ -252,7 +248,7 @@ def test_an_annotator_with_unusual_results_is_the_answer(opened: Callable[..., A
     assert app.markdown[0].value.replace("\\", "") == "#### 1 of 2 annotators has unusual results: bob."
     (remark,) = [m.value for m in app.markdown if m.value.startswith("- **bob**")]
     assert "24 of 24 judgements took less than 1 second" in remark.replace("\\", "")
-    assert "need not be errors" in said(app)
+    assert "need not be errors" in words(app)
 
 
 @pytest.mark.slow
@@ -289,24 +285,24 @@ def test_the_chart_of_days_has_the_days_that_there_are() -> None:
 @pytest.mark.slow
 def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "export.py")
-    assert "Annotators differ on 3 of 4 pairs with several judgements of all topics; the rule" in said(app)
+    assert "Annotators differ on 3 of 4 pairs with several judgements of all topics; the rule" in words(app)
     app.toggle(key="only-finished").set_value(False).run()
-    assert "Annotators differ on 3 of 4 pairs with several judgements; the rule decides these." in said(app)
-    assert "4 pairs in 2 of 2 topics have a grade; 2 are relevant (grade 1 or more)." in said(app)
-    assert "Pairs by grade: 2 with 0, 1 with 1, 1 with 2." in said(app)
+    assert "Annotators differ on 3 of 4 pairs with several judgements; the rule decides these." in words(app)
+    assert "4 pairs in 2 of 2 topics have a grade; 2 are relevant (grade 1 or more)." in words(app)
+    assert "Pairs by grade: 2 with 0, 1 with 1, 1 with 2." in words(app)
     app.selectbox(key="rule-rule").set_value("majority").run()
     app.selectbox(key="rule-majority-ties").set_value("higher").run()
-    assert "4 pairs in 2 of 2 topics have a grade; 4 are relevant (grade 1 or more)." in said(app)
-    assert "Pairs by grade: 1 with 1, 1 with 2, 2 with 3." in said(app)
+    assert "4 pairs in 2 of 2 topics have a grade; 4 are relevant (grade 1 or more)." in words(app)
+    assert "Pairs by grade: 1 with 1, 1 with 2, 2 with 3." in words(app)
     app.selectbox(key="rule-rule").set_value("mean").run()
-    assert "Pairs by grade: 1 with 0.5, 1 with 1.5, 2 with 2." in said(app)
+    assert "Pairs by grade: 1 with 0.5, 1 with 1.5, 2 with 2." in words(app)
     app.selectbox(key="rule-rule").set_value("annotator").run()
     app.selectbox(key="rule-annotator").set_value("cat").run()
-    assert "Pairs by grade: 1 with 0, 1 with 1, 1 with 2, 1 with 3." in said(app)
+    assert "Pairs by grade: 1 with 0, 1 with 1, 1 with 2, 1 with 3." in words(app)
     app.toggle(key="compare").set_value(True).run()
     app.selectbox(key="other-rule").set_value("highest").run()
     assert not app.exception
-    assert "The two rules differ on **2** of 4 pairs" in said(app)
+    assert "The two rules differ on **2** of 4 pairs" in words(app)
 
 
 @pytest.mark.slow

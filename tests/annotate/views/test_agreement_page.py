@@ -23,6 +23,7 @@ from collection.annotator_agreement import Labels
 from collection.campaign.agreement import AgreementStudy
 from collection.measures import parse
 from collection.records import Role
+from tests.helpers import words
 
 HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] [link](javascript:alert(1))"
 
@@ -52,12 +53,6 @@ def judged(campaign: Campaign) -> Campaign:
         for doc_id, grade in grades.items():
             say(campaign, annotator, "2" if doc_id == "d4" else "1", doc_id, grade)
     return campaign
-
-
-def words(app: AppTest) -> str:
-    """All that the page says, without escapes."""
-    kinds = (app.title, app.markdown, app.caption, app.subheader, app.info, app.error)
-    return re.sub(r"\\(.)", r"\1", "\n".join(part.value for kind in kinds for part in kind))
 
 
 def look(app: AppTest, at: str) -> AppTest:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from collection import Campaign
 from tests.collection.campaign import test_calibration_topics
 from tests.collection.campaign.test_calibration_topics import TOPICS, judge_rest
+from tests.helpers import words
 
 Opened = Callable[..., AppTest]
 
@@ -20,11 +21,6 @@ def review(copy_of: Callable[..., Campaign]) -> Iterator[Campaign]:
         copy.store.settings.put("id", "review")
     with Campaign(copy.directory) as campaign:
         yield campaign
-
-
-def words(app: AppTest) -> str:
-    kinds = (app.markdown, app.caption, app.warning, app.info, app.error)
-    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
 
 
 def tables(app: AppTest) -> list[list[str]]:
@@ -38,17 +34,14 @@ def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) 
     assert "14 open topics in a loop with 60 documents on average" in words(app)
     app.number_input(key="expected-recall").set_value(80.0).run()
     planned = next(table.value for table in app.dataframe if "Expected recall" in table.value)
-    assert planned["Calibration topics"].tolist() == [4, 6, 7]
+    assert planned["Calibration topics"].tolist() == [4, 5, 7]
     assert set(planned["Expected recall"]) == {"80%"}
-    assert planned["Calibration judgements"].tolist() == [240, 360, 420]
-    assert app.number_input(key="topics-0.2-0").min == 4
+    assert planned["Calibration judgements"].tolist() == [240, 300, 420]
+    assert (app.number_input(key="topics-0.2-0").min, app.number_input(key="topics-0.2-0").value) == (4, 5)
+    app.number_input(key="topics-0.2-0").set_value(6).run()
+    planned = next(table.value for table in app.dataframe if "Expected recall" in table.value)
+    assert planned["Calibration topics"].tolist() == [4, 5, 6, 7]
     app.number_input(key="topics-0.2-0").set_value(5).run()
-    assert (
-        5
-        in next(table.value for table in app.dataframe if "Expected recall" in table.value)[
-            "Calibration topics"
-        ].tolist()
-    )
     app.button(key="draw-topics").click().run()
     assert not app.exception
     assert len(review.calibration_topics.state().topics) == 5
@@ -73,7 +66,7 @@ def test_the_planner_needs_a_selection_for_any_rule(opened: Opened, review: Camp
     assert planned["Calibration judgements"].tolist() == [60 * topics for topics in planned["Calibration topics"]]
     app.button(key="draw-topics").click().run()
     assert not app.exception
-    assert len(review.calibration_topics.state().topics) == 6
+    assert len(review.calibration_topics.state().topics) == 7
 
 
 @pytest.mark.slow
@@ -94,6 +87,32 @@ def test_no_planner_where_decisive_pairs_are_selected(opened: Opened, review: Ca
     app = opened(review, "loop.py")
     assert not app.exception
     assert heading not in [subheader.value for subheader in app.subheader]
+
+
+@pytest.mark.slow
+def test_recall_reopens_calibration_topics_that_were_closed_before_judging(opened: Opened, review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.2, topics=5).topics)
+    review.settings.set_loop(mode="closed", topics=drawn)
+    reader = opened(review, "recall.py", "rea", "reader")
+    assert "reopen-calibration" not in [button.key for button in reader.button]
+    app = opened(review, "recall.py")
+    assert app.button(key="reopen-calibration").label == "Reopen 5 topics"
+    assert "next-step" not in [button.key for button in app.button]  # it would lead to this page
+    app.button(key="reopen-calibration").click().run()
+    assert not app.exception
+    assert set(review.settings.modes().values()) == {"loop"}
+    assert "reopen-calibration" not in [button.key for button in app.button]
+    assert "Judge the calibration topics first: 300 documents of 5 topics are left." in words(app)
+
+
+@pytest.mark.slow
+def test_the_progress_of_random_samples_starts_at_nothing(opened: Opened, review: Campaign) -> None:
+    drawn = list(review.calibration_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
+    (bar,) = opened(review, "recall.py").get("progress")
+    assert bar.proto.value == 0
+    judge_rest(review, drawn[0], but=39)  # 21 of 2 * (30 + 12)
+    (bar,) = opened(review, "recall.py").get("progress")
+    assert bar.proto.value == 25
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from collection.comparison import DEFAULT_MEASURES
 from collection.errors import UnknownNameError
 from collection.measures import parse
 from collection.records import Role
+from tests.helpers import words
 
 HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r]"
 TOPICS = [f"t{n}" for n in range(1, 9)]
@@ -83,12 +84,6 @@ def opened(opened: Callable[..., AppTest]) -> Callable[..., AppTest]:
         return opened(campaign, "compare.py", f"a-{role}", role)
 
     return run
-
-
-def words(app: AppTest) -> str:
-    """All that the page says, without escapes."""
-    kinds = (app.title, app.markdown, app.caption, app.subheader, app.info, app.error, app.warning)
-    return re.sub(r"\\(.)", r"\1", "\n".join(part.value for kind in kinds for part in kind)).replace("\u200b", "")
 
 
 def numbers(app: AppTest) -> dict[str, str]:

@@ -23,6 +23,7 @@ from collection.cli import main
 from collection.errors import InputError, UnknownNameError
 from collection.pooling import list_rankings, replay, strategies
 from tests.annotate.judging import test_loop_routes
+from tests.helpers import words
 
 ADAPTIVE = strategies(adaptive=True)
 
@@ -377,18 +378,17 @@ def test_the_command_changes_and_shows_it(bare: Campaign) -> None:
 @pytest.mark.slow
 def test_the_loop_page(bare: Campaign, opened: Callable[..., AppTest]) -> None:
     app = opened(bare, "loop.py")
-    words: Callable[[], str] = lambda: "\n".join(e.value for kind in (app.caption, app.warning) for e in kind)  # noqa: E731
     assert not app.exception
-    assert "It reads no texts" in words()
+    assert "It reads no texts" in words(app)
     app.selectbox(key="mode").set_value("loop").run()
-    assert "from the runs" in words()
-    assert "from the whole collection" not in words()
-    assert "no stopping guarantee holds" in words()
+    assert "from the runs" in words(app)
+    assert "from the whole collection" not in words(app)
+    assert "no stopping guarantee holds" in words(app)
     assert not app.radio
     app.selectbox(key="by").set_value("hedge").run()
     app.number_input(key="topic_budget").set_value(30).run()
     app.button(key="save").click().run()
     assert (bare.settings.loop().by, bare.settings.loop().topic_budget) == ("hedge", 30)
     app.selectbox(key="by").set_value("model").run()
-    assert "It reads no texts" not in words()
+    assert "It reads no texts" not in words(app)
     assert app.radio(key="learner")

@@ -16,10 +16,11 @@ from uuid import uuid4
 import pytest
 
 from collection import Campaign, Judgement
-from collection.campaign import calibration_closure, calibration_record
+from collection.campaign import calibration_record, calibration_topics
 from collection.campaign.calibration_record import RuleStop
-from collection.campaign.recall import describe_ready
+from collection.campaign.recall_advice import describe_ready
 from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.phrases import count
 from collection.stopping import Ledger
 from collection.stopping.risk_control import TRANSFER_WARNING, is_complete
 
@@ -143,7 +144,7 @@ def test_the_draw_is_stored_and_counted(review: Campaign) -> None:
     service = review.calibration_topics
     first = service.start(0.2, topics=5)
     assert len(first.topics) == 5
-    assert first.population == set(TOPICS)
+    assert set(first.modes) == set(TOPICS)
     assert calibration_record.read(review.store) == first
     with pytest.raises(CampaignError, match=r"were drawn on \d{4}-\d\d-\d\d; end them first"):
         service.start(0.2, topics=5)
@@ -179,7 +180,7 @@ def test_only_open_topics_whose_documents_the_loop_offers_are_drawn(review: Camp
     review.settings.set_loop(mode="closed", topics=["1", "2"])
     review.settings.set_loop(mode="random", topics=["3"])
     review.settings.set_loop(mode="loop-in-pool", topics=["4"])  # it has no pool
-    assert review.calibration_topics.start(0.2, topics=5).population == set(TOPICS[4:])
+    assert set(review.calibration_topics.start(0.2, topics=5).modes) == set(TOPICS[4:])
     assert "4 topics were closed at the draw, or could not be judged to the end in a loop: the promise" in notes(review)
     review.calibration_topics.stop()
     review.settings.set_loop(by="mtf")
@@ -278,12 +279,27 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
     assert set(advice[done]) == {"closed by the stopping rule"}
     promise = review.recall.of_topic(done[0]).promise
     assert promise.endswith(f"It was closed by the stopping rule: {closed[0].reason}.")
-
+    ready = describe_ready(review.recall.table(), review.settings.loop())
+    assert ready.endswith(f" The stopping rule has closed {count(len(done), 'other topic')}.")
     review.settings.reopen_topic(done[0])
     assert len(review.judging.next_pairs("ann", done[0], 2).documents) == 2
     review.calibration_topics.calibrate()
     assert [topic.reopened for topic in review.calibration_topics.state().closed] == [True] + [False] * (len(done) - 1)
     assert review.settings.mode(done[0]) == "loop"
+
+
+@pytest.mark.slow
+def test_topics_that_the_rule_is_to_close_get_no_other_advice(review: Campaign) -> None:
+    drawn = finish(review)
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    judge(review, other, DOCUMENTS[:2], leased=False)
+    one = review.recall.of_topic(other)
+    assert one.advice == "judge until the rule closes it"
+    assert one.promise == "90% recall is not guaranteed for this topic by itself; the stopping rule closes it."
+    review.settings.set_loop(level=2)  # which pauses the rule
+    assert review.recall.table().set_index("query_id")["advice"][other] == "switch random draws on"
+    review.settings.set_loop(level=1)
+    assert review.recall.table().set_index("query_id")["advice"][other] == one.advice
 
 
 @pytest.mark.slow
@@ -343,7 +359,7 @@ def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_rai
         def act(*_: object) -> None:
             raise error
 
-        monkeypatch.setattr(calibration_closure.CalibrationClosure, "close_stopped", act)  # the last step
+        monkeypatch.setattr(calibration_topics.CalibrationTopics, "_close_stopped", act)  # the last step
 
     def judge_last(error: Exception) -> None:
         """Judge the last document and choose the next topic in one transaction, as the judging page does."""
@@ -566,14 +582,16 @@ def test_the_next_step_counts_open_calibration_topics_and_names_closed_ones(revi
     assert review.overview.next_step() == ("judge", first)
     review.settings.set_loop(mode="closed", topics=drawn)
     a, b, c, d = drawn
-    reopen = f"Reopen topics {a}, {b}, {c} and {d} (page Loop): 240 documents are left, and calibration topics must be"
+    reopen = (
+        f"Reopen topics {a}, {b}, {c} and {d} (page Recall): 240 documents are left, and calibration topics must be"
+    )
     assert review.overview.next_step() == ("recall", f"{reopen} judged to the end.")
     for topic in drawn:
         review.settings.reopen_topic(topic)
     judge_rest(review, *drawn[1:])
     judge_rest(review, a, but=1)
     review.settings.set_loop(mode="closed", topics=drawn)
-    reopen = f"Reopen topic {a} (page Loop): 1 document is left, and calibration topics must be judged to the end."
+    reopen = f"Reopen topic {a} (page Recall): 1 document is left, and calibration topics must be judged to the end."
     assert review.overview.next_step() == ("recall", reopen)
 
 
@@ -596,6 +614,21 @@ def test_the_next_step_never_promises_that_a_paused_rule_closes_topics(review: C
     assert review.overview.next_step() == ("judge", judging)
     review.settings.set_loop(mode="pool-then-loop", topics=drawn[:1])
     assert review.overview.next_step() == ("judge", f"{judging} The promise is in doubt: see Recall.")
+
+
+@pytest.mark.slow
+def test_the_next_step_is_the_export_when_every_document_is_judged(review: Campaign) -> None:
+    export = ("export", "Every topic is judged to the end or closed: export the qrels.")
+    drawn = finish(review)
+    others = [topic for topic in TOPICS if topic not in drawn]
+    judge_rest(review, *others, but=1)
+    assert review.overview.next_step().sentence.startswith("Judge 9 topics in the loop")
+    judge_rest(review, *others)
+    assert review.overview.next_step() == export
+    review.calibration_topics.stop()
+    assert review.overview.next_step() == export
+    assert review.overview.status()["in_loop"] == 0
+    assert set(review.qrels.topics_with_grades(closed_early=False).finished) == set(TOPICS)
 
 
 @pytest.mark.slow
@@ -649,7 +682,7 @@ def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
     review.pools.add("depth", depth=30)
     review.settings.set_loop(mode="loop-in-pool", by="mtf")
     record = review.calibration_topics.start(0.2, topics=6, family="any", selection=2)
-    assert record.population == set(TOPICS[:12])  # two topics have no pool
+    assert set(record.modes) == set(TOPICS[:12])  # two topics have no pool
     first = "Judge the calibration topics first: 180 documents of 6 topics are left."
     assert review.overview.next_step() == ("judge", first)
     judge_rest(review, *[topic for topic in TOPICS[:12] if topic not in record.topics][:1])
@@ -736,7 +769,8 @@ def test_the_plan(review: Campaign) -> None:
     assert (before.topics, before.documents, before.everything) == (14, 60, 840)
     assert [row.promises for row in before.rows] == [False, True, True]
     assert [row.calibration_judgements for row in before.rows] == [180, 240, 420]
-    assert before.rows[1].total.high == pytest.approx(240 + 10 * 36)
+    assert before.rows[1].total.high == before.everything  # four topics are fewer than any replay had
+    assert before.rows[2].total.high == pytest.approx(420 + 7 * 36)
     assert before.basis == "replays of other collections (1% to 60% of the documents)"
     chosen = review.calibration_topics.plan(0.2, selection=2, candidates=[5, 9]).rows
     assert [row.promises for row in chosen] == [False, True]

@@ -16,31 +16,29 @@ from streamlit.testing.v1 import AppTest
 from annotate.charts import recall as charts
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
-from collection.campaign.recall import (
+from collection.campaign.recall import TABLE, _batches, _curve, _estimate, _rules
+from collection.campaign.recall_advice import (
     CALIBRATION_TOPIC,
+    CLOSED_BY_RULE,
     JUDGE_ON,
     JUDGED,
-    TABLE,
-    _batches,
-    _curve,
-    _describe_cost,
-    _estimate,
-    _promise_and_advice,
-    _rules,
+    describe_cost,
     describe_ready,
+    promise_and_advice,
 )
 from collection.campaign.settings import Settings
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger, betting, estimate
 from collection.store import Selection
+from tests.helpers import words
 
 LOOP = LoopSettings(mode="loop")
 
 
-def words(ledger: Ledger, mode: str = "loop", settings: LoopSettings = LOOP) -> str:
+def promised(ledger: Ledger, mode: str = "loop", settings: LoopSettings = LOOP) -> str:
     """The promise in words."""
     decision = betting(ledger, target=settings.target, confidence=settings.confidence)
-    return _promise_and_advice(ledger, decision, settings, mode, mode in IN_POOL)[0]
+    return promise_and_advice(ledger, decision, settings, mode, mode in IN_POOL)[0]
 
 
 def drawing(relevant: list[int], drawn: list[int], size: int) -> Ledger:
@@ -88,34 +86,34 @@ GOES_ON = drawing([1] * 10 + [0] * 10, [0] * 20, 100)
     ],
 )  # fmt: skip
 def test_each_state_has_its_sentence(ledger: Ledger, mode: str, sentence: str) -> None:
-    assert words(ledger, mode) == sentence
+    assert promised(ledger, mode) == sentence
 
 
 def test_what_is_missing_is_a_number_that_would_do() -> None:
     early = drawing([1] * 10 + [0] * 50, [0] * 60, 100)
     needed = betting(early).needed
     sentence = "90% recall is not guaranteed yet; it is, with 95% confidence, if the next"
-    assert words(early) == f"{sentence} {needed} random documents are not relevant."
+    assert promised(early) == f"{sentence} {needed} random documents are not relevant."
     for more, stop in ((needed - 1, False), (needed, True)):
         then = drawing([1] * 10 + [0] * (50 + more), [0] * 60 + [1] * more, 100)
         assert betting(then).stop == stop
-        assert words(then).startswith("At least 90%") == stop
+        assert promised(then).startswith("At least 90%") == stop
 
 
 @pytest.mark.parametrize(("drawn", "more"), [([0] * 20, ""), ([0] * 19 + [1], "more ")])
 def test_without_random_draws_nothing_is_promised(drawn: list[int], more: str) -> None:
     off = replace(LOOP, run=0)
     ledger = drawing([1] * 10 + [0] * 10, drawn, 100)
-    assert words(ledger, settings=off) == (
+    assert promised(ledger, settings=off) == (
         f"No recall can be guaranteed without {more}random draws: switch them on on the Loop page."
     )
-    assert "Loop page" not in words(ledger, settings=replace(off, control=0.1))
-    assert words(STOPS, settings=off).startswith("At least 90%")  # what was drawn before still counts
+    assert "Loop page" not in promised(ledger, settings=replace(off, control=0.1))
+    assert promised(STOPS, settings=off).startswith("At least 90%")  # what was drawn before still counts
 
 
 def test_all_of_it_can_be_promised_too() -> None:
     ledger = drawing([1] + [0] * 97, [0] + [1] * 97, 100)
-    assert words(ledger, settings=replace(LOOP, target=1.0)).startswith("All relevant documents are found, with 95%")
+    assert promised(ledger, settings=replace(LOOP, target=1.0)).startswith("All relevant documents are found, with 95%")
 
 
 def test_the_curve_begins_at_nothing() -> None:
@@ -138,7 +136,7 @@ def test_the_batches_leave_draws_out() -> None:
 
 
 def cost(ledger: Ledger) -> str:
-    return _describe_cost(ledger, _estimate(ledger, 0.95))
+    return describe_cost(ledger, _estimate(ledger, 0.95))
 
 
 def test_the_cost_of_more_recall_by_hand() -> None:
@@ -231,7 +229,7 @@ def test_a_topic_that_may_stop(hundred: Campaign) -> None:
     known = hundred.recall.of_topic("a")
     assert (known.judged, known.found, known.size, known.mode) == (85, 10, 100, "loop")
     assert known.decision.stop
-    assert known.promise == words(STOPS)
+    assert known.promise == promised(STOPS)
     assert known.estimate[1:3] == estimate(STOPS)[1:3]
     assert isnan(known.estimate.relevant)  # no draw was relevant: the most likely number would be what is found
     assert known.curve["drawn"].sum() == 75
@@ -391,11 +389,6 @@ def test_a_chart_of_hundreds_does_not_press_the_curve_flat() -> None:
 # --- pages ----------------------------------------------------------------------------------------
 
 
-def shown(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(element.value for kind in (app.markdown, app.caption, app.warning) for element in kind)
-
-
 @pytest.mark.slow
 def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     stopped(hundred, "a")
@@ -405,17 +398,17 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     # As many columns as a phone shows.
     assert list(app.dataframe[0].proto.column_order)[:2] == ["query_id", "advice"]
     assert "of" not in app.dataframe[0].proto.column_order
-    assert "confidence interval of each topic's recall in the collection; a symbol marks the lower end." in shown(app)
+    assert "confidence interval of each topic's recall in the collection; a symbol marks the lower end." in words(app)
     app.toggle[0].set_value(False).run()
     assert app.dataframe[0].value["query_id"].tolist() == ["b", "c", "a"]
     app = opened(hundred, "recall.py", query={"topic": "a"})
-    assert "At least 90% of the relevant documents are found, with 95% confidence" in shown(app)
+    assert "At least 90% of the relevant documents are found, with 95% confidence" in words(app)
     metrics = {m.label: m.value for m in app.metric}
     assert metrics["Judged"] == "85 of 100"
     assert metrics["Relevant found"] == "10"
     assert len(app.dataframe) == 2  # the other rules
     app = opened(hundred, "recall.py", query={"topic": "b"})
-    assert "Nothing is judged yet" in shown(app)
+    assert "Nothing is judged yet" in words(app)
     app = opened(hundred, "recall.py", query={"topic": "nowhere"})
     assert app.error[0].value == "Topic nowhere does not exist."
 
@@ -444,7 +437,7 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
 )
 def test_the_page_leads_with_how_many_topics_may_stop(stop: list[int], scopes: str, target: float, said: str) -> None:
     table = pd.DataFrame(
-        {"stop": [n in stop for n in (0, 1)], "of": [{"p": "pool", "c": "collection"}[s] for s in scopes]}
+        {"stop": [n in stop for n in (0, 1)], "of": [{"p": "pool", "c": "collection"}[s] for s in scopes], "advice": ""}
     )
     assert describe_ready(table, LoopSettings("loop", target=target)).startswith(said)
 
@@ -457,9 +450,9 @@ def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -
     goal, span, low = chart["layer"]
     assert span["encoding"]["x"]["sort"] == low["encoding"]["x"]["sort"] == ["c", "a"]
     assert low["encoding"]["shape"]["scale"]["domain"] == [charts.READY, charts.NOT_YET]
-    ours = rows.assign(recall_low=0.2, recall_high=1.0, advice=["", JUDGE_ON, JUDGED])
+    ours = rows.assign(recall_low=0.2, recall_high=1.0, advice=[CLOSED_BY_RULE, JUDGE_ON, JUDGED])
     drawn = charts.intervals_chart(ours, 0.9)
-    assert drawn.layer[1].data["status"].tolist() == [charts.NOT_YET, CALIBRATION_TOPIC, CALIBRATION_TOPIC]
+    assert drawn.layer[1].data["status"].tolist() == [CLOSED_BY_RULE, CALIBRATION_TOPIC, CALIBRATION_TOPIC]
     assert goal["encoding"]["y"]["field"] == "target"
 
 
@@ -469,7 +462,7 @@ def test_a_topic_is_closed_and_opened_again(opened: Callable[..., AppTest], hund
     app = opened(hundred, "recall.py", query={"topic": "a"})
     app.button(key="close").click().run()
     assert hundred.settings.mode("a") == "closed"
-    assert "closed" in shown(app)
+    assert "closed" in words(app)
     app.button(key="open").click().run()
     assert hundred.settings.mode("a") == "loop"
     hundred.settings.set_loop(mode="closed")
@@ -493,8 +486,8 @@ def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest]
     say(hundred, "a", 1, 1)
     hundred.settings.set_loop(run=0)
     app = opened(hundred, "recall.py", query={"topic": "a"})
-    assert "switch them on on the Loop page" in shown(app)
-    assert "no stopping guarantee holds" in shown(opened(hundred, "loop.py"))
+    assert "switch them on on the Loop page" in words(app)
+    assert "no stopping guarantee holds" in words(opened(hundred, "loop.py"))
 
 
 @pytest.mark.slow
@@ -510,7 +503,7 @@ def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Camp
     app.radio(key="evidence").set_value("none")
     app.selectbox(key="explain").set_value("terms and runs")
     app.selectbox(key="draws").set_value("number").run()
-    assert "hidden from annotators while judging is blind" in shown(app)
+    assert "hidden from annotators while judging is blind" in words(app)
     app.number_input(key="run").set_value(30).run()
     assert hundred.settings.loop().mode == "loop"  # not before it is saved
     app.button(key="save").click().run()
@@ -543,10 +536,10 @@ def test_what_the_library_refuses_is_told(
 @pytest.mark.slow
 def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     app = opened(hundred, "loop.py")
-    assert "Not built yet" in shown(app)
+    assert "Not built yet" in words(app)
     app.button(key="update").click().run()
-    assert "The vectors of 100 documents (words and character 4-grams), built on " in shown(app)
-    assert "UTC, are up to date." in shown(app)
+    assert "The vectors of 100 documents (words and character 4-grams), built on " in words(app)
+    assert "UTC, are up to date." in words(app)
     assert app.button(key="update").disabled
 
 

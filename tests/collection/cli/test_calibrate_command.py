@@ -29,12 +29,12 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     assert re.split("  +", planned.splitlines()[2]) == header
     none = ok("calibrate", directory, "--plan", "--recall", 0.8, "--topics", 3)
     assert "With 3 calibration topics, no rule can be chosen: every document of every topic has to be judged." in none
-    assert planned.splitlines()[-1] == f"Start: cleverdon calibrate {directory} --recall 0.8 --topics 4"
-    assert "Draw 4 calibration topics" in planned
+    assert planned.splitlines()[-1] == f"Start: cleverdon calibrate {directory} --recall 0.8 --topics 5"
+    assert "Draw 5 calibration topics" in planned
     deep = ok("calibrate", directory, "--recall", 0.8, "--depth", 0.5, "--sample", 0.2)
     assert (
         deep.splitlines()[-1]
-        == f"Start: cleverdon calibrate {directory} --depth 0.5 --sample 0.2 --recall 0.8 --topics 4"
+        == f"Start: cleverdon calibrate {directory} --depth 0.5 --sample 0.2 --recall 0.8 --topics 5"
     )
 
     started = ok("calibrate", directory, "--recall", 0.8, "--topics", 5, "--family", "fixed")

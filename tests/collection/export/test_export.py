@@ -36,7 +36,7 @@ from collection.measures import align, parse
 from collection.ranking import rank_run
 from collection.records import Choice, Document, Preference, Run
 from tests.conftest import frame, signed_in
-from tests.helpers import cases, fails, ok, tries
+from tests.helpers import cases, fails, ok, tries, words
 from tests.helpers import run as invoke
 
 ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
@@ -883,8 +883,8 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
         q: (recall.at[q, "found"], recall.at[q, "high"]) for q in ("1", "2")
     }
     card = (tmp_path / "c" / "collection.md").read_text()
-    for words in ("CC BY 4.0", "A small one.", "> Is what answers.", "| 3 | 1 | Perfect:", "`tests/wings`"):
-        assert words in card, words
+    for part in ("CC BY 4.0", "A small one.", "> Is what answers.", "| 3 | 1 | Perfect:", "`tests/wings`"):
+        assert part in card, part
     assert "5 of 6 pairs in the pool have a grade." in card
     assert "3 relevant documents were found in 2 topics, of an estimated 3 to 4 that exist" in card
     assert "(each with 95% confidence by itself)" in card
@@ -1101,35 +1101,31 @@ def page(judged: Campaign, opened: Callable[..., AppTest]) -> Callable[..., AppT
     return lambda role="manager": opened(judged, "export.py", role, role)
 
 
-def said(app: AppTest) -> str:
-    return " ".join(str(e.value) for e in [*app.markdown, *app.caption, *app.info, *app.subheader])
-
-
 @pytest.mark.slow
 def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged: Campaign, tmp_path: Path) -> None:
     judged.collection_export.write(tmp_path / "c")
     size = (tmp_path / "c" / "corpus.jsonl").stat().st_size
     app = page()
     # Half of the topics are finished, so that only these are exported by default, as they are compared.
-    assert "3 pairs in 1 finished topic have a grade" in said(app)
-    assert "3 qrels, 1 finished topic and 8 documents" in said(app)
+    assert "3 pairs in 1 finished topic have a grade" in words(app)
+    assert "3 qrels, 1 finished topic and 8 documents" in words(app)
     app.toggle(key="only-finished").set_value(False).run()
-    assert "5 pairs in 2 of 2 topics have a grade" in said(app)
-    assert f"5 qrels, 2 topics and 8 documents, about {size} bytes." in said(app)
-    assert "No licence is set" in said(app)
+    assert "5 pairs in 2 of 2 topics have a grade" in words(app)
+    assert f"5 qrels, 2 topics and 8 documents, about {size} bytes." in words(app)
+    assert "No licence is set" in words(app)
     app.text_input(key="about-licence").set_value("CC BY 4.0")
     app.button(key="FormSubmitter:about-Save").click().run()
     assert judged.settings.collection().licence == "CC BY 4.0"
-    assert "No licence is set" not in said(app)
+    assert "No licence is set" not in words(app)
     assert not app.exception
     app.selectbox(key="corpus").set_value("none").run()
-    assert "5 qrels, 2 topics and 0 documents." in said(app)
+    assert "5 qrels, 2 topics and 0 documents." in words(app)
     app.toggle(key="card").set_value(True).run()
     (drawn,) = [h.value for h in app.get("html") if "Pooling" in str(h.value)]
     assert "CC BY 4.0" in drawn
     assert "manager" not in drawn  # whoever judged under that name is called a1
     app.text_input(key="collection-name").set_value("No Such Name").run()
-    assert r"collection name\: expected lower\-case letters" in said(app)
+    assert "collection name: expected lower-case letters" in words(app)
 
 
 @pytest.mark.slow
@@ -1146,7 +1142,7 @@ def test_a_reader_takes_it_and_changes_nothing(page: Callable[..., AppTest], jud
 def test_what_is_too_large_for_a_browser(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collection_download, "LARGEST", 100)
     app = page()
-    assert "too large for a download in the browser" in said(app)
+    assert "too large for a download in the browser" in words(app)
     assert "--collection campaign" in app.code[0].value
     assert "Download campaign.zip" not in [b.label for b in app.get("download_button")]
 
@@ -1170,7 +1166,7 @@ def test_the_page_offers_the_forms_of_a_sample(
     app.toggle(key="unjudged").set_value(True).run()
     assert not app.exception
     app = opened(sampled, "export.py")
-    assert "The pool is a random sample" in said(app)
+    assert "The pool is a random sample" in words(app)
     for form in sampled.qrels.forms():
         app.radio(key="form").set_value(form).run()
         assert not app.exception

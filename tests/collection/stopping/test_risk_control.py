@@ -21,14 +21,14 @@ from collection.stopping.risk_control import (
     check_transfer,
     choose_family,
     choose_setting,
-    costs_from_known_pools,
-    costs_from_shares,
+    costs_from_replays,
     costs_from_topics,
     measure_losses,
     plan,
     required_topics,
     topics_to_confirm,
 )
+from collection.stopping.risk_control.cost_plan import COLLECTION_SHARES, CostRange
 from collection.stopping.risk_control.losses import invert_sampled
 from tests.helpers import cases
 
@@ -324,7 +324,7 @@ def test_a_calibration_by_hand() -> None:
 
 def test_too_few_topics_promise_nothing() -> None:
     chosen = calibrate([judged("10")] * 5, 0.1)
-    assert (chosen.promises, chosen.setting, chosen.needed) == (False, EVERYTHING, 9)
+    assert (chosen.promises, chosen.setting) == (False, EVERYTHING)
     assert "needs at least 9 calibration topics, found 5" in chosen.report
     decision = chosen.decide(judged("1000", 10))
     assert not decision.stop
@@ -348,7 +348,7 @@ def test_incomplete_topics_take_their_delta_from_alpha() -> None:
     assert chosen.bound == pytest.approx((chosen.mean_loss * 31 + 1) / 32 + 0.05)
     assert chosen.promises
     assert "with a random sample of the rest" in chosen.report
-    assert chosen.needed == 19
+    assert required_topics(0.1, 0.05) == 19
     assert calibrate(ledgers, 0.1).bound <= 0.1
     with pytest.raises(InputError, match="less than alpha"):
         calibrate(ledgers, 0.05, delta=0.05)
@@ -425,16 +425,11 @@ def test_a_confirmed_transfer_says_what_recall_can_be_expected() -> None:
     )
 
 
-def test_costs_that_cannot_be_planned_with_are_refused() -> None:
-    with pytest.raises(InputError, match=r"the lower one first, found 0\.5 and 0\.2"):
-        costs_from_shares(100, 0.5, 0.2)
-
-
 # Plan
 
 
 def test_a_plan_by_hand() -> None:
-    made = plan(50, 1000, 0.1, costs_from_shares(1000, 0.1, 0.4), candidates=[5, 10, 20])
+    made = plan(50, 1000, 0.1, lambda _: CostRange(100, 200, 400), candidates=[5, 10, 20])
     few, ten, twenty = made.rows
     assert not few.promises
     assert few.total.expected == made.everything == 50_000
@@ -447,13 +442,13 @@ def test_a_plan_by_hand() -> None:
 
 
 def test_a_plan_chooses_candidates_that_can_promise() -> None:
-    made = plan(100, 500, 0.1, costs_from_shares(500, 0.5, 0.5))
-    assert [row.calibration_topics for row in made.rows] == [9, 14, 18, 27, 45, 50]
-    small = plan(8, 500, 0.1, costs_from_shares(500, 0.5, 0.5))
+    made = plan(100, 500, 0.1, costs_from_replays(500, 0.1))
+    assert [row.calibration_topics for row in made.rows] == [9, 10, 20, 30, 50]
+    small = plan(8, 500, 0.1, costs_from_replays(500, 0.1))
     assert (small.rows, small.best) == ((), None)
     assert "needs at least 9 calibration topics, and some other topics; 8 topics can be drawn" in small.advice
     with pytest.raises(InputError, match="0 to 7"):
-        plan(8, 500, 0.1, costs_from_shares(500, 0.5, 0.5), candidates=[8])
+        plan(8, 500, 0.1, costs_from_replays(500, 0.1), candidates=[8])
 
 
 def test_costs_from_topics() -> None:
@@ -464,21 +459,22 @@ def test_costs_from_topics() -> None:
     assert costs(300).expected == 10
     assert costs(3).expected == pytest.approx(40 - 30 / 8, abs=3)  # 10 only if all three lose nothing
     assert costs(2).expected == 100
-    assert costs_from_topics(measured, 0.25, scale=2)(300).expected == 20
     assert costs(3).low <= costs(3).expected <= costs(3).high
 
 
-def test_costs_from_known_pools_take_the_next_stricter_row() -> None:
-    assert costs_from_known_pools(100, 0.1)(19).high == pytest.approx(67)
-    assert costs_from_known_pools(100, 0.1)(20).low == pytest.approx(35)
-    assert costs_from_known_pools(100, 0.15)(50).high == pytest.approx(51)
-    assert costs_from_known_pools(100, 0.2)(7).expected == pytest.approx(43)
+def test_costs_from_replays_take_the_next_stricter_row() -> None:
+    assert costs_from_replays(100, 0.1)(19).high == pytest.approx(67)
+    assert costs_from_replays(100, 0.1)(20).low == pytest.approx(35)
+    assert costs_from_replays(100, 0.15)(50).high == pytest.approx(51)
+    assert costs_from_replays(100, 0.2)(7).expected == pytest.approx((37 * 49) ** 0.5)
     for alpha, n in ((0.04, 50), (0.3, 3)):
-        assert costs_from_known_pools(100, alpha)(n).low == 100
+        for in_pool in (True, False):
+            assert costs_from_replays(100, alpha, in_pool=in_pool)(n).low == 100
+    assert costs_from_replays(100, 0.1, in_pool=False)(10).low == pytest.approx(100 * COLLECTION_SHARES[0])
 
 
 def test_a_plan_as_a_table_says_why_rows_save_nothing() -> None:
-    made = plan(50, 100, 0.1, costs_from_known_pools(100, 0.1), candidates=[8, 9, 10])
+    made = plan(50, 100, 0.1, costs_from_replays(100, 0.1), candidates=[8, 9, 10])
     assert made.table().to_dict("list") == {
         "Calibration topics": [8, 9, 10],
         "Expected recall": ["none", "90%", "90%"],
@@ -492,4 +488,4 @@ def test_a_plan_as_a_table_says_why_rows_save_nothing() -> None:
         "With 9 calibration topics, the rule must find almost every relevant document of each: the plan counts all "
         "documents of the other topics."
     )
-    assert plan(50, 100, 0.1, costs_from_known_pools(100, 0.1), candidates=[10]).note == ""
+    assert plan(50, 100, 0.1, costs_from_replays(100, 0.1), candidates=[10]).note == ""

@@ -37,6 +37,7 @@ const MOST_FEEDBACK = 5;
  * @property {boolean} chosen whether the annotator chose the open topic
  * @property {boolean} calibrating whether the card opened it for its calibration set, which is judged first
  * @property {boolean} topicsDue
+ * @property {boolean} recounts whether the topics are fetched for their counts alone
  * @property {{ judged: number, pool: number | null } | null} all
  * @property {Record<string, Unit[]>} apart found by searching in other topics
  * @property {boolean} inLoop
@@ -93,7 +94,8 @@ export function isDone(state, topic) {
 }
 
 /**
- * The topic that the server says has work; else the next with something left, after the open one and then from the start.
+ * The topic that the server says has work; else the next with something left, one that comes first if there is any, after
+ * the open one and then from the start.
  *
  * @param {State<Scope>} state @returns {Topic | null}
  */
@@ -103,7 +105,8 @@ export function nextUnfinished(state) {
   if (known) return known;
   const all = topics ?? [];
   const at = all.findIndex(({ query_id }) => query_id === topic);
-  return [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].find((each) => !isDone(state, each)) ?? null;
+  const left = [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].filter((each) => !isDone(state, each));
+  return left.find(({ first }) => first) ?? left[0] ?? null;
 }
 
 // ------------------------------------------------------------------------------------------------ topics
@@ -156,9 +159,11 @@ function keepLast(turn, queryId) {
 function takeTopics(turn, { topics, last: there, work }) {
   const { state } = turn;
   const { scope } = state;
-  Object.assign(scope, { topics, topicsDue: false });
+  const { recounts } = scope;
+  Object.assign(scope, { topics, topicsDue: false, recounts: false });
   const current = topicOf(scope, scope.topic);
-  if (current && (scope.askedTopic !== null || !isDone(state, current))) return; // whoever comes back comes to work
+  // whoever comes back comes to work
+  if (current && (recounts || scope.askedTopic !== null || !isDone(state, current))) return;
   // If the server's newest judgement is in another topic than the newest that this browser knew of, then another device
   // has been used since, and its topic is the newer one.
   const isNewer = there !== null && there !== scope.last;
@@ -329,19 +334,21 @@ function takeOrder(turn, answer, judged, sent) {
 
 /**
  * Where the topic has nothing for the annotator, another one that has is opened, and that is said. It stays open where
- * they chose it themselves, or have come to its end.
+ * they chose it themselves, or have come to its end. At an end where no topic has anything, the topics are counted again:
+ * others may have judged them, or a stopping rule has closed them.
  *
  * @param {Turn<Scope>} turn @param {any} answer
  */
-function goWhereWorkIs(turn, { documents, next = null, budget = "" }) {
+function goWhereWorkIs(turn, { documents, next, budget = "" }) {
   const { state } = turn;
   const { scope } = state;
   if (documents.some((/** @type {Doc} */ doc) => !doc.calibration)) scope.calibrating = false;
   const idle = turn.item === null;
   if (!idle || documents.length) Object.assign(scope, { tried: [], chosen: false });
-  Object.assign(scope, { nextTopic: next, budget });
+  Object.assign(scope, { nextTopic: next ?? null, budget });
   const done = isDone(state, topicOf(scope, scope.topic));
-  if (next === null || !idle || scope.chosen || (done && !scope.calibrating)) return;
+  if (next === null && idle && done && !documents.length) Object.assign(scope, { topicsDue: true, recounts: true });
+  if (!next || !idle || scope.chosen || (done && !scope.calibrating)) return;
   scope.tried = [...scope.tried, scope.topic ?? ""];
   bringTo(turn, next, "next-topic", { words: budget, ...(done && { done }) });
 }
@@ -363,6 +370,7 @@ export const grade = {
     tried: [],
     calibrating: false,
     topicsDue: false,
+    recounts: false,
     all: null,
     apart: {},
     feedback: null,
@@ -425,7 +433,7 @@ export const grade = {
     const { scope } = turn.state;
     if (!fresh) return;
     if (asked !== null && asked !== scope.askedTopic && asked !== scope.topic) changeTopic(turn, asked, true);
-    Object.assign(scope, { topicsDue: true, askedTopic: asked });
+    Object.assign(scope, { topicsDue: true, recounts: false, askedTopic: asked });
   },
   handlers: {
     topic: (turn, { queryId }) => changeTopic(turn, queryId, true),

@@ -1,0 +1,215 @@
+"""What the recall of topics means for judging: the guaranteed recall, the advice, costs and notes, in words."""
+
+from __future__ import annotations
+
+from math import ceil, isnan
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from collection.campaign.loop_settings import LoopSettings
+from collection.campaign.topic_ledger import select_in_scope
+from collection.phrases import count, percent_down, plural, sentence
+from collection.stopping import Estimate, Ledger, StopDecision
+from collection.stopping.table import missing_texts, too_many, worst_case
+
+RECENT = 50
+"""Number of latest ranked judgements used to estimate the current precision."""
+
+READY = "ready to stop"
+"""Start of the advice for every topic that may stop."""
+
+OUTSIDE = " Documents outside the pool are not covered."
+"""Second sentence wherever the scope is a pool."""
+
+IMPORT_TEXTS = "import the missing texts"
+"""Advice if only documents without a text are left, or too many of them for a guarantee."""
+
+CALIBRATION_TOPIC = "calibration topic"
+"""Start of the advice for calibration topics."""
+
+JUDGE_ON = f"{CALIBRATION_TOPIC}: judge to the end"
+"""Advice for calibration topics, whatever the recall is."""
+
+JUDGED = f"{CALIBRATION_TOPIC}: finished"
+"""Advice for calibration topics that are judged to the end, whatever the recall is."""
+
+BY_RULE = "judge until the rule closes it"
+"""Advice for topics that a calibrated rule is to close."""
+
+CLOSED_BY_RULE = "closed by the stopping rule"
+"""Advice for topics that are closed by a rule whose recall is guaranteed across topics."""
+
+
+def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
+    """Write how many topics of the table of recall are ready to stop, and what that guarantees."""
+    goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
+    if settings.by_system_order:
+        return "The loop selects decisive pairs for the order of the systems: it does not aim at recall."
+    ready, closed = table[table["stop"]], int((table["advice"] == CLOSED_BY_RULE).sum())
+    others = count(closed, "topic" if ready.empty else "other topic")
+    by_rule = f" The stopping rule has closed {others}." if closed else ""
+    if ready.empty:
+        share = f"{goal} of the" if settings.target < 1 else "all"
+        return (
+            f"No topic is ready to stop yet. The target is to find {share} relevant documents of each topic, with "
+            f"{confidence} confidence.{by_rule}"
+        )
+    share = f"at least {goal} of the" if settings.target < 1 else "all"
+    in_each, by_itself = plural(len(ready), "", "in each, "), plural(len(ready), "", " for each topic by itself")
+    return (
+        f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: "
+        f"{in_each}{share} relevant documents in {name_scope(ready)} are found, with {confidence} "
+        f"confidence{by_itself}.{by_rule}"
+    )
+
+
+def name_scope(table: pd.DataFrame) -> str:
+    """Name the documents to which the recall of these topics refers: "the pool", "the collection", or both."""
+    scopes = set(table["of"])
+    return f"the {scopes.pop()}" if len(scopes) == 1 else "its scope (pool or collection)"
+
+
+def describe_cost(ledger: Ledger, known: Estimate) -> str:
+    """Write how many judgements more recall costs at the recent precision, or why that is unknown."""
+    recent = ledger.relevant[np.flatnonzero(~ledger.drawn)[-RECENT:]]
+    hits, of = int(recent.sum()), len(recent)
+    left = ledger.unjudged - ledger.unreachable
+    if left == 0:
+        judged = "All documents with a text are judged." if ledger.unreachable else "All documents are judged."
+        return judged if ledger.size else "There is nothing to judge."
+    if not ledger.found:
+        return "The cost of more recall is unknown until a relevant document is found."
+    if not hits:
+        none = f"None of the last {count(of, 'ranked document')} was relevant" if of else "No ranked document is judged"
+        return f"{none}, so the cost of more recall is unknown."
+    if known.relevant == ledger.found:
+        return "The cost of more recall is unknown: by the estimate, all relevant documents are found."
+    relevant = ledger.found if isnan(known.relevant) else int(known.relevant)
+    number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
+    recently = f"{hits:,} of the last {count(of, 'ranked document')} {plural(hits, 'was', 'were')} relevant"
+    if relevant < 100:  # 1% would be less than a document
+        one = round(min(of / hits, left), 1)
+        judgements = f"{one:g} {plural(one, 'judgement')}" if one < 10 else count(ceil(one), "judgement")
+        return f"One more relevant document costs about {judgements}: {recently}."
+    cost = count(min(ceil(round(relevant / 100 / (hits / of), 9)), left), "judgement")
+    reason = f"1% of the {number} is {relevant / 100:g}, and {recently}"
+    return f"The next 1% of recall costs about {cost}: {reason}."
+
+
+def promise_and_advice(
+    ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool, *, by_rule: bool = False
+) -> tuple[str, str]:
+    """Write the guaranteed recall in one or two sentences, and the advice in a few words.
+
+    `by_rule`: a rule that calibration topics chose is to close the topic.
+    """
+    goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
+    where = " in the pool" if pool else ""
+    outside = OUTSIDE if pool else ""
+    relevant = f"relevant documents{where}"
+    if not ledger.size:
+        missing = "This topic has no pool yet" if pool else "No document has a text yet"
+        return f"{missing}, so there is nothing to judge.", "nothing to judge"
+    if not ledger.judged:
+        closed = "This topic was closed before anything was judged" if mode == "closed" else "Nothing is judged yet"
+        return f"{closed}, so its recall is unknown.", "closed" if mode == "closed" else "not started"
+    if not ledger.unjudged:
+        judged = f"{ledger.size:,} of {count(ledger.size, 'document')}{where} {plural(ledger.size, 'is', 'are')} judged"
+        what = f"{ledger.found:,} {plural(ledger.found, 'is', 'are')} relevant"
+        return f"{judged}, and {what}.{outside}", f"{READY}: {'pool' if pool else 'all'} judged"
+    if decision.stop:
+        share = f"At least {goal} of the {relevant} are found" if settings.target < 1 else f"All {relevant} are found"
+        if too_many(ledger, settings.target) > ledger.found + ledger.unjudged:
+            return f"{share}, {worst_case(ledger.unjudged)}.{outside}", READY
+        share = share if ledger.found else f"There is no relevant document{where}"
+        return f"{share}, with {sure} however often you check.{outside}", READY
+    if by_rule and "skipped" not in decision.reason and ledger.unjudged > ledger.unreachable:
+        alone = f"{goal} recall is not guaranteed for this topic by itself"
+        texts = f"{alone}; the stopping rule closes it.{outside}", BY_RULE
+    elif hidden := _unreachable_sentence(ledger, decision, mode, where):
+        texts = f"{hidden}.{outside}", IMPORT_TEXTS
+    else:
+        texts = _not_yet(ledger, decision, settings, mode, pool)
+    return texts
+
+
+def _without_draws(ledger: Ledger, settings: LoopSettings, goal: str, outside: str) -> tuple[str, str]:
+    """The wording where no document is drawn at random to estimate recall."""
+    if settings.by_system_order:
+        return f"{goal} recall is not guaranteed: decisive pairs do not aim at recall.{outside}", "see System order"
+    without = f"No recall can be guaranteed without {'more ' if len(ledger.draws) else ''}random draws"
+    return f"{without}: switch them on on the Loop page.{outside}", "switch random draws on"
+
+
+def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
+    """The wording while no recall is guaranteed."""
+    goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
+    outside = OUTSIDE if pool else ""
+    needed = decision.needed or 0
+    more = f"judge {needed:,} more at random"
+    draws = f"the next {plural(needed, 'random document is', f'{needed:,} random documents are')} not relevant"
+    lately = ledger.relevant[-RECENT:]
+    if mode == "closed" or "skipped" in decision.reason:
+        closed = f"This topic is closed, and its judgements do not guarantee {goal} recall."
+        skipped = f"{sentence(decision.reason)}{outside}"
+        return (closed, "closed") if mode == "closed" else (skipped, "judge skipped documents")
+    if mode in ("pool", "random"):
+        far = f"{ledger.judged:,} of {count(ledger.size, 'document')} in the pool {plural(ledger.judged, 'is', 'are')}"
+        return f"{far} judged, so {goal} recall is not guaranteed yet.{outside}", "judge the pool"
+    if settings.draws_after == 0 and settings.share_of_draws == 0:
+        return _without_draws(ledger, settings, goal, outside)
+    if not ledger.found:
+        return f"No relevant document is found yet; if {draws} either, there is none, with {sure}.{outside}", more
+    if len(lately) >= 10 and lately.mean() >= 0.5:
+        much = f"{int(lately.sum()):,} of the last {len(lately):,} documents were relevant"
+        return f"{goal} recall is not guaranteed yet: {much}.{outside}", "keep judging: many are relevant"
+    return f"{goal} recall is not guaranteed yet; it is, with {sure}, if {draws}.{outside}", more
+
+
+def _unreachable_sentence(ledger: Ledger, decision: StopDecision, mode: str, where: str) -> str:
+    """Say why no further judgement helps before missing texts are imported; empty if one does."""
+    if mode == "closed" or "skipped" in decision.reason:
+        return ""
+    if ledger.unjudged == ledger.unreachable:
+        without = f"{count(ledger.unjudged, 'document')} {plural(ledger.unjudged, 'has', 'have')} no text"
+        return f"All documents{where} with a text are judged; no recall is guaranteed while {without}"
+    if decision.needed is None and mode not in ("pool", "random"):
+        hidden = f"{ledger.unreachable:,} of {count(ledger.unjudged, 'unjudged document')}"
+        return f"No recall can be guaranteed: {hidden} cannot be judged and may be relevant"
+    return ""
+
+
+def describe_notes(
+    judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int
+) -> list[str]:
+    """Describe what may bias the estimates."""
+    here = select_in_scope(judgements, scope)
+    graded = here[here["kind"] == "graded"]
+    opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["doc_id"])
+    differ = int((opinions.nunique() > 1).sum())
+    ungraded = here["doc_id"].nunique() - graded["doc_id"].nunique()
+    notes = [missing_texts([ledger.unreachable])] if ledger.unreachable else []
+    if differ:
+        notes.append(
+            f"Annotators disagree on the relevance of {count(differ, 'document')}: the most frequent grade counts, and "
+            "the lower one in a tie."
+        )
+    if ungraded:
+        notes.append(
+            f"{count(ungraded, 'document')} could not be judged and {plural(ungraded, 'counts', 'count')} as not "
+            f"relevant; the guarantee does not cover {plural(ungraded, 'it', 'them')}."
+        )
+    if skipped:
+        notes.append(
+            f"{count(skipped, 'document')} {plural(skipped, 'was', 'were')} skipped and left out of the interval; no "
+            "recall is guaranteed until the randomly drawn ones are judged."
+        )
+    blind = int((ledger.out_of_reach[ledger.draws] > 0.05 * ledger.unjudged_before[ledger.draws]).sum())
+    if blind:
+        notes.append(
+            f"{count(blind, 'random draw')} could not reach some documents (added later, held by others, or outside "
+            "the pool at the time); the guarantee assumes that all of these may be relevant."
+        )
+    return notes
