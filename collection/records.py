@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -62,6 +63,20 @@ class Document(NamedTuple):
     title: str = ""
     text: str | None = None
     metadata: Mapping[str, object] = {}
+
+
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+
+
+def find_doi(text: str) -> str:
+    """The first DOI in a text, in lower case; '' if there is none.
+
+    >>> find_doi("https://doi.org/10.1000/Wing.7."), find_doi("wing 7")
+    ('10.1000/wing.7', '')
+    """
+    found = _DOI.search(text)
+    doi = found[0].rstrip(".,;") if found else ""
+    return doi.removesuffix(")" if doi.count(")") > doi.count("(") else "").lower()
 
 
 class Topic(NamedTuple):

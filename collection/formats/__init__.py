@@ -23,9 +23,10 @@ from collection.formats.folder import CHECKSUMS, WrittenFile, describe_file, lis
 from collection.formats.images import TYPES as IMAGE_TYPES
 from collection.formats.images import ImageList, parse_host, read_image
 from collection.formats.labels import find_label_line, read_label_log, read_labels, write_labels
-from collection.formats.qrels import QrelsForm, read_qrels
+from collection.formats.objects import is_binary
+from collection.formats.qrels import QrelsForm, find_pair_line, read_qrels
 from collection.formats.run import read_run
-from collection.formats.run_files import find_pair_line, name_runs, read_runs
+from collection.formats.run_files import name_runs, read_runs
 from collection.formats.source import stem
 from collection.formats.spreadsheet import to_tsv
 from collection.formats.topics import read_topics
@@ -53,6 +54,7 @@ __all__ = [
     "find_label_line",
     "find_pair_line",
     "find_run_line",
+    "is_binary",
     "list_files",
     "name_runs",
     "parse_host",

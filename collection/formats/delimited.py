@@ -1,12 +1,12 @@
-"""Records of CSV, TSV and JSONL with the line where each begins."""
+"""Records of CSV, TSV and XLSX, and of these and JSONL, with the line where each begins."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from collection.errors import FormatError
-from collection.formats import fields, source, spreadsheet
+from collection.formats import fields, objects, source, spreadsheet, workbook
 from collection.formats.source import FilePath
 
 LONGEST_FIELD = 64 << 20
@@ -20,8 +20,12 @@ def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = Fals
     """Line number and fields of every record that is not blank.
 
     A tab-separated line is one record and quotation marks are text, as MS MARCO and BEIR write it; comma-separated
-    fields may be quoted and then hold commas and line ends, CR and LF as LF unless `keep_ends`.
+    fields may be quoted and then hold commas and line ends, CR and LF as LF unless `keep_ends`. Of a workbook, the rows
+    of the first sheet, whatever the separator.
     """
+    if workbook.is_workbook(path):
+        yield from workbook.read_rows(path, what)
+        return
     if separator == "\t":
         for number, line in fields.data_lines(path, what):
             yield number, line.split("\t")
@@ -49,7 +53,7 @@ def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[st
     all_records = records(path, what, separator, keep_ends=True)
     first = next(all_records, None)
     if first is None:
-        number, line = fields.first_line(path, what)
+        number, line = _first_line(path, what)
         raise FormatError(path, number, f"{what} with a header that names the columns", source.quote(line))
     number, header = first
     names = [name.strip().lower() for name in header]
@@ -69,22 +73,25 @@ def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[st
 def aliased_records(
     path: FilePath, what: str, aliases: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[int, dict[str, object]]]:
-    """Line number and fields of every record of JSONL, or of CSV or TSV with a header, under our column names.
+    """Line number and fields of every record of JSONL or Parquet, or of CSV, TSV or XLSX with a header, by our names.
 
     `aliases` are the names of each required column in files, usual names first; other columns keep their names. Removes
     the apostrophe by which :mod:`collection.formats.spreadsheet` marks text.
     """
-    number, line = fields.first_line(path, what)
-    suffix = source.suffix(path)
-    if line.lstrip().startswith(("{", "[")) or suffix == ".jsonl":
-        fields.refuse_array(path, number, line)
-        for at, record in fields.json_records(path, what):
+    typed = objects.records(path, what)
+    if typed is not None:
+        for at, record in typed:
             yield at, dict(zip(_own_names(path, at, what, list(record), aliases), record.values(), strict=True))
         return
-    separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
+    separator = ","
+    if not workbook.is_workbook(path):
+        number, line = fields.first_line(path, what)
+        fields.refuse_array(path, number, line)
+        suffix = source.suffix(path)
+        separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
     number, header, below = read_headed(path, what, separator)
     names = _own_names(path, number, what, header, aliases)
-    texts = [name not in spreadsheet.IDS for name in names]
+    texts = [name not in spreadsheet.IDS and not workbook.is_workbook(path) for name in names]
     for at, cells in below:
         restored = (spreadsheet.restore(cell) if text else cell for cell, text in zip(cells, texts, strict=True))
         yield at, dict(zip(names, restored, strict=True))
@@ -104,20 +111,33 @@ def _own_names(
     return [found.get(name, name) for name in names]
 
 
+def _first_line(path: FilePath, what: str) -> tuple[int, str]:
+    """The first line that is not blank, for the error of a file without records."""
+    if not workbook.is_workbook(path):
+        return fields.first_line(path, what)
+    number, cells = next(workbook.read_rows(path, what), (1, [""]))
+    return number, " | ".join(cells)
+
+
 def named_records(
-    path: FilePath, what: str, separator: str, id_names: tuple[str, ...], bare: Mapping[int, Sequence[str]]
+    path: FilePath,
+    what: str,
+    separator: str,
+    id_names: tuple[str, ...],
+    bare: Mapping[int, Sequence[str]],
+    is_header: Callable[[list[str]], bool] = lambda names: False,
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and fields of every record, named by the header, or by width where a TSV has none.
 
-    A first record with one of `id_names` is the header. `bare` are the columns' names by their number, for
-    tab-separated files without a header.
+    A first record with one of `id_names` is the header, or one of which `is_header` says so. `bare` are the columns'
+    names by their number, for tab-separated files without a header.
     """
     names: Sequence[str] = ()
     empty = True
     for number, record in records(path, what, separator):
         if not names:
-            header = fields.find_header(record, id_names)
-            if header is not None:
+            header = [name.strip().lower() for name in record]
+            if fields.find_header(record, id_names) or is_header(header):
                 fields.check_header(path, number, header)
                 names = header
                 continue
@@ -133,6 +153,6 @@ def named_records(
         empty = False
         yield number, dict(zip(names, record, strict=True))
     if empty:
-        number, line = fields.first_line(path, what)
+        number, line = _first_line(path, what)
         found = "only a header" if names else source.quote(line)
         raise FormatError(path, number, what, found)
