@@ -274,6 +274,17 @@ class GradeScale:
         sentence = self.sentences[grade]
         return sentence.split(":", 1)[0].strip() or sentence.strip(": ") or str(grade)
 
+    @property
+    def names(self) -> dict[str, int]:
+        """Labels and sentences in lower case -> grade, without those of several grades.
+
+        >>> GradeScale({0: "No: does not answer it", 1: "Yes: answers it"}).names["yes"]
+        1
+        """
+        named = [(text.strip().casefold(), g) for g in self.sentences for text in {self.label(g), self.sentences[g]}]
+        several = {text for text, _ in named if [other for other, _ in named].count(text) > 1}
+        return {text: grade for text, grade in named if text not in several}
+
 
 GRADE_SCALES: dict[str, GradeScale] = {
     "0-1": GradeScale(

@@ -10,7 +10,7 @@ from collection.frames import Schema
 LABEL_ALIASES = {
     "annotator": ("annotator", "assessor", "rater", "judge", "user"),
     **PAIR_ALIASES,
-    "relevance": ("relevance", "grade", "label", "rel", "score"),
+    "relevance": ("relevance", "grade", "label", "rel", "score", "judgment", "judgement"),
 }
 """Names of the columns of labels in files."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from collection.errors import FormatError
 from collection.formats import fields, objects, source, spreadsheet, workbook
@@ -71,39 +72,66 @@ def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[st
 
 
 def aliased_records(
-    path: FilePath, what: str, aliases: Mapping[str, Sequence[str]]
+    path: FilePath, what: str, aliases: Mapping[str, Sequence[str]], defaults: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[tuple[int, dict[str, object]]]:
     """Line number and fields of every record of JSONL or Parquet, or of CSV, TSV or XLSX with a header, by our names.
 
-    `aliases` are the names of each required column in files, usual names first; other columns keep their names. Removes
-    the apostrophe by which :mod:`collection.formats.spreadsheet` marks text.
+    `aliases` are the names of each required column in files, usual names first; other columns keep their names. A
+    column of `defaults` may be missing. Removes the apostrophe by which :mod:`collection.formats.spreadsheet` marks
+    text.
     """
     typed = objects.records(path, what)
     if typed is not None:
         for at, record in typed:
-            yield at, dict(zip(_own_names(path, at, what, list(record), aliases), record.values(), strict=True))
+            yield at, rename(path, at, what, record, aliases, defaults)
         return
-    separator = ","
-    if not workbook.is_workbook(path):
-        number, line = fields.first_line(path, what)
-        fields.refuse_array(path, number, line)
-        suffix = source.suffix(path)
-        separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
-    number, header, below = read_headed(path, what, separator)
-    names = _own_names(path, number, what, header, aliases)
+    number, header, below = read_headed(path, what, separator_of(path, what))
+    names = _own_names(path, number, what, header, aliases, defaults)
     texts = [name not in spreadsheet.IDS and not workbook.is_workbook(path) for name in names]
     for at, cells in below:
         restored = (spreadsheet.restore(cell) if text else cell for cell, text in zip(cells, texts, strict=True))
-        yield at, dict(zip(names, restored, strict=True))
+        yield at, {**defaults, **dict(zip(names, restored, strict=True))}
+
+
+def separator_of(path: FilePath, what: str) -> str:
+    """The separator of a table with a header, by the file's ending and its first line."""
+    if workbook.is_workbook(path):
+        return ","
+    number, line = fields.first_line(path, what)
+    fields.refuse_array(path, number, line)
+    suffix = source.suffix(path)
+    if suffix == ".tsv" or (suffix != ".csv" and "\t" in line):
+        return "\t"
+    return ";" if ";" in line and "," not in line else ","  # as Excel writes CSV in many countries
+
+
+def rename(
+    path: FilePath,
+    number: int,
+    what: str,
+    record: Mapping[str, object],
+    aliases: Mapping[str, Sequence[str]],
+    defaults: Mapping[str, str],
+) -> dict[str, object]:
+    """A record under our names, as :func:`aliased_records` gives it."""
+    names = _own_names(path, number, what, list(record), aliases, defaults)
+    return {**defaults, **dict(zip(names, record.values(), strict=True))}
 
 
 def _own_names(
-    path: FilePath, number: int, what: str, names: list[str], aliases: Mapping[str, Sequence[str]]
+    path: FilePath,
+    number: int,
+    what: str,
+    names: list[str],
+    aliases: Mapping[str, Sequence[str]],
+    defaults: Mapping[str, str],
 ) -> list[str]:
     """The names, with ours in place of the first alias of each column."""
     found = {}
     for column, known in aliases.items():
         name = next((alias for alias in known if alias in names), None)
+        if name is None and column in defaults:
+            continue
         if name is None:
             wanted = f"{what} with the columns " + ", ".join(" or ".join([c, *a[1:2]]) for c, a in aliases.items())
             raise FormatError(path, number, wanted, f"no {column} in {source.quote(', '.join(names))}")

@@ -106,7 +106,7 @@ def as_json(path: FilePath, number: int, value: object) -> object:
         value = value.isoformat()
     elif isinstance(value, Mapping) or hasattr(value, "_asdict"):
         members = value if isinstance(value, Mapping) else value._asdict()
-        value = {str(name): as_json(path, number, each) for name, each in members.items()}
+        value = {str(as_json(path, number, str(name))): as_json(path, number, each) for name, each in members.items()}
     elif isinstance(value, list | tuple):
         value = [as_json(path, number, each) for each in value]
     elif value is not None and not isinstance(value, bool | int | float):

@@ -31,7 +31,7 @@ METADATA = ("authors", "year", "journal", "doi", "pmid", "keywords", "url")
 """Fields that become metadata of the document."""
 
 _RIS_START, _RIS_END = re.compile(r"TY  ?-"), re.compile(r"ER  ?-")
-_RIS_NUMBER = re.compile(r"\s*\d*\.?\s*")
+_RIS_NUMBER = re.compile(r"\s*(?:\d+\.?)?\s*")
 _NBIB_FIELD = re.compile(r"([A-Z][A-Z0-9]{0,3}) *- ?(.*)")
 _PUBMED = re.compile(r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(\d+)")
 
@@ -52,6 +52,8 @@ def is_record(names: Iterable[str]) -> bool:
 
 def detect(path: FilePath, line: str) -> str:
     """The format that the first line shows: "ris", "nbib", "endnote", or '' for another one."""
+    if _RIS_NUMBER.fullmatch(line):  # as rispy and some databases write it before each record
+        line = next((text for _, text in fields.data_lines(path, "records") if not _RIS_NUMBER.fullmatch(text)), "")
     if _RIS_START.match(line) or source.suffix(path) == ".ris":
         return "ris"
     if line.startswith("PMID-") or source.suffix(path) == ".nbib":
@@ -61,7 +63,7 @@ def detect(path: FilePath, line: str) -> str:
 
 def read_references(path: FilePath, what: str, form: str) -> Iterator[tuple[int, Reference]]:
     """Line and document of every record in a format that :func:`detect` names."""
-    reader = {"ris": _ris_records, "nbib": _nbib_records, "endnote": endnote.records}[form]
+    reader = {"ris": read_ris, "nbib": _nbib_records, "endnote": endnote.records}[form]
     return to_references(reader(path, what))
 
 
@@ -120,8 +122,8 @@ def _listed(texts: list[str]) -> list[str]:
     return [name.strip() for text in texts for name in text.split(";") if name.strip()]
 
 
-def _ris_records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """Records of RIS, each read by rispy."""
+def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """Line and fields of every record of RIS, each read by rispy; ``notes`` are the lines N1."""
     import rispy
 
     # An address may contain the semicolon that separates others.
@@ -168,7 +170,8 @@ def _ris_record(path: FilePath, number: int, parser: Any, block: list[str]) -> M
     database = f"{record.get('name_of_database', '')} {record.get('database_provider', '')}".lower()
     if "pubmed" in database or "medline" in database:
         found["pmid"] = record.get("accession_number")
-    return found | {"doi": record.get("doi"), "keywords": record.get("keywords"), "url": record.get("urls")}
+    same = {"doi": "doi", "keywords": "keywords", "url": "urls", "notes": "notes"}
+    return found | {field: record.get(name) for field, name in same.items()}
 
 
 def _nbib_records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
