@@ -43,6 +43,7 @@ class WorkLists:
             Unknown annotator, a task that is not judging by grades, or a file that cannot be written.
         """
         layout.require_output(path, self.directory)
+        formats.require_work_list_ending(path)
         known = dict.fromkeys([*self.store.accounts.names(), *self.store.accounts.names_in_the_log()])
         if known:
             require_known("annotator", known, annotator)

@@ -95,6 +95,13 @@ def new(directory: Path, grades: str, title: str | None) -> None:
         _print_next(directory, campaign.overview.next_step()._asdict())
 
 
+def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a list that could not be written after the import."""
+    if path is not None and path.suffix.lower() not in (".csv", ".jsonl"):
+        raise click.BadParameter(f"expected FILE.csv or FILE.jsonl, found {str(path)!r}")
+    return path
+
+
 @main.command("import")
 @DIRECTORY
 @click.option("--collection", type=FILE, help="BEIR directory or ir_datasets:ID: documents, topics and qrels at once.")
@@ -118,7 +125,12 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 @click.option(
     "--replace", is_flag=True, help="Replace existing topics, documents, runs and grades that differ from the file."
 )
-@click.option("--duplicates", type=WRITTEN, help="Write the duplicate records that were found, FILE.csv or FILE.jsonl.")
+@click.option(
+    "--duplicates",
+    type=WRITTEN,
+    callback=_require_list_ending,
+    help="Write the duplicate records that were found, FILE.csv or FILE.jsonl.",
+)
 def import_(directory: Path, replace: bool, duplicates: Path | None, **files: Any) -> None:
     """Import documents, topics, runs, qrels and other files.
 

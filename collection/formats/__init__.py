@@ -18,6 +18,7 @@ from collection.formats.beir import (
     write_topics,
 )
 from collection.formats.clicks import read_clicks, write_clicks
+from collection.formats.columns import to_pyterrier
 from collection.formats.costs import find_run_line, read_costs
 from collection.formats.decisions import read_preferences, write_choices, write_preferences
 from collection.formats.documents import read_documents
@@ -35,6 +36,7 @@ from collection.formats.spreadsheet import to_tsv
 from collection.formats.topics import read_topics
 from collection.formats.training_examples import write_training
 from collection.formats.work_lists import WorkListRow, is_work_list, read_work_list, write_work_list
+from collection.formats.work_lists import require_ending as require_work_list_ending
 from collection.formats.write import (
     write_duplicates,
     write_judgements,
@@ -82,7 +84,9 @@ __all__ = [
     "read_topics",
     "read_work_list",
     "replacing_folder",
+    "require_work_list_ending",
     "stem",
+    "to_pyterrier",
     "to_tsv",
     "write_beir_qrels",
     "write_choices",

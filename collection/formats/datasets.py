@@ -59,10 +59,13 @@ def _records(path: FilePath, dataset: Any, part: Part) -> Iterator[tuple[int, di
         for number, found in enumerate(getattr(dataset, f"{_METHODS[part]}_iter")(), start=1):
             record = {name: fields.as_json(path, number, value) for name, value in found._asdict().items()}
             if part == "documents":
-                record = {name: value for name, value in record.items() if name in fields.TEXT or _is_short(value)}
+                record = {name: each for name, each in record.items() if _is_kept(name, each)}
             has_text = any(isinstance(record.get(name), str) for name in (*fields.TEXT, "title"))
             if part != "qrels" and not has_text and hasattr(found, "default_text"):
                 record["text"] = fields.as_json(path, number, found.default_text())
+            for name in fields.TEXT:
+                if isinstance(text := record.get(name), str):
+                    record[name] = text.strip()
             yield number, record
     except InputError:
         raise
@@ -74,7 +77,9 @@ def _records(path: FilePath, dataset: Any, part: Part) -> Iterator[tuple[int, di
         raise FormatError(path, None, part, "none")
 
 
-def _is_short(value: object) -> bool:
+def _is_kept(name: str, value: object) -> bool:
+    if name in (*fields.TEXT, "marked_up_doc"):  # the latter is the document again
+        return name in fields.TEXT and isinstance(value, str)
     if isinstance(value, list):
         return all(isinstance(each, str | int | float) for each in value) and len(str(value)) <= LONGEST
     return isinstance(value, str | int | float) and len(str(value)) <= LONGEST

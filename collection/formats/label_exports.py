@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import tee
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, references, source, workbook
+from collection.formats import delimited, fields, objects, references, source, workbook
 from collection.formats.fields import DOC_ID
 from collection.formats.source import FilePath, quote
 
@@ -29,7 +29,7 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, objec
     each choice or rating under the name of its tag.
     """
     if not workbook.is_workbook(path):
-        if source.suffix(path) == ".parquet":
+        if objects.is_binary(path):
             return None
         _, line = fields.first_line(path, what)
         if references.detect(path, line) == "ris":
@@ -46,17 +46,23 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, objec
 
 def _asreview(found: Iterator[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[int, Mapping[str, object]]]:
     with_ids, found = tee(found)
-    for (number, record), (_, reference) in zip(found, references.to_references(with_ids), strict=True):
-        notes = record.get("notes")
-        said = [_NOTES[note] for note in (notes if isinstance(notes, list) else []) if note in _NOTES]
-        label = record.get(_DECISION) if _DECISION in record else next(iter(said), "")
-        if not str(label).strip():
+    for (number, read), (_, reference) in zip(found, references.to_references(with_ids), strict=True):
+        record = {**read, **_noted(read.get("notes"))}
+        label = record.get(_DECISION)
+        if not str(label or "").strip():
             continue
         doc_id = next((record[name] for name in DOC_ID if record.get(name)), reference.doc_id)
         annotator = record.get("asreview_user_email") or record.get("asreview_user_name") or "asreview"
-        label_of = {"annotator": annotator, "doc_id": doc_id, "relevance": label}
-        more = {name: record[name] for name in ("query_id", "qid") if name in record}
-        yield number, {**more, **label_of, "judged_at": record.get("asreview_time") or ""}
+        said = {"annotator": annotator, "doc_id": doc_id, "relevance": label, "judged_at": record.get("asreview_time")}
+        yield number, said | {name: record[name] for name in ("query_id", "qid") if name in record}
+
+
+def _noted(notes: object) -> dict[str, str]:
+    """The fields that ASReview writes into the notes of a RIS record."""
+    texts = [str(note) for note in notes] if isinstance(notes, list) else []
+    found = {name: value.strip('"') for name, _, value in (text.partition(": ") for text in texts) if value}
+    said = [_NOTES[text] for text in texts if text in _NOTES]
+    return found | ({_DECISION: said[0]} if said else {})
 
 
 def _label_studio(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:

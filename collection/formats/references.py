@@ -17,7 +17,7 @@ from collection.tokens import normalise, words
 COLUMNS: dict[str, tuple[str, ...]] = {
     "title": ("title", "article title", "primary_title"),
     "abstract": ("abstract", "notes_abstract"),
-    "authors": ("authors", "author", "author names"),
+    "authors": ("authors", "author", "author names", "first_authors"),
     "year": ("year", "publication year", "publication_year", "py"),
     "journal": ("journal", "source title", "journal_name", "secondary_title"),
     "doi": ("doi",),
@@ -154,7 +154,7 @@ def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, obje
 def _ris_record(path: FilePath, number: int, parser: Any, block: list[str]) -> Mapping[str, object]:
     try:
         read = parser.parse("\n".join(block))
-    except (KeyError, AttributeError, TypeError, IndexError):  # a line that continues a field without text
+    except (KeyError, AttributeError, TypeError, IndexError):  # such as an unknown tag after the tag UK
         read = []
     if len(read) != 1:
         raise FormatError(path, number, "a RIS record with lines such as 'TI  - title'", quote(" ".join(block)))

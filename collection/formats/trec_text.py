@@ -86,7 +86,11 @@ def _record(path: FilePath, number: int, block: str) -> dict[str, object]:
         left_out = [element for element in elements if element.name in (*_TITLES, "docno", "dochdr")]
         starts, ends = [0, *(each.end for each in left_out)], [*(each.start for each in left_out), len(block)]
         texts = [_plain("".join(block[start:end] for start, end in zip(starts, ends, strict=True))).strip()]
-    record["title"] = " ".join(_plain(title.content).split()) if title else ""
+    headline = " ".join(_plain(title.content).split()) if title else ""
+    record = {
+        name: value for name, value in record.items() if name == "docno" or value != headline
+    }  # elements around the title
+    record["title"] = headline
     record["text"] = "\n\n".join(filter(None, texts))
     return record
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 import zipfile
 from collections.abc import Iterator
 from typing import BinaryIO, cast
@@ -29,8 +28,6 @@ def read_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
     Rows are as wide as the first, without the columns that it does not name. Whole numbers have no decimals, and dates
     are in ISO 8601. Of a formula the stored value is read.
     """
-    # With lxml, openpyxl would read files that a workbook names as entities; the parser of Python does not.
-    os.environ.setdefault("OPENPYXL_LXML", "False")
     from openpyxl import load_workbook
 
     number = 0

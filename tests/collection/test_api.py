@@ -30,7 +30,8 @@ from collection.records import Run
 NAMES = {
     "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Run", "Topic",
     "adjudicate", "agreement", "compare", "estimate", "evaluate", "pool", "simulate",
-    "read_documents", "read_labels", "read_qrels", "read_run", "read_topics", "write_qrels",
+    "read_documents", "read_labels", "read_qrels", "read_run", "read_topics", "to_pyterrier",
+    "write_qrels",
 }  # fmt: skip
 FUNCTIONS = sorted(name for name in NAMES if name[0].islower())
 OF_PYTREC_EVAL = {"AP": "map", "RR": "recip_rank", "nDCG@10": "ndcg_cut_10", "P@5": "P_5", "R@10": "recall_10"}
