@@ -38,10 +38,26 @@ def rename_columns(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.Da
 
 
 def to_pyterrier(frame: pd.DataFrame | Run) -> pd.DataFrame:
-    """Topics, documents, qrels or a run with the column names of PyTerrier, whose ranks begin at 0.
+    """Topics, documents, qrels or a run with the column names of PyTerrier.
 
-    ``query_id`` becomes ``qid``, ``doc_id`` ``docno``, ``relevance`` ``label``, and the title of a topic ``query``.
+    Parameters
+    ----------
+    frame
+        A frame of :data:`collection.frames.TOPICS`, ``DOCUMENTS``, ``QRELS`` or ``RUN``, or a Run.
 
+    Returns
+    -------
+    DataFrame
+        ``qid`` for ``query_id``, ``docno`` for ``doc_id``, ``label`` for ``relevance``, and ``query`` for the title of a
+        topic; ranks begin at 0. Other columns keep their names.
+
+    Raises
+    ------
+    InputError
+        `frame` is neither.
+
+    Examples
+    --------
     >>> to_pyterrier(pd.DataFrame({"query_id": ["1"], "doc_id": ["d7"], "relevance": [2]})).columns.tolist()
     ['qid', 'docno', 'label']
     """
