@@ -81,7 +81,7 @@ class GradeImport:
             self.session.notice(path, f"skipped rows that are not an annotator's grade ({counts})")
 
     def _import_work_list(self, path: Path | str) -> None:
-        """Import the grades of a work list, all of pairs that were handed out to its annotator."""
+        """Import the grades of a work list, whose pairs must all be assigned to its annotator."""
         store, rows = self.session.store, list(formats.read_work_list(path, self.grades.names))
         graded = [(row, row.relevance) for row in rows if row.relevance is not None]
         there = {name: store.judgements.last_grades(name) for name in {row.annotator for row, _ in graded}}
@@ -94,7 +94,7 @@ class GradeImport:
             if pair is None or not (pair.leased or pair.known):
                 found = f"topic {row.query_id!r}, document {row.doc_id!r}"
                 hint = "spreadsheets may have changed the id; remove the row"
-                raise FormatError(path, row.line, f"a pair that was handed out to {row.annotator!r}", found, hint)
+                raise FormatError(path, row.line, f"a pair that is assigned to {row.annotator!r}", found, hint)
             if grade not in self.grades:
                 raise FormatError(path, row.line, f"a grade of this campaign ({self.grades})", f"{grade}")
             before, _ = there[row.annotator].get((row.query_id, row.doc_id), (None, None))

@@ -94,8 +94,7 @@ def _load(path: FilePath) -> Any:
         import ir_datasets
     except ModuleNotFoundError:
         raise InputError(
-            f"{path}: datasets are read with the package ir-datasets; install it with "
-            "`pip install 'cleverdon[datasets]'`"
+            f"{path}: datasets are read with the package ir-datasets; install it with `pip install ir-datasets`"
         ) from None
     try:
         return ir_datasets.load(dataset_id(path))

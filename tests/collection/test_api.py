@@ -18,7 +18,16 @@ import pytrec_eval
 
 import collection
 from collection import (
-    adjudicate, agreement, compare, comparison, evaluate, formats, pool, pooling, simulate, to_pyterrier,
+    adjudicate,
+    agreement,
+    compare,
+    comparison,
+    evaluate,
+    formats,
+    pool,
+    pooling,
+    simulate,
+    to_pyterrier,
 )  # fmt: skip
 from collection.adjudication import ADJUDICATION_RULES
 from collection.comparison import Evaluation

@@ -101,11 +101,11 @@ def test_pairs_are_handed_out_to_one_annotator_only(campaign: Campaign, tmp_path
     assert lists.write("ben", tmp_path / "none.csv") == 0
 
 
-NOT_HANDED_OUT = "a pair that was handed out to {!r}, found topic '1', document {!r}"
+NOT_ASSIGNED = "a pair that is assigned to {!r}, found topic '1', document {!r}"
 CHANGES: dict[str, tuple[Callable[[Rows], object], str]] = {
-    "another pair": (lambda rows: rows[1].update(doc_id="d4"), NOT_HANDED_OUT.format("ann", "d4")),
-    "an unknown document": (lambda rows: rows[1].update(doc_id="d9"), NOT_HANDED_OUT.format("ann", "d9")),
-    "somebody else": (lambda rows: rows[1].update(annotator="ben"), NOT_HANDED_OUT.format("ben", "d2")),
+    "another pair": (lambda rows: rows[1].update(doc_id="d4"), NOT_ASSIGNED.format("ann", "d4")),
+    "an unknown document": (lambda rows: rows[1].update(doc_id="d9"), NOT_ASSIGNED.format("ann", "d9")),
+    "somebody else": (lambda rows: rows[1].update(annotator="ben"), NOT_ASSIGNED.format("ben", "d2")),
     "another campaign": (lambda rows: rows[1].update(work_list="0"), "a work list of this campaign"),
     "a grade outside the scale": (lambda rows: rows[1].update(relevance=2), "a grade of this campaign (0, 1), found 2"),
     "a word": (lambda rows: rows[1].update(relevance="yes"), "a number as grade, found 'yes'"),
@@ -116,7 +116,7 @@ CHANGES: dict[str, tuple[Callable[[Rows], object], str]] = {
 
 @pytest.mark.parametrize("form", [".csv", ".xlsx"])
 @pytest.mark.parametrize("case", CHANGES)
-def test_rows_that_were_not_handed_out_are_refused(campaign: Campaign, tmp_path: Path, case: str, form: str) -> None:
+def test_rows_that_are_not_assigned_are_refused(campaign: Campaign, tmp_path: Path, case: str, form: str) -> None:
     path, (change, said) = tmp_path / f"ann{form}", CHANGES[case]
     campaign.work_lists.write("ann", path, 2)
     rows = [{**row, "relevance": 1} for row in rows_of(path)]

@@ -360,7 +360,7 @@ def test_refusals_of_datasets(registry: Any, tmp_path: Path, monkeypatch: pytest
             read(f"ir_datasets:{name}")
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     said = fails("evaluate", "ir_datasets:local/wings", tmp_path / "a.run", "-m", "P@1")
-    assert "install it with `pip install 'cleverdon[datasets]'`" in said
+    assert "install it with `pip install ir-datasets`" in said
 
 
 @pytest.mark.shared
