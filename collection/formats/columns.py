@@ -48,8 +48,8 @@ def to_pyterrier(frame: pd.DataFrame | Run) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``qid`` for ``query_id``, ``docno`` for ``doc_id``, ``label`` for ``relevance``, and ``query`` for the title of a
-        topic; ranks begin at 0. Other columns keep their names.
+        ``qid`` for ``query_id``, ``docno`` for ``doc_id``, ``label`` for ``relevance``, and ``query`` for the title of
+        a topic; ranks begin at 0. Other columns keep their names.
 
     Raises
     ------
