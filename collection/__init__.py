@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collection.api import adjudicate, agreement, compare, estimate, evaluate, pool, read_documents, simulate
     from collection.campaign import Campaign
     from collection.errors import CleverdonError
-    from collection.formats import read_labels, read_qrels, read_run, read_topics, write_qrels
+    from collection.formats import read_labels, read_qrels, read_run, read_topics, to_pyterrier, write_qrels
     from collection.records import Document, GradeScale, Judgement, Run, Topic
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "read_run",
     "read_topics",
     "simulate",
+    "to_pyterrier",
     "write_qrels",
 ]
 
@@ -46,7 +47,7 @@ __version__ = "0.1.0"
 
 _MODULES = {
     **dict.fromkeys(["Document", "GradeScale", "Judgement", "Run", "Topic"], "records"),
-    **dict.fromkeys(["read_labels", "read_qrels", "read_run", "read_topics", "write_qrels"], "formats"),
+    **dict.fromkeys(["read_labels", "read_qrels", "read_run", "read_topics", "to_pyterrier", "write_qrels"], "formats"),
     "Campaign": "campaign",
     "CleverdonError": "errors",
 }

@@ -367,9 +367,9 @@ def simulate(
     Parameters
     ----------
     documents
-        :data:`collection.frames.DOCUMENTS`, or Documents.
+        :data:`collection.frames.DOCUMENTS` (or ``docno``; a missing title is empty), or Documents.
     topics
-        :data:`collection.frames.TOPICS`; a missing text column counts as empty.
+        :data:`collection.frames.TOPICS` (or ``qid``, ``query``); a missing text column counts as empty.
     qrels, runs
         As for :func:`evaluate`; pooling strategies need runs.
     strategies
@@ -403,7 +403,8 @@ def simulate(
     [3.0]
     """
     if isinstance(documents, pd.DataFrame):
-        rows = DOCUMENTS.check(documents)[list(DOCUMENTS.names)].itertuples(index=False, name=None)
+        documents = documents if "title" in documents else documents.assign(title="")
+        rows = rename_columns(documents, DOCUMENTS)[list(DOCUMENTS.names)].itertuples(index=False, name=None)
         documents = [Document(str(doc_id), title, text) for doc_id, title, text in rows]
     if isinstance(topics, pd.DataFrame):
         topics = topics.assign(**{name: "" for name in TOPICS.names[2:] if name not in topics})

@@ -26,14 +26,21 @@ class InputError(CleverdonError):
 class FormatError(InputError):
     """A file is not in its format.
 
-    `line` counts from 1; it is None where no line is to blame. `wanted`, `found` and `hint` (what to do) are short
-    phrases: "bm25.run, line 12: expected a number as score, found 'abc'; write decimals with a point".
+    `line` counts from 1 (rows of XLSX and Parquet files, records of datasets); it is None where no line is to blame.
+    `wanted`, `found` and `hint` (what to do) are short phrases: "bm25.run, line 12: expected a number as score, found
+    'abc'; write decimals with a point".
     """
 
     def __init__(self, path: str | PathLike[str], line: int | None, wanted: str, found: str, hint: str = "") -> None:
         self.path, self.line, self.wanted, self.found, self.hint = str(path), line, wanted, found, hint
-        where = self.path if line is None else f"{self.path}, line {line}"
+        where = self.path if line is None else f"{self.path}, {_unit(self.path)} {line}"
         super().__init__(f"{where}: expected {wanted}, found {found}" + (f"; {hint}" if hint else ""))
+
+
+def _unit(path: str) -> str:
+    if path.startswith("ir_datasets:"):
+        return "record"
+    return "row" if path.lower().endswith((".xlsx", ".parquet")) else "line"
 
 
 class ColumnsError(InputError):

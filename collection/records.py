@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -62,6 +63,20 @@ class Document(NamedTuple):
     title: str = ""
     text: str | None = None
     metadata: Mapping[str, object] = {}
+
+
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+
+
+def find_doi(text: str) -> str:
+    """The first DOI in a text, in lower case; '' if there is none.
+
+    >>> find_doi("https://doi.org/10.1000/Wing.7."), find_doi("wing 7")
+    ('10.1000/wing.7', '')
+    """
+    found = _DOI.search(text)
+    doi = found[0].rstrip(".,;") if found else ""
+    return doi.removesuffix(")" if doi.count(")") > doi.count("(") else "").lower()
 
 
 class Topic(NamedTuple):
@@ -258,6 +273,17 @@ class GradeScale:
         """The sentence up to the first colon; never empty."""
         sentence = self.sentences[grade]
         return sentence.split(":", 1)[0].strip() or sentence.strip(": ") or str(grade)
+
+    @property
+    def names(self) -> dict[str, int]:
+        """Labels and sentences in lower case -> grade, without those of several grades.
+
+        >>> GradeScale({0: "No: does not answer it", 1: "Yes: answers it"}).names["yes"]
+        1
+        """
+        named = [(text.strip().casefold(), g) for g in self.sentences for text in {self.label(g), self.sentences[g]}]
+        several = {text for text, _ in named if [other for other, _ in named].count(text) > 1}
+        return {text: grade for text, grade in named if text not in several}
 
 
 GRADE_SCALES: dict[str, GradeScale] = {

@@ -4,6 +4,7 @@ import re
 import tempfile
 from pathlib import Path
 
+import pandas as pd
 import streamlit as st
 from streamlit import config
 
@@ -17,8 +18,12 @@ from collection.phrases import count, join
 campaign = session.current().campaign
 SEVERAL = ("documents", "runs")
 LEFT = {
-    "topics": ("Topics", "TSV, JSONL, TREC SGML or XML; optionally .gz."),
-    "documents": ("Documents", "JSONL, TSV or CSV; optionally .gz. For image files, use `cleverdon import`."),
+    "topics": ("Topics", "TSV, CSV, XLSX, JSONL, Parquet, TREC SGML or XML."),
+    "documents": (
+        "Documents",
+        "JSONL, Parquet, CSV, XLSX, TSV, TREC text, RIS, PubMed (nbib) or EndNote XML. "
+        "For image files, use `cleverdon import`.",
+    ),
     "clicks": (
         "Click log",
         "CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Not used as judgements.",
@@ -26,13 +31,23 @@ LEFT = {
 }
 RIGHT = {
     "runs": ("Runs", "TREC format: topic Q0 document rank score tag; optionally .gz."),
-    "qrels": ("Qrels", "TREC format: topic 0 document grade. Stored as judgements of one imported annotator."),
+    "qrels": (
+        "Qrels",
+        "TREC format: topic 0 document grade; also JSONL or Parquet. Stored as judgements of one imported annotator.",
+    ),
     "labels": (
-        "Labels of several annotators",
-        "CSV, TSV or JSONL with annotator, query_id, doc_id, relevance. Stored as judgements of these annotators.",
+        "Labels and work lists",
+        "CSV, XLSX, TSV, JSONL or Parquet with annotator, query_id, doc_id, relevance; exports of ASReview, Label "
+        "Studio or HiCAL; work lists. Stored as judgements of these annotators.",
     ),
     "costs": ("Run costs", "CSV or TSV with the columns run and latency_ms, price_usd, hardware, ..."),
 }
+
+
+DUPLICATES = {
+    "file": "File", "line": "Line", "doc_id": "Id", "title": "Title", "duplicate_of": "Duplicate of",
+    "reason": "Same", "left_out": "Left out",
+}  # fmt: skip
 
 
 def contents() -> str:
@@ -54,6 +69,11 @@ with st.form("files", border=False):
         for column, fields in zip(st.columns(2), (LEFT, RIGHT), strict=True)
         for name, (label, help) in fields.items()
     }
+    dataset = st.text_input(
+        "Dataset of ir_datasets",
+        placeholder="beir/scifact/test",
+        help="Imports its documents, topics and qrels. The server downloads them if it does not have them.",
+    ).strip()
     replace = st.checkbox("Replace existing entries with the same id or name")
     go = st.form_submit_button("Import", type="primary")
     largest = f"{config.get_option('server.maxUploadSize'):,} MB"
@@ -62,7 +82,7 @@ with st.form("files", border=False):
     )
 
 if go:
-    if not any(uploads.values()):
+    if not (dataset or any(uploads.values())):
         st.error("Choose at least one file.")
         st.stop()
     with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing files"):
@@ -89,6 +109,7 @@ if go:
 
         try:
             report = campaign.importer.import_files(
+                collection=f"ir_datasets:{dataset}" if dataset else None,
                 topics=next(iter(paths("topics")), None),
                 documents=paths("documents"),
                 runs=paths("runs"),
@@ -110,6 +131,12 @@ if go:
             st.text(without_bidi(by_name(sentence)))
         for notice in report.notices:
             st.warning(widgets.plain(by_name(notice)))
+        if report.duplicates:
+            st.dataframe(
+                pd.DataFrame(report.duplicates).assign(file=lambda found: found["file"].map(by_name)),
+                column_config=DUPLICATES,
+                hide_index=True,
+            )
 
 if len(logs := campaign.clicks.sources()):
     named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]

@@ -43,6 +43,7 @@ from collection.campaign.settings import Settings
 from collection.campaign.system_order import SystemOrderStudy
 from collection.campaign.topic_tasks import TopicTasks
 from collection.campaign.training_data import TrainingData
+from collection.campaign.work_lists import WorkLists
 from collection.characters import one_line, require_writable, writable
 from collection.errors import CampaignError
 from collection.layout import DATABASE
@@ -62,7 +63,7 @@ class Campaign:
     - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
     - `active_learning`, `features`, `budget`, `recall`, `calibration_topics`, `system_order`: loop, and when to stop
     - `agreement`, `qrels`, `evaluation`, `explanations`: results
-    - `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
+    - `work_lists`, `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
     - `overview`, `progress`, `search`, `near_duplicates`, `document_view`, `server_state`: what the pages show
 
     Parameters
@@ -101,8 +102,7 @@ class Campaign:
         if "grades" not in made:
             store.close()
             raise CampaignError(f"{directory / DATABASE}: expected the database of a campaign, found another one")
-        self.id: str = made["id"]
-        self.title: str = made["title"]
+        self.id, self.title = str(made["id"]), str(made["title"])
         self.grades = grades = GradeScale({int(g): writable(s) for g, s in made["grades"].items()})
         self.transaction = store.transaction
         self.settings = settings = Settings(store, grades)
@@ -128,6 +128,7 @@ class Campaign:
             JudgingDemand(store, self.id, settings), topics,
         )  # fmt: skip
         self.importer = Importer(store, directory, grades, settings, corpus, judging)
+        self.work_lists = WorkLists(store, directory, self.id, grades, settings, view, judging)
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)
         self.adjudication = Adjudication(store, corpus, judging)

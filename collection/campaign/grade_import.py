@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -49,7 +49,13 @@ class GradeImport:
 
     def import_labels(self, path: Path | str) -> None:
         """Import labels as judgements of their annotators."""
-        log = formats.read_label_log(path)
+        if formats.is_work_list(path):
+            self._import_work_list(path)
+            return
+        topics = self.session.store.corpus.topics()["query_id"].tolist()
+        only = topics[0] if len(topics) == 1 else None
+        log = formats.read_label_log(path, query_id=only, names=self.grades.names)
+        log = replace(log, labels=self._of_kept_records(log.labels))
         if log.labels.empty:
             raise InputError(f"{path}: expected labels, found no grades")
         self._require_grades(path, log.labels)
@@ -74,12 +80,65 @@ class GradeImport:
             counts = ", ".join(f"{rows:,} {what!r}" for what, rows in log.left_out.items())
             self.session.notice(path, f"skipped rows that are not an annotator's grade ({counts})")
 
+    def _import_work_list(self, path: Path | str) -> None:
+        """Import the grades of a work list, whose pairs must all be assigned to its annotator."""
+        store, rows = self.session.store, list(formats.read_work_list(path, self.grades.names))
+        graded = [(row, row.relevance) for row in rows if row.relevance is not None]
+        there = {name: store.judgements.last_grades(name) for name in {row.annotator for row, _ in graded}}
+        new = changed = same = surplus = 0
+        for row, grade in graded:
+            if row.work_list != self.judging.campaign_id:
+                wanted, found = "a work list of this campaign", "one of another campaign"
+                raise FormatError(path, row.line, wanted, f"{found} ({row.work_list})")
+            pair = store.judgements.pair(row.query_id, row.doc_id, row.annotator, "judgement")
+            if pair is None or not (pair.leased or pair.known):
+                found = f"topic {row.query_id!r}, document {row.doc_id!r}"
+                hint = "spreadsheets may have changed the id; remove the row"
+                raise FormatError(path, row.line, f"a pair that is assigned to {row.annotator!r}", found, hint)
+            if grade not in self.grades:
+                raise FormatError(path, row.line, f"a grade of this campaign ({self.grades})", f"{grade}")
+            before, _ = there[row.annotator].get((row.query_id, row.doc_id), (None, None))
+            if before == grade:
+                same += 1
+                continue
+            if before is not None and not self.session.replace:
+                found = f"{grade}; use --replace to overwrite it"
+                raise FormatError(path, row.line, f"{before}, the grade of {row.annotator!r} in the campaign", found)
+            new, changed = new + (before is None), changed + (before is not None)
+            judgement = Judgement(
+                str(uuid4()), row.annotator, row.query_id, row.doc_id, "graded", int(grade), source="work list"
+            )
+            surplus += self.judging.write(judgement, leased_only=True) == "surplus"
+        people = count(len({row.annotator for row in rows}), "annotator")
+        self.session.added(path, "judgement", Added(new, changed, same), f" of a work list by {people}")
+        if surplus:
+            are = plural(surplus, "is", "are")
+            self.session.notice(path, f"{surplus:,} {are} surplus: others judged the pairs in the meantime")
+        if left := len(rows) - len(graded):
+            self.session.notice(path, f"{count(left, 'row')} {plural(left, 'has', 'have')} no grade yet")
+
+    def _of_kept_records(self, labels: pd.DataFrame) -> pd.DataFrame:
+        """The labels, those of duplicates that this import left out with the record that was kept.
+
+        Of several grades that an annotator gave to duplicates, the highest counts.
+        """
+        if not labels["doc_id"].isin(list(self.session.kept_as)).any():
+            return labels
+        named = labels.assign(doc_id=labels["doc_id"].replace(self.session.kept_as))
+        best = named.sort_values("relevance", ascending=False, kind="stable").drop_duplicates(_LABEL[:3])
+        return best.sort_index().reset_index(drop=True)
+
+    def _find_line(self, path: Path | str, annotator: str, query_id: str, doc_id: str) -> int | None:
+        ids = [doc_id, *(left_out for left_out, kept in self.session.kept_as.items() if kept == doc_id)]
+        lines = (formats.find_label_line(path, annotator, query_id, each) for each in ids)
+        return next((line for line in lines if line is not None), None)
+
     def _require_grades(self, path: Path | str, frame: pd.DataFrame, or_else: str = "") -> None:
         outside = frame[~frame["relevance"].isin(set(self.grades.sentences))]
         if len(outside):
             row = outside.iloc[0].to_dict()
             if "annotator" in row:
-                line = formats.find_label_line(path, row["annotator"], row["query_id"], row["doc_id"])
+                line = self._find_line(path, row["annotator"], row["query_id"], row["doc_id"])
             else:
                 line = formats.find_pair_line(path, row["query_id"], row["doc_id"])
             raise FormatError(path, line, f"a grade of this campaign ({self.grades}{or_else})", f"{row['relevance']}")
@@ -146,7 +205,7 @@ class GradeImport:
                 if annotator.startswith(QRELS_ANNOTATOR):
                     thing, line = "file", formats.find_pair_line(path, query_id, doc_id)
                 else:
-                    thing, line = "annotator", formats.find_label_line(path, annotator, query_id, doc_id)
+                    thing, line = "annotator", self._find_line(path, annotator, query_id, doc_id)
                 raise ConflictError(
                     f"{path}, line {line}: expected {before}, the grade of {annotator!r} in the campaign for topic "
                     f"{query_id!r}, document {doc_id!r}, found {relevance}; rename the {thing}, or use --replace"

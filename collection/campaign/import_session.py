@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from collection.campaign.results import ImportReport
+from collection.campaign.results import DuplicateRecord, ImportReport
 from collection.errors import InputError
 from collection.phrases import count, join_first
 from collection.store import Added, Store
@@ -24,6 +24,9 @@ class ImportSession:
     directory: Path
     replace: bool
     report: ImportReport = field(default_factory=lambda: ImportReport([], []))
+    duplicates: list[DuplicateRecord] = field(default_factory=list)
+    kept_as: dict[str, str] = field(default_factory=dict)
+    """Id of a duplicate that was left out -> id of the document that the campaign has in its place."""
 
     def done(self, path: Path | str, sentence: str) -> None:
         """Report what was imported from a file."""

@@ -16,6 +16,7 @@ import pandas as pd
 from collection import comparison, formats, layout
 from collection.campaign import stored_runs
 from collection.campaign.corpus import Corpus
+from collection.campaign.duplicate_records import DuplicateRecords
 from collection.campaign.grade_import import GradeImport
 from collection.campaign.images import ImageImport
 from collection.campaign.import_session import ImportSession
@@ -45,6 +46,7 @@ class Importer:
     def import_files(
         self,
         *,
+        collection: Path | str | None = None,
         documents: Sequence[Path | str] = (),
         topics: Path | str | None = None,
         runs: Sequence[Path | str] = (),
@@ -62,6 +64,8 @@ class Importer:
 
         Parameters
         ----------
+        collection
+            A directory in BEIR's layout, or ``ir_datasets:ID``: documents, topics and qrels at once.
         documents, topics, runs, qrels, labels, costs, clicks
             Paths of files in a form of :mod:`collection.formats`.
         replace
@@ -80,15 +84,17 @@ class Importer:
         files = _FileImport(self, session, progress or (lambda what, done, total: None))
         gradings = GradeImport(session, self.grades, self.settings, self.judging)
         names = formats.name_runs(runs)
+        parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
         with self.store.transaction():
             before = set(self.store.corpus.runs()["file"])
             try:
-                if topics is not None:
-                    files.import_topics(topics)
-                for path in documents:
+                for path in (*parts.topics, *([] if topics is None else [topics])):
+                    files.import_topics(path)
+                for path in (*parts.documents, *documents):
                     files.import_documents(path)
                 files.import_runs(names, runs)
                 for read, file in (
+                    *((gradings.import_qrels, part) for part in parts.qrels),
                     (gradings.import_qrels, qrels),
                     (gradings.import_labels, labels),
                     (files.import_costs, costs),
@@ -104,7 +110,7 @@ class Importer:
                 raise
         self._remove_leftovers(before)
         files.report_missing_texts()
-        return session.report
+        return session.report._replace(duplicates=session.duplicates)
 
     def _remove_leftovers(self, before: set[str]) -> None:
         """Remove runs that earlier imports replaced, and unfinished files of imports that were killed.
@@ -137,6 +143,7 @@ class _FileImport:
         self.store, self.directory = importer.store, importer.directory
         self.settings, self.corpus = importer.settings, importer.corpus
         self.session, self.replace, self.tell = session, session.replace, tell
+        self.duplicates = DuplicateRecords(session)
         self.folder = self.directory / layout.RUNS
         self.written: list[Path] = []
         self.without_text: Counter[str] = Counter()
@@ -162,6 +169,7 @@ class _FileImport:
         if added.new or added.changed:  # what was derived from the documents is out of date
             self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)
         self.session.added(path, "document", added)
+        self.duplicates.report(path)
         released = waiting - sum(self.store.pool.without_text().values())
         if released > 0:
             have = plural(released, "has a text now", "have a text now")
@@ -181,7 +189,8 @@ class _FileImport:
             )
 
     def _counted(self, path: Path | str, images: ImageImport) -> Iterator[Document]:
-        for number, (line, document) in enumerate(formats.read_documents(path), start=1):
+        screened = self.duplicates.screen(path, formats.read_documents(path))
+        for number, (line, document) in enumerate(screened, start=1):
             if number % 1000 == 0:
                 self.tell(f"{Path(path).name}: documents", number, None)
             named = document.metadata.get("images")

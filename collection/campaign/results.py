@@ -21,11 +21,27 @@ CANNOT_JUDGE_REASONS = (
 )
 
 
+class DuplicateRecord(NamedTuple):
+    """A bibliographic record of an imported file that is the publication of another document.
+
+    `reason` is what the two have in common; a record that was not left out was imported under its `doc_id`.
+    """
+
+    file: str
+    line: int
+    doc_id: str
+    title: str
+    duplicate_of: str
+    reason: str
+    left_out: bool
+
+
 class ImportReport(NamedTuple):
-    """Sentences on what an import did, and notices for the user."""
+    """Sentences on what an import did, notices for the user, and duplicates that were found."""
 
     done: list[str]
     notices: list[str]
+    duplicates: Sequence[DuplicateRecord] = ()
 
 
 class PoolReport(NamedTuple):

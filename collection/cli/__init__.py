@@ -37,7 +37,7 @@ from collection.cli import (
     trec_eval,
 )
 from collection.cli.help import Group
-from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, expand_folders
+from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, WRITTEN, expand_folders
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.phrases import count, plural
 
@@ -101,21 +101,43 @@ def new(directory: Path, grades: str, title: str | None) -> None:
         _print_next(directory, campaign.overview.next_step()._asdict())
 
 
+def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a list that could not be written after the import."""
+    if path is not None and path.suffix.lower() not in (".csv", ".jsonl"):
+        raise click.BadParameter(f"expected FILE.csv or FILE.jsonl, found {str(path)!r}")
+    return path
+
+
 @main.command("import")
 @DIRECTORY
+@click.option("--collection", type=FILE, help="BEIR directory or ir_datasets:ID: documents, topics and qrels at once.")
 @click.option(
-    "--documents", multiple=True, type=FILE, help="Documents (JSONL, TSV, CSV), or a folder of them; repeatable."
+    "--documents",
+    multiple=True,
+    type=FILE,
+    help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, EndNote XML, ir_datasets:ID) or a folder of "
+    "them; repeatable.",
 )
-@click.option("--topics", type=FILE, help="Topics (TSV, JSONL, TREC SGML, XML).")
+@click.option("--topics", type=FILE, help="Topics (TSV, JSONL, Parquet, XLSX, TREC SGML, XML, ir_datasets:ID).")
 @click.option("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
 @click.option("--qrels", type=FILE, help="TREC qrels, stored as judgements of the annotator qrels:NAME.")
-@click.option("--labels", type=FILE, help="Grades by annotator (CSV, TSV): annotator, query_id, doc_id, relevance.")
+@click.option(
+    "--labels",
+    type=FILE,
+    help="Grades by annotator (CSV, XLSX, ...), an export of ASReview, Label Studio or HiCAL, or a work list.",
+)
 @click.option("--costs", type=FILE, help="Costs of runs (CSV, TSV) with the column run.")
 @click.option("--clicks", type=FILE, help="Click log (CSV, TSV, JSONL), stored apart from judgements.")
 @click.option(
     "--replace", is_flag=True, help="Replace existing topics, documents, runs and grades that differ from the file."
 )
-def import_(directory: Path, replace: bool, **files: Any) -> None:
+@click.option(
+    "--duplicates",
+    type=WRITTEN,
+    callback=_require_list_ending,
+    help="Write the duplicate records that were found, FILE.csv or FILE.jsonl.",
+)
+def import_(directory: Path, replace: bool, duplicates: Path | None, **files: Any) -> None:
     """Import documents, topics, runs, qrels and other files.
 
     All files are imported, or none of them if one has an error. Files ending in .gz are read directly.
@@ -123,6 +145,7 @@ def import_(directory: Path, replace: bool, **files: Any) -> None:
     For example:
       cleverdon import DIR --documents docs.jsonl --topics topics.tsv --run runs/
     """
+    from collection import formats
     from collection.campaign import Campaign
 
     if not any(files.values()):
@@ -136,6 +159,9 @@ def import_(directory: Path, replace: bool, **files: Any) -> None:
     with Campaign(directory) as campaign, progress_line("importing") as progress:
         report = campaign.importer.import_files(**files, replace=replace, progress=progress)
     _print_report(report)
+    if duplicates is not None:
+        formats.write_duplicates(report.duplicates, duplicates)
+        echo(f"{duplicates}: {count(len(report.duplicates), 'duplicate')}")
 
 
 @main.command()

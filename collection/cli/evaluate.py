@@ -137,8 +137,11 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
 
 def _refuse_fifth_column(path: Path) -> None:
     """Refuse qrels with a number in column 5, which may be the grade itself, after a stratum."""
+    from collection import formats
     from collection.formats.tables.lines import data_lines, parse_score
 
+    if formats.is_binary(path):
+        return
     _, line, columns = next(data_lines(path, "qrels"), (0, "", []))
     if len(columns) == 5 and parse_score(columns[4]) is not None:
         raise InputError(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from collection import layout
 from collection.cli import preferences, training_data
 from collection.cli.methods import Names
-from collection.cli.options import DIRECTORY, WRITTEN, SectionedCommand, combine_options, option_section
+from collection.cli.options import COUNT, DIRECTORY, WRITTEN, SectionedCommand, combine_options, option_section
 from collection.cli.output import echo, print_notices, progress_line
 from collection.phrases import count
+
+if TYPE_CHECKING:
+    from collection.campaign import Campaign
 
 ABOUT = ("description", "licence", "citation", "url")
 """Texts of the card that the manager writes."""
@@ -24,6 +27,7 @@ EMPTY = {
     "labels": "no annotator has graded a pair yet",
     "passages": "no passage is marked in the current judgements",
     "pool": "the pool has no pairs yet",
+    "worklist": "no pair is open for this annotator",
     "missing_documents": "every pooled document has a text",
     "sparse_qrels": "no document is chosen by this rule",
     "choices": "nothing has been chosen from lists yet",
@@ -80,6 +84,13 @@ COLLECTION_OPTIONS = combine_options(
 @_logs("--labels", type=WRITTEN, help="Current grades of each annotator, FILE.csv or FILE.tsv.")
 @_logs("--passages", type=WRITTEN, help="Marked passages, FILE.jsonl, one per line.")
 @_logs("--pool", type=WRITTEN, help="Pool, FILE.tsv.")
+@_logs(
+    "--worklist",
+    type=(str, WRITTEN),
+    metavar="ANNOTATOR FILE",
+    help="Pairs for an annotator to judge in a spreadsheet, FILE.csv or FILE.xlsx.",
+)
+@_logs("--pairs", type=COUNT, default=50, help="Maximum number of pairs in the work list.")
 @_logs("--missing-documents", type=WRITTEN, help="Ids of pooled documents without text, one per line.")
 @preferences.DECISION_OPTIONS
 @COLLECTION_OPTIONS
@@ -94,6 +105,8 @@ def export(
     qrels_form: Any,
     topics: str | None,
     collection: Path | None,
+    worklist: tuple[str, Path] | None,
+    pairs: int,
     **options: Any,
 ) -> None:
     """Export qrels, logs, training data or a whole collection.
@@ -113,12 +126,12 @@ def export(
     decided, about = (
         {name: options[name] for name in names if options[name] is not None} for names in (preferences.DECISIONS, ABOUT)
     )
-    if not (
-        any(plain.values()) or decided or about or collection or any(options[name] for name in training_data.FILES)
-    ):
+    asked = [*plain.values(), decided, about, collection, worklist, *(options[name] for name in training_data.FILES)]
+    if not any(asked):
         raise click.UsageError("expected a file to export, such as --qrels, --judgements, --pool or --collection")
     if topics and not (plain["qrels"] or collection):
         raise click.UsageError("--topics selects topics of qrels: expected --qrels or --collection too")
+    options["worklist"] = worklist[1] if worklist else None
     _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
@@ -133,6 +146,7 @@ def export(
             include_unjudged_topics=include_unjudged_topics,
             topics=only,
         )
+        written |= _write_work_list(campaign, worklist, pairs)
         left_out = []
         if qrels is not None and (unjudged or qrels_form == "strata") and not include_unjudged_topics:
             left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen)
@@ -172,6 +186,11 @@ def export(
     if caution:
         print_notices([caution])
     print_notices(training.notices)
+
+
+def _write_work_list(campaign: Campaign, named: tuple[str, Path] | None, pairs: int) -> dict[str, int]:
+    """Hand out pairs to the annotator that the option names with the file."""
+    return {} if named is None else {str(named[1]): campaign.work_lists.write(*named, pairs)}
 
 
 def _require_different(paths: Iterable[Path]) -> None:

@@ -8,7 +8,9 @@ written, and raise :class:`~collection.errors.InputError` if that fails.
 
 from collection.formats.beir import (
     QUERY_TEXTS,
+    CollectionParts,
     corpus_record,
+    find_collection,
     query_text,
     write_beir_qrels,
     write_corpus,
@@ -16,6 +18,7 @@ from collection.formats.beir import (
     write_topics,
 )
 from collection.formats.clicks import read_clicks, write_clicks
+from collection.formats.columns import to_pyterrier
 from collection.formats.costs import find_run_line, read_costs
 from collection.formats.decisions import read_preferences, write_choices, write_preferences
 from collection.formats.documents import read_documents
@@ -23,15 +26,20 @@ from collection.formats.folder import CHECKSUMS, WrittenFile, describe_file, lis
 from collection.formats.images import TYPES as IMAGE_TYPES
 from collection.formats.images import ImageList, parse_host, read_image
 from collection.formats.labels import find_label_line, read_label_log, read_labels, write_labels
-from collection.formats.qrels import QrelsForm, read_qrels
+from collection.formats.objects import is_binary
+from collection.formats.qrels import QrelsForm, find_pair_line, read_qrels
+from collection.formats.references import Reference
 from collection.formats.run import read_run
-from collection.formats.run_files import find_pair_line, name_runs, read_runs
+from collection.formats.run_files import name_runs, read_runs
 from collection.formats.source import stem
 from collection.formats.spreadsheet import to_tsv
 from collection.formats.topics import read_topics
 from collection.formats.training_examples import write_training
 from collection.formats.trec_eval_files import read_levels, read_reference_scores
+from collection.formats.work_lists import WorkListRow, is_work_list, read_work_list, write_work_list
+from collection.formats.work_lists import require_ending as require_work_list_ending
 from collection.formats.write import (
+    write_duplicates,
     write_judgements,
     write_lines,
     write_passages,
@@ -46,14 +54,20 @@ __all__ = [
     "CHECKSUMS",
     "IMAGE_TYPES",
     "QUERY_TEXTS",
+    "CollectionParts",
     "ImageList",
     "QrelsForm",
+    "Reference",
+    "WorkListRow",
     "WrittenFile",
     "corpus_record",
     "describe_file",
+    "find_collection",
     "find_label_line",
     "find_pair_line",
     "find_run_line",
+    "is_binary",
+    "is_work_list",
     "list_files",
     "name_runs",
     "parse_host",
@@ -71,13 +85,17 @@ __all__ = [
     "read_run",
     "read_runs",
     "read_topics",
+    "read_work_list",
     "replacing_folder",
+    "require_work_list_ending",
     "stem",
+    "to_pyterrier",
     "to_tsv",
     "write_beir_qrels",
     "write_choices",
     "write_clicks",
     "write_corpus",
+    "write_duplicates",
     "write_judgements",
     "write_labels",
     "write_lines",
@@ -91,5 +109,6 @@ __all__ = [
     "write_table",
     "write_topics",
     "write_training",
+    "write_work_list",
     "write_zip",
 ]

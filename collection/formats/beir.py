@@ -2,15 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, get_args
 
 import pandas as pd
 
-from collection.formats import documents, images
+from collection.errors import FormatError
+from collection.formats import datasets, documents, images
 from collection.formats.source import FilePath
 from collection.formats.write import format_number, json_line, replacing
 from collection.frames import QRELS, TOPICS
 from collection.records import Document
+
+
+class CollectionParts(NamedTuple):
+    """Files of a collection: documents and topics (each none or one), and qrels."""
+
+    documents: Sequence[Path | str] = ()
+    topics: Sequence[Path | str] = ()
+    qrels: Sequence[Path | str] = ()
+
+
+def find_collection(path: Path | str) -> CollectionParts:
+    """The parts of a directory in BEIR's layout, or of a dataset of ir_datasets.
+
+    The directory has ``corpus`` and ``queries`` as ``.jsonl`` or ``.parquet``, perhaps with ``.gz``, and qrels in
+    ``qrels/``. In a directory that ``cleverdon export --collection`` wrote, the topics are those of ``topics.jsonl``.
+    """
+    if datasets.is_dataset(path):
+        return CollectionParts(*([path] if datasets.has_part(path, part) else [] for part in get_args(datasets.Part)))
+    folder = Path(path)
+    if not folder.is_dir():
+        found = "a file" if folder.exists() else "no such directory"
+        raise FormatError(path, None, "a directory with corpus.jsonl, queries.jsonl and qrels/", found)
+
+    def named(stem: str) -> list[Path]:
+        names = (f"{stem}{ending}{zipped}" for ending in (".jsonl", ".parquet") for zipped in ("", ".gz"))
+        return [folder / name for name in names if (folder / name).is_file()][:1]
+
+    parts = folder / "qrels"
+    qrels = sorted(p for p in parts.iterdir() if p.is_file() and p.name[0] != ".") if parts.is_dir() else []
+    found_parts = CollectionParts(named("corpus"), named("topics") or named("queries"), qrels)
+    if not found_parts.documents or not found_parts.topics:
+        missing = "corpus.jsonl" if not found_parts.documents else "queries.jsonl"
+        raise FormatError(path, None, "a directory with corpus.jsonl, queries.jsonl and qrels/", f"no {missing}")
+    return found_parts
+
 
 QUERY_TEXTS: dict[str, tuple[str, ...]] = {
     "title": ("title",),

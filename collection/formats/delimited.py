@@ -1,12 +1,13 @@
-"""Records of CSV, TSV and JSONL with the line where each begins."""
+"""Records of CSV, TSV and XLSX, and of these and JSONL, with the line where each begins."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from collection.errors import FormatError
-from collection.formats import fields, source, spreadsheet
+from collection.formats import fields, objects, source, spreadsheet, workbook
 from collection.formats.source import FilePath
 
 LONGEST_FIELD = 64 << 20
@@ -20,8 +21,12 @@ def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = Fals
     """Line number and fields of every record that is not blank.
 
     A tab-separated line is one record and quotation marks are text, as MS MARCO and BEIR write it; comma-separated
-    fields may be quoted and then hold commas and line ends, CR and LF as LF unless `keep_ends`.
+    fields may be quoted and then hold commas and line ends, CR and LF as LF unless `keep_ends`. Of a workbook, the rows
+    of the first sheet, whatever the separator.
     """
+    if workbook.is_workbook(path):
+        yield from workbook.read_rows(path, what)
+        return
     if separator == "\t":
         for number, line in fields.data_lines(path, what):
             yield number, line.split("\t")
@@ -49,7 +54,7 @@ def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[st
     all_records = records(path, what, separator, keep_ends=True)
     first = next(all_records, None)
     if first is None:
-        number, line = fields.first_line(path, what)
+        number, line = _first_line(path, what)
         raise FormatError(path, number, f"{what} with a header that names the columns", source.quote(line))
     number, header = first
     names = [name.strip().lower() for name in header]
@@ -67,36 +72,66 @@ def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[st
 
 
 def aliased_records(
-    path: FilePath, what: str, aliases: Mapping[str, Sequence[str]]
+    path: FilePath, what: str, aliases: Mapping[str, Sequence[str]], defaults: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[tuple[int, dict[str, object]]]:
-    """Line number and fields of every record of JSONL, or of CSV or TSV with a header, under our column names.
+    """Line number and fields of every record of JSONL or Parquet, or of CSV, TSV or XLSX with a header, by our names.
 
-    `aliases` are the names of each required column in files, usual names first; other columns keep their names. Removes
-    the apostrophe by which :mod:`collection.formats.spreadsheet` marks text.
+    `aliases` are the names of each required column in files, usual names first; other columns keep their names. A
+    column of `defaults` may be missing. Removes the apostrophe by which :mod:`collection.formats.spreadsheet` marks
+    text.
     """
-    number, line = fields.first_line(path, what)
-    suffix = source.suffix(path)
-    if line.lstrip().startswith(("{", "[")) or suffix == ".jsonl":
-        fields.refuse_array(path, number, line)
-        for at, record in fields.json_records(path, what):
-            yield at, dict(zip(_own_names(path, at, what, list(record), aliases), record.values(), strict=True))
+    typed = objects.records(path, what)
+    if typed is not None:
+        for at, record in typed:
+            yield at, rename(path, at, what, record, aliases, defaults)
         return
-    separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
-    number, header, below = read_headed(path, what, separator)
-    names = _own_names(path, number, what, header, aliases)
-    texts = [name not in spreadsheet.IDS for name in names]
+    number, header, below = read_headed(path, what, separator_of(path, what))
+    names = _own_names(path, number, what, header, aliases, defaults)
+    texts = [name not in spreadsheet.IDS and not workbook.is_workbook(path) for name in names]
     for at, cells in below:
         restored = (spreadsheet.restore(cell) if text else cell for cell, text in zip(cells, texts, strict=True))
-        yield at, dict(zip(names, restored, strict=True))
+        yield at, {**defaults, **dict(zip(names, restored, strict=True))}
+
+
+def separator_of(path: FilePath, what: str) -> str:
+    """The separator of a table with a header, by the file's ending and its first line."""
+    if workbook.is_workbook(path):
+        return ","
+    number, line = fields.first_line(path, what)
+    fields.refuse_array(path, number, line)
+    suffix = source.suffix(path)
+    if suffix == ".tsv" or (suffix != ".csv" and "\t" in line):
+        return "\t"
+    return ";" if ";" in line and "," not in line else ","  # as Excel writes CSV in many countries
+
+
+def rename(
+    path: FilePath,
+    number: int,
+    what: str,
+    record: Mapping[str, object],
+    aliases: Mapping[str, Sequence[str]],
+    defaults: Mapping[str, str],
+) -> dict[str, object]:
+    """A record under our names, as :func:`aliased_records` gives it."""
+    names = _own_names(path, number, what, list(record), aliases, defaults)
+    return {**defaults, **dict(zip(names, record.values(), strict=True))}
 
 
 def _own_names(
-    path: FilePath, number: int, what: str, names: list[str], aliases: Mapping[str, Sequence[str]]
+    path: FilePath,
+    number: int,
+    what: str,
+    names: list[str],
+    aliases: Mapping[str, Sequence[str]],
+    defaults: Mapping[str, str],
 ) -> list[str]:
     """The names, with ours in place of the first alias of each column."""
     found = {}
     for column, known in aliases.items():
         name = next((alias for alias in known if alias in names), None)
+        if name is None and column in defaults:
+            continue
         if name is None:
             wanted = f"{what} with the columns " + ", ".join(" or ".join([c, *a[1:2]]) for c, a in aliases.items())
             raise FormatError(path, number, wanted, f"no {column} in {source.quote(', '.join(names))}")
@@ -104,20 +139,33 @@ def _own_names(
     return [found.get(name, name) for name in names]
 
 
+def _first_line(path: FilePath, what: str) -> tuple[int, str]:
+    """The first line that is not blank, for the error of a file without records."""
+    if not workbook.is_workbook(path):
+        return fields.first_line(path, what)
+    number, cells = next(workbook.read_rows(path, what), (1, [""]))
+    return number, " | ".join(cells)
+
+
 def named_records(
-    path: FilePath, what: str, separator: str, id_names: tuple[str, ...], bare: Mapping[int, Sequence[str]]
+    path: FilePath,
+    what: str,
+    separator: str,
+    id_names: tuple[str, ...],
+    bare: Mapping[int, Sequence[str]],
+    is_header: Callable[[list[str]], bool] = lambda names: False,
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and fields of every record, named by the header, or by width where a TSV has none.
 
-    A first record with one of `id_names` is the header. `bare` are the columns' names by their number, for
-    tab-separated files without a header.
+    A first record with one of `id_names` is the header, or one of which `is_header` says so. `bare` are the columns'
+    names by their number, for tab-separated files without a header.
     """
     names: Sequence[str] = ()
     empty = True
     for number, record in records(path, what, separator):
         if not names:
-            header = fields.find_header(record, id_names)
-            if header is not None:
+            header = [name.strip().lower() for name in record]
+            if fields.find_header(record, id_names) or is_header(header):
                 fields.check_header(path, number, header)
                 names = header
                 continue
@@ -133,6 +181,6 @@ def named_records(
         empty = False
         yield number, dict(zip(names, record, strict=True))
     if empty:
-        number, line = fields.first_line(path, what)
+        number, line = _first_line(path, what)
         found = "only a header" if names else source.quote(line)
         raise FormatError(path, number, what, found)

@@ -1,17 +1,19 @@
-"""Documents: JSONL, TSV and CSV, one at a time."""
+"""Documents in every form, one at a time."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, images, source
+from collection.formats import delimited, fields, images, objects, references, source, trec_text, workbook
 from collection.formats.source import FilePath
 from collection.records import Document
 
 WANTED = "documents"
-ID = ("doc_id", "docno", "_id", "id")
-TEXT = ("text", "contents", "body", "abstract")
+ID, TEXT = fields.DOC_ID, fields.TEXT
+_TREC = re.compile(r"(?i)\s*<doc>")
 # MS MARCO's passages, the same with a title, MS MARCO's documents.
 _BARE = {2: ["doc_id", "text"], 3: ["doc_id", "title", "text"], 4: ["doc_id", "url", "title", "text"]}
 
@@ -22,10 +24,14 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
     Parameters
     ----------
     path
-        JSONL, CSV with a header, or TSV with or without one (id, text; id, title, text; or id, url, title, text). The
-        id is ``doc_id``, ``docno``, ``_id`` or ``id``; the text ``text``, ``contents``, ``body`` or ``abstract``; then
-        ``title``; every other field goes to the metadata. In JSONL ``images`` and ``image`` can name images, one or a
-        list: paths relative to the file, addresses (http, https), or objects ``{"src": either, "alt": description}``.
+        JSONL, Parquet, CSV or XLSX with a header, TSV with or without one (id, text; id, title, text; or id, url,
+        title, text), TREC's markup (``<DOC> <DOCNO>``), or ``ir_datasets:ID``. The id is ``doc_id``, ``docno``,
+        ``_id``, ``id`` or ``docid``; the text ``text``, ``contents``, ``body`` or ``abstract``; then ``title``; every
+        other field goes to the metadata. In JSONL and Parquet ``images`` and ``image`` can name images, one or a list:
+        paths relative to the file, addresses (http, https), or objects ``{"src": either, "alt": description}``.
+
+        Bibliographic records become documents of the type :class:`~collection.formats.references.Reference`: RIS,
+        PubMed's tagged format, EndNote XML, and tables with titles and abstracts (or authors, DOIs) but no id.
 
     Yields
     ------
@@ -34,17 +40,31 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
         ``images``, a :class:`~collection.formats.images.ImageList`; their files are not opened. Errors are raised when
         their line is reached.
     """
+    if (records := objects.records(path, WANTED)) is not None:
+        return _documents(path, records, with_images=True)
+    if workbook.is_workbook(path):
+        return _from_table(path, ",")
     number, line = fields.first_line(path, WANTED)
+    if form := references.detect(path, line):
+        return references.read_references(path, WANTED, form)
+    if _TREC.match(line):
+        return _documents(path, trec_text.parse(path, WANTED))
     suffix = source.suffix(path)
-    if line.lstrip().startswith("{") or suffix in (".jsonl", ".json", ".ndjson"):
-        fields.refuse_array(path, number, line)
-        return _documents(path, fields.json_records(path, WANTED), with_images=True)
     if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and "," in line):
-        return _documents(path, delimited.named_records(path, WANTED, ",", ID, _BARE))
+        return _from_table(path, ",")
     if "\t" not in line:
         fields.refuse_array(path, number, line)
-        raise FormatError(path, number, "documents as JSONL, as TSV, or as CSV with a header", source.quote(line))
-    return _documents(path, delimited.named_records(path, WANTED, "\t", ID, _BARE))
+        wanted = "documents as JSONL, TSV, CSV with a header, TREC markup (<DOC>), RIS, nbib or EndNote XML"
+        raise FormatError(path, number, wanted, source.quote(line))
+    return _from_table(path, "\t")
+
+
+def _from_table(path: FilePath, separator: str) -> Iterator[tuple[int, Document]]:
+    records = delimited.named_records(path, WANTED, separator, ID, _BARE, references.is_record)
+    first = next(records)
+    if references.is_record(first[1]):
+        return references.to_references(chain([first], records))
+    return _documents(path, chain([first], records))
 
 
 def _documents(

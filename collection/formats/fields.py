@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import re
@@ -18,6 +19,12 @@ PAIR_ALIASES = {
     "doc_id": ("doc_id", "docno", "docid", "corpus-id", "document"),
 }
 """Names of the columns of a pair in files."""
+
+DOC_ID = ("doc_id", "docno", "_id", "id", "docid")
+"""Names of the id of a document."""
+
+TEXT = ("text", "contents", "body", "abstract")
+"""Names of the text of a document."""
 
 # Escapes for characters that a text cannot keep: NUL, and halves of surrogate pairs.
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
@@ -86,6 +93,25 @@ def _refuse_bad_characters(path: FilePath, number: int, written: str) -> None:
     # json.dumps escapes a NUL; an escaped backslash before 'u0000' is two backslashes.
     if re.search(r"(?<!\\)(?:\\\\)*\\u0000", written):
         raise FormatError(path, number, "text", "a NUL character (\\u0000)")
+
+
+def as_json(path: FilePath, number: int, value: object) -> object:
+    """A value of a typed file as JSON has it: times as text, and null for bytes and for what is not a number."""
+    if isinstance(value, str):
+        if "\0" in value or any(0xD800 <= ord(c) <= 0xDFFF for c in value if not c.isascii()):
+            raise FormatError(path, number, "text", f"a character that no text has in {quote(value)}")
+    elif isinstance(value, bytes) or (isinstance(value, float) and not math.isfinite(value)):
+        value = None
+    elif isinstance(value, datetime.date | datetime.time):
+        value = value.isoformat()
+    elif isinstance(value, Mapping) or hasattr(value, "_asdict"):
+        members = value if isinstance(value, Mapping) else value._asdict()
+        value = {str(as_json(path, number, str(name))): as_json(path, number, each) for name, each in members.items()}
+    elif isinstance(value, list | tuple):
+        value = [as_json(path, number, each) for each in value]
+    elif value is not None and not isinstance(value, bool | int | float):
+        value = str(value)
+    return value
 
 
 def first_present(record: Mapping[str, object], names: Iterable[str]) -> str | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
 
 from collection.errors import FormatError, InputError
-from collection.formats import delimited, fields, source, spreadsheet
+from collection.formats import delimited, fields, label_exports, source, spreadsheet
 from collection.formats.columns import LABEL_ALIASES
 from collection.formats.judgements import DETAILS, read_details
 from collection.formats.source import FilePath, quote
@@ -45,16 +46,23 @@ class LabelLog:
     left_out: dict[str, int]
 
 
-def read_labels(path: FilePath) -> pd.DataFrame:
+def read_labels(
+    path: FilePath, *, query_id: str | None = None, names: Mapping[str, int] = MappingProxyType({})
+) -> pd.DataFrame:
     r"""Read annotators' grades: labels, or a log of judgements.
 
     Parameters
     ----------
     path
-        CSV or TSV with a header, or JSONL, with the columns annotator (or assessor, rater, judge, user), query_id (qid,
-        topic), doc_id (docno, docid), relevance (grade, label, rel, score). A file with a column ``kind`` is read as a
-        log written by ``cleverdon export --judgements``: each annotator's last row for a pair counts if it is a grade,
-        and adjudications and surplus judgements are left out.
+        CSV, TSV or XLSX with a header, JSONL or Parquet, with the columns annotator (or assessor, rater, judge, user),
+        query_id (qid, topic), doc_id (docno, docid), relevance (grade, label, rel, score, judgment). A file with a
+        column ``kind`` is read as a log written by ``cleverdon export --judgements``: each annotator's last row for a
+        pair counts if it is a grade, and adjudications and surplus judgements are left out. Also exports of ASReview
+        (CSV, XLSX, RIS), Label Studio (JSON, CSV) and HiCAL.
+    query_id
+        The topic of labels in a file without topics.
+    names
+        Names of grades in lower case -> grades, for files that have names.
 
     Returns
     -------
@@ -78,23 +86,37 @@ def read_labels(path: FilePath) -> pd.DataFrame:
     0       ann      301     d1          2
     1       bob      301     d1          0
     """
-    return _read(path, details=False).labels
+    return _read(path, query_id, names, details=False).labels
 
 
-def read_label_log(path: FilePath) -> LabelLog:
+def read_label_log(
+    path: FilePath, *, query_id: str | None = None, names: Mapping[str, int] = MappingProxyType({})
+) -> LabelLog:
     """Read labels as :func:`read_labels` does, with the details of a log and the number of rows left out."""
-    return _read(path, details=True)
+    return _read(path, query_id, names, details=True)
 
 
-def _read(path: FilePath, *, details: bool) -> LabelLog:
+def _records(path: FilePath, query_id: str | None) -> Iterator[tuple[int, dict[str, object]]]:
+    defaults = {} if query_id is None else {"query_id": query_id}
+    exported = label_exports.records(path, WANTED)
+    if exported is None:
+        yield from delimited.aliased_records(path, WANTED, LABEL_ALIASES, defaults)
+        return
+    for number, record in exported:
+        named = delimited.rename(path, number, WANTED, record, LABEL_ALIASES, defaults)
+        if named["relevance"] not in (None, ""):
+            yield number, named
+
+
+def _read(path: FilePath, query_id: str | None, names: Mapping[str, int], *, details: bool) -> LabelLog:
     kept: dict[tuple[str, str, str], _Row] = {}
     left_out: Counter[str] = Counter()
-    for number, record in delimited.aliased_records(path, WANTED, LABEL_ALIASES):
+    for number, record in _records(path, query_id):
         log = "kind" in record
         if log and not _counts(path, number, record):
             left_out[str(record["counts_as"])] += record["kind"] != "undone"
             continue
-        row = _row(path, number, record, log, details)
+        row = _row(path, number, record, log, details, names)
         before = kept.pop(row[1:4], None)
         if before is not None and (before.relevance is not None or before.cannot):
             row = row._replace(first_judged_at=before.first_judged_at)
@@ -119,7 +141,7 @@ def find_label_line(path: FilePath, annotator: str, query_id: str, doc_id: str) 
     wanted = (annotator, query_id, doc_id)
     lines = (
         number
-        for number, record in delimited.aliased_records(path, WANTED, LABEL_ALIASES)
+        for number, record in _records(path, query_id)
         if (record["annotator"], str(record["query_id"]).strip(), str(record["doc_id"]).strip()) == wanted
     )
     return max(lines, default=None)
@@ -167,7 +189,9 @@ def _counts(path: FilePath, number: int, record: Mapping[str, object]) -> bool:
     return counts_as == "judgement"
 
 
-def _row(path: FilePath, number: int, record: Mapping[str, object], log: bool, details: bool) -> _Row:
+def _row(
+    path: FilePath, number: int, record: Mapping[str, object], log: bool, details: bool, names: Mapping[str, int]
+) -> _Row:
     annotator = record["annotator"]
     if not isinstance(annotator, str) or not _is_name(annotator):
         wanted = "an annotator's name without surrounding blanks"
@@ -176,7 +200,7 @@ def _row(path: FilePath, number: int, record: Mapping[str, object], log: bool, d
     at = str(record.get("judged_at") or "") or None
     if log and record["kind"] != "graded":
         return _Row(number, annotator, query_id, doc_id, None, record["kind"] == "cannot judge", at)
-    grade = _grade(path, number, record["relevance"])
+    grade = read_grade(path, number, record["relevance"], names)
     more = read_details(path, number, record) if log and details else {}
     return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, details=more)
 
@@ -185,9 +209,10 @@ def _is_name(name: str) -> bool:
     return bool(name) and name == name.strip() and not any(c in name for c in "\t\r\n\0")
 
 
-def _grade(path: FilePath, number: int, value: object) -> int | float:
+def read_grade(path: FilePath, number: int, value: object, names: Mapping[str, int]) -> int | float:
+    """A grade, a number or one of the `names`."""
     text = "" if value is None else str(value).strip()
-    grade = None if isinstance(value, bool) else parse_grade(text)
+    grade = None if isinstance(value, bool) else names.get(text.casefold(), parse_grade(text))
     if grade is None:
         raise FormatError(path, number, "a number as grade", quote(text) if text else "none")
     return grade

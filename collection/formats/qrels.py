@@ -1,20 +1,24 @@
-"""Qrels in the TREC form or with BEIR's header, also with subtopics, strata or probabilities."""
+"""Qrels in the TREC form or with BEIR's header, also with subtopics, strata or probabilities; as JSONL or Parquet."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, get_args
 
 import pandas as pd
 
 from collection import phrases
 from collection.errors import FormatError, require_known
+from collection.formats import delimited, fields, objects
+from collection.formats.columns import LABEL_ALIASES
 from collection.formats.source import FilePath, quote
-from collection.formats.tables.lines import Extra, Layout, first_line, parse_grade, parse_score
+from collection.formats.tables.lines import Extra, Layout, data_lines, first_line, parse_grade, parse_score, to_array
 from collection.formats.tables.strict import read_table
 from collection.frames import QRELS
 
 WANTED = "qrels"
 NAMES = "query_id 0 doc_id relevance"
+_ALIASES = {name: LABEL_ALIASES[name] for name in QRELS.names}
 _HEADER = (("query-id", "query_id"), ("corpus-id", "corpus_id", "doc_id"), ("score", "relevance"))
 
 QrelsForm = Literal["judged", "subtopics", "strata", "probabilities"]
@@ -25,7 +29,8 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     r"""Read qrels: ``query_id 0 doc_id relevance``, or BEIR's three columns under a header.
 
     Columns are separated by blanks or tabs. Further columns, the second column, blank lines and lines that begin with #
-    are ignored.
+    are ignored. JSONL and Parquet have ``query_id`` (qid, query-id), ``doc_id`` (docno, corpus-id) and ``relevance``
+    (score, label); ``ir_datasets:ID`` reads the qrels of a dataset.
 
     Parameters
     ----------
@@ -60,6 +65,11 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     1      301     d7          0
     """
     require_known("form of qrels", get_args(QrelsForm), form)
+    if _is_typed(path):
+        if form != "judged":
+            line = None if objects.is_binary(path) else first_line(path, WANTED)[0]
+            raise FormatError(path, line, f"qrels as lines ({_FORMS[form].names})", "qrels in another form")
+        return _from_records(path)
     if form == "judged":
         layout = _layout(path)
     else:
@@ -69,6 +79,43 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     query_ids = rows.topic_names.take(rows.topics).array
     qrels = pd.DataFrame({"query_id": query_ids, "doc_id": rows.documents, "relevance": rows.values})
     return QRELS.check(qrels if layout.extra is None else qrels.assign(**{layout.extra.name: rows.extra}))
+
+
+def _is_typed(path: FilePath) -> bool:
+    """Whether qrels are JSONL, Parquet or a dataset."""
+    return objects.is_binary(path) or first_line(path, WANTED)[1].lstrip().startswith("{")
+
+
+def _from_records(path: FilePath) -> pd.DataFrame:
+    seen: dict[tuple[str, str], int] = {}
+    grades = []
+    for number, query_id, doc_id, value in _records(path):
+        grade = None if isinstance(value, bool) else parse_grade(str(value).strip())
+        if grade is None:
+            raise FormatError(path, number, "a number as relevance", "none" if value is None else quote(str(value)))
+        if (first := seen.setdefault((query_id, doc_id), number)) != number:
+            found = f"topic {quote(query_id)}, document {quote(doc_id)} again (first in {first:,})"
+            raise FormatError(path, number, "each document of a topic once", found)
+        grades.append(grade)
+    pairs = pd.DataFrame(list(seen), columns=list(QRELS.names[:2]), dtype="str")
+    return QRELS.check(pairs.assign(relevance=to_array(grades)))
+
+
+def _records(path: FilePath) -> Iterator[tuple[int, str, str, object]]:
+    for number, record in delimited.aliased_records(path, WANTED, _ALIASES):
+        query_id, doc_id = (fields.check_id(path, number, record[column]) for column in QRELS.names[:2])
+        yield number, query_id, doc_id, record["relevance"]
+
+
+def find_pair_line(path: FilePath, query_id: str, doc_id: str) -> int | None:
+    """The first line of qrels with both ids, for errors that only the campaign can find."""
+    if _is_typed(path):
+        return next((number for number, *pair, _ in _records(path) if pair == [query_id, doc_id]), None)
+    for number, _, columns in data_lines(path, WANTED):
+        document = columns[1] if len(columns) == 3 else columns[2]
+        if columns[0] == query_id and document == doc_id:
+            return number
+    return None
 
 
 def _probability(text: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Several run files: names of their runs, and lines of their pairs."""
+"""Several run files, and the names of their runs."""
 
 from __future__ import annotations
 
@@ -56,12 +56,3 @@ def _tag(path: FilePath) -> str:
     """The tag in the first line; the file's name where there is none."""
     first = next(data_lines(path, WANTED), None)
     return first[2][5] if first is not None and len(first[2]) >= 6 else source.stem(path)
-
-
-def find_pair_line(path: FilePath, query_id: str, doc_id: str) -> int | None:
-    """The first line of qrels with both ids, for errors that only the campaign can find."""
-    for number, _, columns in data_lines(path, "qrels"):
-        document = columns[1] if len(columns) == 3 else columns[2]
-        if columns[0] == query_id and document == doc_id:
-            return number
-    return None

@@ -34,6 +34,9 @@ LONGEST_LINE = 128 << 20
 LONGEST_ROW = 1 << 20
 """Bytes in one line of a run or qrels."""
 
+DATASET = "ir_datasets:"
+"""What the name of a dataset begins with, which can stand in place of a file."""
+
 BROKEN = (EOFError, zlib.error, OSError)
 """Errors of a damaged gzip file, or a disk, in the middle of reading."""
 
@@ -77,7 +80,9 @@ class _Unzipped(gzip.GzipFile):
 
 
 def stem(path: FilePath) -> str:
-    """The file's name without .gz and one common ending of run files; it must be UTF-8."""
+    """The file's name without .gz and one common ending of run files; it must be UTF-8. Of a dataset its id."""
+    if Path(path).as_posix().startswith(DATASET):
+        return Path(path).as_posix().removeprefix(DATASET)
     name = Path(path).name.removesuffix(".gz")
     if not name.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in name):
         shown = ascii(str(path))[1:-1]

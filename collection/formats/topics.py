@@ -1,4 +1,4 @@
-"""Topics: JSONL, TSV, CSV, TREC's SGML, and XML."""
+"""Topics: JSONL, Parquet, TSV, CSV, XLSX, TREC's SGML, XML, and datasets of ir_datasets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import pandas as pd
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, source, topic_markup
+from collection.formats import delimited, fields, objects, source, topic_markup, workbook
 from collection.formats.source import FilePath
 from collection.frames import TOPICS
 from collection.records import Topic
@@ -24,10 +24,10 @@ def read_topics(path: FilePath) -> pd.DataFrame:
     Parameters
     ----------
     path
-        JSONL; TSV or CSV with a header; TSV without a header (id, title, and optionally description and narrative);
-        TREC's SGML (``<top> <num> Number: 301 <title> ...``), with or without end tags; or XML (``<topic number="1">
-        <query>...``). The id may be named query_id, qid, _id, id, number or topic; the title also query or text; the
-        description also desc or question; the narrative also narr.
+        JSONL or Parquet; TSV, CSV or XLSX with a header; TSV without a header (id, title, and optionally description
+        and narrative); ``ir_datasets:ID``; TREC's SGML (``<top> <num> Number: 301 <title> ...``), with or without end
+        tags; or XML (``<topic number="1"> <query>...``). The id may be named query_id, qid, _id, id, number or topic;
+        the title also query or text; the description also desc or question; the narrative also narr.
 
     Returns
     -------
@@ -60,13 +60,15 @@ def read_topics(path: FilePath) -> pd.DataFrame:
 
 def _parsed(path: FilePath) -> Iterable[tuple[int, Topic]]:
     """The topics, read in the form of the first line that is not blank, else of the file's ending."""
+    if (records := objects.records(path, WANTED)) is not None:
+        return ((at, _topic(path, at, record)) for at, record in records)
+    if workbook.is_workbook(path):
+        return _from_table(path, ",")
     number, line = fields.first_line(path, WANTED)
     begin, suffix = line.lstrip()[:1], source.suffix(path)
     fields.refuse_array(path, number, line)
     if begin == "<":
         return topic_markup.parse(path, WANTED)
-    if begin == "{" or suffix in (".jsonl", ".json", ".ndjson"):
-        return ((at, _topic(path, at, record)) for at, record in fields.json_records(path, WANTED))
     if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and fields.find_header(line.split(","), ID)):
         return _from_table(path, ",")
     if "\t" in line:

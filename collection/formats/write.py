@@ -26,6 +26,9 @@ from collection.formats.source import FilePath
 from collection.frames import POOL, QRELS, RUN
 from collection.records import Judgement, Run, require_columns
 
+DUPLICATES = ("file", "line", "doc_id", "title", "duplicate_of", "reason", "left_out")
+"""Columns of a list of duplicate records."""
+
 _WHOLE = ("relevance", "pool_rank", "model_round")
 """Integer fields of a judgement; pandas holds them as floats if there are nulls."""
 
@@ -269,6 +272,11 @@ def write_report(report: Mapping[str, object], path: FilePath, ending: str) -> N
     """Write a JSON report on how a file was made to the file's path plus `ending`; nothing beside a pipe."""
     if _descriptor(path) is None and Path(path).is_file():
         write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{ending}")
+
+
+def write_duplicates(records: Sequence[tuple[object, ...]], path: FilePath) -> None:
+    """Write duplicate records as CSV or JSONL, one per row, with the names of their fields."""
+    write_log(pd.DataFrame(records, columns=list(DUPLICATES)), path, DUPLICATES, "duplicates")
 
 
 def write_table(frame: pd.DataFrame, path: FilePath) -> None:

@@ -152,6 +152,19 @@ class QueueTables(Repository):
             (until, annotator, query_id, json_text(doc_ids)),
         )
 
+    def held(self, annotator: str, at: float) -> list[tuple[str, str]]:
+        """Return the pairs that an annotator holds now and has not judged: topic and document, by topic."""
+        return self.connection.execute(
+            """
+            SELECT t.query_id, d.doc_id FROM leases AS l JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
+            WHERE l.annotator = ? AND l.until > ? AND NOT EXISTS (
+                SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc
+                AND w.annotator = l.annotator AND w.counts_as = 'judgement')
+            ORDER BY t.topic, d.doc
+            """,
+            (annotator, at),
+        ).fetchall()
+
     def count_unavailable(self, query_id: str, at: float, annotator: str | None = None) -> int:
         """Count a topic's unjudged documents that are leased now; with `annotator`, only those leased to others.
 

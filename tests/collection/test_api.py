@@ -17,7 +17,18 @@ import pytest
 import pytrec_eval
 
 import collection
-from collection import adjudicate, agreement, compare, comparison, evaluate, formats, pool, pooling, simulate
+from collection import (
+    adjudicate,
+    agreement,
+    compare,
+    comparison,
+    evaluate,
+    formats,
+    pool,
+    pooling,
+    simulate,
+    to_pyterrier,
+)  # fmt: skip
 from collection.adjudication import ADJUDICATION_RULES
 from collection.comparison import Evaluation
 from collection.errors import ColumnsError, InputError, UnknownNameError
@@ -30,7 +41,8 @@ from collection.records import Run
 NAMES = {
     "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Run", "Topic",
     "adjudicate", "agreement", "compare", "estimate", "evaluate", "pool", "simulate",
-    "read_documents", "read_labels", "read_qrels", "read_run", "read_topics", "write_qrels",
+    "read_documents", "read_labels", "read_qrels", "read_run", "read_topics", "to_pyterrier",
+    "write_qrels",
 }  # fmt: skip
 FUNCTIONS = sorted(name for name in NAMES if name[0].islower())
 OF_PYTREC_EVAL = {"AP": "map", "RR": "recip_rank", "nDCG@10": "ndcg_cut_10", "P@5": "P_5", "R@10": "recall_10"}
@@ -145,6 +157,29 @@ RUN_FORMS: dict[str, Callable[[Path], Any]] = {
         name: (ir_measures.ScoredDoc(*row) for row in frame.itertuples(index=False)) for name, frame in FRAMES.items()
     },
 }
+
+
+def test_frames_for_pyterrier_and_back() -> None:
+    """As PyTerrier's own functions name and count them: a run's ranks begin at 0."""
+    run = to_pyterrier(Run("bm25", rank_run(FRAMES["bm25"])))
+    assert {"qid", "docno", "rank", "score"} <= set(run)
+    assert run.groupby("qid", observed=True)["rank"].min().unique().tolist() == [0]
+    back = evaluate(to_pyterrier(OURS), {"bm25": run}, ["AP"]).means()
+    assert back.equals(evaluate(OURS, {"bm25": FRAMES["bm25"]}, ["AP"]).means())
+    topics = pd.DataFrame({"query_id": ["1"], "title": ["wing"], "description": [""], "narrative": [""]})
+    assert to_pyterrier(topics).columns.tolist() == ["qid", "query", "description", "narrative"]
+    assert to_pyterrier(pd.DataFrame({"doc_id": ["d1"], "title": ["a"], "text": ["b"]})).columns[0] == "docno"
+    with pytest.raises(InputError, match="expected a frame or a Run, found dict"):
+        to_pyterrier({})  # type: ignore[arg-type]
+
+
+def test_simulating_on_pyterriers_frames() -> None:
+    documents = pd.DataFrame(
+        {"docno": [f"d{n}" for n in range(12)], "text": [f"wing {n}" if n < 3 else "heat" for n in range(12)]}
+    )
+    topics = pd.DataFrame({"qid": ["1"], "query": ["wing"]})
+    qrels = pd.DataFrame({"qid": ["1"] * 4, "docno": ["d0", "d1", "d2", "d9"], "label": [1, 1, 1, 0]})
+    assert simulate(documents, topics, qrels, strategies=["loop-text"]).means()["judgements@100"].tolist() == [3.0]
 
 
 def require_values_of_pytrec_eval(found: Evaluation, runs: dict[str, str]) -> None:

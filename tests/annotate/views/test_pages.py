@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import rispy
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
@@ -17,6 +22,7 @@ from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.elements import widgets
 from collection import Campaign, Judgement
+from tests.collection.formats.test_references import ENDNOTE, NBIB
 
 VIEWS = sorted(p.name for p in (SCRIPT.parent / "views").glob("*.py") if p.name != "__init__.py")
 HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] \u202e [link](javascript:alert(1))"
@@ -284,11 +290,14 @@ def test_overview_has_one_primary_button_at_each_stage(
     assert primary(campaign) == ["Export"]
 
 
-def upload(app: AppTest, **files: tuple[str, str] | list[tuple[str, str]]) -> AppTest:
-    """Choose files, each a name and a text, and press Import."""
+Upload: TypeAlias = tuple[str, str | bytes]
+
+
+def upload(app: AppTest, **files: Upload | list[Upload]) -> AppTest:
+    """Choose files, each a name and its content, and press Import."""
     for key, chosen in files.items():
         some = chosen if isinstance(chosen, list) else [chosen]
-        uploads = [(name, text.encode(), "text/plain") for name, text in some]
+        uploads = [(name, text.encode() if isinstance(text, str) else text, "text/plain") for name, text in some]
         app.file_uploader(key=key).set_value(uploads if isinstance(chosen, list) else uploads[0])
     next(button for button in app.button if button.label == "Import").click().run()
     assert not app.exception
@@ -320,6 +329,49 @@ def test_files_are_uploaded(opened: Callable[..., AppTest], tmp_path: Path) -> N
             "bm_25.run: run 'bm25': 2 lines, 1 topic",
         ]
         assert app.warning[0].value.startswith("1 document of the runs has no text")
+
+
+@pytest.mark.slow
+def test_files_of_other_programs_are_uploaded(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    """Duplicate records are listed; a work list comes back."""
+    table = io.BytesIO()
+    pq.write_table(pa.table({"_id": ["p1"], "text": ["A passage."]}), table)
+    book, sheet = openpyxl.Workbook(), io.BytesIO()
+    for row in (["qid", "query"], [1, "heat pumps"]):
+        book.active.append(row)
+    book.save(sheet)
+    record = {"type_of_reference": "JOUR", "title": "Wings", "year": "2019", "doi": "10.5555/w"}
+    with Campaign.create(tmp_path / "empty", grades="0-1") as empty:
+        upload(
+            opened(empty, "import_files.py"),
+            topics=("topics.xlsx", sheet.getvalue()),
+            documents=[
+                ("a.ris", rispy.dumps([record, record])),
+                ("b.nbib", NBIB),
+                ("c.xml", ENDNOTE),
+                ("d.trec", "<DOC><DOCNO>t1</DOCNO><TEXT>Flow.</TEXT></DOC>"),
+                ("e.parquet", table.getvalue()),
+            ],
+            qrels=("q.jsonl", '{"query-id": "1", "corpus-id": "p1", "score": 1}\n'),
+        )
+        app = upload(opened(empty, "import_files.py"), documents=[("a.ris", rispy.dumps([record, record]))])
+        assert app.warning[0].value.startswith("a\\.ris\\: 1 duplicate record is left out")
+        assert app.dataframe[0].value[["file", "line", "duplicate_of"]].values.tolist() == [["a.ris", 9, "10.5555/w"]]
+        assert empty.progress.counts()["documents"] == 6
+        empty.settings.set_loop(mode="loop")
+        empty.work_lists.write("ann", tmp_path / "ann.csv", 1)
+        listed = (tmp_path / "ann.csv").read_text().replace(',"","0:', ',"1","0:')
+        app = upload(opened(empty, "import_files.py"), labels=("ann.csv", listed))
+        assert app.text[0].value == "ann.csv: 1 judgement of a work list by 1 annotator (1 new)"
+
+
+@pytest.mark.slow
+def test_a_dataset_is_imported_by_its_name(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    app = opened(campaign, "import_files.py")
+    app.text_input[0].set_value("local/none")
+    upload(app)
+    assert app.error[0].value.startswith("**Nothing was imported.** ir")
+    assert "has no dataset" in app.error[0].value
 
 
 @pytest.mark.slow

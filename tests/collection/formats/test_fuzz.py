@@ -12,15 +12,20 @@ import json
 import random
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
+import rispy
 
 from collection import comparison, formats
 from collection.errors import CleverdonError, FormatError
 from collection.measures import MEASURES, parse
+from tests.collection.formats.test_references import ENDNOTE, NBIB
+from tests.collection.formats.test_trec_text import WSJ
 from tests.helpers import cases
 
 MEASURED = [parse(m) for m in ("nDCG@10", "AP", "bpref", "infAP", "RR(rel=2)", "RBP", "Judged@10")]
@@ -321,6 +326,64 @@ def test_malformed_records_are_read_or_refused(tmp_path: Path, monkeypatch: pyte
         assert time.monotonic() - begun < 20, f"{case}: hangs"
         path.unlink()
     assert min(count.values()) > MUTATIONS / 20, f"the cases should be of both kinds: {count}"
+
+
+# Files of other programs ------------------------------------------------------------------------------
+
+
+def sound_files(folder: Path) -> dict[str, tuple[Callable[[Path], Any], bytes]]:
+    """Name -> the reader, and a file that nothing is wrong with."""
+
+    def read(path: Path) -> list[Any]:
+        return [document for _, document in formats.read_documents(path)]
+
+    book = openpyxl.Workbook()
+    for row in (["doc_id", "title", "text"], ["d1", "wings", "flow"], ["d2", "heat", "slab"]):
+        book.active.append(row)
+    book.save(folder / "d.xlsx")
+    exports = Path(__file__).parent / "exports"
+    records = [
+        {"type_of_reference": "JOUR", "title": f"wings {n}", "year": "2019", "doi": f"10.5555/{n}"} for n in "ab"
+    ]
+    return {
+        "a.ris": (read, rispy.dumps(records).encode()),
+        "a.nbib": (read, NBIB.encode()),
+        "a.xml": (read, ENDNOTE.encode()),
+        "a.trec": (read, WSJ.encode()),
+        "d.xlsx": (read, (folder / "d.xlsx").read_bytes()),
+        "l.json": (partial(formats.read_labels, names={"relevant": 1}), (exports / "label_studio.json").read_bytes()),
+        "l.csv": (partial(formats.read_labels, query_id="1"), (exports / "asreview.csv").read_bytes()),
+        "q.jsonl": (formats.read_qrels, b'{"query-id": "1", "corpus-id": "d1", "score": 2}\n' * 2),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["a.ris", "a.nbib", "a.xml", "a.trec", "d.xlsx", "l.json", "l.csv", "q.jsonl"])
+def test_damaged_files_of_other_programs_are_read_or_refused(tmp_path: Path, name: str) -> None:
+    reader, sound = sound_files(tmp_path)[name]
+    rng, refused = random.Random(name), 0
+    for number in range(cases(60, 3000)):
+        data = sound
+        for _ in range(rng.randint(1, 4)):
+            at = rng.randrange(len(data) + 1)
+            there = data[rng.randrange(len(data)) :][: rng.randint(0, 30)]
+            piece = rng.choice(
+                [*BYTES, there, b"<", b"</", b"]]>", b"&#0;", b"&e;", b"TY  - ", b"ER  - ", b'"', b"{", b"}"]
+            )
+            data = data[:at] + piece + data[at + rng.randint(0, 12) :]
+        data = data[: rng.randrange(len(data) + 1)] if rng.random() < 0.1 else data
+        path = tmp_path / (f"{name}.gz" if rng.random() < 0.1 else name)
+        path.write_bytes(gzip.compress(data, 1, mtime=0) if path.suffix == ".gz" else data)
+        case, begun, said = f"case {number} of {name}", time.monotonic(), ""
+        try:
+            for text in texts(reader(path)):
+                text.encode()
+                assert "\0" not in text, case
+        except FormatError as error:
+            said = str(error)
+        assert said == "" or (said.startswith(str(path)) and "\n" not in said), f"{case}: {said}"
+        refused += bool(said)
+        assert time.monotonic() - begun < 20, f"{case}: hangs"
+    assert refused
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,0 +1,85 @@
+"""Duplicates among the bibliographic records of an import, and of what the campaign has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from collection import formats
+from collection.campaign.import_session import ImportSession
+from collection.campaign.results import DuplicateRecord
+from collection.documents.duplicate_records import RecordIndex
+from collection.phrases import count, join, plural
+from collection.records import Document
+
+NAMED = 3
+"""Number of duplicates that the notice names."""
+
+
+class DuplicateRecords:
+    """Finds duplicates among records with a DOI or PMID, and among those without ids of their own.
+
+    A record whose id was made of the record is left out if the campaign or an earlier record has the publication.
+    Documents with ids of their own are only reported: runs and qrels may name each of them.
+    """
+
+    def __init__(self, session: ImportSession) -> None:
+        self._session = session
+        self._corpus = session.store.corpus
+        self._index: RecordIndex | None = None
+
+    def screen(self, path: Path | str, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
+        """The documents to import; the others are in the report of the session."""
+        for line, document in documents:
+            is_reference = isinstance(document, formats.Reference)
+            if not is_reference and not (document.metadata.get("doi") or document.metadata.get("pmid")):
+                yield line, document
+                continue
+            found = self._find(path, line, document)
+            self._index_of_campaign().add(
+                found.duplicate_of if found else document.doc_id, document.title, document.metadata
+            )
+            if found is not None:
+                self._session.duplicates.append(found)
+                if found.left_out:
+                    self._session.kept_as[document.doc_id] = found.duplicate_of
+                    continue
+            yield line, document
+
+    def _find(self, path: Path | str, line: int, document: Document) -> DuplicateRecord | None:
+        is_reference = isinstance(document, formats.Reference)
+        match = self._index_of_campaign().find(document.title, document.metadata)
+        kept, reason = (document.doc_id, "title") if match is None else match
+        if kept == document.doc_id:  # the same record again, unless its content differs
+            there = self._corpus.documents([kept]).get(kept) if is_reference and not self._session.replace else None
+            if there is None or there.text is None or tuple(there) == tuple(document):
+                return None
+        return DuplicateRecord(str(path), line, document.doc_id, document.title, kept, reason, is_reference)
+
+    def _index_of_campaign(self) -> RecordIndex:
+        """The index, which begins with what the campaign has."""
+        if self._index is None:
+            self._index = RecordIndex()
+            for document in self._corpus.documents_with_text(pooled=False):
+                self._index.add(document.doc_id, document.title, document.metadata)
+        return self._index
+
+    def report(self, path: Path | str) -> None:
+        """Add a notice on the duplicates of a file."""
+        found = [duplicate for duplicate in self._session.duplicates if duplicate.file == str(path)]
+        for left_out in (True, False):
+            some = [duplicate for duplicate in found if duplicate.left_out == left_out]
+            if not some:
+                continue
+            reasons = join([f"{n:,} by {reason}" for reason, n in Counter(d.reason for d in some).most_common()])
+            unit = "row" if formats.is_binary(path) else "line"
+            named = [f"{unit} {d.line:,} ({d.title[:60] or d.doc_id}) of {d.duplicate_of}" for d in some[:NAMED]]
+            what = "left out" if left_out else "imported all the same, since they have ids of their own"
+            records, are = count(len(some), "duplicate record"), plural(len(some), "is", "are")
+            more = f"; {len(some) - NAMED:,} more" if some[NAMED:] else ""
+            self._session.notice(
+                path,
+                f"{records} {are} {what} ({reasons}): {'; '.join(named)}{more}. `cleverdon import` lists them with "
+                "--duplicates FILE",
+            )

@@ -1,0 +1,81 @@
+"""Work lists: pairs that an annotator judges outside the app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from collection import clock, formats, layout
+from collection.assignment import LEASES
+from collection.campaign.document_view import DocumentView
+from collection.campaign.judging import Judging
+from collection.campaign.settings import Settings
+from collection.errors import InputError, require_known
+from collection.formats import WorkListRow
+from collection.records import GradeScale, Topic
+from collection.store import Store
+
+PAIRS = 50
+"""Number of pairs in a work list by default."""
+
+
+@dataclass(eq=False)
+class WorkLists:
+    """Work lists: pairs that an annotator judges outside the app."""
+
+    store: Store
+    directory: Path
+    campaign_id: str
+    grades: GradeScale
+    settings: Settings
+    document_view: DocumentView
+    judging: Judging
+
+    def write(self, annotator: str, path: Path | str, pairs: int = PAIRS) -> int:
+        """Hand out pairs to an annotator and write them to a file, ``.csv`` or ``.xlsx``; return their number.
+
+        The list has the pairs that the annotator holds already, then those that the app would show next, up to `pairs`.
+        They are reserved for the longest time of a lease. :meth:`.Importer.import_files` takes the file as labels.
+
+        Raises
+        ------
+        InputError
+            Unknown annotator, a task that is not judging by grades, or a file that cannot be written.
+        """
+        layout.require_output(path, self.directory)
+        formats.require_work_list_ending(path)
+        known = dict.fromkeys([*self.store.accounts.names(), *self.store.accounts.names_in_the_log()])
+        if known:
+            require_known("annotator", known, annotator)
+        if self.settings.judging_page().task != "grades":
+            raise InputError("work lists are for judging by grades; this campaign has another task")
+        listed = self._hand_out(annotator, pairs)
+        topics = {row[0]: Topic._make(row) for row in self.store.corpus.topics().itertuples(index=False)}
+        documents = self.store.corpus.documents([doc_id for _, doc_id in listed])
+        settings = self.settings.judging_page()
+        rows = []
+        for query_id, doc_id in listed:
+            shown = self.document_view.shown(documents[doc_id], settings)
+            words = "\n".join(filter(None, topics[query_id][1:]))
+            rows.append(WorkListRow(self.campaign_id, annotator, query_id, doc_id, words, shown.title, shown.text))
+        formats.write_work_list(rows, self.grades.sentences, path)
+        return len(rows)
+
+    def _hand_out(self, annotator: str, pairs: int) -> list[tuple[str, str]]:
+        """Lease pairs for as long as possible, topic by topic."""
+        held = self.store.queue.held(annotator, clock.seconds())
+        listed, done = held[:pairs], list[str]()
+        while len(listed) < pairs:
+            query_id = self.judging.topic_with_work(annotator, exclude=done)
+            if query_id is None:
+                break
+            done.append(query_id)
+            holding = [doc_id for topic, doc_id in held if topic == query_id]
+            found = self.judging.next_pairs(annotator, query_id, pairs - len(listed), holding, alone=False)
+            listed += [(query_id, document.doc_id) for document in found.documents][: pairs - len(listed)]
+        until = clock.seconds() + LEASES[1] * 60
+        with self.store.transaction():
+            for query_id in dict.fromkeys(topic for topic, _ in listed):
+                ids = [doc_id for topic, doc_id in listed if topic == query_id]
+                self.store.queue.prolong(query_id, ids, annotator, until)
+        return listed

@@ -1,0 +1,104 @@
+"""Datasets of ir_datasets in place of files: ``ir_datasets:ID``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from collection.errors import FormatError, InputError
+from collection.formats import fields
+from collection.formats.source import DATASET, FilePath
+
+Part = Literal["documents", "topics", "qrels"]
+
+_METHODS: dict[Part, str] = {"documents": "docs", "topics": "queries", "qrels": "qrels"}
+
+LONGEST = 1000
+"""Characters of a text among a document's other fields; longer ones are further forms of the document."""
+
+
+def is_dataset(path: FilePath) -> bool:
+    """Whether a path is the name of a dataset."""
+    return Path(path).as_posix().startswith(DATASET)
+
+
+def dataset_id(path: FilePath) -> str:
+    """The name under which ir_datasets has the dataset.
+
+    >>> dataset_id("ir_datasets:beir/scifact/test")
+    'beir/scifact/test'
+    """
+    return Path(path).as_posix().removeprefix(DATASET)
+
+
+def has_part(path: FilePath, part: Part) -> bool:
+    """Whether the dataset has documents, topics or qrels."""
+    return bool(getattr(_load(path), f"has_{_METHODS[part]}")())
+
+
+def records(path: FilePath, part: str) -> Iterator[tuple[int, dict[str, object]]]:
+    """Number and fields of every document, topic or judgement, as they come.
+
+    A document or topic without a field of text gets ``text``, its text by ir_datasets. Of a document's other fields
+    numbers, short texts and lists of these are kept.
+    """
+    known = next((each for each in _METHODS if each == part), None)
+    if known is None:
+        raise InputError(f"{path}: expected a file with {part}, found a dataset; ir_datasets has only {_listed()}")
+    dataset = _load(path)
+    if not getattr(dataset, f"has_{_METHODS[known]}")():
+        there = ", ".join(each for each in _METHODS if has_part(path, each)) or "none of these"
+        raise InputError(f"{path}: expected a dataset with {part}, found {there}; choose a part of it with {part}")
+    return _records(path, dataset, known)
+
+
+def _records(path: FilePath, dataset: Any, part: Part) -> Iterator[tuple[int, dict[str, object]]]:
+    number = 0
+    try:
+        for number, found in enumerate(getattr(dataset, f"{_METHODS[part]}_iter")(), start=1):
+            record = {name: fields.as_json(path, number, value) for name, value in found._asdict().items()}
+            if part == "documents":
+                record = {name: each for name, each in record.items() if _is_kept(name, each)}
+            has_text = any(isinstance(record.get(name), str) for name in (*fields.TEXT, "title"))
+            if part != "qrels" and not has_text and hasattr(found, "default_text"):
+                record["text"] = fields.as_json(path, number, found.default_text())
+            for name in fields.TEXT:
+                if isinstance(text := record.get(name), str):
+                    record[name] = text.strip()
+            yield number, record
+    except InputError:
+        raise
+    # ir_datasets raises whatever a download or a file of one of its many formats leads to.
+    except Exception as error:
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise InputError(f"{path}: expected {part}, but ir_datasets failed after {number:,}: {reason[:200]}") from error
+    if not number:
+        raise FormatError(path, None, part, "none")
+
+
+def _is_kept(name: str, value: object) -> bool:
+    if name in (*fields.TEXT, "marked_up_doc"):  # the latter is the document again
+        return name in fields.TEXT and isinstance(value, str)
+    if isinstance(value, list):
+        return all(isinstance(each, str | int | float) for each in value) and len(str(value)) <= LONGEST
+    return isinstance(value, str | int | float) and len(str(value)) <= LONGEST
+
+
+def _listed() -> str:
+    return "documents, topics and qrels"
+
+
+def _load(path: FilePath) -> Any:
+    try:
+        import ir_datasets
+    except ModuleNotFoundError:
+        raise InputError(
+            f"{path}: datasets are read with the package ir-datasets; install it with `pip install ir-datasets`"
+        ) from None
+    try:
+        return ir_datasets.load(dataset_id(path))
+    except KeyError:
+        raise InputError(
+            f"{path}: ir_datasets has no dataset {dataset_id(path)!r}; `ir_datasets list` prints the names"
+        ) from None

@@ -1,0 +1,115 @@
+"""TREC's documents in markup: ``<DOC> <DOCNO>id</DOCNO> ... <TEXT>...</TEXT> </DOC>``, which is not quite SGML."""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from collection.errors import FormatError
+from collection.formats import source
+from collection.formats.source import FilePath, quote
+
+_BEGIN, _END = re.compile(r"(?i)<doc>"), re.compile(r"(?i)</doc>")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)\b[^<>]*>")
+_BREAK = re.compile(r"(?i)</?(?:p|br)\b[^<>]*>")
+_TITLES = ("title", "headline", "hl", "head", "ttl", "ti")
+_TEXTS = ("text", "body", "leadpara", "lp", "graphic", "caption")
+_LONGEST = 200
+"""Characters of another element that is kept as a field."""
+
+
+class _Element(NamedTuple):
+    name: str
+    content: str
+    start: int
+    end: int
+
+
+def parse(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
+    """Line and fields of every document: ``docno``, ``title``, ``text`` without tags, and short other elements.
+
+    The title is the first of ``<TITLE>``, ``<HEADLINE>`` and the like, the text that of ``<TEXT>`` and the like, or
+    without these all that is neither id nor title.
+    """
+    block: list[str] = []
+    begin = size = 0
+    for number, line in source.lines(path, what):
+        rest = line
+        if not begin:
+            found = _BEGIN.search(rest)
+            before = rest[: found.start()] if found else rest
+            if before.strip():
+                raise FormatError(path, number, "<DOC>, which begins a document", quote(before.strip()))
+            if found is None:
+                continue
+            begin, size, rest = number, 0, rest[found.end() :]
+        while (end := _END.search(rest)) is not None:
+            yield begin, _record(path, begin, "\n".join([*block, rest[: end.start()]]))
+            block, begin, rest = [], 0, rest[end.end() :].lstrip()
+            if not rest:
+                break
+            found = _BEGIN.match(rest)
+            if found is None:
+                raise FormatError(path, number, "<DOC>, which begins a document", quote(rest))
+            begin, size, rest = number, 0, rest[found.end() :]
+        if not begin:
+            continue
+        block.append(rest)
+        size += len(rest) + 1
+        if size > source.LONGEST_LINE:
+            wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB in a document"
+            raise FormatError(path, begin, wanted, "more", "it may lack </DOC>")
+    if begin:
+        raise FormatError(path, begin, "</DOC> at the end of the document", "the end of the file")
+
+
+def _record(path: FilePath, number: int, block: str) -> dict[str, object]:
+    if nested := _BEGIN.search(block):
+        line = number + block.count("\n", 0, nested.start())
+        raise FormatError(path, line, "</DOC> before the next <DOC>", "<DOC>")
+    tags = list(_TAG.finditer(block))
+    elements = list(_elements(block, tags))
+    title = next(_elements(block, [tag for tag in tags if tag[2].lower() in _TITLES]), None)
+    record: dict[str, object] = {}
+    for name, content, *_ in elements:
+        short = " ".join(_plain(content).split())
+        if name not in (*_TITLES, *_TEXTS) and 0 < len(short) <= _LONGEST:
+            record.setdefault(name, short)
+    if "docno" not in record:
+        raise FormatError(path, number, "a document with its id (<DOCNO>)", quote(" ".join(block.split())))
+    texts = [_plain(element.content).strip() for element in elements if element.name in _TEXTS]
+    if not texts:
+        record = {"docno": record["docno"]}
+        left_out = [element for element in elements if element.name in (*_TITLES, "docno", "dochdr")]
+        starts, ends = [0, *(each.end for each in left_out)], [*(each.start for each in left_out), len(block)]
+        texts = [_plain("".join(block[start:end] for start, end in zip(starts, ends, strict=True))).strip()]
+    headline = " ".join(_plain(title.content).split()) if title else ""
+    record = {
+        name: value for name, value in record.items() if name == "docno" or value != headline
+    }  # elements around the title
+    record["title"] = headline
+    record["text"] = "\n\n".join(filter(None, texts))
+    return record
+
+
+def _elements(block: str, tags: list[re.Match[str]]) -> Iterator[_Element]:
+    """The outermost elements of these tags; a tag without an end is none."""
+    ends: dict[str, list[tuple[int, int]]] = {}
+    for tag in tags:
+        if tag[1]:
+            ends.setdefault(tag[2].lower(), []).append(tag.span())
+    at = 0
+    for tag in tags:
+        spans = ends.get(tag[2].lower(), [])
+        place = bisect(spans, (tag.end(), 0))
+        if not tag[1] and tag.start() >= at and place < len(spans):
+            first, at = spans[place]
+            yield _Element(tag[2].lower(), block[tag.end() : first], tag.start(), at)
+
+
+def _plain(markup: str) -> str:
+    """The text of markup without tags; paragraphs begin a line, and entities are decoded."""
+    return html.unescape(_TAG.sub("", _BREAK.sub("\n", markup))).replace("\0", "\ufffd")

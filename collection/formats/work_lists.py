@@ -1,0 +1,126 @@
+"""Work lists: pairs to judge outside the app, as CSV or XLSX, and the grades that come back in them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, NamedTuple
+
+from collection.errors import FormatError
+from collection.formats import delimited, fields, source, spreadsheet, workbook
+from collection.formats.columns import LABEL_ALIASES
+from collection.formats.labels import read_grade
+from collection.formats.source import FilePath, quote
+from collection.formats.write import replacing, replacing_bytes
+
+WANTED = "a work list"
+COLUMNS = ("work_list", "annotator", "query_id", "topic", "doc_id", "title", "text", "relevance", "grades")
+"""``work_list`` names the campaign, ``relevance`` is for the grade, and ``grades`` says what the grades mean."""
+
+LONGEST_CELL = 32_767
+"""Characters that a cell of Excel holds."""
+
+_WIDTHS = {"topic": 40, "title": 30, "text": 90, "relevance": 12, "grades": 40}
+
+
+class WorkListRow(NamedTuple):
+    """A pair of a work list; in a file that came back, with its line and the grade (None: not judged yet)."""
+
+    work_list: str
+    annotator: str
+    query_id: str
+    doc_id: str
+    topic: str = ""
+    title: str = ""
+    text: str = ""
+    line: int = 0
+    relevance: int | float | None = None
+
+
+def is_work_list(path: FilePath) -> bool:
+    """Whether a file is a work list, by its first column."""
+    if workbook.is_workbook(path):
+        _, header = next(workbook.read_rows(path, "labels"), (0, [""]))
+        return header[0] == COLUMNS[0]
+    return source.suffix(path) == ".csv" and fields.first_line(path, "labels")[1].strip('"').startswith(COLUMNS[0])
+
+
+def require_ending(path: FilePath) -> None:
+    """Raise InputError for a name that does not tell the form of a work list."""
+    if source.suffix(path) not in (".csv", ".xlsx"):
+        raise source.ending_error(path, "work lists", (".csv", ".xlsx"))
+
+
+def write_work_list(rows: Sequence[WorkListRow], grades: Mapping[int, str], path: FilePath) -> None:
+    """Write a work list as ``.csv`` or ``.xlsx``; `grades` are the grades with what they mean.
+
+    In CSV, texts that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`); in XLSX
+    every cell is marked as text. Cells of XLSX are cut to what Excel can hold.
+    """
+    require_ending(path)
+    meaning = "\n".join(f"{grade}: {sentence}" for grade, sentence in grades.items())
+    cells = [
+        [row.work_list, row.annotator, row.query_id, row.topic, row.doc_id, row.title, row.text, "", meaning]
+        for row in rows
+    ]
+    if source.suffix(path) == ".csv":
+        with replacing(path) as file:
+            writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+            writer.writerow(COLUMNS)
+            for each in cells:
+                named = zip(COLUMNS, each, strict=True)
+                writer.writerow([cell if name in spreadsheet.IDS else spreadsheet.escape(cell) for name, cell in named])
+    else:
+        with replacing_bytes(path) as raw:
+            _write_workbook(cells, list(grades), raw)
+
+
+def _write_workbook(cells: Sequence[Sequence[str]], grades: Sequence[int], file: IO[bytes]) -> None:
+    from openpyxl import Workbook
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+    from openpyxl.styles import Alignment, Font
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    book = Workbook()
+    sheet = book.active
+    sheet.title = "Work list"
+    sheet.append(list(COLUMNS))
+    for number, row in enumerate(cells, start=2):
+        for place, text in enumerate(row, start=1):
+            if not text:  # the grade
+                continue
+            cell = sheet.cell(number, place)
+            cell.value = ILLEGAL_CHARACTERS_RE.sub("\ufffd", text)[:LONGEST_CELL]
+            cell.data_type = "s"  # else text that begins with = would be a formula
+            cell.quotePrefix = True  # text also after somebody edited the cell
+            cell.alignment = Alignment(wrap_text=True, vertical="top")
+    choice = DataValidation("list", formula1=f'"{",".join(map(str, grades))}"', allow_blank=True)
+    sheet.add_data_validation(choice)
+    for place, name in enumerate(COLUMNS, start=1):
+        head = sheet.cell(1, place)
+        head.font = Font(bold=True)
+        sheet.column_dimensions[head.column_letter].width = _WIDTHS.get(name, 14)
+        if name == "relevance" and cells:
+            choice.add(f"{head.column_letter}2:{head.column_letter}{len(cells) + 1}")
+    sheet.freeze_panes = "A2"
+    book.save(file)
+
+
+def read_work_list(path: FilePath, names: Mapping[str, int]) -> Iterator[WorkListRow]:
+    """The rows of a work list that came back, with line and grade; a grade may be one of the `names`.
+
+    Raises
+    ------
+    FormatError
+        A missing column, an id or a grade that is none, or a pair that occurs twice; with path and line.
+    """
+    aliases = {"work_list": ("work_list",), **LABEL_ALIASES}
+    seen: dict[tuple[str, str, str], int] = {}
+    for line, record in delimited.aliased_records(path, WANTED, aliases):
+        query_id, doc_id = (fields.check_id(path, line, record[column]) for column in ("query_id", "doc_id"))
+        annotator, said = str(record["annotator"]), str(record["relevance"]).strip()
+        if (first := seen.setdefault((annotator, query_id, doc_id), line)) != line:
+            found = f"topic {quote(query_id)}, document {quote(doc_id)} again (first in {first:,})"
+            raise FormatError(path, line, "each pair once", found)
+        grade = read_grade(path, line, said, names) if said else None
+        yield WorkListRow(str(record["work_list"]), annotator, query_id, doc_id, line=line, relevance=grade)

@@ -1,0 +1,81 @@
+"""The first sheet of an XLSX workbook as rows of texts."""
+
+from __future__ import annotations
+
+import datetime
+import zipfile
+from collections.abc import Iterator
+from typing import BinaryIO, cast
+
+from collection.errors import FormatError
+from collection.formats import source
+from collection.formats.source import FilePath, quote
+
+EXPANDED = 256 << 20
+"""Bytes to which the parts of a workbook may expand: a small file that expands without end must not fill the memory."""
+
+WANTED = "an XLSX workbook"
+
+
+def is_workbook(path: FilePath) -> bool:
+    """Whether the file's name says that it is a workbook."""
+    return source.suffix(path) == ".xlsx"
+
+
+def read_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
+    """Number and cells of every row of the first sheet that is not blank; the first one names the columns.
+
+    Rows are as wide as the first, without the columns that it does not name. Whole numbers have no decimals, and dates
+    are in ISO 8601. Of a formula the stored value is read.
+    """
+    from openpyxl import load_workbook
+
+    number = 0
+    with source.open_bytes(path, what) as file:
+        try:
+            _require_size(path, cast(BinaryIO, file))
+            book = load_workbook(cast(BinaryIO, file), read_only=True, data_only=True, keep_links=False)
+            sheet = book.worksheets[0]
+            sheet.reset_dimensions()  # a wrong size would make rows of thousands of empty cells
+            columns: list[int] = []
+            for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+                cells = [_text(value) for value in row]
+                if not any(cell.strip() for cell in cells):
+                    continue
+                _require_text(path, number, cells)
+                columns = columns or [place for place, cell in enumerate(cells) if cell.strip()]
+                yield number, [cells[place] if place < len(cells) else "" for place in columns]
+        except FormatError:
+            raise
+        # openpyxl raises whatever a wrong part of a workbook leads to.
+        except Exception as error:
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            found = f"a damaged file ({reason[:100]})"
+            raise FormatError(path, number + 1 if number else None, WANTED, found, "save it again as .xlsx") from None
+
+
+def _require_size(path: FilePath, file: BinaryIO) -> None:
+    try:
+        with zipfile.ZipFile(file) as parts:
+            size = sum(part.file_size for part in parts.infolist())
+    except zipfile.BadZipFile:
+        raise FormatError(path, None, WANTED, "another kind of file", "save it as .xlsx") from None
+    if size > EXPANDED:
+        found = f"one of {size >> 20:,} MiB"
+        raise FormatError(path, None, f"{WANTED} of at most {EXPANDED >> 20:,} MiB when unpacked", found, "use CSV")
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
+
+
+def _require_text(path: FilePath, number: int, cells: list[str]) -> None:
+    for cell in cells:
+        if "\0" in cell or any(0xD800 <= ord(c) <= 0xDFFF for c in cell):
+            raise FormatError(path, number, "text", f"a character that no text has in {quote(cell)}")

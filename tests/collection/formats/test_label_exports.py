@@ -1,0 +1,110 @@
+"""Labels as ASReview, Label Studio and HiCAL export them.
+
+The files in ``exports`` were written by the writers of ASReview 3.0.8 and by the converter of label-studio-sdk 2.1.2,
+from made-up records.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collection import read_labels
+from collection.campaign import Campaign
+from collection.errors import FormatError
+from tests.helpers import ROOT
+
+EXPORTS = Path(__file__).parent / "exports"
+NAMES = {"not relevant": 0, "relevant": 1}
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx", "ris"])
+def test_asreview(form: str) -> None:
+    """Of four records one is not screened; the ids are those that the import of the records makes."""
+    labels = read_labels(EXPORTS / f"asreview.{form}", query_id="1")
+    assert labels.values.tolist() == [
+        ["ann@example.org", "1", "10.5555/hp.2019.1", 1, "2026-03-02 09:00:00"],
+        ["ann@example.org", "1", "r7dae306872d4", 0, "2026-03-02 09:00:08"],
+    ]
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx", "ris"])
+def test_asreview_into_a_campaign_with_one_topic(tmp_path: Path, form: str) -> None:
+    """Two of the records are duplicates of the first, whose higher label counts."""
+    export, topics = EXPORTS / f"asreview.{form}", tmp_path / "topics.tsv"
+    topics.write_text("7\theat pumps\n")
+    with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
+        report = campaign.importer.import_files(documents=[export], topics=topics, labels=export)
+        assert [duplicate.reason for duplicate in report.duplicates] == ["title and year", "DOI"]
+        assert campaign.progress.counts()["documents"] == 2
+        assert campaign.agreement.labels().iloc[:, :4].values.tolist() == [
+            ["ann@example.org", "7", "10.5555/hp.2019.1", 1]
+        ]
+        metadata = campaign.corpus.documents(["10.5555/hp.2019.1"])["10.5555/hp.2019.1"].metadata
+        assert not any("asreview" in str(name) for name in metadata)
+
+
+def test_asreview_into_a_campaign_with_several_topics(tmp_path: Path) -> None:
+    (tmp_path / "topics.tsv").write_text("7\theat pumps\n8\tcellars\n")
+    with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv")
+        with pytest.raises(FormatError, match=r"asreview\.csv, line 2: expected labels .*, found no query_id"):
+            campaign.importer.import_files(labels=EXPORTS / "asreview.csv")
+
+
+@pytest.mark.parametrize("name", ["label_studio.json", "label_studio_min.json", "label_studio.csv"])
+def test_label_studio(name: str) -> None:
+    labels = read_labels(EXPORTS / name, names=NAMES)
+    assert labels.iloc[:, :4].values.tolist() == [
+        ["ben@example.org", "2", "d10", 1],
+        ["cleo@example.org", "2", "d10", 0],
+        ["ben@example.org", "2", "d12", 0],
+    ]
+
+
+def test_names_of_grades_are_those_of_the_campaign(tmp_path: Path) -> None:
+    (tmp_path / "topics.tsv").write_text("2\tsolar roofs\n")
+    with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv", labels=EXPORTS / "label_studio.json")
+        assert campaign.agreement.labels()["relevance"].tolist() == [1, 0, 0]
+    with Campaign.create(tmp_path / "other", grades="0-1") as campaign:
+        (tmp_path / "l.json").write_text((EXPORTS / "label_studio.json").read_text().replace('"Relevant"', '"Great"'))
+        with pytest.raises(FormatError, match=r"l\.json, line 2: expected a number as grade, found 'Great'"):
+            campaign.importer.import_files(topics=tmp_path / "topics.tsv", labels=tmp_path / "l.json")
+
+
+def test_hical() -> None:
+    labels = read_labels(ROOT / "docs" / "examples" / "hical_judgments.csv")
+    assert labels.iloc[0].tolist() == ["ann", "1", "d01", 2]
+
+
+BAD: dict[str, tuple[Any, int, str]] = {
+    "no object": ("[\n1]", 2, "labels as a JSON array of objects, found '1'"),
+    "cut off": (
+        '[{"annotator": "a", "query_id": "1", "doc_id": "d", "relevance": 1},\n',
+        1,
+        "labels as a JSON array of objects, found its end",
+    ),
+    "no task": ([{"annotations": 1}], 1, "a task of Label Studio with data and annotations"),
+    "no annotator": (
+        [{"data": {"query_id": "1", "doc_id": "d1"}, "annotations": [{"relevance": 1}]}],
+        1,
+        "labels with the columns annotator or assessor, query_id",
+    ),
+    "nested deeply": ("[" + "[" * 100_000, 1, "labels as a JSON array of objects"),
+    "half a surrogate pair": ('[{"annotator": "\\ud800"}]', 1, "text, found a character that no text has"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_refusals_name_path_and_line(tmp_path: Path, case: str) -> None:
+    content, line, said = BAD[case]
+    path = tmp_path / "export.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    with pytest.raises(FormatError) as caught:
+        read_labels(path)
+    assert str(caught.value).startswith(f"{path}, line {line}: expected ")
+    assert said in str(caught.value)

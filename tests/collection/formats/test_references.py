@@ -1,0 +1,274 @@
+"""Bibliographic records: RIS, PubMed's tagged format, EndNote XML, and tables without ids."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+import rispy
+
+from annotate.judging.document_payload import document_payloads
+from collection import formats, read_documents
+from collection.campaign import Campaign
+from collection.errors import FormatError
+from collection.formats import endnote
+from collection.records import Document
+
+RECORDS: list[dict[str, Any]] = [
+    {
+        "type_of_reference": "JOUR", "title": "Heat pumps in old houses: a field study",
+        "authors": ["Keller, Anna", "Brandt, Jonas"], "year": "2019/05/12/", "doi": "10.5555/HP.2019.1",
+        "secondary_title": "Journal of Home Energy", "abstract": "Ten houses.\n\nAir-source heat pumps.",
+        "urls": ["https://example.org/hp?a=1;b=2"], "keywords": ["heat pump", "retrofit"],
+    },
+    {
+        "type_of_reference": "JOUR", "primary_title": "Insulating cellar ceilings", "first_authors": ["Moser, Lea"],
+        "publication_year": "2018", "notes_abstract": "Costs = savings; 50 %.", "urls": ["javascript:alert(1)"],
+    },
+    {"type_of_reference": "CONF", "title": "No link", "database_provider": "PubMed", "accession_number": "31234567"},
+]  # fmt: skip
+
+NBIB = """\
+
+PMID- 31234567
+OWN - NLM
+STAT- MEDLINE
+LR  - 20200101
+DP  - 2019 May 12
+TI  - Heat pumps in old houses: a field
+      study.
+LID - 10.5555/HP.2019.1 [doi]
+AB  - BACKGROUND: Ten houses. RESULTS: Air-source heat pumps reach three
+      - even with radiators.
+FAU - Keller, Anna
+AU  - Keller A
+FAU - Brandt, Jonas
+AU  - Brandt J
+LA  - eng
+PT  - Journal Article
+TA  - J Home Energy
+JT  - Journal of home energy
+MH  - *Heating
+MH  - Housing/standards
+AID - S0000-0000(19)00001-1 [pii]
+AID - 10.5555/HP.2019.1 [doi]
+SO  - J Home Energy. 2019 May 12;3(2):1-9.
+
+PMID- 31234568
+TI  - [Cellar ceilings].
+DP  - 2018
+AU  - Moser L
+"""
+
+STYLE = '<style face="normal" font="default" size="100%">{}</style>'
+ENDNOTE = (
+    '<?xml version="1.0" encoding="UTF-8" ?><xml><records><record><database name="hp.enl" path="/hp.enl">hp.enl'
+    '</database><source-app name="EndNote" version="21.2">EndNote</source-app><rec-number>7</rec-number>'
+    '<foreign-keys><key app="EN" db-id="x">7</key></foreign-keys><ref-type name="Journal Article">17</ref-type>'
+    f"<contributors><authors><author>{STYLE.format('Keller, Anna')}</author>"
+    f"<author>{STYLE.format('Brandt, Jonas')}</author></authors></contributors><titles><title>"
+    f"{STYLE.format('Heat pumps in ')}{STYLE.format('old')}{STYLE.format(' houses &amp; flats')}</title>"
+    f"<secondary-title>{STYLE.format('Journal of Home Energy')}</secondary-title></titles>"
+    f"<periodical><full-title>{STYLE.format('Journal of Home Energy')}</full-title></periodical>"
+    f"<keywords><keyword>{STYLE.format('heat pump')}</keyword></keywords>"
+    f"<dates><year>{STYLE.format('2019')}</year><pub-dates><date>{STYLE.format('May 12')}</date></pub-dates></dates>"
+    f"<accession-num>{STYLE.format('31234567')}</accession-num><abstract>{STYLE.format('Ten houses.')}</abstract>"
+    f"<urls><related-urls><url>{STYLE.format('https://example.org/hp')}</url></related-urls></urls>"
+    f"<electronic-resource-num>{STYLE.format('10.5555/hp.2019.1')}</electronic-resource-num>"
+    f"<remote-database-provider>{STYLE.format('NLM')}</remote-database-provider></record>"
+    f"<record><rec-number>8</rec-number><titles><title>{STYLE.format('Cellar ceilings')}</title></titles></record>"
+    "</records></xml>"
+)
+
+
+def read(path: Path) -> list[Document]:
+    return [document for _, document in formats.read_documents(path)]
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text)
+    return folder / name
+
+
+@pytest.mark.parametrize("name", ["a.ris", "a.txt", "a.ris.gz"])
+def test_ris_as_rispy_writes_it(tmp_path: Path, name: str) -> None:
+    path, text = tmp_path / name, rispy.dumps(RECORDS).encode()
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else b"\xef\xbb\xbf" + text)
+    first, second, third = read(path)
+    assert first == Document(
+        "10.5555/hp.2019.1",
+        "Heat pumps in old houses: a field study",
+        "Ten houses. Air-source heat pumps.",
+        {
+            "authors": ["Keller, Anna", "Brandt, Jonas"], "year": 2019, "journal": "Journal of Home Energy",
+            "doi": "10.5555/hp.2019.1", "keywords": ["heat pump", "retrofit"],
+            "url": "https://example.org/hp?a=1;b=2",
+        },
+    )  # fmt: skip
+    assert (second.title, second.text) == ("Insulating cellar ceilings", "Costs = savings; 50 %.")
+    assert second.metadata == {"authors": ["Moser, Lea"], "year": 2018}  # without the address that runs a script
+    assert third.doc_id == "31234567"
+    assert third.metadata["url"] == "https://pubmed.ncbi.nlm.nih.gov/31234567/"
+    assert all(isinstance(document, formats.Reference) for document in (first, second, third))
+
+
+def test_the_published_form_of_pubmed(tmp_path: Path) -> None:
+    first, second = read(written(tmp_path, "pubmed.txt", NBIB))
+    assert first == Document(
+        "31234567",
+        "Heat pumps in old houses: a field study.",
+        "BACKGROUND: Ten houses. RESULTS: Air-source heat pumps reach three - even with radiators.",
+        {
+            "authors": ["Keller, Anna", "Brandt, Jonas"], "year": 2019, "journal": "Journal of home energy",
+            "doi": "10.5555/hp.2019.1", "pmid": "31234567", "keywords": ["Heating", "Housing/standards"],
+            "url": "https://doi.org/10.5555/hp.2019.1",
+        },
+    )  # fmt: skip
+    assert second == Document(
+        "31234568",
+        "[Cellar ceilings].",
+        "",
+        {
+            "authors": ["Moser L"],
+            "year": 2018,
+            "pmid": "31234568",
+            "url": "https://pubmed.ncbi.nlm.nih.gov/31234568/",
+        },
+    )
+
+
+@pytest.mark.parametrize("piece", [7, 1 << 16])
+def test_the_form_that_endnote_exports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+    path = written(tmp_path, "library.xml", ENDNOTE)
+    assert endnote.is_endnote(path)
+    monkeypatch.setattr(endnote, "PIECE", piece)
+    monkeypatch.setattr(endnote, "is_endnote", lambda _: True)
+    first, second = read(path)
+    assert first == Document(
+        "10.5555/hp.2019.1",
+        "Heat pumps in old houses & flats",
+        "Ten houses.",
+        {
+            "authors": ["Keller, Anna", "Brandt, Jonas"], "year": 2019, "journal": "Journal of Home Energy",
+            "doi": "10.5555/hp.2019.1", "pmid": "31234567", "keywords": ["heat pump"],
+            "url": "https://example.org/hp",
+        },
+    )  # fmt: skip
+    assert (second.doc_id[0], second.title, second.metadata) == ("r", "Cellar ceilings", {})
+
+
+TABLE = [
+    ["Authors", "Author(s) ID", "Title", "Year", "Source title", "DOI", "Link", "Abstract", "PubMed ID", "Included"],
+    ["Keller A.; Brandt J.", "1; 2", "Heat pumps, old houses", 2019, "Home Energy", "10.5555/hp.2019.1",
+     "https://example.org/hp", "Ten houses.", 31234567, 1],
+    ["Moser L.", "3", "Heat pumps, old houses", 2020, "", "", "http:// no", "Others.", None, 0],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [".csv", ".tsv", ".xlsx"])
+def test_tables_without_ids(tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"scopus{form}"
+    if form == ".xlsx":
+        book = openpyxl.Workbook()
+        for row in TABLE:
+            book.active.append(row)
+        book.save(path)
+    else:
+        with path.open("w", newline="") as file:
+            csv.writer(file, delimiter="\t" if form == ".tsv" else ",").writerows(TABLE)
+    first, second = read(path)
+    assert first == Document(
+        "10.5555/hp.2019.1",
+        "Heat pumps, old houses",
+        "Ten houses.",
+        {
+            "authors": ["Keller A.", "Brandt J."], "year": 2019, "journal": "Home Energy",
+            "doi": "10.5555/hp.2019.1", "pmid": "31234567", "url": "https://example.org/hp",
+        },
+    )  # fmt: skip
+    # Neither earlier decisions nor a broken address get onto the card.
+    assert second.metadata == {"authors": ["Moser L."], "year": 2020}
+
+
+def test_a_table_with_ids_keeps_its_fields(tmp_path: Path) -> None:
+    (document,) = read(written(tmp_path, "a.csv", "doc_id,title,abstract,doi,team\nd1,Wings,Flow,10.5555/X,red\n"))
+    assert document == Document("d1", "Wings", "Flow", {"doi": "10.5555/X", "team": "red"})
+    assert not isinstance(document, formats.Reference)
+
+
+def test_ids_are_the_same_in_every_form_and_each_once(tmp_path: Path) -> None:
+    record = {"type_of_reference": "JOUR", "title": "Heat pumps, old houses", "year": "2020"}
+    ris = written(tmp_path, "a.ris", rispy.dumps([record, {**record, "title": "Heat Pumps: Old Houses"}]))
+    one, other = read_documents(ris)["doc_id"]
+    assert other == f"{one}-2"
+    assert [
+        d.doc_id for d in read(written(tmp_path, "a.csv", "title,year,abstract\nHeat pumps old houses,2020,\n"))
+    ] == [one]
+
+
+RIS = "TY  - JOUR\nTI  - Wings\nER  - \n"
+BAD: dict[str, tuple[str, str, int | None, str]] = {
+    "text between records": ("a.ris", f"{RIS}Wings\n{RIS}", 4, "which begins with 'TY  - ', found 'Wings'"),
+    "no end": ("a.ris", f"{RIS}{RIS[:-8]}", 4, "'ER  - ' at the end of the record, found the end of the file"),
+    "no end before the next": ("a.ris", f"{RIS[:-7]}{RIS}", 3, "'ER  - ' at the end of the record in line 1"),
+    "fields that rispy refuses": ("a.ris", f"{RIS}TY  - JOUR\nUK  - a\nZZ  - b\nER  - \n", 4, "a RIS record with"),
+    "a run named ris": ("a.ris", "1 Q0 d1 1 2 t\n", 1, "a RIS record"),
+    "no PMID": ("a.nbib", "TI  - Wings\n", 1, "a PubMed record, which begins with 'PMID- '"),
+    "a PMID that is none": ("a.nbib", "PMID- abc\nTI  - Wings\n", 1, "a PMID, which is a number"),
+    "no field": ("a.nbib", "PMID- 1\nwings\n", 2, "a field such as 'TI  - title', found 'wings'"),
+    "XML cut off": ("a.xml", ENDNOTE[:-9], 1, "well-formed XML in UTF-8, found unclosed token"),
+    "XML of something else": ("a.xml", "<records>\n</records>", None, "EndNote XML without a record"),
+    "an entity": ("a.xml", "<!DOCTYPE xml [\n<!ENTITY a 'b'>]><xml><record/></xml>", 2, "XML without entity"),
+    "unknown markup": ("a.xml", "<PubmedArticleSet>\n</PubmedArticleSet>", 1, "documents as JSONL, TSV, CSV"),
+    "Latin-1": ("a.xml", "<xml><record><title>\udce9</title></record></xml>", 1, "expected UTF-8, found byte 0xE9"),
+    "a table with neither id nor abstract": ("a.csv", "title,text\nWings,Flow\n", 1, "a header with an id"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_refusals_name_path_and_line(tmp_path: Path, case: str) -> None:
+    name, text, line, said = BAD[case]
+    path = tmp_path / name
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(FormatError) as caught:
+        read(path)
+    assert caught.value.line == line
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-20], lambda data: data[:40] + b"\x99" + data[41:]])
+def test_a_damaged_file_of_endnote(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "library.xml.gz"
+    path.write_bytes(damage(gzip.compress(ENDNOTE.encode() * 1, mtime=0)))
+    with pytest.raises(FormatError, match=r"library\.xml\.gz"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "begin", "more"),
+    [("a.ris", "TY  - JOUR\n", "N1  - wings\n"), ("a.xml", "<xml><record><abstract>", "wings\n")],
+)
+def test_a_record_without_end_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, begin: str, more: str
+) -> None:
+    monkeypatch.setattr("collection.formats.source.LONGEST_LINE", 1 << 16)
+    with pytest.raises(FormatError, match=r"line 1: expected at most 0 MiB in a record, found more"):
+        read(written(tmp_path, name, begin + more * (1 << 14)))
+
+
+def test_the_card_shows_authors_year_doi_and_link(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.ris", rispy.dumps(RECORDS))
+    with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
+        campaign.importer.import_files(documents=[path])
+        documents = campaign.corpus.documents(["10.5555/hp.2019.1"]).values()
+        (payload,) = document_payloads(campaign, documents, None)
+    assert payload["metadata"] == {
+        "authors": ["Keller, Anna", "Brandt, Jonas"], "doi": "10.5555/hp.2019.1", "journal": "Journal of Home Energy",
+        "keywords": ["heat pump", "retrofit"], "url": "https://example.org/hp?a=1;b=2", "year": 2019,
+    }  # fmt: skip
