@@ -80,6 +80,13 @@ def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
     order = order[grade[order] > UNJUDGED]
     stratum, sample = _strata(qrels, pair_of_qrel, topic_of_pair, order, len(topics))
     subtopics = _subtopics(qrels, relevance, topic_of_qrel, pair_of_qrel, len(pairs))
+    known = None
+    if subtopics is not None:
+        # By descending id, since the first of equal documents goes into the ideal ranking.
+        place = np.empty(len(documents), dtype=np.int64)
+        place[documents.argsort()] = np.arange(len(documents))
+        by_id = np.lexsort((-place[pairs % width], topic_of_pair))
+        known = stack_by_topic(topic_of_pair, subtopics[by_id], len(topics), UNJUDGED)
     return QrelsIndex(
         topics=topics,
         documents=documents,
@@ -90,7 +97,7 @@ def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
         stratum=stratum,
         sample=sample,
         subtopics=subtopics,
-        known=None if subtopics is None else stack_by_topic(topic_of_pair, subtopics, len(topics), UNJUDGED),
+        known=known,
     )
 
 

@@ -95,17 +95,12 @@ NAMES: dict[str, Foreign] = {
 _SEVERAL = ("several measures under one name", "nDCG@10")
 _PREFERENCES = ("computed from preferences between documents, which qrels do not have", "bpref")
 _GROUPS = ("computed from several groups of judgements, which qrels do not have", "AP")
-_CWL = ("a user model of C/W/L with another normalisation", "nERR")
 
 REFUSED: dict[str, tuple[str, str]] = {
     "runid": ("a text, the name of the run", "NumQ"),
     "relstring": ("a text, the grades of the first documents", "P@10"),
     "gmbpref": ("a geometric mean of bpref, which is not computed here", "bpref"),
     "rbpresid": ("undefined in trec_eval 10, which computes it from memory that it never set", "RBPResidual"),
-    "bpm": ("the bejeweled player model, which is not computed here", "INST"),
-    "compat": ("a rank-biased overlap with an ideal ranking, which is not computed here", "nDCG"),
-    "nnrbp": ("NRBP as a share of the ideal ranking's, which is not computed here", "NRBP"),
-    **dict.fromkeys(("nerr8", "nerr9", "nerr10", "nerr11"), _CWL),
     **dict.fromkeys(("official", "alltrec", "set", "prefs", "allprefs", "qrelsjg"), _SEVERAL),
     **dict.fromkeys(("mapavgjg", "pavgjg", "rprecmultavgjg"), _GROUPS),
 }
