@@ -120,7 +120,7 @@ def _convention(name: str, level: float | None, given: Mapping[str, Any]) -> Con
         or (convention is GDEVAL and "gains" in given)
         or (name == "nDCG" and min(given.get("gains", {0: 0})) < 0)  # grades below 0 are unjudged here
         or (name == "NumRel" and given.get("rel", 1) != 1)
-        or (name == "IPrec" and (level is None or level > 1 or round(level, 2) != level))  # of two decimals there
+        or (name == "IPrec" and level is not None and (level > 1 or round(level, 2) != level))  # of two decimals there
         or (name == "RBP" and (level is not None or "rel" not in given or given.get("p", 0) > SHORT))
         or given.get("min_rel", 0) != 0
         or (name == "ERR_IA" and level == 1)  # which ndeval does not normalise
@@ -161,8 +161,7 @@ class Evaluator(providers.Evaluator):  # type: ignore[misc]
 
     def _columns(self, run: Any) -> Iterator[tuple[ir_measures.Measure, list[str], list[float]]]:
         """Yield each measure with its topics and their values."""
-        form, _ = RunConverter(run).predict_type()
-        if form != "pd_dataframe":
+        if not isinstance(run, pd.DataFrame):
             run = RunConverter(run).as_dict_of_dict()
         for convention, requests in self._requests.items():
             aligned, present = self._qrels[convention].align(run)

@@ -6,7 +6,7 @@ never becomes a column of seven million strings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Literal
 
@@ -23,6 +23,7 @@ Nested = Mapping[str, Mapping[str, float]]
 """``{query_id: {doc_id: number}}``."""
 
 Scores = npt.NDArray[np.floating]
+Kind = npt.DTypeLike
 
 Ties = Literal["descending", "ascending", "listed"]
 """The order of documents with equal scores: by id, or as they come."""
@@ -76,10 +77,7 @@ class NestedQrels:
         if not isinstance(run, Mapping):
             raise InputError(f"run: expected {{query_id: {{doc_id: score}}}}, found {type(run).__name__}")
         topics = [topic for topic in run if topic in self._row]
-        scores = _scores(run, topics)
-        if version == 9:
-            with np.errstate(over="ignore"):  # beyond their range lies infinity, as in C
-                scores = scores.astype(np.float32)
+        scores = _scores(run, topics, np.float32 if version == 9 else np.float64)
         ends = np.cumsum([0, *(len(run[topic]) for topic in topics)])
         of_index = [self._row[topic] for topic in topics]
         row: list[int] = []
@@ -104,14 +102,14 @@ class NestedQrels:
         )
 
 
-def _scores(run: Nested, topics: list[str]) -> Scores:
+def _scores(run: Nested, topics: list[str], kind: Kind) -> Scores:
     """The scores of these topics, one after the other."""
     for topic in topics:
         if not isinstance(run[topic], Mapping):
             found = f"{type(run[topic]).__name__} for {topic!r}"
             raise InputError(f"run: expected {{query_id: {{doc_id: score}}}}, found {found}")
     try:
-        scores = np.fromiter(chain.from_iterable(run[topic].values() for topic in topics), np.float64)
+        scores = _numbers(chain.from_iterable(run[topic].values() for topic in topics), kind)
     except (TypeError, ValueError) as error:
         raise InputError(f"run: expected numbers as scores ({error})") from None
     if np.isnan(scores).any():
@@ -119,10 +117,15 @@ def _scores(run: Nested, topics: list[str]) -> Scores:
     return scores
 
 
+def _numbers(values: Iterable[float], kind: Kind) -> Scores:
+    with np.errstate(over="ignore"):  # beyond the range of 32-bit floats lies infinity, as in C
+        return np.fromiter(values, np.float64).astype(kind, copy=False)
+
+
 def _rank(documents: Mapping[str, float], scores: Scores, found: list[str], ties: Ties) -> Ints:
     """The rank from 1 of each document in `found`; `scores` are those of all `documents`, in their order."""
     ascending = np.sort(scores)
-    wanted = np.array([documents[doc_id] for doc_id in found], dtype=np.float64).astype(scores.dtype)
+    wanted = _numbers((documents[doc_id] for doc_id in found), scores.dtype)
     last = np.searchsorted(ascending, wanted, side="right")
     rank: Ints = len(scores) - last + 1
     tied = np.flatnonzero(last - np.searchsorted(ascending, wanted) > 1).tolist()
