@@ -59,25 +59,28 @@ def forms(qrels: dict[str, dict[str, int]], run: Nested) -> Iterator[tuple[Any, 
     yield judged, run
 
 
+def values_of(found: ir_measures.CalcResults) -> dict[str, float]:
+    each = {f"{metric.measure} of {metric.query_id}": metric.value for metric in found.per_query}
+    return each | {f"{measure} of all": value for measure, value in found.aggregated.items()}
+
+
 def compare(measures: list[ir_measures.Measure], seed: int, within: float = 1e-14) -> int:
-    """Compare the values of all topics and over all topics; return how many."""
+    """Compare the values of all topics and over all topics; return how many.
+
+    Cleverdon computes all measures at once; the provider there mixes up parameters then, and is asked for one by one.
+    """
     qrels, run = generated(seed)
     judged = {topic: {doc_id for doc_id, grade in qrels[topic].items() if grade >= 0} for topic in qrels}
-    undefined = any(not judged[topic] & run[topic].keys() for topic in qrels.keys() & run.keys())
-    compared = 0
+    if any(not judged[topic] & run[topic].keys() for topic in qrels.keys() & run.keys()):
+        # trec_eval 9 reads uninitialised memory where nothing is left of a ranking.
+        measures = [measure for measure in measures if measure != IPrec(judged_only=True) @ 0.3]
+    assert all(map(OURS.supports, measures))
+    expected: dict[str, float] = {}
     for measure in measures:
-        assert OURS.supports(measure), measure
-        if measure.NAME == "IPrec" and measure["judged_only"] and undefined:
-            continue  # trec_eval 9 reads uninitialised memory where nothing is left of a ranking
-        overall, each = OWN.calc([measure], qrels, run)
-        expected = {metric.query_id: metric.value for metric in each}
-        for form in forms(qrels, run):
-            found = OURS.calc([measure], *form)
-            values = {metric.query_id: metric.value for metric in found.per_query}
-            assert values == pytest.approx(expected, abs=within), measure
-            assert found.aggregated[measure] == pytest.approx(overall[measure], abs=within), measure
-            compared += len(values) + 1
-    return compared
+        expected |= values_of(OWN.calc([measure], qrels, run))
+    for form in forms(qrels, run):
+        assert values_of(OURS.calc(measures, *form)) == pytest.approx(expected, abs=within)
+    return len(expected) * 5
 
 
 @pytest.mark.slow
