@@ -7,7 +7,8 @@ never becomes a column of seven million strings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import chain
+from functools import cached_property
+from itertools import chain, pairwise
 from typing import Literal
 
 import numpy as np
@@ -46,11 +47,14 @@ class NestedQrels:
     def __init__(self, qrels: pd.DataFrame) -> None:
         self.index = index_qrels(qrels)
         self._row = {str(topic): row for row, topic in enumerate(self.index.topics)}
-        documents = self.index.documents.tolist()
-        self._pairs: list[dict[str, int]] = [{} for _ in self._row]
-        for place, pair in enumerate(self.index.pairs.tolist()):
-            row, document = divmod(pair, len(documents))
-            self._pairs[row][documents[document]] = place
+
+    @cached_property
+    def _pairs(self) -> list[dict[str, int]]:
+        """For each topic: document -> place of the pair in the index, whose pairs are sorted by topic."""
+        width = max(1, len(self.index.documents))
+        starts = np.searchsorted(self.index.pairs, np.arange(len(self._row) + 1) * width).tolist()
+        doc_ids = np.array(self.index.documents, dtype=object)[self.index.pairs % width].tolist()
+        return [dict(zip(doc_ids[a:b], range(a, b), strict=True)) for a, b in pairwise(starts)]
 
     def align(self, run: Nested, *, ties: Ties = "descending", version: Version = 10) -> Aligned:
         """Align a run.
