@@ -10,6 +10,7 @@ package, register them in a module and declare it as an entry point of the famil
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -83,11 +84,7 @@ class Entry(Generic[F]):
     @property
     def parameters(self) -> dict[str, Any]:
         """Parameter name -> default, read from the function's keyword-only arguments."""
-        return {
-            p.name: p.default
-            for p in inspect.signature(self.function).parameters.values()
-            if p.kind is inspect.Parameter.KEYWORD_ONLY
-        }
+        return dict(_defaults(self.function))
 
     @property
     def choices(self) -> dict[str, tuple[Any, ...]]:
@@ -135,6 +132,13 @@ class Entry(Generic[F]):
             return kind(text)
         except ValueError:
             raise InputError(f"{name} of {self.name}: expected {_KINDS[kind]}, found {text!r}") from None
+
+
+@functools.cache  # asked at every evaluation of a measure
+def _defaults(function: Callable[..., object]) -> Mapping[str, Any]:
+    """Keyword-only argument -> default."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
 
 
 def _hints(function: Callable[..., object], include_extras: bool = False) -> dict[str, Any]:

@@ -26,7 +26,16 @@ the group ``cleverdon.measures``, the command line and the pages have it too:
     [0.0]
 """
 
-from collection.measures import diversity, effort, experimental, graded, incomplete, ranked, sets  # noqa: F401
+from collection.measures import (  # noqa: F401
+    diversity,
+    effort,
+    experimental,
+    graded,
+    incomplete,
+    ranked,
+    sets,
+    user_models,
+)
 from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Found, Version
 from collection.measures.alignment import QrelsIndex, align, from_grades, index_qrels, rank_as
 from collection.measures.explanation import Explanation, explain

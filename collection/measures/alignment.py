@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,6 +80,13 @@ def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
     order = order[grade[order] > UNJUDGED]
     stratum, sample = _strata(qrels, pair_of_qrel, topic_of_pair, order, len(topics))
     subtopics = _subtopics(qrels, relevance, topic_of_qrel, pair_of_qrel, len(pairs))
+    known = None
+    if subtopics is not None:
+        # By descending id, since the first of equal documents goes into the ideal ranking.
+        place = np.empty(len(documents), dtype=np.int64)
+        place[documents.argsort()] = np.arange(len(documents))
+        by_id = np.lexsort((-place[pairs % width], topic_of_pair))
+        known = stack_by_topic(topic_of_pair, subtopics[by_id], len(topics), UNJUDGED)
     return QrelsIndex(
         topics=topics,
         documents=documents,
@@ -90,7 +97,7 @@ def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
         stratum=stratum,
         sample=sample,
         subtopics=subtopics,
-        known=None if subtopics is None else stack_by_topic(topic_of_pair, subtopics, len(topics), UNJUDGED),
+        known=known,
     )
 
 
@@ -142,27 +149,70 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     if len(np.unique(pair)) < len(pair):
         again = pd.Series(pair).duplicated().to_numpy()
         raise InputError(f"ranking: expected each document once, found {_first(ranked.iloc[rows], again)} twice")
-    shape = (len(index.topics), int(retrieved.max(initial=0)))
+    return place_pairs(
+        index,
+        slice(None),
+        topic,
+        rank[rows],
+        pair,
+        retrieved=retrieved,
+        ignored_topics=run_topics[~known].tolist(),
+        version=version,
+    )
+
+
+def place_pairs(
+    index: QrelsIndex,
+    of_index: slice | list[int],
+    topic: Ints,
+    rank: Ints,
+    pair: Ints,
+    *,
+    retrieved: Ints,
+    ignored_topics: list[str],
+    version: Version,
+) -> Aligned:
+    """Align a run whose documents were looked up in the qrels.
+
+    Parameters
+    ----------
+    of_index
+        The T topics, as places in `index`.
+    topic, rank, pair
+        (F,) each: place among the T topics, rank from 1, and place in ``index.pairs`` of every document of the run that
+        the qrels name.
+    retrieved
+        (T,) number of documents that the run has.
+    ignored_topics, version
+        As :class:`Aligned` has them.
+    """
+    shape = (len(retrieved), int(retrieved.max(initial=0)))
 
     def cells(of_pair: Grades, empty: int) -> Grades:
         """A (T, D, ...) matrix of what each pair has; `empty` where there is no pair."""
         filled = np.full((*shape, *of_pair.shape[1:]), empty, dtype=of_pair.dtype)
-        filled[topic, rank[rows] - 1] = of_pair[pair]
+        filled[topic, rank - 1] = of_pair[pair]
         return filled
 
-    sample = None
-    if index.sample is not None and index.stratum is not None:
-        sample = replace(index.sample, stratum=cells(index.stratum, -1))
+    sample, known = index.sample, index.known
+    if sample is not None and index.stratum is not None:
+        sample = Sample(
+            cells(index.stratum, -1),
+            sample.size[of_index],
+            sample.judged[of_index],
+            sample.graded[of_index],
+            sample.listed,
+        )
     subtopics = None
-    if index.subtopics is not None and index.known is not None:
-        subtopics = Subtopics(cells(index.subtopics, UNJUDGED), index.known)
+    if index.subtopics is not None and known is not None:
+        subtopics = Subtopics(cells(index.subtopics, UNJUDGED), known[of_index])
     return Aligned(
-        topics=[str(t) for t in index.topics],
+        topics=[str(t) for t in index.topics[of_index]],
         grades=cells(index.grade, UNPOOLED),
         retrieved=retrieved,
-        judged=index.judged,
+        judged=index.judged[of_index],
         levels=index.levels,
-        ignored_topics=run_topics[~known].tolist(),
+        ignored_topics=ignored_topics,
         sample=sample,
         subtopics=subtopics,
         version=version,

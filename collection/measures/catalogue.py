@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 
 from collection.measures.table import MEASURES, MeasureEntry
 
-ORDER = ("ranked", "sets", "graded", "incomplete", "effort", "diversity", "experimental")
+ORDER = ("ranked", "sets", "graded", "user_models", "incomplete", "effort", "diversity", "experimental")
 """The modules of measures in the order of the reference; those of other packages come last."""
 
 

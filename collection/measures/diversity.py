@@ -33,7 +33,10 @@ def _novelty(covers: Bools, alpha: float) -> Floats:
 
 
 def _ideal_order(known: Bools, alpha: float, cutoff: int | None) -> Bools:
-    """The documents of each topic so that each gains most after those before it (greedy), to the cut-off."""
+    """The documents of each topic so that each gains most after those before it (greedy), to the cut-off.
+
+    Of documents that gain the same, the one with the highest id comes first, as in ndeval.
+    """
     topics, documents, _ = known.shape
     depth = documents if cutoff is None else min(cutoff, documents)
     ideal = np.zeros((topics, depth, known.shape[2]), dtype=np.bool_)
@@ -173,3 +176,18 @@ def novelty_rbp(aligned: Aligned, *, rel: Positive = 1, alpha: Share = 0.5, beta
     weighted = show("beta^(i - 1) n", gain * beta ** np.arange(gain.shape[1]))
     value = show("sum", weighted.sum(axis=1))
     return divide((1 - (1 - alpha) * beta) * value, show("S", number))
+
+
+@_add("nNRBP", label="Normalised NRBP", description="NRBP divided by that of the ideal ranking.", highest=np.inf)
+def normalised_novelty_rbp(
+    aligned: Aligned, *, rel: Positive = 1, alpha: Share = 0.5, beta: Persistence = 0.5
+) -> Floats:
+    """nNRBP = NRBP / NRBP of the ideal ranking, which is built greedily.
+
+    Source: Clarke, Kolla & Vechtomova, ICTIR 2009; ndeval's nNRBP.
+    """
+    covers, known, _ = _covers(aligned, rel, None)
+    gain, ideal = _novelty(covers, alpha), _novelty(_ideal_order(known, alpha, None), alpha)
+    weighted = show("beta^(i - 1) n", show("n", gain) * beta ** np.arange(gain.shape[1]))
+    best = (ideal * beta ** np.arange(ideal.shape[1])).sum(axis=1)
+    return divide(show("sum", weighted.sum(axis=1)), show("ideal sum", best))

@@ -1,7 +1,7 @@
 """Graded measures.
 
-A grade becomes a gain (nDCG and similar measures) or a probability of being content (ERR, RBP, INST), which depends on
-the highest possible grade: `max_rel`, or the highest grade of the qrels. Unjudged documents gain nothing. Grades may
+A grade becomes a gain (nDCG and similar measures) or a probability of being content (ERR, RBP), which depends on the
+highest possible grade: `max_rel`, or the highest grade of the qrels. Unjudged documents gain nothing. Grades may
 have fractions, as labels inferred from clicks have. rel=n makes any of them binary: grade n or more counts 1.
 """
 
@@ -152,12 +152,12 @@ def _err(grades: Grades, max_rel: float, named: str = "") -> Floats:
     if max_rel > 1000:
         raise InputError(f"max_rel: expected at most 1,000, found {max_rel:g}; pass a smaller one, or use nDCG")
     stop = show(f"{named}content s", (np.exp2(np.clip(grades, 0, max_rel)) - 1) / np.exp2(max_rel))
-    reached = show(f"{named}reaches i", _shifted_product(1 - stop))
+    reached = show(f"{named}reaches i", product_before(1 - stop))
     terms = show(f"{named}s * reaches / i", stop * reached / np.arange(1, stop.shape[1] + 1))
     return show(f"{named}ERR", terms.sum(axis=1))
 
 
-def _shifted_product(factors: Floats) -> Floats:
+def product_before(factors: Floats) -> Floats:
     """The product of the factors before each column."""
     product = np.ones_like(factors)
     np.cumprod(factors[:, :-1], axis=1, out=product[:, 1:])
@@ -308,51 +308,47 @@ def q_measure(
     return divide(total, most_found(number, cutoff, norm))
 
 
-Hoped = Annotated[float, Within(0.5)]
-"""The gain that a reader hopes for; with less the probability of going on is no probability any more."""
-
-CWL_DEPTH = 1000
-"""The rank to which the reader of INST and INSQ is followed, as in cwl_eval."""
-
-
-def _adaptive(aligned: Aligned, T: float, max_rel: float | None, adapts: bool) -> Floats:
-    gain = np.zeros((len(aligned.topics), CWL_DEPTH))
-    top = aligned.top(CWL_DEPTH)
-    gain[:, : top.shape[1]] = np.minimum(np.maximum(top, 0) / (max_rel or aligned.top_grade), 1)
-    left = T - np.cumsum(gain, axis=1) if adapts else np.full_like(gain, T)
-    behind = np.arange(1, CWL_DEPTH + 1) + T + left
-    goes_on = ((behind - 1) / behind) ** 2
-    weight = _shifted_product(goes_on)
-    weight /= weight.sum(axis=1, keepdims=True)
-    show("gain / max_rel", gain[:, : top.shape[1]])
-    show("goes on", goes_on[:, : top.shape[1]])
-    show("weight", weight[:, : top.shape[1]])
-    return (weight * gain).sum(axis=1)
-
-
 @MEASURES.add(
-    "INST", label="INST", description="Expected gain per document for a user who seeks a gain of T and adapts.",
-    graded=True, monotone=0, differs={"ir_measures": BY_CWL_EVAL},
-)  # fmt: skip
-def inst(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -> Floats:
-    """INST = sum over ranks i of w_i gain_i, where w_(i+1) / w_i = ((i + T + T_i - 1) / (i + T + T_i))^2.
-
-    gain_i = grade / max_rel. T is the gain that the user looks for, and T_i = T - (gain of the first i ranks). The
-    weights of the first 1,000 ranks sum to 1, as in cwl_eval. Source: Moffat, Bailey, Scholer & Thomas, ADCS 2015.
-    """
-    return _adaptive(aligned, T, max_rel, adapts=True)
-
-
-@MEASURES.add(
-    "INSQ",
-    label="INSQ",
-    description="Expected gain per document for a user who seeks a gain of T.",
+    "Compat",
+    label="Compatibility",
+    description="Rank-biased overlap of the ranking with the ideal ranking.",
     graded=True,
-    differs={"ir_measures": BY_CWL_EVAL},
+    differs={
+        "ir_measures": "orders equal scores by ascending document id; in its ideal ranking, documents that were not"
+        " retrieved stand where a score of 0 would put them"
+    },
 )
-def insq(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -> Floats:
-    """INSQ = sum over ranks i of w_i gain_i, where w_(i+1) / w_i = ((i + 2T - 1) / (i + 2T))^2.
+def compatibility(aligned: Aligned, *, p: Persistence = 0.95, normalize: bool = True) -> Floats:
+    """Compat = RBO(ranking, ideal) / RBO(ideal, ideal), RBO = sum over i <= D of w_i (overlap of the first i) / i.
 
-    As INST, but the user does not adapt to what was found. Source: Moffat, Scholer & Thomas, ADCS 2012.
+    The ideal ranking has all documents with a grade above 0, highest first; equal grades are in the order of the run,
+    then come those that were not retrieved. The overlap is the number of documents that both rankings have in the
+    first i. D is the length of the longer one, and w_i is p^(i - 1) divided by the sum of these. normalize=False leaves
+    out the division. Source: Clarke, Vtyurina & Smucker, TOIS 2021.
     """
-    return _adaptive(aligned, T, max_rel, adapts=False)
+    topic, column = places(aligned.grades > 0)
+    ideal_topic, ideal_column = places(aligned.judged > 0)
+    levels, code = np.unique(
+        np.concatenate([aligned.judged[ideal_topic, ideal_column], aligned.grades[topic, column]]), return_inverse=True
+    )
+    # By topic, then the highest grade first: the order that the judged grades have anyway.
+    group = np.concatenate([ideal_topic, topic]) * len(levels) - code
+    ideal, found = group[: len(ideal_topic)], group[len(ideal_topic) :]
+    order = np.argsort(found, kind="stable")
+    nth = np.empty_like(order)
+    nth[order] = np.arange(len(order)) - np.searchsorted(found[order], found[order])
+    before = np.searchsorted(ideal, found) - np.searchsorted(ideal_topic, topic)
+    place = show("ideal rank", before + nth + 1, column + 1)
+    both = show("in both from rank", np.maximum(column + 1, place), column + 1)
+
+    number = show("documents of the ideal ranking", np.count_nonzero(aligned.judged > 0, axis=1))
+    depth = show("D", np.maximum(aligned.retrieved, number))
+    rank = np.arange(1, int(depth.max(initial=0)) + 1)
+    weight = np.append(0.0, np.cumsum(p ** (rank - 1.0)))
+    shared = np.append(0.0, np.cumsum(p ** (rank - 1.0) / rank))
+    # A document that is in both from rank m on adds w_i / i at each rank i from m to D.
+    overlap = show("RBO", divide(aligned.total(topic, shared[depth[topic]] - shared[both - 1]), weight[depth]))
+    if not normalize:
+        return overlap
+    best = divide(weight[number] + number * (shared[depth] - shared[number]), weight[depth])
+    return divide(overlap, show("RBO of the ideal ranking with itself", best))

@@ -96,16 +96,11 @@ NAMES: dict[str, Foreign] = {
 _SEVERAL = ("several measures under one name", "nDCG@10")
 _PREFERENCES = ("computed from preferences between documents: `cleverdon trec_eval -R prefs` computes it", "bpref")
 _GROUPS = ("computed from several groups of judgements: `cleverdon trec_eval -R qrels_jg` computes it", "AP")
-_CWL = ("a user model of C/W/L with another normalisation", "nERR")
 
 REFUSED: dict[str, tuple[str, str]] = {
     "runid": ("a text, the name of the run", "NumQ"),
     "relstring": ("a text, the grades of the first documents", "P@10"),
     "rbpresid": ("the residual of RBP, but 0 where every retrieved document is judged", "RBPResidual"),
-    "bpm": ("the bejeweled player model, which is not computed here", "INST"),
-    "compat": ("a rank-biased overlap with an ideal ranking, which is not computed here", "nDCG"),
-    "nnrbp": ("NRBP as a share of the ideal ranking's, which is not computed here", "NRBP"),
-    **dict.fromkeys(("nerr8", "nerr9", "nerr10", "nerr11"), _CWL),
     **dict.fromkeys(("official", "alltrec", "set", "prefs", "allprefs", "qrelsjg"), _SEVERAL),
     **dict.fromkeys(("mapavgjg", "pavgjg", "rprecmultavgjg"), _GROUPS),
 }

@@ -216,8 +216,7 @@ add_description = partial(MEASURES.add, monotone=0, descriptive=True)
     label="Judged",
     description="Share of the first k documents that are judged.",
     differs={
-        "ir_measures": "orders equal scores by ascending document id; leaves topics that the run lacks out of the mean,"
-        " while they are 0 here"
+        "ir_measures": "orders equal scores by ascending document id; documents with a grade below 0 count as judged"
     },
 )
 def judged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import re
@@ -157,7 +158,7 @@ class MeasureEntry(Entry[Function]):
 
     def check(self, name: str, value: object) -> None:
         """Raise InputError or UnknownNameError if `value` is not possible for the parameter `name`."""
-        hint = {**HINTS, **get_type_hints(self.function, include_extras=True)}.get(name)
+        hint = _hints(self.function).get(name)
         if hint is None:  # a function without types takes any value
             return
         if type(None) in get_args(hint):
@@ -197,6 +198,12 @@ class MeasureEntry(Entry[Function]):
             return total
         mean = total / max(1, len(values))
         return math.exp(mean) if self.summary == "geometric mean" else mean
+
+
+@functools.cache
+def _hints(function: Function) -> Mapping[str, object]:
+    """The types of all parameters."""
+    return {**HINTS, **get_type_hints(function, include_extras=True)}
 
 
 def _is_number(value: object) -> TypeGuard[float]:

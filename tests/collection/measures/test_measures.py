@@ -100,6 +100,41 @@ def test_subtopic_measures_equal_ndeval() -> None:
     assert compared > 200
 
 
+def test_nnrbp_by_hand() -> None:
+    """Document b covers both subtopics, a and c one each; the ideal ranking is b, c, a."""
+    qrels = frame("1 x b 1\n1 y b 1\n1 x a 1\n1 y c 1\n1 x z 0", "query_id", "subtopic", "doc_id", "relevance")
+    assert value("nNRBP", run_of("1 a 3\n1 b 2"), qrels) == pytest.approx((1 + 1.5 / 2) / (2 + 0.5 / 2 + 0.5 / 4))
+    assert value("nNRBP(alpha=0.25,beta=0.5)", run_of("1 b 3"), qrels) == pytest.approx(2 / (2 + 0.75 / 2 + 0.75 / 4))
+
+
+def ideal_gains(covers: dict[str, set[str]], alpha: float) -> list[float]:
+    """The gains of the ideal ranking as ndeval builds it: the greatest gain first, then the highest id."""
+    left, weight, gains = dict(covers), dict.fromkeys(set().union(*covers.values()), 1.0), []
+    while left:
+        gain, best = max((sum(weight[s] for s in subtopics), doc_id) for doc_id, subtopics in left.items())
+        gains.append(gain)
+        for subtopic in left.pop(best):
+            weight[subtopic] *= 1 - alpha
+    return gains
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_ideal_ranking_of_subtopics_is_that_of_ndeval(seed: int) -> None:
+    """Where documents gain the same, which comes first matters for the gains below."""
+    rng = np.random.default_rng(seed)
+    covers = {f"d{n}": {f"s{s}" for s in rng.permutation(8)[: rng.integers(1, 5)]} for n in rng.permutation(9)}
+    rows = [("1", subtopic, doc_id, 1) for doc_id, subtopics in covers.items() for subtopic in sorted(subtopics)]
+    qrels = pd.DataFrame(rows, columns=["query_id", "subtopic", "doc_id", "relevance"])
+    gains = ideal_gains(covers, 0.5)
+    first = rows[0][2]
+    assert value("nNRBP", run_of(f"1 {first} 1"), qrels) == pytest.approx(
+        len(covers[first]) / sum(gain / 2**i for i, gain in enumerate(gains))
+    )
+    assert value("alpha_nDCG@8", run_of(f"1 {first} 1"), qrels) == pytest.approx(
+        len(covers[first]) / sum(gain / math.log2(i + 2) for i, gain in enumerate(gains[:8]))
+    )
+
+
 def test_a_subtopic_document_has_the_highest_of_its_grades() -> None:
     qrels = frame("1 a d 1\n1 b d 3\n1 a e 0", "query_id", "subtopic", "doc_id", "relevance")
     assert align(run_of("1 e 2\n1 d 1"), qrels).grades.tolist() == [[0, 3]]
@@ -372,7 +407,6 @@ def test_spellings() -> None:
         ("INST(T=0.1)", InputError, "from 0.5 to 1e+09"),
         ("AP(rel=1)(rel=2)", InputError, "numbers, True, False, or text in quotes"),
         ("rbp_0.8", InputError, "expected its persistence as in RBP(p=0.8)"),
-        ("NERR8@10", InputError, "the nearest is nERR"),
         ("IPrec@101", InputError, "a recall from 0 to 1"),
         ("Judged@99999999999999999999", InputError, "a rank from 1 to"),
         ("AP(level=2)", UnknownNameError, "AP parameter 'level'"),

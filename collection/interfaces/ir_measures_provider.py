@@ -1,0 +1,242 @@
+"""A provider for ir_measures, and so for PyTerrier, whose experiments evaluate with ir_measures.
+
+    from collection.interfaces import ir_measures_provider
+
+    ir_measures_provider.register()
+
+ir_measures asks its providers for each measure in a fixed order and has no entry point for others. After
+:func:`register` it asks Cleverdon first, and its own providers for what Cleverdon refuses.
+
+Values are those of ir_measures' own providers: each measure has the order of equal scores and the conventions of the
+provider that computes it there. gdeval prints five decimals; here its measures have all of them. Refused is what no
+provider of ir_measures computes, and what Cleverdon defines otherwise: Accuracy, Compat and alpha_DCG.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+from ir_measures import CalcResults, Metric, providers
+from ir_measures.providers.base import NOT_PROVIDED
+from ir_measures.util import QrelsConverter, RunConverter
+
+from collection.errors import CleverdonError
+from collection.formats.in_memory import as_qrels
+from collection.interfaces.nested_dictionaries import NestedQrels, Ties
+from collection.measures import Aligned, Measure, Version, align, parse_name
+from collection.ranking import rank_run
+
+__all__ = ["CleverdonProvider", "register"]
+
+
+class Convention(NamedTuple):
+    """How a provider of ir_measures reads runs and qrels."""
+
+    ties: Ties = "descending"
+    """Order of documents with equal scores."""
+    version: Version = 10
+    """9: scores are 32-bit floats, and recall levels are rounded up."""
+    subtopics: bool = False
+    """Whether the iteration of a row of the qrels is a subtopic."""
+    any_grade: bool = False
+    """Whether documents with a grade below 0 are judged."""
+
+
+PYTREC_EVAL = Convention(version=9)
+GDEVAL = Convention()
+MSMARCO = Convention(ties="ascending")
+JUDGED = Convention(ties="ascending", any_grade=True)
+CWL_EVAL = Convention(ties="listed")
+PYNDEVAL = Convention(ties="ascending", subtopics=True)
+
+CONVENTIONS = {
+    **dict.fromkeys(("P", "RR", "Rprec", "AP", "nDCG", "R", "Bpref", "NumRet", "NumQ", "NumRel", "SetAP", "SetF",
+                     "SetP", "SetR", "Success", "IPrec", "infAP"), PYTREC_EVAL),
+    "ERR": GDEVAL,
+    "Judged": JUDGED,
+    **dict.fromkeys(("RBP", "SDCG", "BPM", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"), CWL_EVAL),
+    **dict.fromkeys(("ERR_IA", "nERR_IA", "alpha_nDCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"), PYNDEVAL),
+}  # fmt: skip
+"""Measure of ir_measures -> the convention of the provider that computes it; some depend on parameters."""
+
+SHORT = 0.97
+"""The highest persistence of RBP at which the weights beyond rank 1,000, where cwl_eval ends, do not show."""
+
+
+class Request(NamedTuple):
+    """A measure of ir_measures, the convention that applies, and the measure here that has its values."""
+
+    asked: ir_measures.Measure
+    convention: Convention
+    measure: Measure
+
+
+def translate(asked: ir_measures.Measure) -> Request | None:
+    """Translate a measure of ir_measures; None if its value is not computed here.
+
+    >>> from ir_measures import ERR, RR, SetF
+    >>> [str(translate(m).measure) for m in (RR(rel=2) @ 10, SetF(beta=4.0), ERR @ 20)]
+    ['RR(rel=2)@10', 'SetF(beta=2)', 'ERR(max_rel=4)@20']
+    >>> translate(ERR)
+    """
+    asked.validate_params()
+    name = asked.NAME
+    # Measures that somebody defined at run time may have any name.
+    if name not in CONVENTIONS or type(asked) is not type(ir_measures.measures.registry[name]):
+        return None
+    given = {key: value for key, value in asked.params.items() if value is not NOT_PROVIDED}
+    level = given.pop(asked.AT_PARAM, None)
+    convention = _convention(name, level, given)
+    if convention is None:
+        return None
+    if name == "SetF":
+        given["beta"] = math.sqrt(given.get("beta", 1.0))
+    if name == "ERR":
+        given["max_rel"] = 4
+    if convention is CWL_EVAL:
+        given = {key: value for key, value in given.items() if key not in ("min_rel", "dcg")}
+    try:
+        return Request(asked, convention, Measure(parse_name(name).name, given, level))
+    except CleverdonError:
+        return None
+
+
+def _convention(name: str, level: float | None, given: Mapping[str, Any]) -> Convention | None:
+    """The convention of the provider that computes a measure with these parameters; None if there is none."""
+    convention = CONVENTIONS[name]
+    if name == "RR" and level is not None:
+        convention = MSMARCO
+    if name == "nDCG" and given.get("dcg") == "exp-log2":
+        convention = GDEVAL
+    cut = name in ("ERR_IA", "nERR_IA", "alpha_nDCG", "P_IA", "StRecall") or convention is GDEVAL
+    refused = (
+        (cut and level is None)
+        or (convention is not PYTREC_EVAL and given.get("judged_only", False))
+        or (convention is GDEVAL and "gains" in given)
+        or (name == "nDCG" and min(given.get("gains", {0: 0})) < 0)  # grades below 0 are unjudged here
+        or (name == "NumRel" and given.get("rel", 1) != 1)
+        or (name == "IPrec" and level is not None and (level > 1 or round(level, 2) != level))  # of two decimals there
+        or (name == "RBP" and (level is not None or "rel" not in given or given.get("p", 0) > SHORT))
+        or given.get("min_rel", 0) != 0
+        or (name == "ERR_IA" and level == 1)  # which ndeval does not normalise
+    )
+    return None if refused else convention
+
+
+class CleverdonProvider(providers.Provider):  # type: ignore[misc]
+    """Computes the measures of ir_measures that :func:`translate` knows."""
+
+    NAME = "cleverdon"
+
+    def supports(self, measure: ir_measures.Measure) -> bool:
+        """Whether the measure, with these parameters, is computed here."""
+        return translate(measure) is not None
+
+    def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> Evaluator:
+        requests = []
+        for measure in measures:
+            request = translate(measure)
+            if request is None:
+                raise ValueError(f"unsupported measure {measure}")
+            requests.append(request)
+        return Evaluator(requests, qrels)
+
+
+class Evaluator(providers.Evaluator):  # type: ignore[misc]
+    """Qrels that are ready for any number of runs."""
+
+    def __init__(self, requests: list[Request], qrels: Any) -> None:
+        self._requests: dict[Convention, list[Request]] = {}
+        for request in requests:
+            self._requests.setdefault(request.convention, []).append(request)
+        frame = as_qrels(qrels) if isinstance(qrels, dict) else QrelsConverter(qrels).as_pd_dataframe()
+        self._qrels = {convention: _Qrels(frame, convention) for convention in self._requests}
+        topics = qrels if isinstance(qrels, dict) else frame["query_id"].astype("str").unique()
+        super().__init__([request.asked for request in requests], set(topics))
+
+    def _columns(self, run: Any) -> Iterator[tuple[ir_measures.Measure, list[str], list[float]]]:
+        """Yield each measure with its topics and their values."""
+        if not isinstance(run, pd.DataFrame):
+            run = RunConverter(run).as_dict_of_dict()
+        for convention, requests in self._requests.items():
+            aligned, present = self._qrels[convention].align(run)
+            topics = [topic for topic, here in zip(aligned.topics, present, strict=True) if here]
+            lacking = sorted(self.qrel_qids - set(topics))
+            for asked, _, measure in requests:
+                values = measure(aligned)[present].tolist()
+                yield asked, topics + lacking, values + [asked.DEFAULT] * len(lacking)
+
+    def iter_calc(self, run: Any) -> Iterator[Metric]:
+        """Yield the value of each topic and measure."""
+        for asked, topics, values in self._columns(run):
+            for topic, value in zip(topics, values, strict=True):
+                yield Metric(query_id=topic, measure=asked, value=value)
+
+    def calc_aggregate(self, run: Any) -> dict[ir_measures.Measure, float]:
+        """Return the value of each measure over all topics."""
+        return self.calc(run).aggregated
+
+    def calc(self, run: Any) -> CalcResults:
+        """Return the values over all topics and those of each topic."""
+        overall, each = {}, []
+        for asked, topics, values in self._columns(run):
+            aggregator = asked.aggregator()
+            for topic, value in zip(topics, values, strict=True):
+                aggregator.add(value)
+                each.append(Metric(query_id=topic, measure=asked, value=value))
+            overall[asked] = aggregator.result()
+        return CalcResults(overall, each)
+
+
+class _Qrels:
+    """Qrels as one provider of ir_measures reads them."""
+
+    def __init__(self, frame: pd.DataFrame, convention: Convention) -> None:
+        pair = ["query_id", "doc_id"]
+        if convention.subtopics:
+            frame = frame.assign(subtopic=frame.get("iteration", "0"))
+        else:
+            frame = frame[[*pair, "relevance"]].drop_duplicates(pair, keep="last")
+        if convention.any_grade:
+            frame = frame.assign(relevance=frame["relevance"].clip(lower=0))
+        self._convention = convention
+        self._nested = NestedQrels(frame)
+
+    def align(self, run: Any) -> tuple[Aligned, np.ndarray]:
+        """Align a frame or a nested dictionary; the second is (T,), whether the run has the topic."""
+        ties, version = self._convention.ties, self._convention.version
+        if not isinstance(run, pd.DataFrame):
+            aligned = self._nested.align(run, ties=ties, version=version)
+            return aligned, np.ones(len(aligned.topics), dtype=np.bool_)
+        if ties == "listed":
+            ranked = rank_run(run)
+            run = ranked.assign(score=-ranked["listed"])
+        elif ties == "ascending":
+            backwards = rank_run(run.assign(score=-run["score"]))
+            run = backwards.assign(score=backwards["rank"])
+        aligned = align(run, self._nested.index, version=version)
+        return aligned, aligned.retrieved > 0
+
+
+def register() -> CleverdonProvider:
+    """Make ir_measures ask Cleverdon first for each measure, and its own providers for what it refuses.
+
+    Registering again changes nothing.
+
+    Returns
+    -------
+    CleverdonProvider
+        The provider, which can be asked directly, too: ``register().calc([nDCG @ 10], qrels, run)``.
+    """
+    pipeline = ir_measures.DefaultPipeline.providers
+    for provider in pipeline:
+        if isinstance(provider, CleverdonProvider):
+            return provider
+    provider = providers.register(CleverdonProvider())
+    pipeline.insert(0, provider)
+    return provider
