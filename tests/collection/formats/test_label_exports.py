@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from collection import read_labels
 from collection.campaign import Campaign
 from collection.errors import FormatError
+from collection.formats import read_labels
 from tests.helpers import ROOT
 
 EXPORTS = Path(__file__).parent / "exports"
