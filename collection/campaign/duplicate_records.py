@@ -75,7 +75,7 @@ class DuplicateRecords:
             reasons = join([f"{n:,} by {reason}" for reason, n in Counter(d.reason for d in some).most_common()])
             unit = "row" if formats.is_binary(path) else "line"
             named = [f"{unit} {d.line:,} ({d.title[:60] or d.doc_id}) of {d.duplicate_of}" for d in some[:NAMED]]
-            what = "left out" if left_out else "imported all the same, since they have ids of their own"
+            what = "left out" if left_out else "imported, as documents with ids of their own always are"
             records, are = count(len(some), "duplicate record"), plural(len(some), "is", "are")
             more = f"; {len(some) - NAMED:,} more" if some[NAMED:] else ""
             self._session.notice(

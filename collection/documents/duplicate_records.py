@@ -29,8 +29,8 @@ class _Known(NamedTuple):
 class RecordIndex:
     """Records by DOI, PMID, and title with year.
 
-    Titles are compared without case, punctuation and accents of compatibility forms. Records with one title and year
-    are different publications if both have a DOI, or both a PMID, and these differ: "Editorial" is a frequent title.
+    Titles are compared without case and punctuation. Records with one title and year are different publications if both
+    have a DOI, or both a PMID, and these differ: "Editorial" is a frequent title.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, objec
         _, line = fields.first_line(path, what)
         if references.detect(path, line) == "ris":
             return _asreview(references.read_ris(path, what))
-        if line.lstrip().startswith("["):
+        if line.lstrip().startswith("[") and source.suffix(path) != ".jsonl":
             return _label_studio(path, what)
         if _DECISION not in line.lower():
             return None

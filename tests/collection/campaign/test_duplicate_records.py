@@ -133,7 +133,7 @@ def test_documents_with_ids_of_their_own_stay(review: Path, tmp_path: Path) -> N
         assert campaign.progress.counts()["documents"] == 3
         assert [(d.doc_id, d.duplicate_of, d.left_out) for d in report.duplicates] == [("d2", "d1", False)]
         assert re.search(
-            "1 duplicate record is imported all the same, since they have ids of their own", report.notices[0]
+            "1 duplicate record is imported, as documents with ids of their own always are", report.notices[0]
         )
         path.write_text("doc_id,title,year,doi\nd1,Wings,2019,10.5555/other\n")
         with pytest.raises(ConflictError, match="use --replace"):
