@@ -4,9 +4,9 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate.charts.marks import BLUE, GREY, LEGEND, ORANGE, POINTS, colours, shapes, tooltips
 from annotate.elements import display
 from collection.campaign.recall import CALIBRATION_TOPIC, Recall
+from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, POINTS, colours, shapes, tooltips
 from collection.stopping import Estimate
 
 RELEVANT, NOT_RELEVANT = "random draw, relevant", "random draw, not relevant"
