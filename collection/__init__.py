@@ -13,7 +13,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collection.api import adjudicate, agreement, compare, estimate, evaluate, pool, read_documents, simulate
+    from collection.api import (
+        adjudicate,
+        agreement,
+        compare,
+        estimate,
+        evaluate,
+        explain,
+        pool,
+        read_documents,
+        simulate,
+    )
     from collection.campaign import Campaign
     from collection.errors import CleverdonError
     from collection.formats import read_labels, read_qrels, read_run, read_topics, to_pyterrier, write_qrels
@@ -32,6 +42,7 @@ __all__ = [
     "compare",
     "estimate",
     "evaluate",
+    "explain",
     "pool",
     "read_documents",
     "read_labels",

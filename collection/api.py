@@ -17,7 +17,7 @@ from collection.errors import InputError
 from collection.formats.columns import rename_columns
 from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs, as_scale
 from collection.frames import DOCUMENTS, POOL, TOPICS
-from collection.measures import Measure
+from collection.measures import Explanation, Measure
 from collection.phrases import join, plural
 from collection.ranking import rank_run
 from collection.records import Document, Run
@@ -105,6 +105,40 @@ def evaluate(
     return replace(
         found, notes=(*found.notes, *comparison.describe_coverage(found.coverage, found.values["measure"].unique()))
     )
+
+
+def explain(qrels: QrelsLike, run: RunsLike, measure: Measure | str, topic: str) -> Explanation:
+    """Explain the value of a topic, rank by rank.
+
+    Parameters
+    ----------
+    qrels, run
+        As for :func:`evaluate`, with one run.
+    measure
+        As for :func:`evaluate`.
+    topic
+        A topic of the qrels.
+
+    Returns
+    -------
+    Explanation
+        A notebook shows it as a table; ``ranks`` is the frame, ``facts`` has the numbers of the topic, such as R.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As for :func:`evaluate`; or several runs, or an unknown topic.
+
+    Examples
+    --------
+    >>> found = explain({"301": {"d1": 2, "d2": 0}}, {"301": {"d2": 1.5, "d1": 1.2}}, "RR", "301")
+    >>> found.facts, found.value
+    ({'rank of the first relevant': 2.0}, 0.5)
+    """
+    runs = list(as_runs(run))
+    if len(runs) != 1:
+        raise InputError(f"run: expected one run, found {len(runs):,}")
+    return comparison.explain(runs[0], as_qrels(qrels), measure, str(topic))
 
 
 def compare(

@@ -53,6 +53,7 @@ class Displayed:
     def _repr_html_(self) -> str:
         headlines, table, notes, details, decimals, row_names = self._summary()
         html = table.to_html(float_format=f"{{:,.{decimals}f}}".format, max_rows=MOST_ROWS, index=row_names, border=0)
+        html = "" if table.empty else html
         below = [*notes, *([f"Details: {details}"] if details else [])]
         above, below = ([f"<p>{escape(line)}</p>" for line in lines] for lines in (headlines, below))
         return "".join([*above, html, *below])

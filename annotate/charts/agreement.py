@@ -4,8 +4,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate.charts.marks import BLUE, GREY, ORANGE, tooltips
 from annotate.elements import display
+from collection.charts.marks import BLUE, GREY, ORANGE, tooltips
 
 CELL = "cell"  # name of the charts' selection
 

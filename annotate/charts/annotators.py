@@ -3,7 +3,7 @@
 import altair as alt
 import pandas as pd
 
-from annotate.charts.marks import LEGEND, POINTS, tooltips
+from collection.charts.marks import LEGEND, POINTS, tooltips
 
 WINDOW = 20  # judgements in the window of the running median
 

@@ -1,32 +1,15 @@
-"""Charts of the Compare page: systems with intervals, topics, and cost against effectiveness."""
+"""Charts of the Compare page: topics, and cost against effectiveness."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
-from annotate.charts.marks import BLUE, GREY, LEGEND, ORANGE, Categories, colours, names_axis, shapes, tooltips
 from annotate.elements import display
+from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, colours, shapes, tooltips
 from collection.comparison import MORE_IS_BETTER_COSTS
-from collection.measures import parse
 from collection.records import sort_naturally
 
-STANDINGS = {
-    "best": ("diamond", ORANGE),
-    "not significantly different": ("circle", BLUE),
-    "significantly worse": ("triangle-down", GREY),
-}
-"""Each system compared with the best one."""
-ORDERS = {
-    "best estimate": ("diamond", ORANGE),
-    "worse than the best": ("triangle-down", GREY),
-    "undecided": ("circle", BLUE),
-}
-"""Each system's estimate compared with the best one: whether the probability that it is worse is high enough."""
-OUTCOMES = {"significant": ("diamond", ORANGE), "not significant": ("circle", BLUE)}
-"""Results of the test of a system against its baseline."""
 PLACES = {"not dominated": ("diamond", ORANGE), "dominated": ("circle", GREY)}
 """Whether another system is at least as good and as cheap, and better in one of the two."""
 UNITS = {
@@ -40,69 +23,8 @@ UNITS = {
     "qps": "queries per second",
 }
 """Units by the last part of a cost's name."""
-ENDS = {"low": ("CI low", ".4f"), "high": ("CI high", ".4f")}
-ENDS_OF_DRAWS = {"low": ("Draws, low", ".4f"), "high": ("Draws, high", ".4f")}
 WIDE = 20  # ratio of the highest to the lowest cost above which the axis is logarithmic
 TOPIC = "topic"  # name of the selection of the chart of topics
-
-
-def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """Each system's mean with its interval, cut at the ends of the measure's range.
-
-    `rows` has ``system``, ``value``, ``low``, ``high`` (nan: no interval) and ``standing`` (a key of
-    :data:`STANDINGS`), in the order in which they are drawn.
-    """
-    return _intervals_chart(_clip(rows, *_range(measure)), "value", f"Mean {measure}", "standing", STANDINGS)
-
-
-def estimates_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """As :func:`means_chart` for estimates: `rows` has ``estimate`` in place of ``value``, and a key of ORDERS."""
-    title = f"Mean {measure} (estimate)"
-    return _intervals_chart(_clip(rows, *_range(measure)), "estimate", title, "standing", ORDERS, ENDS_OF_DRAWS)
-
-
-def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.LayerChart:
-    """Each system's difference from its baseline with its interval; a rule marks 0.
-
-    `rows` has ``system``, ``difference``, ``low``, ``high`` and ``outcome`` (a key of :data:`OUTCOMES`), in order.
-    """
-    title = f"Difference in mean {measure} from {baseline}"
-    lowest, highest = _range(measure)
-    clipped = _clip(rows, lowest - highest, highest - lowest)
-    chart = _intervals_chart(clipped, "difference", title, "outcome", OUTCOMES)
-    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=GREY, strokeDash=[5, 4]).encode(x="zero:Q")
-    return alt.LayerChart(layer=[zero, chart], height=alt.Step(22))
-
-
-def _range(measure: str) -> tuple[float, float]:
-    """The range of means over topics; infinite where the measure's value is not a mean."""
-    entry = parse(measure).entry
-    return (entry.lowest, entry.highest) if entry.summary == "mean" else (-np.inf, np.inf)
-
-
-def _clip(rows: pd.DataFrame, lowest: float, highest: float) -> pd.DataFrame:
-    return rows.assign(low=rows["low"].clip(lowest, highest), high=rows["high"].clip(lowest, highest))
-
-
-def _intervals_chart(
-    rows: pd.DataFrame,
-    column: str,
-    title: str,
-    category: str,
-    categories: Categories,
-    ends: Mapping[str, tuple[str, str]] = ENDS,
-) -> alt.LayerChart:
-    x = alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(titleLimit=340, labelFlush=False))
-    base = alt.Chart(rows).encode(
-        y=names_axis(rows, "system", 160),
-        color=colours(category, categories, LEGEND),
-        tooltip=tooltips(
-            rows, system="System", **{column: (title, ".4f")}, **ends, **{category: category.capitalize()}
-        ),
-    )
-    span = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
-    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, shape=shapes(category, categories, LEGEND))
-    return alt.LayerChart(layer=[span, points], height=alt.Step(22))
 
 
 def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:

@@ -3,7 +3,7 @@
 import altair as alt
 import pandas as pd
 
-from annotate.charts.marks import GREY, tooltips
+from collection.charts.marks import GREY, tooltips
 
 NAMED = 9  # runs with a colour of their own; the others share one
 

@@ -4,10 +4,10 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate.charts.marks import BLUE, GREY, LEGEND, ORANGE, POINTS, colours, shapes, tooltips
 from annotate.elements import display
 from collection.campaign.recall import Recall
 from collection.campaign.recall_advice import CALIBRATION_TOPIC, CLOSED_BY_RULE
+from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, POINTS, colours, shapes, tooltips
 from collection.stopping import Estimate
 
 RELEVANT, NOT_RELEVANT = "random draw, relevant", "random draw, not relevant"

@@ -12,13 +12,14 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection import comparison
 from collection.characters import without_bidi
+from collection.charts.intervals import OUTCOMES, STANDINGS, differences_chart, means_chart
 from collection.comparison import Comparison, Evaluation, describe_power, direction
 from collection.measures import parse
 from collection.phrases import confidence, count, percent, plural, sentence
 from collection.statistics import CORRECTIONS, TESTS
 
-DIFFERENT, EQUAL = charts.OUTCOMES
-BEST, LIKE_BEST, WORSE = charts.STANDINGS
+DIFFERENT, EQUAL = OUTCOMES
+BEST, LIKE_BEST, WORSE = STANDINGS
 _MARK_BEST = "font-weight: bold"
 _MARK_LIKE_BEST = "background-color: rgba(47, 127, 209, 0.22)"
 FEW_TOPICS = 10  # topics below which the page warns: one more could reverse any conclusion
@@ -38,7 +39,7 @@ def notes(compared: Comparison, measure: str) -> list[str]:
 
 
 def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics: str) -> None:
-    """Draw a measure's conclusion in words, numbers and a chart (`ranked`: :func:`leaderboard_rows`), with notes."""
+    """Draw a measure's conclusion in words, numbers and a chart (`ranked`: its standings), with notes."""
     tested = set(compared.tests.loc[compared.tests["measure"] == measure, "system"])
     st.markdown(f"#### {widgets.plain(compared.sentence(measure))}")
     if rival := next((system for system in ranked["system"] if system in tested), None):
@@ -56,7 +57,7 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
         numbers[_unjudged(ranked)] = percent(ranked["unjudged"].mean())
     widgets.metrics(numbers)
     downloadable_chart(
-        charts.means_chart(ranked, measure),
+        means_chart(ranked, measure),
         "means",
         f"Mean {measure} over {count(compared.topics, 'topic')} with {confidence(compared.alpha)} confidence "
         "intervals.",
@@ -75,16 +76,8 @@ def _unjudged(ranked: pd.DataFrame) -> str:
     return "Unjudged documents, mean" if pd.isna(cutoff) else f"Unjudged in top {cutoff}, mean"
 
 
-def leaderboard_rows(compared: Comparison, measure: str) -> pd.DataFrame:
-    """A measure's rows, best first, with ``standing``: a key of :data:`.STANDINGS`, empty without a direction."""
-    found = compared.leaderboard[compared.leaderboard["measure"] == measure]
-    found = found.sort_values(["place", "system"], na_position="last", kind="stable", ignore_index=True)
-    standing = found["like_best"].map({True: LIKE_BEST, False: WORSE}).mask(found["best"], BEST)
-    return found.assign(standing=standing.where(found["place"].notna(), ""))
-
-
 def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -> None:
-    """Draw systems x measures, best by `measure` first (`ranked`: :func:`leaderboard_rows`)."""
+    """Draw systems x measures, best by `measure` first (`ranked`: its standings)."""
     hint = "Unjudged documents in the ranks that the measure reads; most measures count them as not relevant."
     full = st.toggle(
         f"Show {confidence(compared.alpha)} confidence intervals and unjudged shares", key="full", help=hint
@@ -145,7 +138,7 @@ def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, 
         return
     than = str(tested["baseline"].iloc[0])
     downloadable_chart(
-        charts.differences_chart(tested, measure, than),
+        differences_chart(tested, measure, than),
         "tests",
         f"Difference in mean {measure} from {than}. Lines: {sure} confidence intervals without correction; colours and "
         "shapes: results after correction.",

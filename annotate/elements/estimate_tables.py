@@ -8,18 +8,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from annotate.auth import session
-from annotate.charts import comparison as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display, downloads, widgets
 from annotate.elements.columns import number
 from collection.characters import natural_key
+from collection.charts.intervals import estimates_chart
 from collection.comparison import Estimates
 from collection.estimation import explain_refusal
 from collection.formats import to_tsv
 from collection.phrases import confidence, count, sentence
-from collection.records import ALL_TOPICS
 
-HIGHEST, LOWER, UNCERTAIN = charts.ORDERS
 VIEWS = ["Leaderboard", "Probabilities", "Topics"]
 
 
@@ -34,24 +32,9 @@ def estimable(measures: Sequence[str]) -> tuple[str, ...]:
     return tuple(measure for measure in measures if measure not in refused)
 
 
-def estimate_rows(found: Estimates, measure: str) -> pd.DataFrame:
-    """A measure's rows, best estimate first: ``system``, ``estimate``, ``low``, ``high`` and ``standing``.
-
-    ``standing`` is a key of :data:`.ORDERS`: whether the system is worse than the first one with a probability of
-    at least 1 - alpha.
-    """
-    rows = found.values[(found.values["query_id"] == ALL_TOPICS) & (found.values["measure"] == measure)]
-    rows = rows.set_index("run").loc[found.order(measure)].rename_axis("system").reset_index()
-    rows = rows.rename(columns={"estimate_low": "low", "estimate_high": "high"})
-    against = found.against(measure).set_index("system")
-    worse = 1 - against["probability_better"] - against["probability_equal"]
-    standing = worse.ge(1 - found.alpha - 1e-9).map({True: LOWER, False: UNCERTAIN})
-    return rows.assign(standing=rows["system"].map(standing).fillna(HIGHEST))
-
-
 def draw(found: Estimates, measure: str, baseline: str | None, topics: int, answer: DeltaGenerator) -> None:
     """Draw all of the page but its settings; `topics` is the number in the campaign, `answer` the place above them."""
-    rows = estimate_rows(found, measure)
+    rows = found.standings(measure)
     order = rows["system"].tolist()
     with answer:
         draw_answer(found, measure, rows, f"{found.pool.topics:,} of {topics:,}")
@@ -73,7 +56,7 @@ def draw(found: Estimates, measure: str, baseline: str | None, topics: int, answ
 
 
 def draw_answer(found: Estimates, measure: str, rows: pd.DataFrame, topics: str) -> None:
-    """Draw the conclusion by a measure in words, numbers and a chart (`rows`: :func:`estimate_rows`), with notes."""
+    """Draw the conclusion by a measure in words, numbers and a chart (`rows`: its standings), with notes."""
     st.markdown(f"#### {widgets.plain(found.sentence(measure))}")
     st.info(widgets.plain(found.about))
     pool = found.pool
@@ -86,7 +69,7 @@ def draw_answer(found: Estimates, measure: str, rows: pd.DataFrame, topics: str)
         }
     )
     downloadable_chart(
-        charts.estimates_chart(rows, measure),
+        estimates_chart(rows, measure),
         "estimates",
         f"Estimates of mean {measure} over {count(pool.topics, 'topic')}. Lines: {confidence(found.alpha)} of the "
         "draws of the unjudged grades; they do not cover the choice of topics. Worse than the best: probability of "

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
-from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection import reusability
+from collection.charts import reusability as charts
 from collection.phrases import count, percent, percent_down
 from collection.records import sort_naturally
 from collection.reusability import DepthResult, Reusability, find_deepest

@@ -85,7 +85,7 @@ compare = cached(comparison.compare, rests_on, "Comparing", 32)
 found = compare(evaluation, baseline=baseline or None, test=test, correction=correction, alpha=alpha)
 
 topics = sorted(set(evaluation.values["query_id"]) & set(campaign.corpus.topics()["query_id"]), key=natural_key)
-rows = comparison_tables.leaderboard_rows(found, measure)
+rows = found.standings(measure)
 order = rows["system"].tolist()
 with answer:
     comparison_tables.draw_answer(found, measure, rows, f"{len(topics):,} of {counts['topics']:,}")

@@ -4,10 +4,10 @@ import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
-from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display, pickers, reusability_tables, widgets
 from annotate.elements.service_cache import cached
+from collection.charts import reusability as charts
 from collection.formats import to_tsv
 from collection.measures import parse
 from collection.phrases import join

@@ -5,14 +5,13 @@ from functools import partial
 import streamlit as st
 
 from annotate.auth import session
-from annotate.charts.comparison import estimates_chart
 from annotate.charts.download import downloadable_chart
-from annotate.charts.system_order import certainty_chart
 from annotate.elements import display, downloads, pickers, widgets
 from annotate.elements.columns import number, text
-from annotate.elements.estimate_tables import estimate_rows
 from annotate.elements.service_cache import cached
 from collection.campaign.system_order import CONFIDENCE, TARGET
+from collection.charts.intervals import estimates_chart
+from collection.charts.system_order import certainty_chart
 from collection.formats import to_tsv
 from collection.phrases import count, join, percent_down
 
@@ -42,7 +41,7 @@ with widgets.shown_errors():
     if session.current().role == "manager":  # a reader changes nothing
         campaign.system_order.keep_advice(found)
     measure, pairs, pool = found.measure, found.pairs, found.estimates.pool
-    rows = estimate_rows(found.estimates, measure)
+    rows = found.estimates.standings(measure)
     with answer:
         st.markdown(f"#### {widgets.plain(found.reason)}")
         widgets.metrics(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,9 @@ from collection.annotator_agreement.labels import MISSING, Codes, Labels
 from collection.display import Displayed, Summary
 from collection.phrases import count, plural
 from collection.records import sort_naturally
+
+if TYPE_CHECKING:
+    import altair as alt
 
 WINDOWS = 10
 """Number of windows over time; fewer if they would have less than :data:`MIN_WINDOW_PAIRS` pairs."""
@@ -95,11 +98,18 @@ class Agreement(Displayed):
     windows: pd.DataFrame
     notes: tuple[str, ...]
 
+    def chart(self) -> alt.LayerChart:
+        """Draw the coefficients over all pairs with their intervals."""
+        from collection.charts.agreement import coefficients_chart
+        from collection.charts.marks import WIDTH
+
+        return coefficients_chart(self.values).properties(width=WIDTH)
+
     def _summary(self) -> Summary:
         of = f"{count(len(self.annotators), 'annotator')} over {count(self.several, 'pair')} with 2+ judgements"
         intervals = "; low and high are 95% confidence intervals" if self.values["low"].notna().any() else ""
         table = self.values if self.values["note"].any() else self.values.drop(columns="note")
-        details = "values, between (annotators), topics, rest (each against the others), windows (over time)"
+        details = "values, between (annotators), topics, rest (each against the others), windows (over time), chart()"
         return Summary([f"Agreement of {of}{intervals}"], table, self.notes, details, row_names=False)
 
 

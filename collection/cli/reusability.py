@@ -130,7 +130,7 @@ def reusability(
             print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
     if form == "json":
         pool = {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full}
-        print_json(report._asdict() | {"pool": pool})
+        print_json(vars(report) | {"pool": pool})
         return
     _print(report)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,9 @@ from collection.errors import require_known
 from collection.measures import Floats, Measure
 from collection.phrases import confidence, count, decimal, percent, plural
 from collection.records import ALL_TOPICS
+
+if TYPE_CHECKING:
+    import altair as alt
 
 ESTIMATED = ("run", "query_id", "measure", "estimate", "estimate_low", "estimate_high")
 ORDERED = ("system_a", "system_b", "measure", "difference_estimate", "difference_low", "difference_high",
@@ -126,6 +129,31 @@ class Estimates(Displayed):
         found = pd.concat([second.rename(columns={"system_a": "system", "system_b": "baseline"}), turned])
         return found[["system", "baseline", *ORDERED[2:]]].reset_index(drop=True)
 
+    def standings(self, measure: str) -> pd.DataFrame:
+        """The runs by a measure, best first: ``system``, ``estimate``, ``low``, ``high`` and ``standing``.
+
+        ``standing`` is a key of :data:`collection.charts.intervals.ORDERS`: "best estimate", "worse than the best"
+        (with a probability of at least 1 - alpha) or "undecided".
+        """
+        from collection.charts.intervals import ORDERS
+
+        highest, lower, uncertain = ORDERS
+        rows = self.values[(self.values["query_id"] == ALL_TOPICS) & (self.values["measure"] == measure)]
+        rows = rows.set_index("run").loc[self.order(measure)].rename_axis("system").reset_index()
+        rows = rows.rename(columns={"estimate_low": "low", "estimate_high": "high"})
+        against = self.against(measure).set_index("system")
+        worse = 1 - against["probability_better"] - against["probability_equal"]
+        standing = worse.ge(1 - self.alpha - 1e-9).map({True: lower, False: uncertain})
+        return rows.assign(standing=rows["system"].map(standing).fillna(highest))
+
+    def chart(self, measure: str | None = None) -> alt.LayerChart:
+        """Draw the estimate of each run with its range, by a measure or by the first one."""
+        from collection.charts.intervals import estimates_chart
+        from collection.charts.marks import WIDTH
+
+        name = self.table().columns[0] if measure is None else measure
+        return estimates_chart(self.standings(name), name).properties(width=WIDTH)
+
     @property
     def least(self) -> float:
         """Smallest probability that is shown: half a draw, or 0 if all pairs of the pool are judged."""
@@ -212,7 +240,7 @@ class Estimates(Displayed):
     def _summary(self) -> Summary:
         table = self.table().rename(columns=lambda name: f"{name} (estimate)")
         lines = [*map(self.sentence, self.table().columns), self.about]
-        return Summary(lines, table, self.notes, "values (ranges), per_topic(), pairs (probabilities)")
+        return Summary(lines, table, self.notes, "values (ranges), per_topic(), pairs (probabilities), chart()")
 
 
 def with_range(row: pd.Series, what: str, digits: int = 4) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ import pandas as pd
 from collection import measures as measuring
 from collection.comparison.system_names import group_seeds
 from collection.display import Displayed, Summary
-from collection.errors import InputError
+from collection.errors import InputError, require_known
 from collection.frames import VALUES
 from collection.measures import (
     Explanation,
@@ -30,6 +30,9 @@ from collection.measures import (
 )
 from collection.phrases import count, join, plural
 from collection.records import ALL_TOPICS, Run
+
+if TYPE_CHECKING:
+    import altair as alt
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
@@ -93,9 +96,23 @@ class Evaluation(Displayed):
         """The rows of single topics (:data:`collection.frames.VALUES`)."""
         return self.values[self.values["query_id"] != ALL_TOPICS].reset_index(drop=True)
 
+    def chart(self, measure: str | None = None) -> alt.LayerChart:
+        """Draw the spread of each run's values over topics as a box, by a measure or by the first one."""
+        from collection.charts.intervals import spread_chart
+        from collection.charts.marks import WIDTH
+
+        rows = self.per_topic()
+        names = rows["measure"].unique()
+        name = names[0] if measure is None else measure
+        require_known("measure", names, name)
+        of_run = rows[rows["measure"] == name].groupby("run", sort=False)["value"]
+        ends = {"lowest": 0, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "highest": 1}
+        spread = pd.DataFrame({"mean": of_run.mean(), **{end: of_run.quantile(share) for end, share in ends.items()}})
+        return spread_chart(spread.reset_index(), name).properties(width=WIDTH)
+
     def _summary(self) -> Summary:
         topics = self.coverage[0].topics if self.coverage else 0
-        table, details = self.means(), "means(), per_topic()"
+        table, details = self.means(), "means(), per_topic(), chart()"
         if len(self.values.columns) > len(VALUES.names):  # with bounds
             lowest, highest = self.bounds()
             table = pd.concat({"mean": table, "lowest": lowest, "highest": highest}, axis=1).swaplevel(axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from collection.comparison.conclusions import Notes, add_notes, describe_best, d
 from collection.comparison.evaluation import Evaluation, direction, evaluate
 from collection.comparison.seed_groups import merge_seeds
 from collection.display import Displayed, Summary
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError, UnknownNameError, require_known
 from collection.measures import Floats, Measure, parse
 from collection.phrases import count, plural
 from collection.records import Run
@@ -28,6 +29,9 @@ from collection.statistics import (
     randomised_tukey,
 )
 from collection.statistics.arrays import Ints
+
+if TYPE_CHECKING:
+    import altair as alt
 
 NOISE = 1e-12
 """Values per topic that differ by less are equal."""
@@ -89,9 +93,32 @@ class Comparison(Displayed):
         wide = rows.pivot(index="system", columns="measure", values=column)
         return wide.loc[rows["system"].drop_duplicates(), rows["measure"].drop_duplicates()]
 
+    def standings(self, measure: str) -> pd.DataFrame:
+        """The rows of the leaderboard by a measure, best first, and ``standing``.
+
+        ``standing`` is a key of :data:`collection.charts.intervals.STANDINGS`: "best", "not significantly different" or
+        "significantly worse". It is "" if the measure has no preferred direction.
+        """
+        from collection.charts.intervals import STANDINGS
+
+        best, like_best, worse = STANDINGS
+        require_known("measure", self.leaderboard["measure"].unique(), measure)
+        found = self.leaderboard[self.leaderboard["measure"] == measure]
+        found = found.sort_values(["place", "system"], na_position="last", kind="stable", ignore_index=True)
+        standing = found["like_best"].map({True: like_best, False: worse}).mask(found["best"], best)
+        return found.assign(standing=standing.where(found["place"].notna(), ""))
+
+    def chart(self, measure: str | None = None) -> alt.LayerChart:
+        """Draw the mean of each system with its confidence interval, by a measure or by the first one."""
+        from collection.charts.intervals import means_chart
+        from collection.charts.marks import WIDTH
+
+        name = self.leaderboard["measure"].iloc[0] if measure is None else measure
+        return means_chart(self.standings(name), name).properties(width=WIDTH)
+
     def _summary(self) -> Summary:
         table = self.table()
-        details = "leaderboard (confidence intervals), tests (p-values)"
+        details = "leaderboard (confidence intervals), tests (p-values), chart()"
         details += "" if self.pairs is None else ", pairs (tests of all pairs)"
         return Summary([self.sentence(measure) for measure in table.columns], table, self.notes, details)
 
@@ -103,9 +130,8 @@ class Comparison(Displayed):
         UnknownNameError
             There is no such measure, or no test of such a system.
         """
+        require_known("measure", self.leaderboard["measure"].unique(), measure)
         rows = self.leaderboard[self.leaderboard["measure"] == measure]
-        if rows.empty:
-            raise UnknownNameError("measure", measure, self.leaderboard["measure"].unique())
         if system is None:
             return describe_best(rows, self.topics)
         return describe_test(self.tests, measure, system, correction=self.correction, alpha=self.alpha)

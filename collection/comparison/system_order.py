@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from collection.comparison.estimates import EstimatedPool, Estimates, summarise_draws, summarise_topics
+from collection.display import Displayed, Summary
 from collection.errors import InputError
 from collection.measures import Floats, Measure
 from collection.phrases import confidence, count, plural
 from collection.records import ALL_TOPICS
 from collection.statistics.rank_correlation import kendall
 
+if TYPE_CHECKING:
+    import altair as alt
 
-@dataclass(frozen=True, eq=False)
-class SystemOrder:
-    """The present order of the systems, by estimate, against their order once all pairs of the pool are judged."""
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemOrder(Displayed):
+    """The present order of the systems, by estimate, against their order once all pairs of the pool are judged.
+
+    A console or notebook shows the estimates and whether judging may stop.
+    """
 
     estimates: Estimates
     """Estimates of the measure that orders the systems; each run is a system."""
@@ -74,6 +82,17 @@ class SystemOrder:
     def stop(self) -> bool:
         """True if `lowest_tau` reaches the target, or no pair of the pool is left."""
         return not self.estimates.pool.unjudged or self.lowest_tau >= self.target
+
+    def chart(self) -> alt.Chart:
+        """Draw the probability of each pair's order."""
+        from collection.charts.marks import WIDTH
+        from collection.charts.system_order import certainty_chart
+
+        return certainty_chart(self.pairs, self.values["run"].tolist()).properties(width=WIDTH)
+
+    def _summary(self) -> Summary:
+        details = "values (ranges), pairs (probabilities), estimates, chart()"
+        return Summary([self.reason], self.values, self.estimates.notes, details, row_names=False)
 
     @property
     def reason(self) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from collection.display import Displayed, Summary
 from collection.errors import InputError, require_known
 from collection.measures.aligned import UNJUDGED, Aligned
 from collection.measures.alignment import from_grades
@@ -18,8 +19,9 @@ ALWAYS_SHOWN = 10
 """Ranks that the text always shows; below them only those that count."""
 
 
-class Explanation(NamedTuple):
-    """The calculation of a value.
+@dataclass(frozen=True, repr=False)
+class Explanation(Displayed):
+    """The calculation of a value; a console or notebook shows it rank by rank.
 
     Attributes
     ----------
@@ -38,14 +40,17 @@ class Explanation(NamedTuple):
     facts: Mapping[str, float]
     value: float
 
-    def __str__(self) -> str:
-        entry = self.measure.entry
+    def __repr__(self) -> str:
+        headlines, table, facts, *_ = self._summary()
+        return "\n".join([*headlines, "", *_write(table), *facts])
+
+    def _summary(self) -> Summary:
         here = ", ".join(f"{name}={value!r}" for name, value in self.measure.parameters.items())
-        lines = [f"{self.measure} of topic {self.topic}", entry.formula, *([f"Here with {here}."] if here else []), ""]
-        lines += _table(self.ranks)
-        lines += [f"{name} = {number:.6g}" for name, number in self.facts.items()]
-        lines.append(f"{self.measure} = {self.value:.6f}")
-        return "\n".join(lines)
+        headlines = [f"{self.measure} of topic {self.topic}", self.measure.entry.formula]
+        headlines += [f"Here with {here}."] if here else []
+        facts = [f"{name} = {number:.6g}" for name, number in self.facts.items()]
+        facts.append(f"{self.measure} = {self.value:.6f}")
+        return Summary(headlines, _shorten(self.ranks), facts, "ranks (all), facts", row_names=False)
 
 
 def explain(
@@ -126,28 +131,34 @@ def explain(
     return Explanation(measure, topic, table, facts, float(value))
 
 
-def _table(ranks: pd.DataFrame) -> list[str]:
-    """Aligned columns; ranks below the first few only where something counts, and dots where some are left out."""
-    if ranks.empty:
-        return ["(nothing retrieved)"]
+def _shorten(ranks: pd.DataFrame) -> pd.DataFrame:
+    """The cells as text; ranks below the first few only where something counts, and dots where some are left out."""
     counts = (ranks.drop(columns=["rank", "doc_id"], errors="ignore").fillna(0) > 0).any(axis=1)
     if ranks.drop(columns=["rank", "doc_id", "grade"], errors="ignore").notna().all().any():
         counts = ranks["grade"] > 0  # numbers at every rank say nothing of which ranks count
     shown = ranks[(ranks["rank"] <= ALWAYS_SHOWN) | counts | (ranks["rank"] == len(ranks))]
-    cells = [[str(c) for c in ranks.columns]]
+    cells = []
     before = 0
     for row in shown.itertuples(index=False):
         if row[0] > before + 1:
             cells.append(["..."] + [""] * (len(ranks.columns) - 1))
         before = row[0]
         cells.append([_cell(value, name) for value, name in zip(row, ranks.columns, strict=True)])
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return pd.DataFrame(cells, columns=ranks.columns)
+
+
+def _write(cells: pd.DataFrame) -> list[str]:
+    """Lines with aligned columns."""
+    if cells.empty:
+        return ["(nothing retrieved)"]
+    rows = [list(map(str, cells.columns)), *cells.to_numpy().tolist()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
             cell.ljust(width) if name == "doc_id" else cell.rjust(width)
-            for cell, width, name in zip(row, widths, ranks.columns, strict=True)
+            for cell, width, name in zip(row, widths, cells.columns, strict=True)
         ).rstrip()
-        for row in cells
+        for row in rows
     ]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from collection.display import Displayed, Summary
 from collection.errors import InputError
 from collection.measures import Measure, as_measures, bounds, parse
 from collection.records import Run
@@ -24,14 +26,18 @@ from collection.reusability.topics import describe_topics
 from collection.reusability.unjudged_relevant import MissingEstimate, estimate_missing
 from collection.reusability.verdict import DepthResult
 
+if TYPE_CHECKING:
+    import altair as alt
+
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10")
 
 Groups = Mapping[str, str] | Callable[[Sequence[str]], Mapping[str, str]] | None
 """Run -> group, or a function that guesses it from the names; None: each run is a group."""
 
 
-class Reusability(NamedTuple):
-    """Whether a collection can be used for systems that were not pooled; a console shows the verdict."""
+@dataclass(frozen=True, repr=False)
+class Reusability(Displayed):
+    """Whether a collection can be used for systems that were not pooled; a console or notebook shows the verdict."""
 
     verdict: tuple[str, ...]
     """Sentences, the answer first."""
@@ -56,8 +62,18 @@ class Reusability(NamedTuple):
     bounds: pd.DataFrame | None
     """:func:`bound_means`; None unless requested."""
 
-    def __repr__(self) -> str:
-        return "\n".join([*self.verdict, f"Details: {', '.join(self._fields[1:])}"])
+    def chart(self) -> alt.LayerChart:
+        """Draw the share of judged documents by depth, of the runs and of their mean."""
+        from collection.charts.marks import WIDTH
+        from collection.charts.reusability import judged_chart
+
+        return judged_chart(self.curves, self.pool.depth).properties(width=WIDTH)
+
+    def _summary(self) -> Summary:
+        shown = ["depth", "measure", "change", "worst", "worst_run", "judged", "verdict"]
+        table = pd.DataFrame(self.ladder, columns=DepthResult._fields)[shown]
+        details = ", ".join([*(field.name for field in fields(self)[1:]), "chart()"])
+        return Summary(list(self.verdict), table, details=details, row_names=False)
 
 
 def assess(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,9 @@ from collection.simulation.cost import curve, measure, measure_stop
 from collection.simulation.replay import End, JudgingOrder, Source, replay_loop, replay_pooling
 from collection.stopping import STOPPING_RULES, Ledger, smallest_sample
 from collection.stopping.table import NEEDS, Needs
+
+if TYPE_CHECKING:
+    import altair as alt
 
 LOOPS = {
     "loop": "Active learning from runs and text; from text alone for topics without runs.",
@@ -53,9 +57,16 @@ class Results(Displayed):
         means = self.values.groupby(["strategy", "learner", "measure"], sort=False)["value"].mean()
         return means.unstack().reindex(columns=self.values["measure"].drop_duplicates())
 
+    def chart(self) -> alt.Chart:
+        """Draw mean recall against the judgements of a topic, a line for each strategy."""
+        from collection.charts.gain_curves import recall_chart
+        from collection.charts.marks import WIDTH
+
+        return recall_chart(self.curves).properties(width=WIDTH)
+
     def _summary(self) -> Summary:
         of = f"{count(self.values['query_id'].nunique(), 'topic')} and {count(self.values['seed'].nunique(), 'seed')}"
-        details = "means(), values (of each topic and seed), curves (documents found after each judgement)"
+        details = "means(), values (of each topic and seed), curves (documents found after each judgement), chart()"
         return Summary([f"Means over {of}"], self.means().T, details=details, decimals=2)
 
 

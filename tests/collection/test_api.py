@@ -40,7 +40,7 @@ from collection.records import Run
 
 NAMES = {
     "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Run", "Topic",
-    "adjudicate", "agreement", "compare", "estimate", "evaluate", "pool", "simulate",
+    "adjudicate", "agreement", "compare", "estimate", "evaluate", "explain", "pool", "simulate",
     "read_documents", "read_labels", "read_qrels", "read_run", "read_topics", "to_pyterrier",
     "write_qrels",
 }  # fmt: skip
@@ -370,21 +370,21 @@ LABELS = pd.DataFrame(
 @pytest.mark.parametrize(
     ("result", "first", "details"),
     [
-        (lambda: evaluate(QRELS_OF, RUNS_OF), "Means of 2 runs over 8 topics", "means(), per_topic()"),
+        (lambda: evaluate(QRELS_OF, RUNS_OF), "Means of 2 runs over 8 topics", "means(), per_topic(), chart()"),
         (
             lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True),
             "Means of 2 runs over 8 topics",
-            "means(), per_topic(), bounds()",
+            "means(), per_topic(), chart(), bounds()",
         ),
         (
             lambda: compare(QRELS_OF, RUNS_OF, "nDCG@10", all_pairs=True),
             "dense has the highest nDCG@10 (",
-            "leaderboard (confidence intervals), tests (p-values), pairs (tests of all pairs)",
+            "leaderboard (confidence intervals), tests (p-values), chart(), pairs (tests of all pairs)",
         ),
         (
             lambda: agreement(LABELS),
             "Agreement of 2 annotators over 2 pairs with 2+ judgements",
-            "values, between (annotators), topics, rest (each against the others), windows (over time)",
+            "values, between (annotators), topics, rest (each against the others), windows (over time), chart()",
         ),
         (
             lambda: adjudicate(LABELS),

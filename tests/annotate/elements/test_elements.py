@@ -16,9 +16,9 @@ from markdown_it import MarkdownIt
 
 import annotate
 from annotate.auth import forms
-from annotate.charts.comparison import means_chart
 from annotate.charts.pool import group_minor_runs
 from annotate.elements import display, widgets
+from collection.charts.intervals import means_chart
 from tests.helpers import tries
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

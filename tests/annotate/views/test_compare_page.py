@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from annotate.charts import comparison as charts
 from annotate.elements import comparison_tables
 from collection import Campaign, Judgement, comparison
+from collection.charts import intervals
 from collection.comparison import DEFAULT_MEASURES
 from collection.errors import UnknownNameError
 from collection.measures import parse
@@ -415,8 +416,8 @@ def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
 @pytest.mark.slow
 def test_where_more_is_not_better_nobody_is_the_best(compared: Campaign) -> None:
     known = compared.evaluation.compare([parse("Judged@10")])
-    assert set(comparison_tables.leaderboard_rows(known, "Judged@10")["standing"]) == {""}
-    chart = charts.means_chart(comparison_tables.leaderboard_rows(known, "Judged@10"), "Judged@10").to_dict()
+    assert set(known.standings("Judged@10")["standing"]) == {""}
+    chart = intervals.means_chart(known.standings("Judged@10"), "Judged@10").to_dict()
     assert chart["layer"][1]["mark"]["type"] == "point"
 
 
@@ -438,14 +439,14 @@ def test_the_line_of_the_frontier_is_what_can_be_had(cost: str, step: str) -> No
 
 @pytest.mark.slow
 def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign) -> None:
-    rows = comparison_tables.leaderboard_rows(compared.evaluation.compare(MEASURES), "nDCG@10")
-    chart = charts.means_chart(rows, "nDCG@10").to_dict()
+    rows = compared.evaluation.compare(MEASURES).standings("nDCG@10")
+    chart = intervals.means_chart(rows, "nDCG@10").to_dict()
     points = chart["layer"][1]["encoding"]
     assert points["y"]["sort"] == rows["system"].tolist()
     assert points["y"]["axis"]["labelFlush"] is False  # Streamlit's theme would draw the first name below its point
     assert points["x"]["title"] == "Mean nDCG@10"
-    assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == list(charts.STANDINGS)
-    assert len(set(points["shape"]["scale"]["range"])) == len(charts.STANDINGS)
+    assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == list(intervals.STANDINGS)
+    assert len(set(points["shape"]["scale"]["range"])) == len(intervals.STANDINGS)
 
 
 @pytest.mark.parametrize(
@@ -459,7 +460,7 @@ def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign)
 )
 def test_intervals_are_drawn_within_the_range_of_the_measure(measure: str, drawn: list[tuple[float, float]]) -> None:
     rows = pd.DataFrame({"system": ["x", "y"], "value": 0.5, "low": [-0.2, 0.4], "high": [1.2, 0.6]})
-    chart = charts.means_chart(rows.assign(standing="best"), measure)
+    chart = intervals.means_chart(rows.assign(standing="best"), measure)
     assert list(chart.data[["low", "high"]].itertuples(index=False, name=None)) == drawn
     assert rows["high"].tolist() == [1.2, 0.6]  # the table beneath is drawn from the same rows
 
@@ -468,7 +469,7 @@ def test_intervals_of_differences_end_where_none_can_be_larger() -> None:
     rows = pd.DataFrame(
         {"system": ["x"], "difference": 0.5, "low": [-1.3], "high": [1.2], "outcome": "not significant"}
     )
-    chart = charts.differences_chart(rows, "AP", "y").layer[1]  # before it: the rule at 0
+    chart = intervals.differences_chart(rows, "AP", "y").layer[1]  # before it: the rule at 0
     assert chart.data[["low", "high"]].values.tolist() == [[-1, 1]]
 
 

@@ -85,7 +85,7 @@ def test_left_out_documents_mark_the_measures(opened: Callable[..., AppTest], pa
 def test_standings_are_those_of_the_probabilities(partly_judged: Path) -> None:
     with Campaign(partly_judged) as campaign:
         found = campaign.evaluation.estimate("nDCG@10")
-    rows = estimate_tables.estimate_rows(found, "nDCG@10").set_index("system")
+    rows = found.standings("nDCG@10").set_index("system")
     against = found.against("nDCG@10").set_index("system")
     assert rows["standing"].iloc[0] == estimate_tables.HIGHEST
     for system, row in against.iterrows():

@@ -593,7 +593,9 @@ def test_nine_topics_are_too_few_for_a_verdict(made: tuple[list[Run], pd.DataFra
     nine = assess(runs, qrels[qrels["query_id"].isin([str(t) for t in range(9)])], groups=None)
     assert nine.verdict[0].startswith("9 topics are too few to assess reusability")
     assert nine.ladder == []
-    assert repr(nine).splitlines() == [*nine.verdict, f"Details: {', '.join(nine._fields[1:])}"]
+    assert repr(nine).startswith("\n".join(nine.verdict) + "\n\nDetails: pool, groups, ladder, ")
+    assert nine._repr_html_().count("<p>") == len(nine.verdict) + 1
+    assert "<table" not in nine._repr_html_()
     assert assess(runs, qrels, groups=None).verdict[0].endswith("(12 topics).")
 
 
@@ -858,7 +860,7 @@ def test_the_command_refuses_what_goes_with_the_other_form(
 
 @pytest.mark.parametrize(("left_out", "drawn"), [(0.5, ["pooled", "left out"]), (None, ["not pooled"])])
 def test_only_kinds_of_runs_that_there_are_have_a_line(left_out: float | None, drawn: list[str]) -> None:
-    from annotate.charts.reusability import judged_chart
+    from collection.charts.reusability import judged_chart
 
     curves = pd.DataFrame({"run": "x", "depth": [1, 2], "judged": [1.0, 0.8], "left_out": [left_out] * 2}).astype(
         {"left_out": "float64"}

@@ -1,9 +1,9 @@
-"""Charts of the Reusability page."""
+"""Charts of reusability: depths, runs left out, and topics."""
 
 import altair as alt
 import pandas as pd
 
-from annotate.charts.marks import BLUE, GREY, LEGEND, ORANGE, colours, names_axis, shapes, tooltips
+from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, colours, names_axis, shapes, tooltips
 
 POOLED, LEFT_OUT, NEW = "pooled", "left out", "not pooled"
 _BEFORE_AFTER = {POOLED: ("circle", BLUE), LEFT_OUT: ("diamond", ORANGE)}

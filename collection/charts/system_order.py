@@ -1,9 +1,9 @@
-"""Chart of the page System order: the probability of each pair's order."""
+"""The probability of each pair of systems' order."""
 
 import altair as alt
 import pandas as pd
 
-from annotate.charts.marks import BLUE, GREY, tooltips
+from collection.charts.marks import BLUE, GREY, tooltips
 
 
 def certainty_chart(pairs: pd.DataFrame, systems: list[str]) -> alt.Chart:

@@ -14,6 +14,7 @@ LEGEND = alt.Legend(
 )
 """Below the chart in one line, or in one column on a phone."""
 POINTS = 2_000  # points of one layer at most; more cannot be told apart
+WIDTH = 520  # pixels in a notebook; a page has its own
 
 Categories = Mapping[str, tuple[str, str]]  # categories of a column, with the shape and colour of each
 

@@ -1,0 +1,1 @@
+"""Charts of results, in Altair: for notebooks, and for the pages of the app."""

@@ -1,0 +1,105 @@
+"""Systems with intervals: means, estimates, differences, and the spread over topics."""
+
+from collections.abc import Mapping
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, Categories, colours, names_axis, shapes, tooltips
+from collection.measures import parse
+
+STANDINGS = {
+    "best": ("diamond", ORANGE),
+    "not significantly different": ("circle", BLUE),
+    "significantly worse": ("triangle-down", GREY),
+}
+"""Each system compared with the best one."""
+ORDERS = {
+    "best estimate": ("diamond", ORANGE),
+    "worse than the best": ("triangle-down", GREY),
+    "undecided": ("circle", BLUE),
+}
+"""Each system's estimate compared with the best one: whether the probability that it is worse is high enough."""
+OUTCOMES = {"significant": ("diamond", ORANGE), "not significant": ("circle", BLUE)}
+"""Results of the test of a system against its baseline."""
+ENDS = {"low": ("CI low", ".4f"), "high": ("CI high", ".4f")}
+ENDS_OF_DRAWS = {"low": ("Draws, low", ".4f"), "high": ("Draws, high", ".4f")}
+
+
+def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
+    """Each system's mean with its interval, cut at the ends of the measure's range.
+
+    `rows` has ``system``, ``value``, ``low``, ``high`` (nan: no interval) and ``standing`` (a key of
+    :data:`STANDINGS`), in the order in which they are drawn.
+    """
+    return _intervals_chart(_clip(rows, *_range(measure)), "value", f"Mean {measure}", "standing", STANDINGS)
+
+
+def estimates_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
+    """As :func:`means_chart` for estimates: `rows` has ``estimate`` in place of ``value``, and a key of ORDERS."""
+    title = f"Mean {measure} (estimate)"
+    return _intervals_chart(_clip(rows, *_range(measure)), "estimate", title, "standing", ORDERS, ENDS_OF_DRAWS)
+
+
+def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.LayerChart:
+    """Each system's difference from its baseline with its interval; a rule marks 0.
+
+    `rows` has ``system``, ``difference``, ``low``, ``high`` and ``outcome`` (a key of :data:`OUTCOMES`), in order.
+    """
+    title = f"Difference in mean {measure} from {baseline}"
+    lowest, highest = _range(measure)
+    clipped = _clip(rows, lowest - highest, highest - lowest)
+    chart = _intervals_chart(clipped, "difference", title, "outcome", OUTCOMES)
+    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=GREY, strokeDash=[5, 4]).encode(x="zero:Q")
+    return alt.LayerChart(layer=[zero, chart], height=alt.Step(22))
+
+
+def _range(measure: str) -> tuple[float, float]:
+    """The range of means over topics; infinite where the measure's value is not a mean."""
+    entry = parse(measure).entry
+    return (entry.lowest, entry.highest) if entry.summary == "mean" else (-np.inf, np.inf)
+
+
+def _clip(rows: pd.DataFrame, lowest: float, highest: float) -> pd.DataFrame:
+    return rows.assign(low=rows["low"].clip(lowest, highest), high=rows["high"].clip(lowest, highest))
+
+
+def _intervals_chart(
+    rows: pd.DataFrame,
+    column: str,
+    title: str,
+    category: str,
+    categories: Categories,
+    ends: Mapping[str, tuple[str, str]] = ENDS,
+) -> alt.LayerChart:
+    x = alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(titleLimit=340, labelFlush=False))
+    base = alt.Chart(rows).encode(
+        y=names_axis(rows, "system", 160),
+        color=colours(category, categories, LEGEND),
+        tooltip=tooltips(
+            rows, system="System", **{column: (title, ".4f")}, **ends, **{category: category.capitalize()}
+        ),
+    )
+    span = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, shape=shapes(category, categories, LEGEND))
+    return alt.LayerChart(layer=[span, points], height=alt.Step(22))
+
+
+def spread_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
+    """Each run's values over topics as a box: the middle half, the median, the mean (a point), lowest and highest.
+
+    `rows` has ``run``, ``lowest``, ``quarter``, ``median``, ``three_quarters``, ``highest`` and ``mean``, in order.
+    """
+    numbers = {
+        "mean": "Mean", "median": "Median", "quarter": "First quartile", "three_quarters": "Third quartile",
+        "lowest": "Lowest", "highest": "Highest",
+    }  # fmt: skip
+    titles = {name: (title, ".4f") for name, title in numbers.items()}
+    base = alt.Chart(rows).encode(y=names_axis(rows, "run", 160), tooltip=tooltips(rows, run="Run", **titles))
+    x = alt.X("lowest:Q", title=f"{measure} of each topic", scale=alt.Scale(zero=False))
+    whole = base.mark_rule(color=GREY).encode(x=x, x2="highest:Q")
+    half = base.mark_bar(color=BLUE, opacity=0.4, size=12).encode(x="quarter:Q", x2="three_quarters:Q")
+    middle = base.mark_tick(color=BLUE, thickness=2, size=12).encode(x="median:Q")
+    mean = base.mark_point(color=ORANGE, filled=True, size=50, opacity=1).encode(x="mean:Q")
+    return alt.LayerChart(layer=[whole, half, middle, mean], height=alt.Step(22))
