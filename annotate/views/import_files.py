@@ -10,7 +10,7 @@ from streamlit import config
 
 from annotate.auth import session
 from annotate.auth.page_access import PAGES
-from annotate.elements import widgets
+from annotate.elements import display, widgets
 from collection.characters import without_bidi
 from collection.errors import CleverdonError
 from collection.phrases import count, join
@@ -132,11 +132,8 @@ if go:
         for notice in report.notices:
             st.warning(widgets.plain(by_name(notice)))
         if report.duplicates:
-            st.dataframe(
-                pd.DataFrame(report.duplicates).assign(file=lambda found: found["file"].map(by_name)),
-                column_config=DUPLICATES,
-                hide_index=True,
-            )
+            found = pd.DataFrame(report.duplicates)
+            display.table(found.assign(file=found["file"].map(by_name)), DUPLICATES)
 
 if len(logs := campaign.clicks.sources()):
     named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]
