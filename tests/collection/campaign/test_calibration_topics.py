@@ -770,8 +770,8 @@ def test_the_plan(review: Campaign) -> None:
     assert [row.promises for row in before.rows] == [False, True, True]
     assert [row.calibration_judgements for row in before.rows] == [180, 240, 420]
     assert before.rows[1].total.high == before.everything  # four topics are fewer than any replay had
-    assert before.rows[2].total.high == pytest.approx(420 + 7 * 36)
-    assert before.basis == "replays of other collections (1% to 60% of the documents)"
+    assert before.rows[2].total.high == pytest.approx(420 + 7 * 0.53 * 60)
+    assert before.basis == "replays of other collections (1% to 53% of the documents)"
     chosen = review.calibration_topics.plan(0.2, selection=2, candidates=[5, 9]).rows
     assert [row.promises for row in chosen] == [False, True]
     assert chosen[1].calibration_judgements == 540
