@@ -108,6 +108,7 @@ def export(
     from collection.adjudication import ADJUDICATION_RULES, parse_rule
     from collection.campaign import Campaign
     from collection.campaign.qrels import TopicsWithGrades
+    from collection.export import selection_caution
 
     plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
     decided, about = (
@@ -133,8 +134,12 @@ def export(
             include_unjudged_topics=include_unjudged_topics,
             topics=only,
         )
-        left_out = []
-        if qrels is not None and (unjudged or qrels_form == "strata") and not include_unjudged_topics:
+        decisive = campaign.qrels.decisive_pairs(topics=only) if qrels or collection else 0
+        left_out, to_include = [], "--include-unjudged-topics"
+        has_unjudged = unjudged or qrels_form == "strata"
+        if not has_unjudged:
+            to_include = f"--unjudged {to_include}"
+        if qrels is not None and not include_unjudged_topics and (has_unjudged or (decisive and only is None)):
             left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen)
         if decided:
             written |= campaign.export.decisions(**decided, choice_rule=options["choice_rule"])
@@ -168,9 +173,8 @@ def export(
         )
     if left_out:
         topics = count(len(left_out), "topic")
-        print_notices([f"{qrels}: left out {topics} without a grade; --include-unjudged-topics includes them"])
-    if caution:
-        print_notices([caution])
+        print_notices([f"{qrels}: left out {topics} without a grade; {to_include} includes them"])
+    print_notices(filter(None, [caution, selection_caution(decisive)]))
     print_notices(training.notices)
 
 
