@@ -12,6 +12,7 @@ from annotate.elements.service_cache import cached
 from collection.adjudication import Adjudicated, describe_origin
 from collection.campaign.evaluation import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
+from collection.export import selection_caution
 from collection.formats import QrelsForm
 from collection.phrases import count, join, plural
 
@@ -47,6 +48,8 @@ def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators
             widgets.page_link("adjudicate.py", "Adjudicate disagreements")
     if sentence := found.caution:
         st.warning(widgets.plain(f"{sentence}."))
+    if sentence := selection_caution(campaign.qrels.decisive_pairs(topics=topics)):
+        st.info(widgets.with_commands(f"{sentence}."))
     _draw_downloads(rule, topics)
     by_grade = grades["relevance"].value_counts().sort_index()
     st.caption(

@@ -184,12 +184,15 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     counted = progress.of_topics(annotator, last)
     standings = [counted[query_id] for query_id in topics]
     done, goal = progress.totals(annotator, last)
-    _start_judging(campaign, done, goal, "pair", " in your topics")
+    has_goals = any(of is not None for _, of in standings)
+    # Topics without a number of their own count in a total only if a budget limits them.
+    where = " in your topics" if all(of is not None for _, of in standings) else " within the judgement budget"
+    _start_judging(campaign, done, goal, "pair", where)
     if waiting := campaign.calibration.left(annotator):
         st.info(f"You start with {count(waiting, 'calibration pair')}, which every annotator judges.")
     metrics({"Your topics": len(topics), "Your judgements": len(mine)})
     if goal:
-        st.progress(min(done / goal, 1.0), f"{done:,} of {count(goal, 'pair')} in your topics done, by you or others")
+        st.progress(min(done / goal, 1.0), f"{done:,} of {count(goal, 'pair')}{where} done, by you or others")
     rows = titles[topics].reset_index()
     rows["share"] = [done / of if of else None for done, of in standings]
     rows["judged"] = mine["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy()
@@ -198,7 +201,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
         {
             "query_id": text("Topic", "small"),
             "title": text("Title", "large"),
-            "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1),
+            "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1) if has_goals else None,
             "judged": "Your judgements",
         },
         alt="Your topics",

@@ -260,7 +260,8 @@ def _exchange(
         answer |= {"order": pairs.order, "model_round": pairs.model_round}
         behind = not current and problem is None
         chooser = campaign.explanations.chooser(query_id, made, behind)
-        answer |= {"behind": behind, "problem": problem, "chooser": chooser}
+        across = campaign.settings.loop().by_system_order
+        answer |= {"behind": behind, "problem": problem, "chooser": chooser, "across_topics": across}
     in_hand = set(holding) - set(pairs.closed)
     if want > 0 and not (pairs.documents or in_hand or pairs.first or answer.get("behind")):
         tried = fields.read_texts(payload, "tried")

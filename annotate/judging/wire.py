@@ -235,6 +235,7 @@ class SyncAnswer(TypedDict):
     behind: NotRequired[bool]  # In the loop: a newer order is on its way, ask again.
     problem: NotRequired[str | None]  # In the loop: why the last round failed.
     chooser: NotRequired[tuple[str, str]]  # In the loop: what chooses the next document; what it has learned from.
+    across_topics: NotRequired[bool]  # In the loop: it chooses across topics, and the card changes topics often.
     next: NotRequired[str | None]  # Where the topic has nothing left: one that has, and is not in `tried`.
     budget: NotRequired[str]  # With `next`: the budget that is used up; "" if none is.
     recent: NotRequired[list[RecentJudgement]]  # Newest first.

@@ -577,6 +577,8 @@ export interface SyncAnswer {
   problem?: string | null;
   /** In the loop: what chooses the next document; what it has learned from. */
   chooser?: [string, string];
+  /** In the loop: it chooses across topics, and the card changes topics often. */
+  across_topics?: boolean;
   /** Where the topic has nothing left: one that has, and is not in `tried`. */
   next?: string | null;
   /** With `next`: the budget that is used up; "" if none is. */

@@ -11,6 +11,7 @@ from annotate.elements.service_cache import cached
 from collection import comparison
 from collection.characters import natural_key, without_bidi
 from collection.comparison import DEFAULT_MEASURES
+from collection.export import selection_caution
 from collection.formats import to_tsv
 from collection.measures import MEASURES, as_measure
 from collection.phrases import join
@@ -87,7 +88,10 @@ found = compare(evaluation, baseline=baseline or None, test=test, correction=cor
 topics = sorted(set(evaluation.values["query_id"]) & set(campaign.corpus.topics()["query_id"]), key=natural_key)
 rows = found.standings(measure)
 order = rows["system"].tolist()
+decisive = cached(campaign.qrels.decisive_pairs, counts["logged"])(topics=only)
 with answer:
+    if caution := selection_caution(decisive, "choose expected grades of unjudged documents in the settings"):
+        st.info(widgets.plain(f"{caution}."))
     comparison_tables.draw_answer(found, measure, rows, f"{len(topics):,} of {counts['topics']:,}")
 
 views = [BOARD, TESTED, TWO, TOPICS, *([] if found.evaluation.costs is None else [COSTS])]

@@ -45,7 +45,7 @@ elif not (counts["topics"] and counts["documents"]):
 else:
     st.write("No topic is in the loop. Choose a judging mode with a loop to let a model select documents.")
 widgets.documentation_link("how-to/use-the-loop", "How to use the loop")
-if used_up := campaign.budget.state().words:
+if used_up := (budget := campaign.budget.state()).words:
     st.warning(widgets.with_commands(used_up))
 wanted: dict[str, object] = {}
 left, right = st.columns(2, gap="large")
@@ -58,7 +58,7 @@ with left:
     if by == DECISIVE:
         st.caption(
             "Selects, across all topics, the pairs whose grades tell most about the order of the systems. It does not "
-            "aim at recall."
+            "aim at recall. [What to expect](/documentation/how-to/rank-with-fewer-judgements)"
         )
     if by_strategy:
         which = "of the runs" if counts["runs"] else "of runs, and this campaign has none yet"
@@ -78,7 +78,7 @@ with right:
     help = f"{shared} A pair counts once, however many annotators judge it."
     wanted["budget"] = st.number_input(label, 0, None, settings.budget, key="budget", help=help)
     if settings.budget:
-        st.caption(f"{sum(campaign.budget.state().judged.values()):,} of {settings.budget:,} pairs judged.")
+        st.caption(f"{sum(budget.judged.values()):,} of {settings.budget:,} pairs judged. {budget.outlook}".strip())
 cautions = st.container()
 with st.expander("Advanced"):
     left, right = st.columns(2, gap="large")

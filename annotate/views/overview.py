@@ -69,8 +69,9 @@ if state["missing_documents"] and not state["without_text"]:
 
 if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     st.subheader("Topics")
-    # A loop over the whole collection has no share: its bar stays empty.
+    # A loop over the whole collection or within a budget has no share: its bar stays empty.
     goals = progress["goal"].astype(float)
+    has_goals = (goals > 0).any()
     progress["share"] = (100 * progress["made"].astype(float) / goals.where(goals > 0)).floordiv(1) / 100
     progress["left"] = progress["left"].astype("Int64")
     progress["mode"] = progress["mode"].map(lambda name: MODES[name][0])
@@ -81,8 +82,8 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
         {
             "query_id": text("Topic", 60),
             "title": text("Title", "medium"),
-            "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1),
-            "left": "Judgements left",
+            "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1) if has_goals else None,
+            "left": "Judgements left" if has_goals else None,
             "judged": None if lacks_text else "Pairs judged",
             "pool": "Pairs in the pool",
             "mode": "Judging mode",

@@ -39,7 +39,7 @@ with widgets.shown_errors():
         target=target, confidence=confidence
     )
     if session.current().role == "manager":  # a reader changes nothing
-        campaign.system_order.keep_advice(found)
+        campaign.system_order.keep_advice(found)  # before anything is drawn: whoever leaves the page ends its script
     measure, pairs, pool = found.measure, found.pairs, found.estimates.pool
     rows = found.estimates.standings(measure)
     with answer:
@@ -54,9 +54,9 @@ with widgets.shown_errors():
         )
         if pool.unjudged:
             st.info(
-                f"All values are estimates: the grades of {count(pool.unjudged, 'unjudged pair')} are drawn from a "
-                "model of the judged ones. The final order is the order on these topics once all pairs are judged. In "
-                "replays, ranges of values were too narrow."
+                f"All values are estimates: the grades of {count(pool.unjudged, 'unjudged pair')} of "
+                f"{count(pool.topics, 'topic')} are drawn from a model of the judged ones. The final order is the "
+                "order on these topics once all pairs are judged. In replays, ranges of values were too narrow."
             )
         downloadable_chart(
             estimates_chart(rows, measure),

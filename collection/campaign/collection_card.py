@@ -144,6 +144,7 @@ class CollectionCard:
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
         qrels = of_topics(graded, topics)
         left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
+        decisive = self.qrels.decisive_pairs(topics=topics) if made_of == "judgements" else 0
         # A chosen document is relevant, whatever the level of the loop.
         needs, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
         facts = {
@@ -162,7 +163,8 @@ class CollectionCard:
             "grades": {str(grade): sentence for grade, sentence in self.grades.sentences.items()},
             "qrels": {"made_of": made_of}
             | export.of_qrels(qrels, needs["query_id"], self.grades.sentences, level)
-            | ({"topics_left_out": left_out} if left_out else {}),
+            | ({"topics_left_out": left_out} if left_out else {})
+            | ({"decisive_pairs": decisive} if decisive else {}),
             "rule": self._rule_facts(rule, names, topics) if made_of == "judgements" else None,
             "judging": export.of_judging(log, current),
             "decisions": self.topic_tasks.counts(),

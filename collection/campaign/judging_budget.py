@@ -179,13 +179,18 @@ class JudgingBudget:
 
     def state(self) -> BudgetState:
         """Return how much of the budgets is used."""
-        settings, modes = self.store.settings.get("loop", {}), self.settings.modes()
+        settings, modes = self.settings.loop(), self.settings.modes()
+        judged = self.store.queue.count_taken_by_topic(math.inf)  # without leases
+        pairs = 0
+        if settings.by_system_order and settings.budget:
+            pairs = sum(max(most, judged.get(query_id, 0)) for query_id, most in self.most_in_loop().items())
         return BudgetState(
-            settings.get("budget", 0),
-            settings.get("topic_budget", 0),
-            self.store.queue.count_taken_by_topic(math.inf),  # without leases
+            settings.budget,
+            settings.topic_budget,
+            judged,
             [query_id for query_id, mode in modes.items() if mode in LOOPING],
             [query_id for query_id in pending_topics(self.store) if self.loop_scope.has_unjudged(query_id)],
+            pairs,
         )
 
     def used_up(self, query_id: str) -> str:

@@ -35,7 +35,7 @@ class LoopRound(NamedTuple):
     learned_from: int = 0
     """Number of graded documents that the order is based on."""
     topics: tuple[str, ...] = ()
-    """If the comparison of systems selects: the topics of the pairs to judge next, most decisive first."""
+    """If the comparison of systems selects: the topics of the pairs to judge next, most pairs first."""
     stop: RuleStop | None = None
     """Why the topic ends here, if its calibration or a calibrated stopping rule says so."""
 

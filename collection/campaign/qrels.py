@@ -12,6 +12,7 @@ import pandas as pd
 from collection import adjudication, clock, export, preferences
 from collection.adjudication import Adjudicated, ChosenRule
 from collection.campaign.corpus import Corpus
+from collection.campaign.loop_settings import DECISIVE
 from collection.campaign.progress import Progress
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError, InputError
@@ -199,6 +200,7 @@ class QrelsBuilder:
         every = self.with_sources(chosen)
         found = replace(every, grades=of_topics(every.grades, topics))
         judgements = of_topics(self.store.judgements.table(), topics)
+        decisive = self.decisive_pairs(topics=topics)
         adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
         graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
         return {
@@ -214,6 +216,7 @@ class QrelsBuilder:
                 else {"topics_left_out": every.grades["query_id"].nunique() - found.grades["query_id"].nunique()}
             ),
             "pairs": len(found.grades),
+            **({"decisive_pairs": decisive, "caution": export.selection_caution(decisive)} if decisive else {}),
             "by": adjudication.count_origins(found.grades),
             "judgements": len(graded),
             "cannot_judge": int((~adjudicated & (judgements["kind"] == "cannot judge")).sum()),
@@ -224,6 +227,12 @@ class QrelsBuilder:
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),
         }
+
+    def decisive_pairs(self, *, topics: Iterable[str] | None = None) -> int:
+        """Count the graded pairs that were selected to compare the systems; parameters as for :meth:`build`."""
+        judgements = of_topics(self.store.judgements.table(), topics)
+        selected = judgements[(judgements["strategy"] == DECISIVE) & (judgements["kind"] == "graded")]
+        return len(selected[["query_id", "doc_id"]].drop_duplicates())
 
     def graded_topics(self, rule: RuleChoice = None) -> tuple[str, ...]:
         """The topics that have a grade, by name."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import ceil
 from typing import NamedTuple
 
 import pandas as pd
 
-from collection.phrases import count, join
+from collection.phrases import count, join, number_range, percent, percent_range
 from collection.records import Document
 
 ProgressCallback = Callable[[str, int, int | None], None]
@@ -149,6 +150,8 @@ class BudgetState(NamedTuple):
     looping: list[str]
     exempt: Sequence[str] = ()
     """Calibration topics with documents left, which no budget limits."""
+    pairs: int = 0
+    """Number of pairs that are judged or can be, where decisive pairs are judged within a budget."""
 
     @property
     def used_up(self) -> bool:
@@ -170,25 +173,42 @@ class BudgetState(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Name the budget that is used up, the topics, and how to raise it; empty while budget is left."""
+        """Name the budget that is used up, and how to raise it; empty while budget is left."""
         if not self.used_up:
             return ""
-        whole = f"The campaign's judgement budget ({self.budget:,}) is used up"
-        each = f"The judgement budget per topic ({self.topic_budget:,}) is used up in every loop"
+        whole = f"The campaign's judgement budget ({self.budget:,}) is used up."
+        each = f"The judgement budget per topic ({self.topic_budget:,}) is used up in every loop."
         budget, option = (whole, "--budget") if self.total_used_up else (each, "--topic-budget")
-        most = sorted(self.judged.items(), key=lambda item: -item[1])
-        named = len(most) if len(most) == NAMED + 1 else NAMED
-        parts = [f"{judged:,}{' judged' * (not n)} in topic {q}" for n, (q, judged) in enumerate(most[:named])]
-        if rest := most[named:]:
-            parts.append(f"{sum(judged for _, judged in rest):,} in {count(len(rest), 'other topic')}")
+        first, last = (ceil(share * self.pairs) for share in REPLAYED_STOPS)
+        if sum(self.judged.values()) < last:
+            budget += (
+                f" In replays, judging could stop after {percent_range(*REPLAYED_STOPS)} of the pool, which would be "
+                f"{number_range(first, last)} of {count(self.pairs, 'pair')} here."
+            )
+        return f"{budget} Raise it on the Loop page or with `cleverdon loop DIR {option} N`, or export the qrels."
+
+    @property
+    def outlook(self) -> str:
+        """What to expect of a budget for decisive pairs, by replays; empty without one, or if it is used up."""
+        if not (self.pairs and self.looping) or self.used_up:
+            return ""
+        pairs = f"{count(self.pairs, 'pair')} that can be judged"
+        if self.budget >= self.pairs:
+            return f"The budget covers all {pairs}."
+        taus = [f"{tau:.3f} at {percent(share)}" for share, tau in REPLAYED_TAUS.items()]
         return (
-            f"{budget}: {join(parts)}. "
-            f"Raise it on the Loop page or with `cleverdon loop DIR {option} N`, or export the qrels."
+            f"The budget is {percent(self.budget / self.pairs)} of the {pairs}. In replays, Kendall's tau with the "
+            f"order by all pairs of the pool was {join(taus)} on average; judging could stop after "
+            f"{percent_range(*REPLAYED_STOPS)}, depending on the collection."
         )
 
 
-NAMED = 5
-"""Number of topics named when a budget is used up; the others are summed."""
+REPLAYED_TAUS = {0.1: 0.876, 0.25: 0.927, 0.5: 0.975}
+"""Judged share of a pool -> mean Kendall's tau of decisive pairs; measured in docs/explanation/fewer-judgements.md."""
+
+REPLAYED_STOPS = (0.41, 0.85)
+"""Mean share judged when :class:`.SystemOrder` advised stopping, of the collections with the lowest and the highest; as
+measured there."""
 
 
 class NextStep(NamedTuple):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from collection.campaign.loop_scope import LoopScope, first_documents
 from collection.campaign.loop_settings import IN_POOL
 from collection.campaign.settings import Settings
 from collection.comparison import SystemOrder
-from collection.errors import CampaignError
+from collection.errors import BusyError, CampaignError
 from collection.expected_judgements import Pairs, choose_decisive, describe
 from collection.phrases import count
 from collection.records import GradeScale, Run
@@ -60,8 +61,12 @@ class DecisivePairs(NamedTuple):
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics, most decisive first."""
-        return tuple(dict.fromkeys(self.query_ids))
+        """The topics, those with the most pairs first: annotators change topics less often. Then most decisive first.
+
+        >>> DecisivePairs(["1", "2", "3", "2"], ["a", "b", "c", "d"]).topics
+        ('2', '1', '3')
+        """
+        return tuple(query_id for query_id, _ in Counter(self.query_ids).most_common())
 
 
 class LastAdvice(NamedTuple):
@@ -162,7 +167,9 @@ class SystemOrderStudy:
         InputError
             Target or confidence is out of range, or the model needs too much memory.
         """
-        judgements = self.store.judgements.current_judgements()
+        with self.store.snapshot():  # people may judge meanwhile
+            logged = self.store.judgements.versions()[1]
+            judgements = self.store.judgements.current_judgements()
         pairs, grades = self._graded(judgements, build=False)
         if np.isnan(grades).all():
             raise CampaignError("there are no grades yet to estimate the order of the systems from; judge some pairs")
@@ -170,7 +177,7 @@ class SystemOrderStudy:
         # A closed topic has pairs that could be judged.
         in_loop = pairs.frame["query_id"].isin(list(self.loop_scope.loop_rows())).to_numpy()
         unavailable = np.isnan(grades) & in_loop & ~self._available(pairs.frame, judgements)
-        return estimation.judge_order(
+        found = estimation.judge_order(
             pairs,
             grades,
             self.settings.loop().measure,
@@ -180,19 +187,23 @@ class SystemOrderStudy:
             draws=DRAWS,
             unavailable=int(unavailable.sum()),
         )
+        return replace(found, logged=logged)
 
-    def keep_advice(self, found: SystemOrder) -> None:
-        """Store what :meth:`assess` has just said, for :meth:`last_advice`.
+    def keep_advice(self, found: SystemOrder) -> bool:
+        """Store what :meth:`assess` has said, for :meth:`last_advice`; False if another process keeps writing.
 
         Only advice at the default target and confidence is stored; other values are for one person's own use.
         """
         if (found.target, round(found.confidence, 12)) != (TARGET, CONFIDENCE):
-            return
-        logged = self.store.judgements.versions()[1]
-        advice = LastAdvice(found.estimates.pool.judged, logged, found.stop, found.reason)._asdict()
+            return True
+        advice = LastAdvice(found.estimates.pool.judged, found.logged, found.stop, found.reason)._asdict()
         advice["made_of"] = self._compared()
-        if self.store.settings.get(ADVICE) != advice:
-            self.store.settings.put(ADVICE, advice)
+        try:
+            if self.store.settings.get(ADVICE) != advice:
+                self.store.settings.put(ADVICE, advice)
+        except BusyError:
+            return False
+        return True
 
     def last_advice(self) -> LastAdvice | None:
         """Return the advice kept last; None without decisive pairs, or if pairs or measure have changed since."""

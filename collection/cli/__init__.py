@@ -220,7 +220,7 @@ def status(directory: Path, form: str) -> None:
         print_table(
             ["topic", "mode", "pool", "judged", "judgements left", "no text", "cannot judge", "title"],
             [[*(t[name] for name in columns), t["title"][:60]] for t in per_topic],
-            optional=["no text", "cannot judge"],
+            optional=["no text", "cannot judge", *([] if any(t["goal"] for t in per_topic) else ["judgements left"])],
         )
     if state["annotators"] and not state["decisions"]:
         echo()

@@ -17,6 +17,7 @@ from collection.phrases import count
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
+    from collection.campaign.collection_export import CollectionReport
 
 ABOUT = ("description", "licence", "citation", "url")
 """Texts of the card that the manager writes."""
@@ -121,6 +122,7 @@ def export(
     from collection.adjudication import ADJUDICATION_RULES, parse_rule
     from collection.campaign import Campaign
     from collection.campaign.qrels import TopicsWithGrades
+    from collection.export import selection_caution
 
     plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
     decided, about = (
@@ -147,8 +149,12 @@ def export(
             topics=only,
         )
         written |= _write_work_list(campaign, worklist, pairs)
-        left_out = []
-        if qrels is not None and (unjudged or qrels_form == "strata") and not include_unjudged_topics:
+        decisive = campaign.qrels.decisive_pairs(topics=only) if qrels or collection else 0
+        left_out, to_include = [], "--include-unjudged-topics"
+        has_unjudged = unjudged or qrels_form == "strata"
+        if not has_unjudged:
+            to_include = f"--unjudged {to_include}"
+        if qrels is not None and not include_unjudged_topics and (has_unjudged or (decisive and only is None)):
             left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen)
         if decided:
             written |= campaign.export.decisions(**decided, choice_rule=options["choice_rule"])
@@ -166,10 +172,7 @@ def export(
     for path, rows in written.items():
         echo(f"{path}: {count(rows, 'line')}")
     if collection:
-        size = sum(file.bytes for file in report.files)
-        echo(f"{collection}: collection {report.facts['name']}, {len(report.files):,} files, {size:,} bytes")
-        if not report.facts["licence"]:
-            print_notices(["the collection has no licence; add one with --licence"])
+        _print_collection(collection, report)
     print_notices(
         f"{options[name]} is empty: {reason}"
         for name, reason in EMPTY.items()
@@ -182,15 +185,22 @@ def export(
         )
     if left_out:
         topics = count(len(left_out), "topic")
-        print_notices([f"{qrels}: left out {topics} without a grade; --include-unjudged-topics includes them"])
-    if caution:
-        print_notices([caution])
+        print_notices([f"{qrels}: left out {topics} without a grade; {to_include} includes them"])
+    print_notices(filter(None, [caution, selection_caution(decisive)]))
     print_notices(training.notices)
 
 
 def _write_work_list(campaign: Campaign, named: tuple[str, Path] | None, pairs: int) -> dict[str, int]:
     """Hand out pairs to the annotator that the option names with the file."""
     return {} if named is None else {str(named[1]): campaign.work_lists.write(*named, pairs)}
+
+
+def _print_collection(folder: Path, report: CollectionReport) -> None:
+    """Print the size of an exported collection, and a note where it has no licence."""
+    size = sum(file.bytes for file in report.files)
+    echo(f"{folder}: collection {report.facts['name']}, {len(report.files):,} files, {size:,} bytes")
+    if not report.facts["licence"]:
+        print_notices(["the collection has no licence; add one with --licence"])
 
 
 def _require_different(paths: Iterable[Path]) -> None:

@@ -129,7 +129,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
             raise click.UsageError("--topic needs --mode")
         settings = campaign.settings.loop().in_use
         modes = campaign.settings.modes()
-        used_up = campaign.budget.state().words
+        budget = campaign.budget.state()
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
     named = [
         [len(some), mode, describe_mode(mode, settings["by"]), join_first(some, NAMED)]
@@ -144,10 +144,15 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         settings["row"] = "auto" if row is None else row
     print_settings(settings | {name: number or "unlimited" for name, number in budgets.items()})
     print_notices(notices)
-    if used_up:
+    if used_up := budget.words:
         echo(f"\n{used_up}")
+    elif outlook := budget.outlook:
+        echo(f"\n{outlook}\nSee `cleverdon docs explanation/fewer-judgements`.")
     elif any(budgets.values()) and not LOOPING & set(modes.values()):
-        print_notices(["no topic is in the loop: budgets need --mode loop, loop-in-pool or pool-then-loop"])
+        if set(modes.values()) != {"closed"}:
+            print_notices(["no topic is in the loop: budgets need --mode loop, loop-in-pool or pool-then-loop"])
+        elif budgets.keys() & given:
+            print_notices(["all topics are closed: reopen one with --topic Q --mode campaign"])
 
 
 @click.command()

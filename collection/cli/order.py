@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.output import echo, print_json, print_table, progress_line
+from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.phrases import confidence as level
 from collection.phrases import count, decimal, percent, plural
 
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Printed pairs of systems."""
+
+BUSY = (
+    "another process is writing, so `cleverdon status` and Overview do not repeat this advice; run the command again "
+    "to store it"
+)
 
 
 @click.command()
@@ -41,20 +46,22 @@ def order(directory: Path, target: float | None, confidence: float | None, form:
             given = {"target": target, "confidence": confidence}
             found = campaign.system_order.assess(**{name: value for name, value in given.items() if value is not None})
         _show(found, form)
-        # Last, since another process may be writing.
-        campaign.system_order.keep_advice(found)
+        if not campaign.system_order.keep_advice(found):  # last, since it waits for other processes
+            print_notices([BUSY])
 
 
 def _show(found: SystemOrder, form: str) -> None:
     pairs, pool = found.pairs, found.estimates.pool
     if form == "json":
         facts = {"stop": found.stop, "reason": found.reason, "tau": found.tau, "lowest_tau": found.lowest_tau}
-        print_json(facts | {"judged": pool.judged, "left": pool.unjudged, "estimates": found.values, "pairs": pairs})
+        counts = {"topics": pool.topics, "judged": pool.judged, "left": pool.unjudged}
+        print_json(facts | counts | {"estimates": found.values, "pairs": pairs})
         return
     echo(f"{found.reason}")
     sure = level(found.estimates.alpha)
     echo(
-        f"{pool.judged:,} of {count(pool.pairs, 'pair')} judged; expected tau {decimal(found.tau, 2)}, "
+        f"{pool.judged:,} of {count(pool.pairs, 'pair')} of {count(pool.topics, 'topic')} judged; "
+        f"expected tau {decimal(found.tau, 2)}, "
         f"at least {decimal(found.lowest_tau, 2)} with {sure} probability under the model.\n"
     )
     rows = [

@@ -164,12 +164,13 @@ class Estimates(Displayed):
         """What the numbers are, for the place where they are shown."""
         pool = self.pool
         pairs = f"{pool.judged:,} of {count(pool.pairs, 'pair')} of the pool {_are(pool.judged)} judged"
+        topics = count(pool.topics, "topic")
         if not pool.unjudged:
-            return f"Estimates of a complete pool: {pairs}, so the estimates equal the values."
+            return f"Estimates for {topics} with a complete pool: {pairs}, so the estimates equal the values."
         others = f"the {plural(pool.unjudged, 'grade', 'grades')} of the other {pool.unjudged:,}"
         share = confidence(self.alpha)
         return (
-            f"Estimates: {pairs}; {others} {_are(pool.unjudged)} drawn from a model of {pool.basis}. "
+            f"Estimates for {topics}: {pairs}; {others} {_are(pool.unjudged)} drawn from a model of {pool.basis}. "
             f"Ranges hold {share} of the draws: they concern the unjudged grades, not the choice of topics, and were "
             "too narrow in replays."
         )
@@ -221,7 +222,7 @@ class Estimates(Displayed):
 
     @property
     def _caption(self) -> str:
-        return f"{self.about} Over {count(self.pool.topics, 'topic')}; best estimate in bold."
+        return f"{self.about} Best estimate in bold."
 
     def _cells(self, digits: int, bold: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
         tables = [self.table(column) for column in ESTIMATED[3:]]

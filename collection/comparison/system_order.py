@@ -39,6 +39,8 @@ class SystemOrder(Displayed):
     """Tau that is enough to stop."""
     unavailable: int = 0
     """Number of unjudged pairs that cannot be judged."""
+    logged: int = 0
+    """In a campaign: number of the last entry of the log that the estimates have read."""
 
     @property
     def measure(self) -> str:

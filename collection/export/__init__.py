@@ -1,6 +1,6 @@
 """Exports: qrels of a sampled pool, the card of a collection, training examples."""
 
-from collection.export.facts import of_judging, of_pool, of_qrels, of_recall, plain
+from collection.export.facts import of_judging, of_pool, of_qrels, of_recall, plain, selection_caution
 from collection.export.markdown_card import card
 from collection.export.names import pseudonyms, renamed
 from collection.export.strata import of_judged_topics, with_probabilities, with_strata, with_unjudged
@@ -17,6 +17,7 @@ __all__ = [
     "plain",
     "pseudonyms",
     "renamed",
+    "selection_caution",
     "with_probabilities",
     "with_strata",
     "with_unjudged",

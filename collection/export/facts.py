@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from collection.phrases import count, plural
+
 Facts = Mapping[str, Any]
 """The content of ``collection.json``, as :meth:`.CollectionCard.facts` makes it."""
 
@@ -79,6 +81,22 @@ def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], 
         "judged_per_topic": distribution(judged[topic] for topic in graded),
         "relevant_per_topic": distribution(found.get(topic, 0) for topic in graded),
     }
+
+
+def selection_caution(
+    decisive: int, advice: str = "evaluate these systems with `cleverdon evaluate --unjudged expected`"
+) -> str:
+    """Warn of qrels with this number of graded pairs that were selected to compare systems; empty for none.
+
+    >>> selection_caution(1, "beware")
+    '1 graded pair was selected to compare the systems, and relevant documents may be unjudged: beware'
+    """
+    if not decisive:
+        return ""
+    return (
+        f"{count(decisive, 'graded pair')} {plural(decisive, 'was', 'were')} selected to compare the systems, and "
+        f"relevant documents may be unjudged: {advice}"
+    )
 
 
 def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:

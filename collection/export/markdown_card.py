@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from collection.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
-from collection.export.facts import Facts
+from collection.export.facts import Facts, selection_caution
 from collection.phrases import count, duration, join, join_first, percent_down, plural
 from collection.stopping.table import missing_texts
 
@@ -115,6 +115,8 @@ def _grades(facts: Facts) -> Iterator[str]:
     )
     if (made_of := facts["qrels"]["made_of"]) in MADE_OF:
         yield MADE_OF[made_of]
+    if caution := selection_caution(facts["qrels"].get("decisive_pairs", 0)):
+        yield f"{caution}."
     if rule is not None:
         name, description = markdown_code(rule["rule"]), escaped_markdown(rule["description"])
         yield f"Adjudication rule: {name}. \n{description}"

@@ -8,6 +8,8 @@ The parts, all by default:
   of 95% intervals (values and differences of values when the pool is fully judged), for decisive and random pairs.
 - ``stopping``: the rule of ``judge_order``, checked after each batch of 4% of the pool, on the same subsets: judgements
   at the first stop, and the share of stops whose tau with the final order is below the target.
+- ``topics``: a campaign with one annotator, to a quarter of the pool: tau of nDCG@10 by expected gains, and the number
+  of pairs of a topic in a row, when the topics with the most selected pairs come first, or those of the most decisive.
 - ``time``: seconds to choose a batch of 50 at 60 runs and 50 topics.
 
 ``--cache DIR`` keeps finished replays. The collections are those of ``../shared/data``.
@@ -26,6 +28,7 @@ import numpy as np
 import pandas as pd
 
 from collection import formats, pooling
+from collection.campaign.system_order import CHOSEN_EVERY, DecisivePairs
 from collection.expected_judgements import choose_decisive, describe, draw_values
 from collection.measures import align, index_qrels, parse
 from collection.measures.imputation import complete_all, to_its_depth
@@ -147,6 +150,26 @@ class Replay:
                 break
         return rows
 
+    def topics(self) -> list[Row]:
+        """Choices of 50 pairs after every ten judgements, which are made topic by topic."""
+        topic, rows = self.material.pairs.topic, []
+        for name in ("most pairs first", "most decisive first"):
+            known, order = self.judged(np.array([], dtype=int)), list[int]()
+            for share in SHARES[:2]:
+                while len(order) < int(share * len(known)):
+                    left = choose_decisive(self.material.pairs, known, self.material.levels, seed=self.seed).tolist()
+                    for _ in range(min(CHOSEN_EVERY, int(share * len(known)) - len(order))):
+                        here = [row for row in left if order and topic[row] == topic[order[-1]]]
+                        chosen = DecisivePairs(topic[left].astype(str).tolist(), left)
+                        first = int(chosen.topics[0]) if name == "most pairs first" else topic[left[0]]
+                        order.append((here or [row for row in left if topic[row] == first])[0])
+                        left.remove(order[-1])
+                    known[order] = self.grades[order]
+                tau = kendall(self.truth, self.expected(known).mean(axis=1))
+                rows.append({"order": name, "share": share, "tau": tau})
+            rows[-1]["in a row"] = len(order) / (1 + np.count_nonzero(np.diff(topic[order])))
+        return rows
+
 
 def covered(drawn: Floats, truth: Floats) -> float:
     low, high = np.quantile(drawn, [0.025, 0.975], axis=1)
@@ -225,6 +248,13 @@ def show_stopping(options: argparse.Namespace) -> None:
     print(table.groupby("target").mean(numeric_only=True).round(3).to_string())
 
 
+def show_topics(options: argparse.Namespace) -> None:
+    found = parts_of(list(COLLECTIONS), range(options.subsets), "topics", options.cache)
+    print("\npairs of a topic in a row, and tau of nDCG@10, one annotator, choices after ten judgements")
+    for keys in (["collection", "order", "share"], ["order", "share"]):
+        print(found.groupby(keys, sort=False)[["tau", "in a row"]].mean().round(3).to_string())
+
+
 def show_time(options: argparse.Namespace) -> None:
     random, rows, runs = np.random.default_rng(0), [], []
     relevance = np.clip(random.normal(-0.5, 1, (50, 100)).round(), 0, 3)
@@ -250,7 +280,7 @@ def show_time(options: argparse.Namespace) -> None:
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
-    "whole": show_whole, "subsets": show_subsets, "stopping": show_stopping, "time": show_time,
+    "whole": show_whole, "subsets": show_subsets, "stopping": show_stopping, "topics": show_topics, "time": show_time,
 }  # fmt: skip
 
 

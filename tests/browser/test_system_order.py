@@ -23,7 +23,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     del files["qrels"]
     with Campaign.create(folder / "campaign", title="Decisive") as campaign:
         campaign.importer.import_files(**files)
-        campaign.pools.add("depth", depth=5)
+        campaign.pools.add("depth", depth=3)  # six pairs of each topic
     return (folder / "campaign",)
 
 
@@ -32,12 +32,16 @@ def choose(page: Page, field: str, option: str) -> None:
     page.get_by_role("option", name=option).click()
 
 
-def judge(page: Page, keys: str) -> None:
-    """Judge what is on screen, and what comes after it in this topic and the next ones."""
+def judge(page: Page, keys: str) -> list[str]:
+    """Judge what is on screen, and what comes after it in this topic and the next ones; return their topics."""
     here = page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")
+    topics: list[str] = []
     for key in keys:
         expect(here).not_to_be_empty()
         before = page.evaluate(f"{STATE}.scope.topic"), here.inner_text()
+        if topics and topics[-1] != before[0]:
+            expect(page.locator("[data-part=notice]")).to_have_text(re.compile(rf"^\s*Topic: \s*topic {before[0]}\s*$"))
+        topics.append(before[0])
         count = page.locator("[data-part=all-count]")
         made = int(count.inner_text().split()[0])
         press(page, key, count.filter(has_text=re.compile(rf"^{made + 1} of")))
@@ -46,6 +50,7 @@ def judge(page: Page, keys: str) -> None:
             arg=list(before),
         )
     saved(page)
+    return topics
 
 
 def test_a_decisive_campaign_from_its_settings_to_the_advice(serving: Serving, context: BrowserContext) -> None:
@@ -59,24 +64,25 @@ def test_a_decisive_campaign_from_its_settings_to_the_advice(serving: Serving, c
     budget.fill("12")
     budget.press("Enter")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("0 of 12 pairs judged.")).to_be_visible()
+    expect(page.get_by_text(re.compile("^0 of 12 pairs judged. The budget is .* In replays"))).to_be_visible()
 
     choose_page(page, "Judge")
     expect(page.locator("[data-part=all-count]")).to_have_text("0 of 12")
-    judge(page, "2031")
-    expect(page.locator("[data-part=all-count]")).to_have_text("4 of 12")
+    expect(page.locator("[data-part=all-words]")).to_have_text("within the budget")
+    assert len(set(judge(page, "20312031"))) > 1
+    expect(page.locator("[data-part=all-count]")).to_have_text("8 of 12")
 
     choose_page(page, "System order")
     advice = page.get_by_role("heading", name=re.compile("^Judging should go on"))
     expect(advice).to_be_visible()
-    expect(page.get_by_text(re.compile(r"^4 of \d+$"))).to_be_visible()
+    expect(page.get_by_text("8 of 48", exact=True)).to_be_visible()
     expect(page.locator(".st-key-chart-system-order svg.marks")).to_be_visible()
     said = advice.inner_text()
 
     choose_page(page, "Overview")
     expect(
         page.get_by_text(
-            "4 pairs judged; 8 pairs can still be judged within the judgement budget. System order advises"
+            "8 pairs judged; 4 pairs can still be judged within the judgement budget. System order advises"
         )
     ).to_be_visible()
-    expect(page.get_by_text(f"Last advice of System order, at 4 judged pairs: {said}")).to_be_visible()
+    expect(page.get_by_text(f"Last advice of System order, at 8 judged pairs: {said}")).to_be_visible()

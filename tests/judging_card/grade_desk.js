@@ -33,6 +33,8 @@ export class GradeDesk {
     /** Calibration topics. @type {string[]} */
     this.calibrates = [];
     this.budget = "";
+    /** Whether the loop chooses across topics. */
+    this.acrossTopics = false;
     /** The model's order, best first, where the campaign is in the loop. @type {string[] | null} */
     this.order = null;
     /** How many answers still say that a newer order is on its way. */
@@ -131,6 +133,7 @@ export class GradeDesk {
           pool: this.order ? null : every.reduce((sum, { pool }) => sum + (pool ?? 0), 0),
         },
       },
+      across_topics: this.acrossTopics,
       ...(this.order && { order, model_round: this.log.size, behind: this.behind > 0, problem: null, chooser: [] }),
       ...(recent && {
         recent: this.stands

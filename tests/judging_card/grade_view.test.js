@@ -105,6 +105,30 @@ const RESTS = [
     "Nothing left in this topic",
     true,
   ],
+  [
+    "nothing is selected in this topic",
+    stateOf({ topics: [topic({ pool: null })], acrossTopics: true, nextTopic: "t2" }, { exhausted: true }),
+    false,
+    "No selected documents in this topic",
+    true,
+  ],
+  [
+    "nothing is selected in any topic",
+    stateOf({ topics: [topic({ pool: null })], acrossTopics: true }, { exhausted: true }),
+    false,
+    "No free document right now",
+    false,
+  ],
+  [
+    "a closed topic where the loop chooses across topics",
+    stateOf(
+      { topics: [topic({ pool: 3, judged: 3 }), topic({ query_id: "t2" })], acrossTopics: true },
+      { exhausted: true },
+    ),
+    false,
+    "Topic done: 3 of 3",
+    true,
+  ],
 ];
 
 for (const [name, state, cutOff, title, next] of RESTS) {

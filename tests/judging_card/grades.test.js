@@ -455,6 +455,20 @@ test("the card moves on to a topic that has work, and stays where the annotator 
   assert.equal(ada.shown, "d300");
 });
 
+test("where the loop chooses across topics, a change of topic is no event: only the new one is named", () => {
+  const desk = new GradeDesk(2, 2, 2);
+  Object.assign(desk, { held: ["d101", "d200", "d201"], movesOn: true, acrossTopics: true });
+  const ada = new Annotator(desk);
+  ada.grade(1);
+  ada.sync();
+  assert.deepEqual([topic(ada), ada.shown], ["t3", "d300"]);
+  assert.deepEqual([ada.notice, ada.state.notice?.title], ["other-topic", "Topic t3"]);
+  ada.turnTo("t2");
+  ada.sync();
+  assert.deepEqual([ada.shown, rest(ada)], [null, "No selected documents in this topic"]);
+  assert.equal(ada.state.scope.acrossTopics, true);
+});
+
 test("where no topic has anything free that is said, and each is asked again", () => {
   const desk = new GradeDesk(2, 2, 2);
   Object.assign(desk, { held: ["d101", "d200", "d201", "d300", "d301"], movesOn: true });

@@ -108,8 +108,8 @@ function statusOf(view) {
 function sentence(view, notice) {
   if (!notice) return ["", "", ""];
   const words = (view.face.notices?.[notice.code] ?? SENTENCES[notice.code])?.(view, notice) ?? "";
-  const lead = notice.code === "decided" && notice.done && view.face.several ? "Topic done: " : "";
-  return [lead, notice.title ?? "", words];
+  const isDone = notice.code === "decided" && notice.done && view.face.several;
+  return [notice.code === "other-topic" ? "Topic: " : isDone ? "Topic done: " : "", notice.title ?? "", words];
 }
 
 /** @param {View} view @param {Refusal} refused */

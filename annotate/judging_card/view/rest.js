@@ -35,6 +35,12 @@ export function restOf(state, cutOff) {
     const raised = "If a manager raises the budget on the Loop page, new documents appear here automatically.";
     return [budget, nextTopic === null ? `Thank you. ${raised}` : CONTINUE, nextTopic !== null];
   }
+  if (exhausted && scope.acrossTopics && !problem && !isDone(state, topic)) {
+    if (nextTopic !== null) return ["No selected documents in this topic", CONTINUE, true];
+    const words =
+      "All selected documents are judged, or other annotators are judging them. Checking again every 10 seconds.";
+    return ["No free document right now", words];
+  }
   if (pool === null) {
     if (exhausted && problem)
       return ["The model cannot choose documents", `Trying again every 10 seconds. Error: ${problem}`, true];

@@ -554,7 +554,7 @@ def test_decisive_pairs_lead_from_topic_to_topic(ann: Card, looping: Campaign, t
     assert ann.last["chooser"][0] == "The next documents are those that best tell the systems apart."
     ann.holding, waiting = [], ann.holding
     answer = ann.settle(*(judged(d, int(relevant(d))) for d in waiting))
-    assert (answer["order"], answer["next"]) == ([], "2")
+    assert (answer["order"], answer["next"], answer["across_topics"]) == ([], "2", True)
     second = Card(ann.client, "ann", "2")
     second.settle()
     assert sorted(second.holding) == sorted(f"d{i * 7}" for i in range(1, 6))

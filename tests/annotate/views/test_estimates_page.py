@@ -39,7 +39,7 @@ def test_estimates_replace_values_and_tests(opened: Callable[..., AppTest], part
         app = expected(opened, campaign)
         known = campaign.evaluation.estimate("nDCG@10")
     said = words(app)
-    assert "Estimates: 40 of 48 pairs of the pool are judged; the grades of the other 8 are drawn" in said
+    assert "Estimates for 8 topics: 40 of 48 pairs of the pool are judged; the grades of the other 8 are drawn" in said
     assert "they concern the unjudged grades, not the choice of topics" in said
     assert numbers(app) == {
         "Systems": "4", "Topics": "8 of 8", "Judged pairs": "40", "Pairs with estimated grades": "8",

@@ -14,10 +14,12 @@ from streamlit.testing.v1 import AppTest
 from annotate.judging import routes, trainer
 from annotate.judging.routes import JudgingService
 from collection import Campaign
-from collection.campaign import judging_budget
+from collection.campaign import judging_budget, results
 from collection.campaign.judging_budget import shares
 from collection.campaign.loop_settings import LoopSettings
 from collection.campaign.progress import Progress, Standing
+from collection.campaign.results import BudgetState
+from collection.phrases import percent
 from collection.records import Run
 from tests.annotate.judging import test_loop_routes
 from tests.collection.campaign.test_adaptive_loop import judge, judge_all, made, relevant
@@ -126,8 +128,8 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
         assert step.page == "loop"
         directory = campaign.directory
     words = (
-        "The campaign's judgement budget (6) is used up: 3 judged in topic 1 and 3 in topic 2. Raise it on the "
-        "Loop page or with `cleverdon loop DIR --budget N`, or export the qrels."
+        "The campaign's judgement budget (6) is used up. Raise it on the Loop page or with `cleverdon loop DIR "
+        "--budget N`, or export the qrels."
     )
     assert step.sentence == words
     assert f"Next: {words}" in ok("status", directory)
@@ -136,6 +138,12 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
     assert words not in ok("loop", directory, "--budget", "9")
     said = run("loop", directory, "--mode", "pool").stderr
     assert "no topic is in the loop: budgets need --mode loop" in said
+    assert run("loop", directory, "--mode", "closed").stderr == ""
+    said = run("loop", directory, "--budget", "9").stderr
+    assert said == "note: all topics are closed: reopen one with --topic Q --mode campaign\n"
+    ok("loop", directory, "--topic", "1", "--mode", "campaign")
+    with Campaign(directory) as campaign:
+        assert campaign.settings.mode("1") == "pool"
 
 
 @pytest.mark.slow
@@ -146,8 +154,45 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
         assert not campaign.budget.state().used_up  # topic 3 has judged nothing
         campaign.settings.set_loop(topics=["3"], mode="closed")
         assert campaign.overview.next_step().sentence.startswith(
-            "The judgement budget per topic (1) is used up in every loop: 1 judged in topic 1 and 1 in topic 2. Raise"
+            "The judgement budget per topic (1) is used up in every loop. Raise"
         )
+
+
+def spent(judged: int, *, budget: int, pairs: int = 2000) -> BudgetState:
+    return BudgetState(budget, 0, {"1": judged, "2": 0}, ["1", "2"], pairs=pairs)
+
+
+def test_a_budget_for_decisive_pairs_is_compared_with_replays() -> None:
+    assert spent(0, budget=300).outlook == (
+        "The budget is 15% of the 2,000 pairs that can be judged. In replays, Kendall's tau with the order by all "
+        "pairs of the pool was 0.876 at 10%, 0.927 at 25% and 0.975 at 50% on average; judging could stop after 41% "
+        "to 85%, depending on the collection."
+    )
+    assert spent(0, budget=2000).outlook == "The budget covers all 2,000 pairs that can be judged."
+    assert spent(0, budget=300, pairs=0).outlook == ""
+    assert spent(0, budget=300)._replace(looping=[]).outlook == ""
+    assert spent(300, budget=300).outlook == ""
+
+
+def test_a_budget_for_decisive_pairs_that_is_used_up_says_what_replays_needed() -> None:
+    assert spent(299, budget=300).words == ""
+    assert spent(300, budget=300).words == (
+        "The campaign's judgement budget (300) is used up. In replays, judging could stop after 41% to 85% of the "
+        "pool, which would be 820 to 1,700 of 2,000 pairs here. Raise it on the Loop page or with `cleverdon loop DIR "
+        "--budget N`, or export the qrels."
+    )
+    assert "replays" not in spent(1700, budget=1700).words
+    assert "replays" not in spent(300, budget=300, pairs=0).words
+
+
+def test_the_replays_are_those_of_the_documentation() -> None:
+    page = Path("docs/explanation/fewer-judgements.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith("| decisive pairs, expected values |"))
+    assert [float(cell) for cell in row.split("|")[2:5]] == list(results.REPLAYED_TAUS.values())
+    assert f"| strategy | {' | '.join(map(percent, results.REPLAYED_TAUS))} |" in page
+    lowest, highest = map(percent, results.REPLAYED_STOPS)
+    assert f"({lowest} judged for 0.90 on TREC DL 2019)" in page
+    assert f"({highest} on the later systems)" in page
 
 
 @pytest.mark.slow
@@ -178,7 +223,7 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
         for topic in ("1", "2"):
             judge_all(campaign, topic=topic)
         app = opened(campaign, "overview.py")
-        words = "The campaign's judgement budget (2) is used up: 1 judged in topic 1 and 1 in topic 2"
+        words = "The campaign's judgement budget (2) is used up. Raise it"
         assert any(words in element.value.replace("\\", "") for element in app.markdown)
         assert not any("See Recall" in element.value for element in app.caption)
         app.switch_page("views/loop.py").run()
@@ -270,7 +315,7 @@ def test_pages_count_the_budget(tmp_path: Path, opened: Callable[..., AppTest]) 
             for each in app.caption
         )
         app = opened(campaign, "overview.py", name="bob", role="annotator")
-        assert any("5 of 6 pairs in your topics are left." in each.value for each in app.markdown)
+        assert any("5 of 6 pairs within the judgement budget are left." in each.value for each in app.markdown)
 
 
 @pytest.mark.slow

@@ -282,7 +282,8 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
     done, goal = state.progress.totals("eve")
     if goal is not None:
         (bar,) = page.get("progress")
-        assert bar.proto.text == f"{done:,} of {goal:,} pairs in your topics done, by you or others"
+        where = "within the judgement budget" if state.budget.limited_topics() else "in your topics"
+        assert bar.proto.text == f"{done:,} of {goal:,} pairs {where} done, by you or others"
     done, goal = state.progress.totals("ann")
     if goal is not None:
         given = 0

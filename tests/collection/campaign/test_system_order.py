@@ -6,19 +6,22 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from collection import Campaign
+from collection import Campaign, estimation
 from collection.campaign import system_order
 from collection.campaign.active_learning import seed_of
+from collection.comparison import SystemOrder
 from collection.errors import CampaignError, InputError
 from collection.expected_judgements import choose_decisive, describe
+from collection.store import connection
 from tests.collection.campaign.test_adaptive_loop import judge, made
-from tests.helpers import fails, ok
+from tests.helpers import fails, ok, run
 
 pytestmark = pytest.mark.slow
 
@@ -100,6 +103,32 @@ def test_everybody_gets_enough_pairs_until_the_next_choice(tmp_path: Path, monke
         assert [query_id for query_id, _ in chosen(campaign)].count(other) >= 4
 
 
+def test_the_loop_page_compares_a_budget_with_replays(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
+    with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3", budget=2) as campaign:
+        said = "0 of 2 pairs judged. The budget is 40% of the 5 pairs that can be judged. In replays,"
+        assert any(each.value.startswith(said) for each in opened(campaign, "loop.py").caption)
+        judge_everywhere(campaign)
+        page = opened(campaign, "loop.py")
+        assert "which would be 3 to 5 of 5 pairs here" in page.warning[0].value
+        assert "2 of 2 pairs judged." in [each.value for each in page.caption]
+
+
+def test_no_column_is_empty_and_the_budget_is_named(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
+    with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3", mode="loop-in-pool", budget=4) as campaign:
+        campaign.pools.add("depth", depth=3)
+        judge_some(campaign, 1)
+        page = opened(campaign, "overview.py")
+        assert list(page.dataframe[0].proto.column_order) == ["query_id", "title", "pool", "mode", "without_text"]
+        assert "judgements left" not in ok("status", campaign.directory)
+        mine = opened(campaign, "overview.py", name="bob", role="annotator")
+        assert any("3 of 4 pairs within the judgement budget are left." in each.value for each in mine.markdown)
+        assert list(mine.dataframe[0].proto.column_order) == ["query_id", "title", "judged"]
+        campaign.settings.set_loop(topics=["2"], mode="pool")
+        page = opened(campaign, "overview.py")
+        assert {"share", "left"} <= set(page.dataframe[0].proto.column_order)
+        assert "judgements left" in ok("status", campaign.directory)
+
+
 def test_what_nobody_could_judge_is_not_handed_out_again(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         query_id, doc_id = chosen(campaign)[0]
@@ -152,6 +181,9 @@ def test_the_command_puts_topics_into_the_loop(tmp_path: Path) -> None:
         settings = campaign.settings.loop()
         assert (settings.by, settings.mode, settings.budget, settings.measure) == ("decisive", "loop", 5, "P@5")
     assert "cut-off" in fails("loop", directory, "--measure", "AP")
+    assert "The budget is 40% of the 10 pairs that can be judged. In replays," in ok(
+        "loop", directory, "--budget", "4", "--measure", "nDCG@3"
+    )
 
 
 def test_pairs_are_chosen_again_after_ten_judgements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,10 +229,12 @@ def test_the_command_prints_the_order(tmp_path: Path) -> None:
         judge_some(campaign, 3)
         found, directory = campaign.system_order.assess(target=0.5), campaign.directory
     printed = ok("order", directory, "--target", "0.5")
-    assert printed.startswith(f"{found.reason}\n3 of 10 pairs judged; expected tau {found.tau:.2f}, at least")
+    assert printed.startswith(
+        f"{found.reason}\n3 of 10 pairs of 2 topics judged; expected tau {found.tau:.2f}, at least"
+    )
     assert "nDCG@3 (estimate, 95% of draws)" in printed
     facts = json.loads(ok("order", directory, "--target", "0.5", "--format", "json"))
-    assert (facts["stop"], facts["judged"], facts["left"]) == (found.stop, 3, 7)
+    assert (facts["stop"], facts["topics"], facts["judged"], facts["left"]) == (found.stop, 2, 3, 7)
     assert [each["run"] for each in facts["estimates"]] == found.values["run"].tolist()
     assert len(facts["pairs"]) == 3
     assert "target above 0" in fails("order", directory, "--target", "2")
@@ -216,7 +250,7 @@ def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Callable
         shown = {metric.label: metric.value for metric in app.metric}
         assert shown["Judged pairs"] == "3 of 10"
         assert shown["Open pairs of systems"] == f"{found.open_pairs} of 3"
-        assert "All values are estimates: the grades of 7 unjudged pairs are drawn" in app.info[0].value
+        assert "All values are estimates: the grades of 7 unjudged pairs of 2 topics are drawn" in app.info[0].value
         assert list(app.dataframe[0].value["system_a"]) == found.pairs.query("not decided")["system_a"].tolist()
         app.number_input(key="target").set_value(0.5).run()
         assert not app.exception
@@ -291,6 +325,83 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         campaign.system_order.keep_advice(found)
         campaign.pools.add("depth", depth=1)
         assert campaign.system_order.last_advice() is None  # and of other pairs
+
+
+def test_advice_counts_judgements_during_the_estimate_as_later_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
+        judge_some(campaign, 3)
+        estimate = estimation.judge_order
+
+        def meanwhile(*args: Any, **options: Any) -> SystemOrder:
+            judge_some(campaign, 1)
+            return estimate(*args, **options)
+
+        monkeypatch.setattr(estimation, "judge_order", meanwhile)
+        campaign.system_order.keep_advice(campaign.system_order.assess())
+        said = campaign.overview.status()["system_order"]
+        assert said.startswith("Last advice of System order, at 3 judged pairs (1 log entry since then): ")
+
+
+def test_the_order_is_printed_while_another_process_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.01)
+    with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
+        judge_some(campaign, 3)
+        with campaign.transaction():
+            result = run("order", campaign.directory)
+        assert result.exit_code == 0
+        assert result.stdout.startswith(campaign.system_order.assess().reason)
+        assert result.stderr.startswith("note: another process is writing, so `cleverdon status` and Overview do not")
+        assert campaign.system_order.last_advice() is None
+        assert run("order", campaign.directory).stderr == ""
+        assert campaign.system_order.last_advice() is not None
+
+
+def test_exports_say_that_pairs_were_selected(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
+    caution = (
+        "2 graded pairs were selected to compare the systems, and relevant documents may be unjudged: evaluate these "
+        "systems with `cleverdon evaluate --unjudged expected`"
+    )
+    with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3", mode="loop-in-pool") as campaign:
+        campaign.pools.add("depth", depth=3)
+        judge(campaign, "d", leased=False)  # beyond the cut-off, so nothing selected it
+        qrels, directory = tmp_path / "qrels.txt", campaign.directory
+        assert run("export", directory, "--qrels", qrels).stderr == ""
+        assert "decisive_pairs" not in json.loads((tmp_path / "qrels.txt.rule.json").read_text())
+        while len(campaign.judgement_log.judgements()) < 3:
+            made_now = campaign.active_learning.next_round("1")
+            (document,) = campaign.judging.next_pairs("ann", "1", 1, made=made_now).documents
+            judge(campaign, document.doc_id)
+        said = run("export", directory, "--qrels", qrels, "--collection", tmp_path / "out", "--licence", "x").stderr
+        assert said == (
+            f"note: {qrels}: left out 1 topic without a grade; --unjudged --include-unjudged-topics includes them\n"
+            f"note: {caution}\n"
+        )
+        report = json.loads((tmp_path / "qrels.txt.rule.json").read_text())
+        assert (report["pairs"], report["decisive_pairs"], report["caution"]) == (3, 2, caution)
+        assert json.loads((tmp_path / "out" / "collection.json").read_text())["qrels"]["decisive_pairs"] == 2
+        assert f"\n{caution}.\n" in (tmp_path / "out" / "collection.md").read_text()
+        selected = caution.partition(":")[0]
+        assert opened(campaign, "export.py").info[0].value.startswith(selected)
+        compared = opened(campaign, "compare.py")
+        assert [each.value.partition("\\")[0] for each in compared.info] == [selected]
+        compared.selectbox(key="unjudged").set_value("expected").run()
+        assert not any(selected in each.value for each in compared.info)
+
+
+def test_exported_qrels_give_estimates_for_all_topics_of_the_order(tmp_path: Path) -> None:
+    with made(tmp_path, texts="abcdefghijklmnopxyz", by="decisive", measure="nDCG@3", mode="loop-in-pool") as campaign:
+        campaign.pools.add("depth", depth=3, ties="both")
+        judge(campaign, "a", leased=False)
+        pool, directory = campaign.system_order.assess().estimates.pool, campaign.directory
+        runs = sorted(tmp_path.glob("*.run"))
+        judged, every = tmp_path / "judged.txt", tmp_path / "every.txt"
+        ok("export", directory, "--qrels", judged)
+        ok("export", directory, "--qrels", every, "--unjudged", "--include-unjudged-topics")
+    asked = ("-m", "nDCG@3", "--unjudged", "expected")
+    assert f"Estimates for {pool.topics} topics: 1 of {pool.pairs} pairs" in ok("evaluate", every, *runs, *asked)
+    assert "Estimates for 1 topic: 1 of " in ok("evaluate", judged, *runs, *asked)
 
 
 def test_a_campaign_that_had_both_budgets_can_still_be_changed(tmp_path: Path) -> None:

@@ -36,14 +36,14 @@ def test_evaluate_marks_estimates_in_every_form(evaluated: list[Path]) -> None:
     table = ok(*asked)
     assert "map (estimate, 95% of draws)" in table.splitlines()[0]
     assert [line.split()[0] for line in table.splitlines()[1:4]] == ["up", "down", "mid"]
-    assert "Estimates: 6 of 12 pairs of the pool are judged; the grades of the other 6" in table
+    assert "Estimates for 2 topics: 6 of 12 pairs of the pool are judged; the grades of the other 6" in table
     assert "not the choice of topics" in table
     for form, separator in (("csv", ","), ("tsv", "\t")):
         result = run(*asked, "--format", form)
         header, *rows = [line.split(separator) for line in result.stdout.splitlines()]
         assert header == ["run", "query_id", "measure", "estimate", "estimate_low", "estimate_high"]
         assert [row[:3] for row in rows[:2]] == [["up", "all", "map"], ["up", "all", "P_5"]]
-        assert "note: Estimates: 6 of 12 pairs" in result.stderr
+        assert "note: Estimates for 2 topics: 6 of 12 pairs" in result.stderr
     found = json.loads(ok(*asked, "--format", "json", "--separate-seeds"))
     assert sorted(found) == ["about", "estimates", "notes", "pool"]
     assert {row["run"] for row in found["estimates"]} == {"up", "down", "mid#1", "mid#2"}

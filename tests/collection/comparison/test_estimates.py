@@ -112,7 +112,9 @@ def test_equal_draws_have_exactly_their_value() -> None:
 @pytest.mark.slow
 def test_every_form_says_estimate() -> None:
     found = summarise_draws(["a_1", "b|2"], ["1", "2"], {parse("RR"): np.array([A, B])}, POOL)
-    about = "Estimates: 6 of 8 pairs of the pool are judged; the grades of the other 2 are drawn from a model"
+    about = (
+        "Estimates for 2 topics: 6 of 8 pairs of the pool are judged; the grades of the other 2 are drawn from a model"
+    )
     assert found.about.startswith(about)
     assert found.about.endswith(
         "model of the judged pairs and the ranks. Ranges hold 95% of the draws: they concern the unjudged grades, not "
@@ -121,9 +123,9 @@ def test_every_form_says_estimate() -> None:
     latex, markdown = found.latex(), found.markdown()
     assert r"System & RR (estimate, 95\% of draws) \\" in latex
     assert r"a\_1 & \textbf{0.5000} (0.2150 to 0.7850) \\" in latex
-    assert "Estimates: 6 of 8 pairs" in latex.splitlines()[2]
+    assert "Estimates for 2 topics: 6 of 8 pairs" in latex.splitlines()[2]
     assert "RR (estimate, 95% of draws)" in re.sub(r"\\(.)", r"\1", markdown.splitlines()[0])
-    assert "Estimates: 6 of 8 pairs" in re.sub(r"\\(.)", r"\1", markdown.splitlines()[-1])
+    assert "Estimates for 2 topics: 6 of 8 pairs" in re.sub(r"\\(.)", r"\1", markdown.splitlines()[-1])
     assert "**0.5000** (0.2150 to 0.7850)" in markdown
     assert "RR (estimate)" in repr(found)
     assert about in repr(found)

@@ -34,6 +34,7 @@ const MOST_FEEDBACK = 5;
  * @property {string[]} tried topics that had nothing for this annotator
  * @property {string | null} nextTopic one that has something, where the open one has nothing
  * @property {string} budget why nothing is handed out: the budget that is used up
+ * @property {boolean} acrossTopics whether the loop chooses across topics, which change often then
  * @property {boolean} chosen whether the annotator chose the open topic
  * @property {boolean} calibrating whether the card opened it for its calibration set, which is judged first
  * @property {boolean} topicsDue
@@ -48,7 +49,16 @@ const MOST_FEEDBACK = 5;
  */
 
 /** What is not known yet of a topic that was just opened. */
-const UNKNOWN = { problem: null, nextTopic: null, budget: "", chosen: false, inLoop: false, chooser: [], looks: 0 };
+const UNKNOWN = {
+  problem: null,
+  nextTopic: null,
+  budget: "",
+  acrossTopics: false,
+  chosen: false,
+  inLoop: false,
+  chooser: [],
+  looks: 0,
+};
 
 /** @param {string} queryId @param {string} docId */
 export const pairId = (queryId, docId) => JSON.stringify([queryId, docId]);
@@ -135,7 +145,7 @@ function changeTopic(turn, queryId, chosen) {
 /**
  * Opens another topic without being asked to, and says why.
  *
- * @param {Turn<Scope>} turn @param {string} queryId @param {string} code @param {{ words?: string }} details
+ * @param {Turn<Scope>} turn @param {string} queryId @param {string} code @param {{ title?: string, words?: string }} details
  */
 function bringTo(turn, queryId, code, details = {}) {
   const { state } = turn;
@@ -333,24 +343,25 @@ function takeOrder(turn, answer, judged, sent) {
 }
 
 /**
- * Where the topic has nothing for the annotator, another one that has is opened, and that is said. It stays open where
- * they chose it themselves, or have come to its end. At an end where no topic has anything, the topics are counted again:
- * others may have judged them, or a stopping rule has closed them.
+ * Where the topic has nothing for the annotator, another one that has is opened, and that is said; where topics change
+ * often, only its name. It stays open where they chose it themselves, or have come to its end. At an end where no topic
+ * has anything, the topics are counted again: others may have judged them, or a stopping rule has closed them.
  *
  * @param {Turn<Scope>} turn @param {any} answer
  */
-function goWhereWorkIs(turn, { documents, next, budget = "" }) {
+function goWhereWorkIs(turn, { documents, next, budget = "", across_topics: acrossTopics = false }) {
   const { state } = turn;
   const { scope } = state;
   if (documents.some((/** @type {Doc} */ doc) => !doc.calibration)) scope.calibrating = false;
   const idle = turn.item === null;
   if (!idle || documents.length) Object.assign(scope, { tried: [], chosen: false });
-  Object.assign(scope, { nextTopic: next ?? null, budget });
+  Object.assign(scope, { nextTopic: next ?? null, budget, acrossTopics });
   const done = isDone(state, topicOf(scope, scope.topic));
   if (next === null && idle && done && !documents.length) Object.assign(scope, { topicsDue: true, recounts: true });
   if (!next || !idle || scope.chosen || (done && !scope.calibrating)) return;
   scope.tried = [...scope.tried, scope.topic ?? ""];
-  bringTo(turn, next, "next-topic", { words: budget, ...(done && { done }) });
+  if (acrossTopics) bringTo(turn, next, "other-topic", { title: topicOf(scope, next)?.title || next });
+  else bringTo(turn, next, "next-topic", { words: budget, ...(done && { done }) });
 }
 
 /** @type {Kind<Scope>} */
