@@ -186,8 +186,7 @@ def export(
     if left_out:
         topics = count(len(left_out), "topic")
         print_notices([f"{qrels}: left out {topics} without a grade; {to_include} includes them"])
-    print_notices(filter(None, [caution, selection_caution(decisive)]))
-    print_notices(training.notices)
+    print_notices([*filter(None, [caution, selection_caution(decisive)]), *training.notices])
 
 
 def _write_work_list(campaign: Campaign, named: tuple[str, Path] | None, pairs: int) -> dict[str, int]:
