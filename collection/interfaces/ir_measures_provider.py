@@ -31,7 +31,7 @@ from collection.interfaces.nested_dictionaries import NestedQrels, Ties
 from collection.measures import Aligned, Measure, Version, align, parse_name
 from collection.ranking import rank_run
 
-__all__ = ["CleverdonProvider", "register"]
+__all__ = ["CleverdonProvider", "register", "unregister"]
 
 
 class Convention(NamedTuple):
@@ -226,17 +226,19 @@ class _Qrels:
 def register() -> CleverdonProvider:
     """Make ir_measures ask Cleverdon first for each measure, and its own providers for what it refuses.
 
-    Registering again changes nothing.
-
     Returns
     -------
     CleverdonProvider
         The provider, which can be asked directly, too: ``register().calc([nDCG @ 10], qrels, run)``.
     """
-    pipeline = ir_measures.DefaultPipeline.providers
-    for provider in pipeline:
-        if isinstance(provider, CleverdonProvider):
-            return provider
+    unregister()
     provider = providers.register(CleverdonProvider())
-    pipeline.insert(0, provider)
+    ir_measures.DefaultPipeline.providers.insert(0, provider)
     return provider
+
+
+def unregister() -> None:
+    """Make ir_measures ask its own providers only, as before :func:`register`."""
+    pipeline = ir_measures.DefaultPipeline.providers
+    pipeline[:] = [provider for provider in pipeline if not isinstance(provider, CleverdonProvider)]
+    providers.registry.pop(CleverdonProvider.NAME, None)

@@ -27,7 +27,7 @@ ROLE, SUMMARY, PARAMETER = "a role", "how a measure or test summarises", "a para
 ALLOWED = {
     ("annotate/judging/routes.py", "annotator"): ROLE,
     ("annotate/views/overview.py", "annotator"): ROLE,
-    ("annotate/charts/comparison.py", "mean"): SUMMARY,
+    ("collection/charts/intervals.py", "mean"): SUMMARY,
     ("collection/cli/compare.py", "mean"): SUMMARY,
     ("collection/comparison/conclusions.py", "mean"): SUMMARY,
     ("collection/comparison/leaderboard.py", "mean"): SUMMARY,
@@ -39,7 +39,14 @@ ALLOWED = {
     ("collection/cli/output.py", "lowest"): "a column of the table of values",
     ("collection/measures/names.py", "rbp"): "a measure of trec_eval; a pooling strategy has it as a name",
     ("collection/campaign/grade_import.py", "annotator"): "a column of a file of labels",
-}
+    **{
+        ("collection/interfaces/ir_measures_provider.py", name): "a measure of ir_measures"
+        for name in (
+            "ERR", "ERR_IA", "IPrec", "Judged", "NumRel", "P_IA", "RBP", "RR", "SetF", "StRecall", "alpha_nDCG", "nDCG",
+            "nERR_IA",
+        )
+    },
+}  # fmt: skip
 """(file, name) -> why the literal is not the name of a member there."""
 
 

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.elements import estimate_tables
 from collection import Campaign
+from collection.charts.intervals import ORDERS
 from tests.annotate.views.test_compare_page import HOSTILE, SYSTEMS, TOPICS, by_label, numbers, words, write
 
 pytestmark = pytest.mark.slow
+
+HIGHEST, LOWER, _ = ORDERS
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +89,10 @@ def test_standings_are_those_of_the_probabilities(partly_judged: Path) -> None:
         found = campaign.evaluation.estimate("nDCG@10")
     rows = found.standings("nDCG@10").set_index("system")
     against = found.against("nDCG@10").set_index("system")
-    assert rows["standing"].iloc[0] == estimate_tables.HIGHEST
+    assert rows["standing"].iloc[0] == HIGHEST
     for system, row in against.iterrows():
         worse = 1 - row["probability_better"] - row["probability_equal"]
-        assert (rows["standing"][system] == estimate_tables.LOWER) == (worse >= 0.95 - 1e-9)
+        assert (rows["standing"][system] == LOWER) == (worse >= 0.95 - 1e-9)
 
 
 def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest], tmp_path: Path) -> None:
