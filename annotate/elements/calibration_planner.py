@@ -64,8 +64,9 @@ def draw() -> None:
     needed = required_topics(alpha) + selection
     with right:
         best = usual.best.calibration_topics if usual.best else needed
-        label, key = "Number of calibration topics", f"topics-{alpha}-{selection}"  # it follows a changed target
-        topics = st.number_input(label, needed, None, best, key=key, help="Proposed: the one that costs least in all.")
+        label, of_target = "Number of calibration topics", f"topics-{alpha}-{selection}"  # it follows a changed target
+        hint = "Proposed: the one that costs least in all."
+        topics = st.number_input(label, needed, None, best, key=of_target, help=hint)
     able = sorted(n for n in {topics, *(row.calibration_topics for row in usual.rows)} if n < usual.topics)
     plan = cached(service.plan, key, entries=8)(alpha, family=family, selection=selection, candidates=able)
     if able:

@@ -171,7 +171,7 @@ class CalibrationProgress:
 
 
 def why_so_few(topics: pd.DataFrame, found: int, needed: int) -> str:
-    """Write why fewer topics than needed can be drawn; `topics` have the columns :data:`TOPICS`."""
+    """Write why fewer topics than needed can be drawn; `topics` are those of :meth:`.CalibrationProgress.topics`."""
     looping = int(topics["mode"].isin(LOOPING).sum())
     text = (
         f"expected at least {count(needed, 'open topic')} in a loop, so that others are left to promise something for; "

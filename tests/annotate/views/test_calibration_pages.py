@@ -56,6 +56,14 @@ def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) 
 
 
 @pytest.mark.slow
+def test_the_planner_takes_new_judgements_into_account(opened: Opened, review: Campaign) -> None:
+    app = opened(review, "loop.py")
+    assert "estimates from replays of other collections" in words(app)
+    judge_rest(review, *TOPICS[:5])
+    assert "estimates from 5 topics judged completely" in words(app.run())
+
+
+@pytest.mark.slow
 def test_the_planner_needs_a_selection_for_any_rule(opened: Opened, review: Campaign) -> None:
     app = opened(review, "loop.py")
     app.number_input(key="expected-recall").set_value(80.0).run()
