@@ -7,7 +7,8 @@ from annotate.auth import session
 from annotate.elements import display, pickers, widgets
 from annotate.elements.columns import number, text
 from annotate.elements.service_cache import cached
-from collection.campaign.calibration_topics import ANY
+from collection.campaign.calibration_state import CalibrationState
+from collection.campaign.calibration_topics import ANY, CalibrationTopics
 from collection.errors import CleverdonError
 from collection.phrases import count
 from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, required_topics
@@ -17,6 +18,19 @@ ABOUT = {entry.name: entry.description for entry in RULE_FAMILIES}
 ABOUT |= {ANY: "Some of the calibration topics choose the rule that costs least."}
 WIDTHS = (125, 110, 160, 160, 165, 180)
 """Pixels of the columns of the plan."""
+
+
+def _draw_state(service: CalibrationTopics, state: CalibrationState) -> None:
+    """Draw what the calibration topics have reached, and a button that ends it."""
+    st.write(f"**{widgets.sentence(state.stage)}** {widgets.plain(state.sentence)}")
+    if state.notes:
+        st.warning("\n\n".join(map(widgets.plain, state.notes)))
+    widgets.page_link("recall.py", "Show the calibration topics")
+    with st.popover("End calibration"):
+        st.write("This discards the draw; a new one selects other topics. Topics closed by the rule stay closed.")
+        if st.button("End calibration", key="end-calibration"):
+            with widgets.saving("Calibration ended."):
+                service.stop()
 
 
 def draw() -> None:
@@ -32,15 +46,7 @@ def draw() -> None:
         return
     st.subheader("Recall guaranteed across topics")
     if state.phase != "none":
-        st.write(f"**{widgets.sentence(state.stage)}** {widgets.plain(state.sentence)}")
-        if state.notes:
-            st.warning("\n\n".join(map(widgets.plain, state.notes)))
-        widgets.page_link("recall.py", "Show the calibration topics")
-        with st.popover("End calibration"):
-            st.write("This discards the draw; a new one selects other topics. Topics closed by the rule stay closed.")
-            if st.button("End calibration", key="end-calibration"):
-                with widgets.saving("Calibration ended."):
-                    service.stop()
+        _draw_state(service, state)
         return
     st.write(
         "Draw some topics at random and judge them to the end. They choose when the other topics may stop, so that the "
