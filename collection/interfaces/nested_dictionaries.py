@@ -100,6 +100,7 @@ class NestedQrels:
             np.array(row, dtype=np.int64),
             np.concatenate(rank),
             np.array(pair, dtype=np.int64),
+            topics=topics,
             retrieved=np.diff(ends),
             ignored_topics=[topic for topic in run if topic not in self._row],
             version=version,

@@ -155,6 +155,7 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
         topic,
         rank[rows],
         pair,
+        topics=[str(t) for t in index.topics],
         retrieved=retrieved,
         ignored_topics=run_topics[~known].tolist(),
         version=version,
@@ -168,6 +169,7 @@ def place_pairs(
     rank: Ints,
     pair: Ints,
     *,
+    topics: list[str],
     retrieved: Ints,
     ignored_topics: list[str],
     version: Version,
@@ -181,9 +183,7 @@ def place_pairs(
     topic, rank, pair
         (F,) each: place among the T topics, rank from 1, and place in ``index.pairs`` of every document of the run that
         the qrels name.
-    retrieved
-        (T,) number of documents that the run has.
-    ignored_topics, version
+    topics, retrieved, ignored_topics, version
         As :class:`Aligned` has them.
     """
     shape = (len(retrieved), int(retrieved.max(initial=0)))
@@ -207,7 +207,7 @@ def place_pairs(
     if index.subtopics is not None and known is not None:
         subtopics = Subtopics(cells(index.subtopics, UNJUDGED), known[of_index])
     return Aligned(
-        topics=[str(t) for t in index.topics[of_index]],
+        topics=topics,
         grades=cells(index.grade, UNPOOLED),
         retrieved=retrieved,
         judged=index.judged[of_index],
