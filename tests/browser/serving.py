@@ -9,9 +9,12 @@ import re
 import secrets
 import signal
 import socket
+import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import ModuleType
+from unittest import mock
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
@@ -83,7 +86,9 @@ class Serving:
         arguments = [str(self.directory), "--no-browser", "--as", "ann", "--port", str(self.port)]
         reader, writer = SERVERS.Pipe(duplex=False)
         self.process = SERVERS.Process(target=serve, args=(writer, arguments), daemon=True)
-        self.process.start()
+        # Otherwise the fork runs the main module first, for which an AppTest puts its script.
+        with mock.patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
+            self.process.start()
         writer.close()
         self.output = os.fdopen(os.dup(reader.fileno()), errors="replace")
         seen = ""
