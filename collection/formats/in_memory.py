@@ -53,7 +53,7 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     if isinstance(getattr(given, "qrels", None), pd.DataFrame):
         raise InputError(f"qrels: expected a frame, found {type(given).__name__}; give its attribute qrels")
     qrels = rename_columns(_to_frame(given, "qrels", (*QRELS.names, "iteration")), QRELS)
-    if not _may_repeat_pairs(qrels):
+    if not may_repeat_pairs(qrels):
         return qrels
     keys = ["query_id", "doc_id"]
     twice = qrels.duplicated([*keys, "subtopic"] if "subtopic" in qrels else keys)
@@ -68,9 +68,9 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     return qrels
 
 
-def _may_repeat_pairs(qrels: pd.DataFrame) -> bool:
+def may_repeat_pairs(frame: pd.DataFrame) -> bool:
     """Whether pairs have equal hashes, which takes a quarter of the time of comparing the pairs."""
-    topics, documents = (pa.array(qrels[name].astype("str"), pa.large_string()) for name in ("query_id", "doc_id"))
+    topics, documents = (pa.array(frame[name].astype("str"), pa.large_string()) for name in ("query_id", "doc_id"))
     return has_duplicate_keys(hash_pairs(topics.dictionary_encode(), documents))
 
 

@@ -26,7 +26,7 @@ from ir_measures.providers.base import NOT_PROVIDED
 from ir_measures.util import QrelsConverter, RunConverter
 
 from collection.errors import CleverdonError
-from collection.formats.in_memory import as_qrels
+from collection.formats.in_memory import as_qrels, may_repeat_pairs
 from collection.interfaces.nested_dictionaries import NestedQrels, Ties
 from collection.measures import Aligned, Measure, Version, align, parse_name
 from collection.ranking import rank_run
@@ -163,6 +163,8 @@ class Evaluator(providers.Evaluator):  # type: ignore[misc]
         """Yield each measure with its topics and their values."""
         if not isinstance(run, pd.DataFrame):
             run = RunConverter(run).as_dict_of_dict()
+        elif may_repeat_pairs(run):  # the last row counts, as in a dictionary
+            run = run.drop_duplicates(["query_id", "doc_id"], keep="last")
         for convention, requests in self._requests.items():
             aligned, present = self._qrels[convention].align(run)
             topics = [topic for topic, here in zip(aligned.topics, present, strict=True) if here]

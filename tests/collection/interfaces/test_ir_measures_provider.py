@@ -198,6 +198,17 @@ def test_every_measure_of_the_registry_is_computed_or_refused_by_decision() -> N
     assert CONVENTIONS.keys() <= names
 
 
+def test_a_document_that_is_listed_twice_has_its_last_score_and_grade() -> None:
+    ranked = pd.DataFrame(
+        [("1", "x", 9.0), ("1", "b", 8.0), ("1", "a", 7.0), ("1", "x", 1.0)], columns=ScoredDoc._fields
+    )
+    judged = [Qrel("1", "a", 0), Qrel("1", "b", 1), Qrel("1", "a", 1)]
+    measures = [RR, AP, P @ 2, NumRet, RR @ 5, RBP(rel=1)]
+    found = OURS.calc_aggregate(measures, pd.DataFrame(judged), ranked)
+    assert found == pytest.approx(OWN.calc_aggregate(measures[:-1], judged, ranked) | {RBP(rel=1): 0.2 * 1.8})
+    assert found == OURS.calc_aggregate(measures, judged, [ScoredDoc(*row) for row in ranked.itertuples(index=False)])
+
+
 # --- in ir_measures -----------------------------------------------------------------------------------
 
 
