@@ -48,7 +48,9 @@ def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators
             widgets.page_link("adjudicate.py", "Adjudicate disagreements")
     if sentence := found.caution:
         st.warning(widgets.plain(f"{sentence}."))
-    if sentence := selection_caution(campaign.qrels.decisive_pairs(topics=topics)):
+    logged = campaign.progress.counts()["logged"]
+    decisive = cached(campaign.qrels.count_decisive_pairs, logged)(topics=topics)
+    if sentence := selection_caution(decisive):
         st.info(widgets.with_commands(f"{sentence}."))
     _draw_downloads(rule, topics)
     by_grade = grades["relevance"].value_counts().sort_index()

@@ -88,7 +88,7 @@ found = compare(evaluation, baseline=baseline or None, test=test, correction=cor
 topics = sorted(set(evaluation.values["query_id"]) & set(campaign.corpus.topics()["query_id"]), key=natural_key)
 rows = found.standings(measure)
 order = rows["system"].tolist()
-decisive = cached(campaign.qrels.decisive_pairs, counts["logged"])(topics=only)
+decisive = cached(campaign.qrels.count_decisive_pairs, counts["logged"])(topics=only)
 with answer:
     if caution := selection_caution(decisive, "choose expected grades of unjudged documents in the settings"):
         st.info(widgets.plain(f"{caution}."))

@@ -144,7 +144,7 @@ class CollectionCard:
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
         qrels = of_topics(graded, topics)
         left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
-        decisive = self.qrels.decisive_pairs(topics=topics) if made_of == "judgements" else 0
+        decisive = self.qrels.count_decisive_pairs(topics=topics) if made_of == "judgements" else 0
         # A chosen document is relevant, whatever the level of the loop.
         needs, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
         facts = {

@@ -34,6 +34,7 @@ class DuplicateRecords:
         for line, document in documents:
             is_reference = isinstance(document, formats.Reference)
             if not is_reference and not (document.metadata.get("doi") or document.metadata.get("pmid")):
+                self._session.kept_as.pop(document.doc_id, None)
                 yield line, document
                 continue
             found = self._find(path, line, document)
@@ -45,6 +46,7 @@ class DuplicateRecords:
                 if found.left_out:
                     self._session.kept_as[document.doc_id] = found.duplicate_of
                     continue
+            self._session.kept_as.pop(document.doc_id, None)
             yield line, document
 
     def _find(self, path: Path | str, line: int, document: Document) -> DuplicateRecord | None:

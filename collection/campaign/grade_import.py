@@ -34,7 +34,7 @@ class GradeImport:
 
     def import_qrels(self, path: Path | str) -> None:
         """Import qrels as judgements of the annotator ``qrels:NAME``."""
-        frame = formats.read_qrels(path)
+        frame = self._of_kept_records(formats.read_qrels(path))
         self._require_grades(path, frame[frame["relevance"] >= 0], "; negative for unjudged")
         known, ignored = self.session.known_topics(path, frame)
         graded = known[known["relevance"] >= 0]
@@ -117,15 +117,16 @@ class GradeImport:
         if left := len(rows) - len(graded):
             self.session.notice(path, f"{count(left, 'row')} {plural(left, 'has', 'have')} no grade yet")
 
-    def _of_kept_records(self, labels: pd.DataFrame) -> pd.DataFrame:
-        """The labels, those of duplicates that this import left out with the record that was kept.
+    def _of_kept_records(self, grades: pd.DataFrame) -> pd.DataFrame:
+        """The grades, those of duplicates that an import left out with the record that was kept.
 
         Of several grades that an annotator gave to duplicates, the highest counts.
         """
-        if not labels["doc_id"].isin(list(self.session.kept_as)).any():
-            return labels
-        named = labels.assign(doc_id=labels["doc_id"].replace(self.session.kept_as))
-        best = named.sort_values("relevance", ascending=False, kind="stable").drop_duplicates(_LABEL[:3])
+        if not grades["doc_id"].isin(list(self.session.kept_as)).any():
+            return grades
+        named = grades.assign(doc_id=grades["doc_id"].astype("str").replace(self.session.kept_as))
+        keys = [name for name in ("annotator", "query_id", "doc_id", "subtopic") if name in named]
+        best = named.sort_values("relevance", ascending=False, kind="stable").drop_duplicates(keys)
         return best.sort_index().reset_index(drop=True)
 
     def _find_line(self, path: Path | str, annotator: str, query_id: str, doc_id: str) -> int | None:

@@ -12,6 +12,8 @@ from collection.errors import InputError
 from collection.phrases import count, join_first
 from collection.store import Added, Store
 
+KEPT_AS = "kept_as"
+
 
 @dataclass(eq=False)
 class ImportSession:
@@ -25,8 +27,16 @@ class ImportSession:
     replace: bool
     report: ImportReport = field(default_factory=lambda: ImportReport([], []))
     duplicates: list[DuplicateRecord] = field(default_factory=list)
-    kept_as: dict[str, str] = field(default_factory=dict)
-    """Id of a duplicate that was left out -> id of the document that the campaign has in its place."""
+    kept_as: dict[str, str] = field(init=False)
+    """Id of a duplicate that this or an earlier import left out -> id of the document that the campaign has instead."""
+
+    def __post_init__(self) -> None:
+        self.kept_as = dict(self.store.settings.get(KEPT_AS, {}))
+
+    def keep(self) -> None:
+        """Store what later imports of labels and qrels need."""
+        if self.kept_as != self.store.settings.get(KEPT_AS, {}):
+            self.store.settings.put(KEPT_AS, self.kept_as)
 
     def done(self, path: Path | str, sentence: str) -> None:
         """Report what was imported from a file."""

@@ -85,6 +85,12 @@ class Importer:
         gradings = GradeImport(session, self.grades, self.settings, self.judging)
         names = formats.name_runs(runs)
         parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
+        # A download would keep others from writing for its whole time.
+        formats.download(
+            documents=[*parts.documents, *documents],
+            topics=[*parts.topics, *([] if topics is None else [topics])],
+            qrels=[*parts.qrels, *([] if qrels is None else [qrels])],
+        )
         with self.store.transaction():
             before = set(self.store.corpus.runs()["file"])
             try:
@@ -102,6 +108,7 @@ class Importer:
                 ):
                     if file is not None:
                         read(file)
+                session.keep()
             except BaseException:
                 # Inside the transaction: no other process can have used these files yet.
                 for place in reversed(files.written):

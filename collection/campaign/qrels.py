@@ -200,7 +200,7 @@ class QrelsBuilder:
         every = self.with_sources(chosen)
         found = replace(every, grades=of_topics(every.grades, topics))
         judgements = of_topics(self.store.judgements.table(), topics)
-        decisive = self.decisive_pairs(topics=topics)
+        decisive = _count_decisive(judgements)
         adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
         graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
         return {
@@ -228,11 +228,9 @@ class QrelsBuilder:
             "made_at": clock.now(),
         }
 
-    def decisive_pairs(self, *, topics: Iterable[str] | None = None) -> int:
+    def count_decisive_pairs(self, *, topics: Iterable[str] | None = None) -> int:
         """Count the graded pairs that were selected to compare the systems; parameters as for :meth:`build`."""
-        judgements = of_topics(self.store.judgements.table(), topics)
-        selected = judgements[(judgements["strategy"] == DECISIVE) & (judgements["kind"] == "graded")]
-        return len(selected[["query_id", "doc_id"]].drop_duplicates())
+        return _count_decisive(of_topics(self.store.judgements.table(), topics))
 
     def graded_topics(self, rule: RuleChoice = None) -> tuple[str, ...]:
         """The topics that have a grade, by name."""
@@ -259,6 +257,11 @@ class QrelsBuilder:
 def of_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
     """The rows of these topics (``query_id``), or all."""
     return frame if topics is None else frame[frame["query_id"].isin(list(topics))]
+
+
+def _count_decisive(judgements: pd.DataFrame) -> int:
+    selected = judgements[(judgements["strategy"] == DECISIVE) & (judgements["kind"] == "graded")]
+    return len(selected[["query_id", "doc_id"]].drop_duplicates())
 
 
 def _count_names(judgements: pd.DataFrame) -> dict[str, int]:

@@ -61,7 +61,9 @@ class DecisivePairs(NamedTuple):
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics, those with the most pairs first: annotators change topics less often. Then most decisive first.
+        """The topics with the most pairs first, since annotators then change topics less often.
+
+        Of topics with as many pairs, the one of the most decisive pair comes first.
 
         >>> DecisivePairs(["1", "2", "3", "2"], ["a", "b", "c", "d"]).topics
         ('2', '1', '3')

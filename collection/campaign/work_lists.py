@@ -47,12 +47,12 @@ class WorkLists:
         known = dict.fromkeys([*self.store.accounts.names(), *self.store.accounts.names_in_the_log()])
         if known:
             require_known("annotator", known, annotator)
-        if self.settings.judging_page().task != "grades":
+        settings = self.settings.judging_page()
+        if settings.task != "grades":
             raise InputError("work lists are for judging by grades; this campaign has another task")
         listed = self._hand_out(annotator, pairs)
         topics = {row[0]: Topic._make(row) for row in self.store.corpus.topics().itertuples(index=False)}
         documents = self.store.corpus.documents([doc_id for _, doc_id in listed])
-        settings = self.settings.judging_page()
         rows = []
         for query_id, doc_id in listed:
             shown = self.document_view.shown(documents[doc_id], settings)

@@ -149,7 +149,7 @@ def export(
             topics=only,
         )
         written |= _write_work_list(campaign, worklist, pairs)
-        decisive = campaign.qrels.decisive_pairs(topics=only) if qrels or collection else 0
+        decisive = campaign.qrels.count_decisive_pairs(topics=only) if qrels or collection else 0
         left_out, to_include = [], "--include-unjudged-topics"
         has_unjudged = unjudged or qrels_form == "strata"
         if not has_unjudged:

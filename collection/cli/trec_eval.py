@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -133,6 +134,7 @@ def trec_eval(
 def _read_judgements(path: Path, form: JudgementFormat) -> pd.DataFrame:
     """Read judgements; four columns are all that trec_eval takes of qrels."""
     from collection import formats
+    from collection.formats.source import quote
     from collection.formats.tables.lines import first_line
 
     if form == "prefs":
@@ -140,7 +142,7 @@ def _read_judgements(path: Path, form: JudgementFormat) -> pd.DataFrame:
     number, line, columns = first_line(path, "qrels")
     if len(columns) == 5:
         wanted = "4 columns (query_id 0 doc_id relevance)"
-        raise FormatError(path, number, wanted, f"5 columns: {line.strip()!r}", "-R prefs reads five")
+        raise FormatError(path, number, wanted, f"5 columns: {quote(line)}", "-R prefs reads five")
     return formats.read_qrels(path, form="judged" if form == "qrels" else "subtopics")
 
 
@@ -152,7 +154,8 @@ def _on_disk(path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "stdin"
-        copy.write_bytes(sys.stdin.buffer.read())
+        with copy.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
         try:
             yield copy
         except FormatError as error:

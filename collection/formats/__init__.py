@@ -20,6 +20,7 @@ from collection.formats.beir import (
 from collection.formats.clicks import read_clicks, write_clicks
 from collection.formats.columns import to_pyterrier
 from collection.formats.costs import find_run_line, read_costs
+from collection.formats.datasets import download
 from collection.formats.decisions import read_preferences, write_choices, write_preferences
 from collection.formats.documents import read_documents
 from collection.formats.folder import CHECKSUMS, WrittenFile, describe_file, list_files, replacing_folder, write_zip
@@ -62,6 +63,7 @@ __all__ = [
     "WrittenFile",
     "corpus_record",
     "describe_file",
+    "download",
     "find_collection",
     "find_label_line",
     "find_pair_line",

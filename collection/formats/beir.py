@@ -27,8 +27,8 @@ class CollectionParts(NamedTuple):
 def find_collection(path: Path | str) -> CollectionParts:
     """The parts of a directory in BEIR's layout, or of a dataset of ir_datasets.
 
-    The directory has ``corpus`` and ``queries`` as ``.jsonl`` or ``.parquet``, perhaps with ``.gz``, and qrels in
-    ``qrels/``. In a directory that ``cleverdon export --collection`` wrote, the topics are those of ``topics.jsonl``.
+    The directory has ``corpus`` and ``queries`` as ``.jsonl``, ``.jsonl.gz`` or ``.parquet``, and qrels in ``qrels/``.
+    In a directory that ``cleverdon export --collection`` wrote, the topics are those of ``topics.jsonl``.
     """
     if datasets.is_dataset(path):
         return CollectionParts(*([path] if datasets.has_part(path, part) else [] for part in get_args(datasets.Part)))
@@ -38,8 +38,8 @@ def find_collection(path: Path | str) -> CollectionParts:
         raise FormatError(path, None, "a directory with corpus.jsonl, queries.jsonl and qrels/", found)
 
     def named(stem: str) -> list[Path]:
-        names = (f"{stem}{ending}{zipped}" for ending in (".jsonl", ".parquet") for zipped in ("", ".gz"))
-        return [folder / name for name in names if (folder / name).is_file()][:1]
+        files = [folder / f"{stem}{ending}" for ending in (".jsonl", ".jsonl.gz", ".parquet")]
+        return [file for file in files if file.is_file()][:1]
 
     parts = folder / "qrels"
     qrels = sorted(p for p in parts.iterdir() if p.is_file() and p.name[0] != ".") if parts.is_dir() else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +35,13 @@ def dataset_id(path: FilePath) -> str:
 def has_part(path: FilePath, part: Part) -> bool:
     """Whether the dataset has documents, topics or qrels."""
     return bool(getattr(_load(path), f"has_{_METHODS[part]}")())
+
+
+def download(**parts: Sequence[FilePath]) -> None:
+    """Have ir_datasets fetch what it lacks of the datasets among these paths; the names are those of the parts."""
+    for part, paths in parts.items():
+        for path in filter(is_dataset, paths):
+            next(records(path, part), None)
 
 
 def records(path: FilePath, part: str) -> Iterator[tuple[int, dict[str, object]]]:

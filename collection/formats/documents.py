@@ -51,7 +51,7 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
         return _documents(path, trec_text.parse(path, WANTED))
     suffix = source.suffix(path)
     if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and "," in line):
-        return _from_table(path, ",")
+        return _from_table(path, delimited.separator_of(path, WANTED))
     if "\t" not in line:
         fields.refuse_array(path, number, line)
         wanted = "documents as JSONL, TSV, CSV with a header, TREC markup (<DOC>), RIS, nbib or EndNote XML"

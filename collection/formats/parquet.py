@@ -39,7 +39,8 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]
     import pyarrow as pa
 
     source.open_bytes(path, what).close()  # for its errors
-    command = [sys.executable, "-c", _READER, os.fspath(path), str(LARGEST), str(ROWS)]
+    # -P: not the current directory, which may have a pyarrow.py.
+    command = [sys.executable, "-P", "-c", _READER, os.fspath(path), str(LARGEST), str(ROWS)]
     number, said = 0, ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as reader:
         assert reader.stdout is not None
@@ -49,8 +50,9 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]
                 for row in batch.to_pylist():
                     number += 1
                     yield number, {name: fields.as_json(path, number, value) for name, value in row.items()}
+            problem = reader.stderr.read().decode("utf-8", "replace")
             if reader.wait():
-                said = reader.stderr.read().decode("utf-8", "replace") or "the reader stopped"
+                said = problem or "the reader stopped"
         # ValueError: text that is not UTF-8, or two columns of one name; the others are Arrow's own.
         except (pa.ArrowException, OSError, ValueError) as error:
             reader.kill()  # which may wait for its batches to be taken

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import pandas as pd
 
 from collection import phrases
@@ -61,7 +63,7 @@ def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
         if not tags_may_differ or layout.tag is None:
             raise
         rows = read_table(path, layout._replace(tag=None))
-        *_, (_, _, last) = data_lines(path, WANTED)
+        ((_, _, last),) = deque(data_lines(path, WANTED), maxlen=1)
         layout = layout._replace(tag=layout.tag._replace(word=last[layout.tag.place]))
     frame = pd.DataFrame(
         {

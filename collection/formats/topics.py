@@ -70,7 +70,7 @@ def _parsed(path: FilePath) -> Iterable[tuple[int, Topic]]:
     if begin == "<":
         return topic_markup.parse(path, WANTED)
     if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and fields.find_header(line.split(","), ID)):
-        return _from_table(path, ",")
+        return _from_table(path, delimited.separator_of(path, WANTED))
     if "\t" in line:
         return _from_table(path, "\t")
     wanted = "topics as JSONL, TSV, CSV with a header, TREC SGML (<top>) or XML"

@@ -117,7 +117,7 @@ class UnsupportedMeasureError(UnknownNameError, ValueError):
 
 
 class _Column(NamedTuple):
-    """A value of each topic: its label, the measure, and how its value becomes that of pytrec_eval."""
+    """A value of each topic: its label, the name of the measure, and the measure (None for texts, which are 0)."""
 
     label: str
     name: str
@@ -165,9 +165,7 @@ class RelevanceEvaluator:
         self._qrels = NestedQrels(as_qrels(query_relevance))
         self._level = relevance_level
         self._columns = [
-            _Column(
-                label, name, None if not written else _with_options(written, relevance_level, judged_docs_only_flag)
-            )
+            _Column(label, name, _with_options(written, relevance_level, judged_docs_only_flag))
             for label, name, written in _read(measures)
         ]
 

@@ -158,7 +158,7 @@ def _err(grades: Grades, max_rel: float, named: str = "") -> Floats:
 
 
 def product_before(factors: Floats) -> Floats:
-    """The product of the factors before each column."""
+    """(T, k): the product of the `factors`, (T, k), before each column."""
     product = np.ones_like(factors)
     np.cumprod(factors[:, :-1], axis=1, out=product[:, 1:])
     return product

@@ -85,8 +85,9 @@ def _columns(measure: TrecMeasure, text: str | None) -> list[Column]:
     elif min(values) < 0:
         raise InputError(f"{name}: expected levels of 0 or more, found {min(values):g}")
     values = tuple(sorted(values))
-    if twice := next((one for one, other in pairwise(values) if one == other), None):
-        raise InputError(f"{name}: expected each cut-off once, found {twice:g} twice")
+    for one, other in pairwise(values):
+        if one == other:
+            raise InputError(f"{name}: expected each cut-off once, found {one:g} twice")
     form = "{}_{}" if measure.takes == "cutoffs" else "{}_{:.2f}"
     return [Column(form.format(name, value), measure, value) for value in values]
 
@@ -105,7 +106,7 @@ def _pairs(measure: TrecMeasure, text: str | None) -> dict[int | str, float]:
     pairs: dict[int | str, float] = {}
     for part in text.split(",") if text is not None else ():
         key, equals, value = part.partition("=")
-        grade = key.isascii() and key.isdigit()
+        grade = key.isascii() and key.isdigit() and len(key) < 10
         if not equals or not (grade or (persistent and key == "p")):
             wanted = "p=0.9 or grade=gain" if persistent else "grade=gain, such as 1=3,2=9"
             raise InputError(f"{measure.name}: expected {wanted}, found {part!r}")

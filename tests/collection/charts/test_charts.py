@@ -49,6 +49,9 @@ def test_a_comparison_draws_means_with_intervals() -> None:
     rows = rows_of(found.chart())
     assert rows["system"].tolist() == found.standings("nDCG@10")["system"].tolist()
     assert set(rows["standing"]) <= set(intervals.STANDINGS)
+    values = found.evaluation.means()["nDCG@10"].sort_values(ascending=False)
+    assert rows["system"].tolist() == values.index.tolist()
+    assert rows["standing"].iloc[0] == "best"
     assert set(rows_of(found.chart("Judged@10"))["standing"]) == {""}
     for method in (found.chart, found.standings):
         with pytest.raises(UnknownNameError, match="unknown measure 'AP'"):

@@ -47,6 +47,26 @@ def test_asreview_into_a_campaign_with_one_topic(tmp_path: Path, form: str) -> N
         assert not any("asreview" in str(name) for name in metadata)
 
 
+def test_labels_and_qrels_that_come_later_know_the_records_that_were_left_out(tmp_path: Path) -> None:
+    """Neither makes a document of a record that an earlier import has left out."""
+    export, topics, qrels = EXPORTS / "asreview.ris", tmp_path / "topics.tsv", tmp_path / "qrels.txt"
+    topics.write_text("7\theat pumps\n")
+    with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
+        (left_out, _) = campaign.importer.import_files(documents=[export], topics=topics).duplicates
+    qrels.write_text(f"7 0 {left_out.doc_id} 1\n")
+    with Campaign(tmp_path / "campaign") as campaign:
+        campaign.importer.import_files(labels=export, qrels=qrels)
+        assert campaign.progress.counts()["documents"] == 2
+        log = campaign.judgement_log.judgements()
+        assert sorted(log[["annotator", "doc_id", "relevance"]].itertuples(index=False, name=None)) == [
+            ("ann@example.org", "10.5555/hp.2019.1", 1), ("qrels:qrels", "10.5555/hp.2019.1", 1)
+        ]  # fmt: skip
+        (tmp_path / "own.jsonl").write_text(json.dumps({"doc_id": left_out.doc_id, "text": "Its own text."}) + "\n")
+        campaign.importer.import_files(documents=[tmp_path / "own.jsonl"])
+        campaign.importer.import_files(qrels=qrels)
+        assert left_out.doc_id in campaign.judgement_log.judgements()["doc_id"].tolist()
+
+
 def test_asreview_into_a_campaign_with_several_topics(tmp_path: Path) -> None:
     (tmp_path / "topics.tsv").write_text("7\theat pumps\n8\tcellars\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:

@@ -205,6 +205,21 @@ def test_a_file_that_ends_the_process_which_reads_it(tmp_path: Path, monkeypatch
 # --- workbooks --------------------------------------------------------------------------------------------------------
 
 
+def test_a_module_of_that_name_beside_the_file_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = as_parquet(tmp_path / "a.parquet", [{"doc_id": "d1", "text": "a"}])
+    (tmp_path / "pyarrow.py").write_text("raise SystemExit('run')")
+    monkeypatch.chdir(tmp_path)
+    assert [document.doc_id for _, document in formats.read_documents(path)] == ["d1"]
+
+
+def test_semicolons_as_excel_writes_csv_in_many_countries(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("doc_id;title;text\nd1;Wings;Of birds, and others.\n")
+    assert [(d.title, d.text) for _, d in formats.read_documents(path)] == [("Wings", "Of birds, and others.")]
+    path.write_text("query_id;title\n1;wings\n")
+    assert read_topics(path)["title"].tolist() == ["wings"]
+
+
 def test_documents_topics_and_labels_in_a_workbook(tmp_path: Path) -> None:
     when = datetime.datetime(2024, 5, 1)
     rows = [
@@ -335,6 +350,26 @@ def test_a_dataset_in_place_of_files(registry: Any, tmp_path: Path) -> None:
         (tmp_path / "qrels").write_text("1 0 d2 1\n1 0 d1 1\n")
         with pytest.raises(ConflictError, match=r"ir_datasets:local/wings, line 1: expected 0"):
             campaign.importer.import_files(qrels=name)
+
+
+def test_others_can_write_while_a_dataset_is_fetched(registry: Any, tmp_path: Path) -> None:
+    """ir_datasets downloads when the first document is asked for."""
+    from ir_datasets.datasets.base import Dataset
+    from ir_datasets.formats import BaseDocs
+
+    ok("new", tmp_path / "campaign")
+    free = []
+
+    class Fetched(BaseDocs):
+        def docs_iter(self) -> Any:
+            free.append(not campaign.store.connection.db.conn.in_transaction)
+            yield Sized("d1", "https://example.org", b"", ["Flow"], "")
+
+    registry.register("local/far", Dataset(Fetched()))
+    with Campaign(tmp_path / "campaign") as campaign:
+        campaign.importer.import_files(documents=["ir_datasets:local/far"])
+        assert free[0], "the first document is asked for in a transaction"
+        assert campaign.progress.counts()["documents"] == 1
 
 
 def test_documents_without_a_field_of_text(registry: Any, tmp_path: Path) -> None:

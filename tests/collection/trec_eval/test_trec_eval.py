@@ -399,6 +399,7 @@ def test_cutoffs_are_cut_at_the_point() -> None:
         ("P.1e999", "P: expected numbers of at most 1e+09, found 1e999"),
         ("P.0,5", "P: expected cut-offs of 1 or more, found 0"),
         ("P.5,5", "P: expected each cut-off once, found 5 twice"),
+        ("iprec_at_recall.0,0", "iprec_at_recall: expected each cut-off once, found 0 twice"),
         ("Rprec_mult.1,1.0", "Rprec_mult: expected each cut-off once, found 1 twice"),
         ("Rprec_mult.-1", "Rprec_mult: expected levels of 0 or more, found -1"),
         ("ndcg.3", "ndcg: expected grade=gain, such as 1=3,2=9, found '3'"),
