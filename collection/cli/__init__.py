@@ -102,7 +102,7 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 
 
 def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a list that could not be written after the import."""
+    """Refuse a list in an unknown format before the import starts."""
     if path is not None and path.suffix.lower() not in (".csv", ".jsonl"):
         raise click.BadParameter(f"expected FILE.csv or FILE.jsonl, found {str(path)!r}")
     return path
@@ -110,7 +110,7 @@ def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path 
 
 @main.command("import")
 @DIRECTORY
-@click.option("--collection", type=FILE, help="BEIR directory or ir_datasets:ID: documents, topics and qrels at once.")
+@click.option("--collection", type=FILE, help="Whole collection: BEIR directory or ir_datasets:ID.")
 @click.option(
     "--documents",
     multiple=True,
@@ -135,7 +135,7 @@ def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path 
     "--duplicates",
     type=WRITTEN,
     callback=_require_list_ending,
-    help="Write the duplicate records that were found, FILE.csv or FILE.jsonl.",
+    help="Write a list of duplicate records, FILE.csv or FILE.jsonl.",
 )
 def import_(directory: Path, replace: bool, duplicates: Path | None, **files: Any) -> None:
     """Import documents, topics, runs, qrels and other files.

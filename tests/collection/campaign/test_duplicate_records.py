@@ -83,7 +83,9 @@ def test_the_user_is_told_how_many_and_which(review: Path, tmp_path: Path) -> No
     with Campaign(review) as campaign:
         report = campaign.importer.import_files(documents=[path])
     (notice,) = report.notices[:1]
-    assert notice.startswith(f"{path}: 5 duplicate records are left out (5 by title and year): line 8 (Wings) of r")
+    assert notice.startswith(
+        f"{path}: 5 duplicate records were left out (5 by title and year): line 8 (Wings) duplicates r"
+    )
     assert notice.endswith("; 2 more. `cleverdon import` lists them with --duplicates FILE")
     assert len(report.duplicates) == 5
 
@@ -133,7 +135,7 @@ def test_documents_with_ids_of_their_own_stay(review: Path, tmp_path: Path) -> N
         assert campaign.progress.counts()["documents"] == 3
         assert [(d.doc_id, d.duplicate_of, d.left_out) for d in report.duplicates] == [("d2", "d1", False)]
         assert re.search(
-            "1 duplicate record is imported, as documents with ids of their own always are", report.notices[0]
+            "1 duplicate record was imported, because documents with their own ids are never", report.notices[0]
         )
         path.write_text("doc_id,title,year,doi\nd1,Wings,2019,10.5555/other\n")
         with pytest.raises(ConflictError, match="use --replace"):

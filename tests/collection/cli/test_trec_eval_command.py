@@ -82,7 +82,7 @@ def test_the_run_is_named_after_its_last_line(files: Path) -> None:
 
 
 def test_missing_topics(files: Path) -> None:
-    assert "the run lacks topics of the judgements: '2'; -c counts" in fails("trec_eval", "qrels", "part")
+    assert "the run lacks topics of the judgements: '2'; use -c to count" in fails("trec_eval", "qrels", "part")
     found = ok("trec_eval", "-c", "-m", "num_q", "-m", "map", "qrels", "part").splitlines()
     assert [line.split("\t")[2] for line in found] == ["2", "0.5000"]
 

@@ -115,7 +115,7 @@ BAD: dict[str, tuple[Any, int, str]] = {
         "labels with the columns annotator or assessor, query_id",
     ),
     "nested deeply": ("[" + "[" * 100_000, 1, "labels as a JSON array of objects"),
-    "half a surrogate pair": ('[{"annotator": "\\ud800"}]', 1, "text, found a character that no text has"),
+    "half a surrogate pair": ('[{"annotator": "\\ud800"}]', 1, "text, found an invalid character"),
 }
 
 

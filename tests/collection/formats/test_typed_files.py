@@ -171,7 +171,7 @@ def test_parquet_is_read_a_few_rows_at_a_time(tmp_path: Path, monkeypatch: pytes
 def test_refusals_of_parquet_name_path_and_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cases: dict[str, tuple[list[dict[str, Any]] | bytes, str]] = {
         "twice": ([{"doc_id": "d1"}, {"doc_id": "d1"}], ", row 2: expected each document once"),
-        "nul": ([{"doc_id": "d1", "text": "a\0b"}], ", row 1: expected text, found a character that no text has"),
+        "nul": ([{"doc_id": "d1", "text": "a\0b"}], ", row 1: expected text, found an invalid character"),
         "none": ([{"doc_id": "d1"}][:0], ": expected documents, found a file without rows"),
         "text": (b"doc_id,text\nd1,a\n", ": expected documents in Parquet, found damaged data ("),
     }

@@ -109,7 +109,7 @@ def test_unknown_measures(name: str) -> None:
         ({"P_0"}, "expected a rank from 1"),
         ({"set_F.0.5,2"}, r"set_F: expected one number, since its label has none, found \[0.5, 2.0\]"),
         ({"set_F_0"}, "beta of SetF: expected a number above 0"),
-        ({"iprec_at_recall_5"}, "expected recalls from 0 to 1"),
+        ({"iprec_at_recall_5"}, "expected recall levels from 0 to 1"),
     ],
 )
 def test_numbers_that_pytrec_eval_passes_over(measures: set[str], message: str) -> None:

@@ -232,7 +232,7 @@ def test_a_topic_that_the_run_lacks() -> None:
         "utility_1,-1,0,0": "-1.0000",
     }
     assert found["num_rel", "all"] == "3"  # with -c the level does not count
-    with pytest.raises(InputError, match="the run lacks topics of the judgements: '2'; -c counts a topic"):
+    with pytest.raises(InputError, match="the run lacks topics of the judgements: '2'; use -c to count"):
         lines(qrels, [("1", "a")], "map")
 
 
@@ -395,7 +395,7 @@ def test_cutoffs_are_cut_at_the_point() -> None:
     [
         ("nothing", "unknown measure 'nothing'"),
         ("P.", "P: expected numbers after the point, found 'P.'"),
-        ("P.5,x", "P: expected numbers with commas between them, found 'x'"),
+        ("P.5,x", "P: expected numbers separated by commas, found 'x'"),
         ("P.1e999", "P: expected numbers of at most 1e+09, found 1e999"),
         ("P.0,5", "P: expected cut-offs of 1 or more, found 0"),
         ("P.5,5", "P: expected each cut-off once, found 5 twice"),
