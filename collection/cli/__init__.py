@@ -118,9 +118,13 @@ def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path 
     help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, EndNote XML, ir_datasets:ID) or a folder of "
     "them; repeatable.",
 )
-@click.option("--topics", type=FILE, help="Topics (TSV, JSONL, Parquet, XLSX, TREC SGML, XML, ir_datasets:ID).")
+@click.option("--topics", type=FILE, help="Topics (TSV, CSV, XLSX, JSONL, Parquet, TREC SGML, XML, ir_datasets:ID).")
 @click.option("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
-@click.option("--qrels", type=FILE, help="TREC qrels, stored as judgements of the annotator qrels:NAME.")
+@click.option(
+    "--qrels",
+    type=FILE,
+    help="Qrels (TREC, BEIR, JSONL, Parquet, ir_datasets:ID), stored as judgements of the annotator qrels:NAME.",
+)
 @click.option(
     "--labels",
     type=FILE,

@@ -58,7 +58,7 @@ class TrecEvalCommand(click.Command):
     "--complete_rel_info_wanted",
     "complete",
     is_flag=True,
-    help="Count topics that are missing from RUN as 0, instead of an error.",
+    help="Count topics that are missing from RUN as 0; otherwise they are an error.",
 )
 @click.option("-l", "--level_for_rel", "level", type=NUMBER, default=1, metavar="G", help="Minimum relevant grade.")
 @click.option(
@@ -91,7 +91,7 @@ class TrecEvalCommand(click.Command):
     "--Zscore",
     "reference",
     type=FILE,
-    help="Print z-scores, using the lines 'topic measure mean deviation' of FILE.",
+    help="Print z-scores. Lines of FILE: topic measure mean deviation.",
 )
 @click.version_option(
     None, "-v", "--version", package_name="cleverdon", message="%(version)s (options and output of trec_eval 10.0)"

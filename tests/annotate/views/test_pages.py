@@ -306,7 +306,7 @@ def upload(app: AppTest, **files: Upload | list[Upload]) -> AppTest:
 
 @pytest.mark.slow
 def test_files_are_uploaded(opened: Callable[..., AppTest], tmp_path: Path) -> None:
-    """Two files of one name stay two; what is said of them names no folder of the server."""
+    """Two files with the same name stay two files, and no message names a folder of the server."""
     with Campaign.create(tmp_path / "empty") as empty:
         app = opened(empty, "import_files.py")
         assert "This campaign is empty." in app.markdown[0].value

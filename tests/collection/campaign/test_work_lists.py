@@ -56,7 +56,7 @@ def save(path: Path, rows: Rows, separator: str = ",") -> Path:
 
 
 @pytest.mark.parametrize("form", [".csv", ".xlsx"])
-def test_out_and_back(campaign: Campaign, tmp_path: Path, form: str) -> None:
+def test_a_work_list_is_exported_and_imported(campaign: Campaign, tmp_path: Path, form: str) -> None:
     path = tmp_path / f"ann{form}"
     assert ok("export", campaign.directory, "--worklist", "ann", path, "--pairs", 5) == f"{path}: 5 lines\n"
     rows = rows_of(path)
