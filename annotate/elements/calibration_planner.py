@@ -71,8 +71,8 @@ def draw() -> None:
     with right:
         best = usual.best.calibration_topics if usual.best else needed
         label, hint = "Number of calibration topics", "Default: the number with the lowest total cost."
-        key = f"topics-{alpha}-{selection}"  # a new field, with a new default, whenever the target changes
-        topics = st.number_input(label, needed, None, best, key=key, help=hint)
+        field = f"topics-{alpha}-{selection}"  # a new one, with a new default, whenever the target changes
+        topics = st.number_input(label, needed, None, best, key=field, help=hint)
     able = sorted(n for n in {topics, *(row.calibration_topics for row in usual.rows)} if n < usual.topics)
     plan = cached(service.plan, key, entries=8)(alpha, family=family, selection=selection, candidates=able)
     if able:

@@ -235,7 +235,7 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
         assert describe_ready(table, review.settings.loop()).startswith("4 of 14 topics are ready to stop")
         one = review.recall.of_topic(drawn[0])
         assert (one.decision.stop, one.advice) == (True, "calibration topic: finished")
-        assert one.promise.endswith("It is a calibration topic and judged to the end.")
+        assert one.promise.endswith("It is a calibration topic, and it is judged to the end.")
         if state == "before the calibration":
             review.calibration_topics.calibrate()
         else:

@@ -193,7 +193,7 @@ def test_refusals(campaign: Campaign, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="belongs to the campaign"):
         campaign.work_lists.write("ann", campaign.directory / "campaign.db")
     campaign.settings.set_judging_page(task="list")
-    with pytest.raises(InputError, match="work lists are for judging by grades"):
+    with pytest.raises(InputError, match="expected a campaign that judges by grades, found the task 'list'"):
         campaign.work_lists.write("ann", tmp_path / "ann.csv")
     refused = run("export", campaign.directory, "--worklist", "ann")
     assert (refused.exit_code, "--worklist" in refused.stderr) == (2, True)
