@@ -26,7 +26,7 @@ class InputError(CleverdonError):
 class FormatError(InputError):
     """A file is not in its format.
 
-    `line` counts from 1 (rows of XLSX and Parquet files, records of datasets); it is None where no line is to blame.
+    `line` counts from 1 (rows of XLSX and Parquet files, records of datasets); None: the error is in the whole file.
     `wanted`, `found` and `hint` (what to do) are short phrases: "bm25.run, line 12: expected a number as score, found
     'abc'; write decimals with a point".
     """

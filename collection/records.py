@@ -276,7 +276,7 @@ class GradeScale:
 
     @property
     def names(self) -> dict[str, int]:
-        """Labels and sentences in lower case -> grade, without those of several grades.
+        """Labels and sentences in lower case -> grade, except those that several grades share.
 
         >>> GradeScale({0: "No: does not answer it", 1: "Yes: answers it"}).names["yes"]
         1

@@ -45,8 +45,8 @@ RIGHT = {
 
 
 DUPLICATES = {
-    "file": "File", "line": "Line", "doc_id": "Id", "title": "Title", "duplicate_of": "Duplicate of",
-    "reason": "Same", "left_out": "Left out",
+    "file": "File", "line": "Line", "doc_id": "Document", "title": "Title", "duplicate_of": "Duplicate of",
+    "reason": "Matched by", "left_out": "Left out",
 }  # fmt: skip
 
 
@@ -72,7 +72,7 @@ with st.form("files", border=False):
     dataset = st.text_input(
         "Dataset of ir_datasets",
         placeholder="beir/scifact/test",
-        help="Imports its documents, topics and qrels. The server downloads them if it does not have them.",
+        help="Imports the documents, topics and qrels of this dataset. The server downloads them if needed.",
     ).strip()
     replace = st.checkbox("Replace existing entries with the same id or name")
     go = st.form_submit_button("Import", type="primary")
@@ -83,7 +83,7 @@ with st.form("files", border=False):
 
 if go:
     if not (dataset or any(uploads.values())):
-        st.error("Choose at least one file.")
+        st.error("Choose at least one file, or enter a dataset.")
         st.stop()
     with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing files"):
         folder = Path(scratch)

@@ -1,4 +1,4 @@
-"""Duplicates among the bibliographic records of an import, and of what the campaign has."""
+"""Duplicates among the bibliographic records of an import, and of documents in the campaign."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NAMED = 3
 
 
 class DuplicateRecords:
-    """Finds duplicates among records with a DOI or PMID, and among those without ids of their own.
+    """Finds duplicates among records with a DOI or PMID, and among records without their own ids.
 
-    A record whose id was made of the record is left out if the campaign or an earlier record has the publication.
-    Documents with ids of their own are only reported: runs and qrels may name each of them.
+    A record without its own id is left out if it is the same publication as an earlier record or a document in the
+    campaign. Documents with their own ids are only reported, because runs and qrels may name each of them.
     """
 
     def __init__(self, session: ImportSession) -> None:
@@ -30,7 +30,7 @@ class DuplicateRecords:
         self._index: RecordIndex | None = None
 
     def screen(self, path: Path | str, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
-        """The documents to import; the others are in the report of the session."""
+        """Yield the documents to import; the others become duplicates in the report of the session."""
         for line, document in documents:
             is_reference = isinstance(document, formats.Reference)
             if not is_reference and not (document.metadata.get("doi") or document.metadata.get("pmid")):
@@ -60,7 +60,7 @@ class DuplicateRecords:
         return DuplicateRecord(str(path), line, document.doc_id, document.title, kept, reason, is_reference)
 
     def _index_of_campaign(self) -> RecordIndex:
-        """The index, which begins with what the campaign has."""
+        """Return the index, which at first has the documents in the campaign."""
         if self._index is None:
             self._index = RecordIndex()
             for document in self._corpus.documents_with_text(pooled=False):
@@ -76,12 +76,14 @@ class DuplicateRecords:
                 continue
             reasons = join([f"{n:,} by {reason}" for reason, n in Counter(d.reason for d in some).most_common()])
             unit = "row" if formats.is_binary(path) else "line"
-            named = [f"{unit} {d.line:,} ({d.title[:60] or d.doc_id}) of {d.duplicate_of}" for d in some[:NAMED]]
-            what = "left out" if left_out else "imported, as documents with ids of their own always are"
-            records, are = count(len(some), "duplicate record"), plural(len(some), "is", "are")
+            named = [
+                f"{unit} {d.line:,} ({d.title[:60] or d.doc_id}) duplicates {d.duplicate_of}" for d in some[:NAMED]
+            ]
+            what = "left out" if left_out else "imported, because documents with their own ids are never left out"
+            records, were = count(len(some), "duplicate record"), plural(len(some), "was", "were")
             more = f"; {len(some) - NAMED:,} more" if some[NAMED:] else ""
             self._session.notice(
                 path,
-                f"{records} {are} {what} ({reasons}): {'; '.join(named)}{more}. `cleverdon import` lists them with "
+                f"{records} {were} {what} ({reasons}): {'; '.join(named)}{more}. `cleverdon import` lists them with "
                 "--duplicates FILE",
             )

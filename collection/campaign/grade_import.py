@@ -93,7 +93,7 @@ class GradeImport:
             pair = store.judgements.pair(row.query_id, row.doc_id, row.annotator, "judgement")
             if pair is None or not (pair.leased or pair.known):
                 found = f"topic {row.query_id!r}, document {row.doc_id!r}"
-                hint = "spreadsheets may have changed the id; remove the row"
+                hint = "a spreadsheet may have changed the id; restore the id or remove the row"
                 raise FormatError(path, row.line, f"a pair that is assigned to {row.annotator!r}", found, hint)
             if grade not in self.grades:
                 raise FormatError(path, row.line, f"a grade of this campaign ({self.grades})", f"{grade}")
@@ -110,17 +110,17 @@ class GradeImport:
             )
             surplus += self.judging.write(judgement, leased_only=True) == "surplus"
         people = count(len({row.annotator for row in rows}), "annotator")
-        self.session.added(path, "judgement", Added(new, changed, same), f" of a work list by {people}")
+        self.session.added(path, "judgement", Added(new, changed, same), f" from a work list by {people}")
         if surplus:
-            are = plural(surplus, "is", "are")
-            self.session.notice(path, f"{surplus:,} {are} surplus: others judged the pairs in the meantime")
+            are = plural(surplus, "is surplus: others judged its pair", "are surplus: others judged their pairs")
+            self.session.notice(path, f"{count(surplus, 'judgement')} {are} in the meantime")
         if left := len(rows) - len(graded):
             self.session.notice(path, f"{count(left, 'row')} {plural(left, 'has', 'have')} no grade yet")
 
     def _of_kept_records(self, grades: pd.DataFrame) -> pd.DataFrame:
-        """The grades, those of duplicates that an import left out with the record that was kept.
+        """Move the grades of duplicates that an import left out to the record that was kept.
 
-        Of several grades that an annotator gave to duplicates, the highest counts.
+        If an annotator graded several duplicates, the highest grade counts.
         """
         if not grades["doc_id"].isin(list(self.session.kept_as)).any():
             return grades

@@ -28,13 +28,13 @@ class ImportSession:
     report: ImportReport = field(default_factory=lambda: ImportReport([], []))
     duplicates: list[DuplicateRecord] = field(default_factory=list)
     kept_as: dict[str, str] = field(init=False)
-    """Id of a duplicate that this or an earlier import left out -> id of the document that the campaign has instead."""
+    """Id of a duplicate that this or an earlier import left out -> id of the document that was kept."""
 
     def __post_init__(self) -> None:
         self.kept_as = dict(self.store.settings.get(KEPT_AS, {}))
 
     def keep(self) -> None:
-        """Store what later imports of labels and qrels need."""
+        """Store :attr:`kept_as`, which later imports of labels and qrels need."""
         if self.kept_as != self.store.settings.get(KEPT_AS, {}):
             self.store.settings.put(KEPT_AS, self.kept_as)
 

@@ -85,7 +85,7 @@ class Importer:
         gradings = GradeImport(session, self.grades, self.settings, self.judging)
         names = formats.name_runs(runs)
         parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
-        # A download would keep others from writing for its whole time.
+        # Inside the transaction below, a download would block all other writers.
         formats.download(
             documents=[*parts.documents, *documents],
             topics=[*parts.topics, *([] if topics is None else [topics])],

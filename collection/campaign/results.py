@@ -23,7 +23,7 @@ CANNOT_JUDGE_REASONS = (
 
 
 class DuplicateRecord(NamedTuple):
-    """A bibliographic record of an imported file that is the publication of another document.
+    """A bibliographic record of an imported file that is the same publication as another document.
 
     `reason` is what the two have in common; a record that was not left out was imported under its `doc_id`.
     """
@@ -189,7 +189,7 @@ class BudgetState(NamedTuple):
 
     @property
     def outlook(self) -> str:
-        """What to expect of a budget for decisive pairs, by replays; empty without one, or if it is used up."""
+        """What replays suggest for a budget of decisive pairs; empty if there is none or it is used up."""
         if not (self.pairs and self.looping) or self.used_up:
             return ""
         pairs = f"{count(self.pairs, 'pair')} that can be judged"
@@ -207,8 +207,8 @@ REPLAYED_TAUS = {0.1: 0.876, 0.25: 0.927, 0.5: 0.975}
 """Judged share of a pool -> mean Kendall's tau of decisive pairs; measured in docs/explanation/fewer-judgements.md."""
 
 REPLAYED_STOPS = (0.41, 0.85)
-"""Mean share judged when :class:`.SystemOrder` advised stopping, of the collections with the lowest and the highest; as
-measured there."""
+"""Lowest and highest mean share of a collection's pool judged when :class:`.SystemOrder` advised stopping; measured
+there."""
 
 
 class NextStep(NamedTuple):

@@ -34,8 +34,8 @@ class WorkLists:
     def write(self, annotator: str, path: Path | str, pairs: int = PAIRS) -> int:
         """Hand out pairs to an annotator and write them to a file, ``.csv`` or ``.xlsx``; return their number.
 
-        The list has the pairs that the annotator holds already, then those that the app would show next, up to `pairs`.
-        They are reserved for the longest time of a lease. :meth:`.Importer.import_files` takes the file as labels.
+        The list has the pairs that the annotator already holds, then those that the app would show next, up to `pairs`.
+        They are reserved for the longest duration of a lease. :meth:`.Importer.import_files` takes the file as labels.
 
         Raises
         ------
@@ -49,7 +49,7 @@ class WorkLists:
             require_known("annotator", known, annotator)
         settings = self.settings.judging_page()
         if settings.task != "grades":
-            raise InputError("work lists are for judging by grades; this campaign has another task")
+            raise InputError(f"work lists: expected a campaign that judges by grades, found the task {settings.task!r}")
         listed = self._hand_out(annotator, pairs)
         topics = {row[0]: Topic._make(row) for row in self.store.corpus.topics().itertuples(index=False)}
         documents = self.store.corpus.documents([doc_id for _, doc_id in listed])

@@ -9,7 +9,7 @@ SCALES = {"graded": ("circle", BLUE), "binary": ("diamond", ORANGE)}
 
 
 def coefficients_chart(values: pd.DataFrame) -> alt.LayerChart:
-    """Each coefficient with its interval: the frame ``values`` of an agreement; without an interval only a point."""
+    """Draw each coefficient with its interval, if it has one; `values` is the frame of an agreement."""
     rows = values.dropna(subset="value")
     rows = rows.assign(name=rows["coefficient"].where(rows["scale"] == "graded", rows["coefficient"] + ", binary"))
     base = alt.Chart(rows).encode(

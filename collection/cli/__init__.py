@@ -102,7 +102,7 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 
 
 def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a list that could not be written after the import."""
+    """Refuse a list in an unknown format before the import starts."""
     if path is not None and path.suffix.lower() not in (".csv", ".jsonl"):
         raise click.BadParameter(f"expected FILE.csv or FILE.jsonl, found {str(path)!r}")
     return path
@@ -110,7 +110,7 @@ def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path 
 
 @main.command("import")
 @DIRECTORY
-@click.option("--collection", type=FILE, help="BEIR directory or ir_datasets:ID: documents, topics and qrels at once.")
+@click.option("--collection", type=FILE, help="Whole collection: BEIR directory or ir_datasets:ID.")
 @click.option(
     "--documents",
     multiple=True,
@@ -118,9 +118,13 @@ def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path 
     help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, EndNote XML, ir_datasets:ID) or a folder of "
     "them; repeatable.",
 )
-@click.option("--topics", type=FILE, help="Topics (TSV, JSONL, Parquet, XLSX, TREC SGML, XML, ir_datasets:ID).")
+@click.option("--topics", type=FILE, help="Topics (TSV, CSV, XLSX, JSONL, Parquet, TREC SGML, XML, ir_datasets:ID).")
 @click.option("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
-@click.option("--qrels", type=FILE, help="TREC qrels, stored as judgements of the annotator qrels:NAME.")
+@click.option(
+    "--qrels",
+    type=FILE,
+    help="Qrels (TREC, BEIR, JSONL, Parquet, ir_datasets:ID), stored as judgements of the annotator qrels:NAME.",
+)
 @click.option(
     "--labels",
     type=FILE,
@@ -135,7 +139,7 @@ def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path 
     "--duplicates",
     type=WRITTEN,
     callback=_require_list_ending,
-    help="Write the duplicate records that were found, FILE.csv or FILE.jsonl.",
+    help="Write a list of duplicate records, FILE.csv or FILE.jsonl.",
 )
 def import_(directory: Path, replace: bool, duplicates: Path | None, **files: Any) -> None:
     """Import documents, topics, runs, qrels and other files.

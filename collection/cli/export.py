@@ -28,7 +28,7 @@ EMPTY = {
     "labels": "no annotator has graded a pair yet",
     "passages": "no passage is marked in the current judgements",
     "pool": "the pool has no pairs yet",
-    "worklist": "no pair is open for this annotator",
+    "worklist": "no pairs are left for this annotator",
     "missing_documents": "every pooled document has a text",
     "sparse_qrels": "no document is chosen by this rule",
     "choices": "nothing has been chosen from lists yet",
@@ -190,7 +190,7 @@ def export(
 
 
 def _write_work_list(campaign: Campaign, named: tuple[str, Path] | None, pairs: int) -> dict[str, int]:
-    """Hand out pairs to the annotator that the option names with the file."""
+    """Write the work list of ``--worklist``; `named` are its annotator and its file."""
     return {} if named is None else {str(named[1]): campaign.work_lists.write(*named, pairs)}
 
 

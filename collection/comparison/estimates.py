@@ -130,7 +130,7 @@ class Estimates(Displayed):
         return found[["system", "baseline", *ORDERED[2:]]].reset_index(drop=True)
 
     def standings(self, measure: str) -> pd.DataFrame:
-        """The runs by a measure, best first: ``system``, ``estimate``, ``low``, ``high`` and ``standing``.
+        """Rank the runs by a measure, best first: ``system``, ``estimate``, ``low``, ``high`` and ``standing``.
 
         ``standing`` is a key of :data:`collection.charts.intervals.ORDERS`: "best estimate", "worse than the best"
         (with a probability of at least 1 - alpha) or "undecided".
@@ -147,7 +147,7 @@ class Estimates(Displayed):
         return rows.assign(standing=rows["system"].map(standing).fillna(highest))
 
     def chart(self, measure: str | None = None) -> alt.LayerChart:
-        """Draw the estimate of each run with its range, by a measure or by the first one."""
+        """Draw the estimate of each run with its range, for `measure` or the first measure."""
         from collection.charts.intervals import estimates_chart
         from collection.charts.marks import WIDTH
 

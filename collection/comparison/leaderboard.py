@@ -94,7 +94,7 @@ class Comparison(Displayed):
         return wide.loc[rows["system"].drop_duplicates(), rows["measure"].drop_duplicates()]
 
     def standings(self, measure: str) -> pd.DataFrame:
-        """The rows of the leaderboard by a measure, best first, and ``standing``.
+        """Return the rows of the leaderboard for a measure, best first, with ``standing``.
 
         ``standing`` is a key of :data:`collection.charts.intervals.STANDINGS`: "best", "not significantly different" or
         "significantly worse". It is "" if the measure has no preferred direction.
@@ -109,7 +109,7 @@ class Comparison(Displayed):
         return found.assign(standing=standing.where(found["place"].notna(), ""))
 
     def chart(self, measure: str | None = None) -> alt.LayerChart:
-        """Draw the mean of each system with its confidence interval, by a measure or by the first one."""
+        """Draw the mean of each system with its confidence interval, for `measure` or the first measure."""
         from collection.charts.intervals import means_chart
         from collection.charts.marks import WIDTH
 

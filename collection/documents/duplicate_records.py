@@ -29,8 +29,8 @@ class _Known(NamedTuple):
 class RecordIndex:
     """Records by DOI, PMID, and title with year.
 
-    Titles are compared without case and punctuation. Records with one title and year are different publications if both
-    have a DOI, or both a PMID, and these differ: "Editorial" is a frequent title.
+    Titles are compared without case and punctuation. Records with the same title and year are different publications
+    if both have a DOI, or both a PMID, and these differ: "Editorial" is a frequent title.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class RecordIndex:
         self._by_title: dict[bytes, list[_Known]] = {}
 
     def add(self, doc_id: str, title: str, metadata: Mapping[str, object]) -> None:
-        """Add a record under the id of its document; the first one of a publication is the one that is found."""
+        """Add a record under the id of its document; :meth:`find` returns the first record of a publication."""
         doi, pmid, key = _identities(title, metadata)
         if doi:
             self._by_doi.setdefault(doi, doc_id)
@@ -57,7 +57,7 @@ class RecordIndex:
             self._by_title.setdefault(key, []).append(_Known(doc_id, doi, pmid))
 
     def find(self, title: str, metadata: Mapping[str, object]) -> Match | None:
-        """The first record of the same publication; None if there is none, or nothing to tell it by."""
+        """Find the first record of the same publication; None if there is none, or if the record cannot be compared."""
         doi, pmid, key = _identities(title, metadata)
         if doi in self._by_doi:
             return Match(self._by_doi[doi], "DOI")

@@ -37,7 +37,7 @@ _PUBMED = re.compile(r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed
 
 
 class Reference(Document):
-    """A document made of a bibliographic record, whose id is made of the record, too."""
+    """A document made from a bibliographic record, including its id."""
 
     __slots__ = ()
 
@@ -70,8 +70,8 @@ def read_references(path: FilePath, what: str, form: str) -> Iterator[tuple[int,
 def to_references(records: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[int, Reference]]:
     """Documents of records with the fields of :data:`COLUMNS`, or of a table with these columns.
 
-    The id is the PMID of a record of PubMed, else the DOI, else the PMID, else a digest of the record. Of several
-    records with one id the second gets the suffix ``-2``, and so on.
+    The id is the PMID of a record of PubMed, else the DOI, else the PMID, else a digest of the record. If several
+    records have the same id, the second gets the suffix ``-2``, and so on.
     """
     ids: Counter[str] = Counter()
     for number, record in records:

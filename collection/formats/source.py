@@ -35,7 +35,7 @@ LONGEST_ROW = 1 << 20
 """Bytes in one line of a run or qrels."""
 
 DATASET = "ir_datasets:"
-"""What the name of a dataset begins with, which can stand in place of a file."""
+"""Prefix of the name of a dataset, which can be given in place of a file."""
 
 BROKEN = (EOFError, zlib.error, OSError)
 """Errors of a damaged gzip file, or a disk, in the middle of reading."""

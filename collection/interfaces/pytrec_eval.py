@@ -5,9 +5,9 @@
     pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut.10"}).evaluate(run)
 
 Values are those of pytrec_eval 0.5, which has trec_eval 9 inside: scores are 32-bit floats, and topics that the run
-lacks have no value. Where pytrec_eval ends the process (topics whose only grades are below -1, cut-offs of 0) or
-silently computes something else (two betas, coefficients of utility, numbers of measures that take none), there is a
-value or an error here. Texts (``runid``, ``relstring``) are 0, as there.
+lacks have no value. Where pytrec_eval crashes (topics whose only grades are below -1, cut-offs of 0) or silently
+ignores parameters (two betas, coefficients of utility, numbers of measures that take none), this module returns a value
+or raises an error. ``runid`` and ``relstring`` are 0, as in pytrec_eval.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ supported_nicknames = {
     "prefs": {"num_q", "runid", *_PREFERENCES},
     "qrels_jg": {"P_avgjg", "Rprec_mult_avgjg", "map_avgjg", "num_q", "runid"},
 }  # fmt: skip
-"""Name -> the measures that it stands for. Those of preferences and of several judges have no value, as there."""
+"""Name -> its measures. Those of preferences and of several judges have no value, as in pytrec_eval."""
 
 Number = TypeVar("Number", int, float)
 
@@ -125,7 +125,7 @@ class _Column(NamedTuple):
 
 
 class RelevanceEvaluator:
-    """Evaluates runs by qrels, as pytrec_eval's class of this name does.
+    """Evaluates runs with qrels, as pytrec_eval's class of the same name.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def _with_options(written: str, level: int, judged_only: bool) -> Measure | None
     if not written:
         return None
     measure = parse(written)
-    # By default without a level are NumRet, which would count relevant documents, and graded measures.
+    # NumRet, which would otherwise count relevant documents, and graded measures have no level by default.
     binary = measure.entry.parameters.get("rel") is not None
     return measure(judged_only=judged_only, **({"rel": level} if binary else {}))
 
@@ -248,7 +248,7 @@ def _split(text: str) -> tuple[str, set[float]]:
     if whole and not all(number.is_integer() for number in numbers):
         raise InputError(f"{text!r}: expected ranks (whole numbers)")
     if name == "iprec_at_recall" and max(numbers) > 1:
-        raise InputError(f"{text!r}: expected recalls from 0 to 1")
+        raise InputError(f"{text!r}: expected recall levels from 0 to 1")
     return name, numbers
 
 

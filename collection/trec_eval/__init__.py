@@ -1,4 +1,4 @@
-r"""A stand-in for the program trec_eval 10: its measures by their names there, its options and its output.
+r"""The program trec_eval 10: its measures under their names, its options and its output.
 
 >>> import pandas as pd
 >>> from collection.ranking import rank_run

@@ -30,10 +30,10 @@ READS: dict[JudgementFormat, Needs] = {
     "prefs": "preferences",
     "qrels_prefs": "preferences",
 }
-"""Format -> what measures read of it."""
+"""Format -> the kind of judgements that measures read from it."""
 
 MISSING_SCORE = -1000000.0
-"""The z-score of a value for which the file has none."""
+"""The z-score of a value that has no line in the file."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Options:
 
 
 class Values(NamedTuple):
-    """The values of a column, one per topic, numbers or texts; `total` is its summary where they do not give it."""
+    """The values of a column, one per topic, numbers or texts; `total` is the summary if they do not give it."""
 
     column: Column
     values: Floats | Sequence[str]
@@ -97,7 +97,7 @@ def evaluate(
     columns
         From :func:`collection.trec_eval.choose`.
     form
-        The format that the judgements came in.
+        The format of the file of judgements.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def evaluate(
     missing = np.array([topic not in there for topic in topics], dtype=np.bool_)
     if missing.any() and not options.complete:
         names = join_first([repr(topic) for topic, lacks in zip(topics, missing, strict=True) if lacks])
-        raise InputError(f"the run lacks topics of the judgements: {names}; -c counts a topic that it lacks as 0")
+        raise InputError(f"the run lacks topics of the judgements: {names}; use -c to count them as 0")
     found: Graded | Groups | list[TopicPreferences]
     if READS[form] == "preferences":
         found = _preferences(judgements, run, topics, options)
@@ -137,7 +137,7 @@ def _topics(frame: pd.DataFrame) -> list[str]:
 
 def _graded(qrels: pd.DataFrame, run: Run, topics: list[str], options: Options) -> Graded:
     """Align a run with qrels; rows in the order of the topics."""
-    # trec_eval reads the grade up to its point.
+    # trec_eval reads only the integer part of a grade.
     qrels = qrels.assign(relevance=np.trunc(qrels["relevance"].to_numpy()))
     frame = run.frame if options.depth is None else run.frame[run.frame["rank"] <= options.depth]
     aligned = _in_order(align(frame, qrels), topics)
@@ -265,7 +265,7 @@ def format_lines(evaluation: Evaluation, *, by_topic: bool, with_summary: bool) 
 
 
 def _start(each: Values, z_scores: bool) -> str:
-    """The first column: z-scores have a Z before the name, texts are no scores."""
+    """The first column: z-scores have a Z before the name, except for texts."""
     return f"{'Z' if z_scores and not each.are_texts else ''}{each.column.name:<22}"
 
 

@@ -306,7 +306,7 @@ def upload(app: AppTest, **files: Upload | list[Upload]) -> AppTest:
 
 @pytest.mark.slow
 def test_files_are_uploaded(opened: Callable[..., AppTest], tmp_path: Path) -> None:
-    """Two files of one name stay two; what is said of them names no folder of the server."""
+    """Two files with the same name stay two files, and no message names a folder of the server."""
     with Campaign.create(tmp_path / "empty") as empty:
         app = opened(empty, "import_files.py")
         assert "This campaign is empty." in app.markdown[0].value
@@ -355,14 +355,14 @@ def test_files_of_other_programs_are_uploaded(opened: Callable[..., AppTest], tm
             qrels=("q.jsonl", '{"query-id": "1", "corpus-id": "p1", "score": 1}\n'),
         )
         app = upload(opened(empty, "import_files.py"), documents=[("a.ris", rispy.dumps([record, record]))])
-        assert app.warning[0].value.startswith("a\\.ris\\: 1 duplicate record is left out")
+        assert app.warning[0].value.startswith("a\\.ris\\: 1 duplicate record was left out")
         assert app.dataframe[0].value[["file", "line", "duplicate_of"]].values.tolist() == [["a.ris", 9, "10.5555/w"]]
         assert empty.progress.counts()["documents"] == 6
         empty.settings.set_loop(mode="loop")
         empty.work_lists.write("ann", tmp_path / "ann.csv", 1)
         listed = (tmp_path / "ann.csv").read_text().replace(',"","0:', ',"1","0:')
         app = upload(opened(empty, "import_files.py"), labels=("ann.csv", listed))
-        assert app.text[0].value == "ann.csv: 1 judgement of a work list by 1 annotator (1 new)"
+        assert app.text[0].value == "ann.csv: 1 judgement from a work list by 1 annotator (1 new)"
 
 
 @pytest.mark.slow
@@ -378,7 +378,7 @@ def test_a_dataset_is_imported_by_its_name(opened: Callable[..., AppTest], campa
 def test_a_file_with_an_error_imports_nothing(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "empty") as empty:
         app = opened(empty, "import_files.py")
-        assert [e.value for e in upload(app).error] == ["Choose at least one file."]
+        assert [e.value for e in upload(app).error] == ["Choose at least one file, or enter a dataset."]
         upload(app, topics=("t.tsv", "1\tone\n"), qrels=("q.txt", "1 0 d1 high\n"))
         assert len(app.error) == 1
         assert app.error[0].value.startswith("**Nothing was imported.** q")

@@ -78,18 +78,20 @@ def test_records_of_several_files_are_imported_once(review: Path, tmp_path: Path
     ]
 
 
-def test_the_user_is_told_how_many_and_which(review: Path, tmp_path: Path) -> None:
+def test_the_notice_counts_duplicates_and_names_the_first(review: Path, tmp_path: Path) -> None:
     path = ris(tmp_path / "a.ris", record("Wings"), *(record("Wings") for _ in range(5)))
     with Campaign(review) as campaign:
         report = campaign.importer.import_files(documents=[path])
     (notice,) = report.notices[:1]
-    assert notice.startswith(f"{path}: 5 duplicate records are left out (5 by title and year): line 8 (Wings) of r")
+    assert notice.startswith(
+        f"{path}: 5 duplicate records were left out (5 by title and year): line 8 (Wings) duplicates r"
+    )
     assert notice.endswith("; 2 more. `cleverdon import` lists them with --duplicates FILE")
     assert len(report.duplicates) == 5
 
 
 def test_a_chain_of_records_is_one_publication(review: Path, tmp_path: Path) -> None:
-    """The third shares nothing with the first but a record that was left out."""
+    """The first and the third record match only the second one, which is left out."""
     link = "https://pubmed.ncbi.nlm.nih.gov/7/"
     path = ris(
         tmp_path / "a.ris",
@@ -124,7 +126,7 @@ def test_a_record_that_changed_is_a_duplicate_unless_it_replaces(review: Path, t
         assert campaign.corpus.documents(["10.5555/w"])["10.5555/w"].text == "New."
 
 
-def test_documents_with_ids_of_their_own_stay(review: Path, tmp_path: Path) -> None:
+def test_documents_with_their_own_ids_are_imported(review: Path, tmp_path: Path) -> None:
     """Runs and qrels may name each of them."""
     path = tmp_path / "a.csv"
     path.write_text("doc_id,title,year,doi\nd1,Wings,2019,10.5555/w\nd2,Wings,2019,10.5555/W\nd3,Lift,2019,10.5555/l\n")
@@ -133,14 +135,14 @@ def test_documents_with_ids_of_their_own_stay(review: Path, tmp_path: Path) -> N
         assert campaign.progress.counts()["documents"] == 3
         assert [(d.doc_id, d.duplicate_of, d.left_out) for d in report.duplicates] == [("d2", "d1", False)]
         assert re.search(
-            "1 duplicate record is imported, as documents with ids of their own always are", report.notices[0]
+            "1 duplicate record was imported, because documents with their own ids are never", report.notices[0]
         )
         path.write_text("doc_id,title,year,doi\nd1,Wings,2019,10.5555/other\n")
         with pytest.raises(ConflictError, match="use --replace"):
             campaign.importer.import_files(documents=[path])
 
 
-def test_an_ending_that_is_no_list(review: Path, tmp_path: Path) -> None:
+def test_a_list_with_an_unknown_ending_is_refused(review: Path, tmp_path: Path) -> None:
     path = ris(tmp_path / "a.ris", record("Wings"))
     refused = run("import", review, "--documents", path, "--duplicates", tmp_path / "d.txt")
     assert (refused.exit_code, "expected FILE.csv or FILE.jsonl, found" in refused.stderr) == (2, True)

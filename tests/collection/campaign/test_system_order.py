@@ -302,7 +302,7 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         assert campaign.system_order.last_advice() is None
         assert "system_order" not in campaign.overview.status()
         campaign.system_order.keep_advice(campaign.system_order.assess())
-        assert "was to go on." in campaign.overview.next_step().sentence
+        assert "was to keep judging." in campaign.overview.next_step().sentence
         ok("order", campaign.directory, "--target", "0.01", "--confidence", "0.01")
         assert not campaign.system_order.last_advice().stop  # another target is a look, not the campaign's advice
         found = replace(campaign.system_order.assess(), lowest_tau=0.95)

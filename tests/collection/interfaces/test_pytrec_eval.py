@@ -18,7 +18,7 @@ from tests.helpers import ROOT, SHARED, tries
 
 EVERYTHING = {"all_trec", "P_3", "ndcg_cut.1,7", "set_F.0.5", "iprec_at_recall.0.15,0.333", "Rprec_mult_0.7"}
 UNDEFINED = ("iprec_at_recall", "11pt_avg")
-"""Read uninitialised memory in trec_eval 9 where nothing was retrieved: 0 or nan."""
+"""Measures that read uninitialised memory in trec_eval 9 if nothing was retrieved: 0 or nan."""
 
 
 def compare(
@@ -89,7 +89,7 @@ def test_the_order_of_topics_and_measures() -> None:
     assert ours.RelevanceEvaluator(query_relevance={}, measures="map").evaluate(scores=run) == {}
 
 
-def test_what_ends_the_process_of_pytrec_eval_has_a_value() -> None:
+def test_input_that_crashes_pytrec_eval_has_a_value() -> None:
     found = ours.RelevanceEvaluator({"1": {"a": -2}}, {"map", "num_q"}).evaluate({"1": {"a": 1.0}})
     assert found == {"1": {"num_q": 1.0, "map": 0.0}}
 
@@ -109,10 +109,10 @@ def test_unknown_measures(name: str) -> None:
         ({"P_0"}, "expected a rank from 1"),
         ({"set_F.0.5,2"}, r"set_F: expected one number, since its label has none, found \[0.5, 2.0\]"),
         ({"set_F_0"}, "beta of SetF: expected a number above 0"),
-        ({"iprec_at_recall_5"}, "expected recalls from 0 to 1"),
+        ({"iprec_at_recall_5"}, "expected recall levels from 0 to 1"),
     ],
 )
-def test_numbers_that_pytrec_eval_passes_over(measures: set[str], message: str) -> None:
+def test_parameters_that_pytrec_eval_ignores_are_errors(measures: set[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         ours.RelevanceEvaluator({"1": {"a": 1}}, measures)
 
