@@ -33,6 +33,9 @@ CountsAs = Literal["judgement", "adjudication", "surplus"]
 COUNTS_AS: tuple[CountsAs, ...] = ("judgement", "adjudication", "surplus")
 """What a row of the log counts as; surplus judgements came after the pair had enough judgements."""
 
+JudgementFormat = Literal["qrels", "qrels_jg", "prefs", "qrels_prefs"]
+"""Format of judgements for trec_eval, the value of its option ``-R``."""
+
 ChoiceKind = Literal["chosen", "cannot judge", "undone"]
 CHOICE_KINDS: tuple[ChoiceKind, ...] = ("chosen", "cannot judge", "undone")
 """Kinds of rows of the log of choices; "chosen" without documents is "none of these"."""
