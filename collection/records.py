@@ -82,6 +82,21 @@ def find_doi(text: str) -> str:
     return doi.removesuffix(")" if doi.count(")") > doi.count("(") else "").lower()
 
 
+class DuplicateRecord(NamedTuple):
+    """A bibliographic record of an imported file that is the publication of another document.
+
+    `reason` is what the two have in common; a record that was not left out was imported under its `doc_id`.
+    """
+
+    file: str
+    line: int
+    doc_id: str
+    title: str
+    duplicate_of: str
+    reason: str
+    left_out: bool
+
+
 class Topic(NamedTuple):
     """An information need.
 
