@@ -99,11 +99,18 @@ const RESTS = [
     true,
   ],
   [
-    "the loop has nothing left",
-    stateOf({ topics: [topic({ pool: null })], inLoop: true }, { exhausted: true }),
+    "the loop has nothing left in this topic",
+    stateOf({ topics: [topic({ pool: null })], inLoop: true, nextTopic: "t2" }, { exhausted: true }),
     false,
     "Nothing left in this topic",
     true,
+  ],
+  [
+    "the loop has nothing left in any topic",
+    stateOf({ topics: [topic({ pool: null })], inLoop: true }, { exhausted: true }),
+    false,
+    "No free document right now",
+    false,
   ],
   [
     "nothing is selected in this topic",

@@ -46,6 +46,7 @@ export function restOf(state, cutOff) {
       return ["The model cannot choose documents", `Trying again every 10 seconds. Error: ${problem}`, true];
     if (!exhausted || !scope.inLoop) return [ONE_MOMENT, "The model is choosing the next documents."];
     const words = "Every document is judged, or another annotator is judging it.";
+    if (nextTopic === null) return ["No free document right now", `${words} Checking again every 10 seconds.`];
     return ["Nothing left in this topic", `${words} ${CONTINUE}`, true];
   }
   if (!pool && topic.without_text) {
