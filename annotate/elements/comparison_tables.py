@@ -12,8 +12,8 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection import comparison
 from collection.characters import without_bidi
-from collection.charts.intervals import OUTCOMES, STANDINGS, differences_chart, means_chart
-from collection.comparison import Comparison, Evaluation, describe_power, direction
+from collection.charts.intervals import OUTCOMES, differences_chart, means_chart
+from collection.comparison import STANDINGS, Comparison, Evaluation, describe_power, direction
 from collection.measures import parse
 from collection.phrases import confidence, count, percent, plural, sentence
 from collection.statistics import CORRECTIONS, TESTS

@@ -12,8 +12,9 @@ from annotate.auth import session
 from annotate.auth.page_access import PAGES
 from annotate.elements import display, widgets
 from collection.characters import without_bidi
-from collection.errors import CleverdonError
+from collection.errors import DATASET, CleverdonError
 from collection.phrases import count, join
+from collection.records import DuplicateRecord
 
 campaign = session.current().campaign
 SEVERAL = ("documents", "runs")
@@ -44,10 +45,10 @@ RIGHT = {
 }
 
 
-DUPLICATES = {
-    "file": "File", "line": "Line", "doc_id": "Document", "title": "Title", "duplicate_of": "Duplicate of",
-    "reason": "Matched by", "left_out": "Left out",
-}  # fmt: skip
+DUPLICATES = {name: name.replace("_", " ").capitalize() for name in DuplicateRecord._fields} | {
+    "doc_id": "Document",
+    "reason": "Matched by",
+}
 
 
 def contents() -> str:
@@ -109,7 +110,7 @@ if go:
 
         try:
             report = campaign.importer.import_files(
-                collection=f"ir_datasets:{dataset}" if dataset else None,
+                collection=f"{DATASET}{dataset}" if dataset else None,
                 topics=next(iter(paths("topics")), None),
                 documents=paths("documents"),
                 runs=paths("runs"),

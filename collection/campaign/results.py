@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from collection.phrases import count, join, number_range, percent, percent_range
-from collection.records import Document
+from collection.records import Document, DuplicateRecord
 
 ProgressCallback = Callable[[str, int, int | None], None]
 """Called with the current step, the number done, and the total (None if unknown)."""
@@ -20,21 +20,6 @@ CANNOT_JUDGE_REASONS = (
     "topic is unclear",
     "needs knowledge that I lack",
 )
-
-
-class DuplicateRecord(NamedTuple):
-    """A bibliographic record of an imported file that is the same publication as another document.
-
-    `reason` is what the two have in common; a record that was not left out was imported under its `doc_id`.
-    """
-
-    file: str
-    line: int
-    doc_id: str
-    title: str
-    duplicate_of: str
-    reason: str
-    left_out: bool
 
 
 class ImportReport(NamedTuple):

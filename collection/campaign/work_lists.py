@@ -10,9 +10,10 @@ from collection.assignment import LEASES
 from collection.campaign.document_view import DocumentView
 from collection.campaign.judging import Judging
 from collection.campaign.settings import Settings
+from collection.characters import natural_key
 from collection.errors import InputError, require_known
 from collection.formats import WorkListRow
-from collection.records import GradeScale, Topic
+from collection.records import QRELS_ANNOTATOR, GradeScale, Topic
 from collection.store import Store
 
 PAIRS = 50
@@ -44,8 +45,7 @@ class WorkLists:
         """
         layout.require_output(path, self.directory)
         formats.require_work_list_ending(path)
-        known = dict.fromkeys([*self.store.accounts.names(), *self.store.accounts.names_in_the_log()])
-        if known:
+        if known := self.annotators():
             require_known("annotator", known, annotator)
         settings = self.settings.judging_page()
         if settings.task != "grades":
@@ -60,6 +60,11 @@ class WorkLists:
             rows.append(WorkListRow(self.campaign_id, annotator, query_id, doc_id, words, shown.title, shown.text))
         formats.write_work_list(rows, self.grades.sentences, path)
         return len(rows)
+
+    def annotators(self) -> list[str]:
+        """The people who can have a work list, by name: those with an account, and those who judged."""
+        names = [*self.store.accounts.names(), *self.store.accounts.names_in_the_log()]
+        return sorted({name for name in names if not name.startswith(QRELS_ANNOTATOR)}, key=natural_key)
 
     def _hand_out(self, annotator: str, pairs: int) -> list[tuple[str, str]]:
         """Lease pairs for as long as possible, topic by topic."""

@@ -8,21 +8,19 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from collection.cli.options import FILE
 from collection.cli.output import echo_data, print_notices
 from collection.errors import FormatError
+from collection.records import JudgementFormat
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from collection.trec_eval import JudgementFormat
-
 NUMBER = click.IntRange(1, 1_000_000_000)
-FORMATS = ("qrels", "qrels_jg", "prefs", "qrels_prefs")
 
 
 class TrecEvalCommand(click.Command):
@@ -76,7 +74,12 @@ class TrecEvalCommand(click.Command):
     help="Number of documents in the collection, for utility.",
 )
 @click.option(
-    "-R", "--Rel_info_format", "form", type=click.Choice(FORMATS), default=FORMATS[0], help="Format of QRELS."
+    "-R",
+    "--Rel_info_format",
+    "form",
+    type=click.Choice(get_args(JudgementFormat)),
+    default="qrels",
+    help="Format of QRELS.",
 )
 @click.option(
     "-T",

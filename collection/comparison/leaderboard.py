@@ -14,6 +14,7 @@ from collection.comparison.evaluation import Evaluation, direction, evaluate
 from collection.comparison.seed_groups import merge_seeds
 from collection.display import Displayed, Summary
 from collection.errors import InputError, UnknownNameError, require_known
+from collection.frames import STANDINGS
 from collection.measures import Floats, Measure, parse
 from collection.phrases import count, plural
 from collection.records import Run
@@ -96,11 +97,9 @@ class Comparison(Displayed):
     def standings(self, measure: str) -> pd.DataFrame:
         """Return the rows of the leaderboard for a measure, best first, with ``standing``.
 
-        ``standing`` is a key of :data:`collection.charts.intervals.STANDINGS`: "best", "not significantly different" or
+        ``standing`` is one of :data:`collection.frames.STANDINGS`: "best", "not significantly different" or
         "significantly worse". It is "" if the measure has no preferred direction.
         """
-        from collection.charts.intervals import STANDINGS
-
         best, like_best, worse = STANDINGS
         require_known("measure", self.leaderboard["measure"].unique(), measure)
         found = self.leaderboard[self.leaderboard["measure"] == measure]

@@ -65,7 +65,7 @@ class SystemOrder(Displayed):
         A pair is decided if the probability of one order, or of equality, is at least the confidence. Before all pairs
         of the pool are judged, ``probability_better`` is neither 0 nor 1.
         """
-        pairs, least = self.estimates.pairs, self.estimates.least
+        pairs, least = self.estimates.pairs, self.estimates.lowest_probability
         better, equal = pairs["probability_better"], pairs["probability_equal"]
         certain = np.maximum(np.maximum(better, equal), 1 - better - equal)
         table = pairs.assign(

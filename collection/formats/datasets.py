@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 from collection.errors import FormatError, InputError
 from collection.formats import fields
-from collection.formats.source import DATASET, FilePath
+from collection.formats.source import FilePath, dataset_id, is_dataset
 
 Part = Literal["documents", "topics", "qrels"]
 
@@ -16,20 +15,6 @@ _METHODS: dict[Part, str] = {"documents": "docs", "topics": "queries", "qrels": 
 
 LONGEST = 1000
 """Maximum characters of a field that is kept as metadata; longer fields repeat the document in another form."""
-
-
-def is_dataset(path: FilePath) -> bool:
-    """Whether a path is the name of a dataset."""
-    return Path(path).as_posix().startswith(DATASET)
-
-
-def dataset_id(path: FilePath) -> str:
-    """The name under which ir_datasets has the dataset.
-
-    >>> dataset_id("ir_datasets:beir/scifact/test")
-    'beir/scifact/test'
-    """
-    return Path(path).as_posix().removeprefix(DATASET)
 
 
 def has_part(path: FilePath, part: Part) -> bool:

@@ -10,7 +10,7 @@ from collection.formats.source import FilePath
 
 def is_binary(path: FilePath) -> bool:
     """Whether the path names a workbook, a Parquet file or a dataset, which have no text lines."""
-    return datasets.is_dataset(path) or workbook.is_workbook(path) or source.suffix(path) == ".parquet"
+    return source.is_dataset(path) or workbook.is_workbook(path) or source.suffix(path) == ".parquet"
 
 
 def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]] | None:
@@ -18,7 +18,7 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]
 
     `what` names the records, such as "documents"; it also selects this part of a dataset.
     """
-    if datasets.is_dataset(path):
+    if source.is_dataset(path):
         return datasets.records(path, what)
     if source.suffix(path) == ".parquet":
         return parquet.records(path, what)

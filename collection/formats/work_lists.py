@@ -26,7 +26,7 @@ _WIDTHS = {"topic": 40, "title": 30, "text": 90, "relevance": 12, "grades": 40}
 class WorkListRow(NamedTuple):
     """A pair of a work list; in a returned file, with its line and the grade (None: not judged yet)."""
 
-    work_list: str
+    campaign: str
     annotator: str
     query_id: str
     doc_id: str
@@ -60,7 +60,7 @@ def write_work_list(rows: Sequence[WorkListRow], grades: Mapping[int, str], path
     require_ending(path)
     meaning = "\n".join(f"{grade}: {sentence}" for grade, sentence in grades.items())
     cells = [
-        [row.work_list, row.annotator, row.query_id, row.topic, row.doc_id, row.title, row.text, "", meaning]
+        [row.campaign, row.annotator, row.query_id, row.topic, row.doc_id, row.title, row.text, "", meaning]
         for row in rows
     ]
     if source.suffix(path) == ".csv":

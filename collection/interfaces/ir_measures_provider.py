@@ -64,7 +64,7 @@ CONVENTIONS = {
 }  # fmt: skip
 """Measure of ir_measures -> the convention of the provider that computes it; some depend on parameters."""
 
-SHORT = 0.97
+HIGHEST_PERSISTENCE = 0.97
 """Highest persistence of RBP at which the weights beyond rank 1,000, where cwl_eval ends, are negligible."""
 
 
@@ -121,7 +121,7 @@ def _convention(name: str, level: float | None, given: Mapping[str, Any]) -> Con
         or (name == "nDCG" and min(given.get("gains", {0: 0})) < 0)  # grades below 0 are unjudged here
         or (name == "NumRel" and given.get("rel", 1) != 1)
         or (name == "IPrec" and level is not None and (level > 1 or round(level, 2) != level))  # two decimals there
-        or (name == "RBP" and (level is not None or "rel" not in given or given.get("p", 0) > SHORT))
+        or (name == "RBP" and (level is not None or "rel" not in given or given.get("p", 0) > HIGHEST_PERSISTENCE))
         or given.get("min_rel", 0) != 0
         or (name == "ERR_IA" and level == 1)  # which ndeval does not normalise
     )

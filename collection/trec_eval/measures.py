@@ -17,6 +17,7 @@ from collection.errors import InputError
 from collection.measures import MEASURES, UNJUDGED, UNPOOLED, Aligned, Floats, divide
 from collection.measures.aligned import Ints
 from collection.measures.graded import gain_of, rank_biased_precision, rbp_residual
+from collection.measures.names import CUTOFFS, FIFTHS, TENTHS
 from collection.measures.ranked import combine_f, interpolated_precision
 from collection.measures.sets import linear_utility, set_precision, set_recall
 from collection.trec_eval import preferences
@@ -31,10 +32,6 @@ Summary = Literal["mean", "sum", "geometric mean"]
 
 Needs = Literal["any", "qrels", "groups", "preferences"]
 """The judgements that a measure reads."""
-
-CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-TENTHS = tuple(i / 10 for i in range(11))
-FIFTHS = tuple(i / 5 for i in range(1, 11))
 
 
 class Graded(NamedTuple):

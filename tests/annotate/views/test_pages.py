@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Callable
@@ -164,6 +165,43 @@ def buttons(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr(st, "download_button", button)
     return found
+
+
+@pytest.mark.slow
+def test_a_work_list_is_handed_out_and_taken_back(
+    opened: Callable[..., AppTest], campaign: Campaign, buttons: dict[str, Any]
+) -> None:
+    def reserve(app: AppTest, annotator: str) -> AppTest:
+        app.selectbox(key="work-list-annotator").set_value(annotator)
+        app.segmented_control(key="work-list-format").set_value(".csv")
+        return app.button(key="work-list-reserve").click().run()
+
+    campaign.accounts.add("ben", "annotator")
+    say(campaign, "1", "d1", 2)
+    app = opened(campaign, "export.py")
+    assert app.number_input(key="work-list-pairs").value == 50
+    assert app.selectbox(key="work-list-annotator").options == ["ann", "ben"]
+    app.number_input(key="work-list-pairs").set_value(2)
+    reserve(app, "ben")
+    assert "2 pairs reserved for ben." in [m.value for m in app.markdown]
+    rows = list(csv.DictReader(io.StringIO(buttons["work-list"].decode())))
+    assert [row["annotator"] for row in rows] == ["ben", "ben"]
+    text = buttons["work-list"].decode().replace(',"","0:', ',"1","0:')
+    app = upload(opened(campaign, "import_files.py"), labels=("ben.csv", text))
+    assert app.text[0].value == "ben.csv: 2 judgements from a work list by 1 annotator (2 new)"
+    # The refusals of the command line.
+    app = upload(opened(campaign, "import_files.py"), labels=("ben.csv", text.replace('"ben"', '"ann"')))
+    assert "expected a pair that is assigned to" in app.error[0].value
+
+
+@pytest.mark.slow
+def test_only_managers_hand_out_work_lists(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    say(campaign, "1", "d1", 2)
+    for role, offered in (("manager", True), ("reader", False)):
+        app = opened(campaign, "export.py", role, role)
+        assert ("Work lists" in [tab.label for tab in app.tabs]) == offered
+    campaign.settings.set_judging_page(task="list")
+    assert "Work lists" not in [tab.label for tab in opened(campaign, "export.py").tabs]
 
 
 @pytest.mark.slow
@@ -406,7 +444,9 @@ def test_export_without_grades_offers_the_pool_and_the_missing_texts(
     campaign.pools.add("depth", depth=2)
     app = opened(campaign, "export.py")
     assert "#### No pair has a grade yet." in [m.value for m in app.markdown]
-    assert [tab.label for tab in app.tabs] == ["Qrels", "Judgements", "Pool", "Training data", "Missing texts"]
+    assert [tab.label for tab in app.tabs] == [
+        "Qrels", "Judgements", "Pool", "Work lists", "Training data", "Missing texts"
+    ]  # fmt: skip
     assert any(m.value.startswith("1 pooled document without a text") for m in app.markdown)
     assert buttons["missing"] == b"elsewhere\n"
     assert len(buttons["pool"].splitlines()) == 8  # with its header

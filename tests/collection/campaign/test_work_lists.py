@@ -197,3 +197,5 @@ def test_refusals(campaign: Campaign, tmp_path: Path) -> None:
         campaign.work_lists.write("ann", tmp_path / "ann.csv")
     refused = run("export", campaign.directory, "--worklist", "ann")
     assert (refused.exit_code, "--worklist" in refused.stderr) == (2, True)
+    refused = run("export", campaign.directory, "--qrels", tmp_path / "qrels.txt", "--pairs", 5)
+    assert (refused.exit_code, "expected --worklist ANNOTATOR FILE too" in refused.stderr) == (2, True)

@@ -14,7 +14,7 @@ import pytest
 
 from collection.campaign import Campaign
 from collection.errors import FormatError
-from collection.formats import read_labels
+from collection.formats import read_labels, source
 from tests.helpers import ROOT
 
 EXPORTS = Path(__file__).parent / "exports"
@@ -128,3 +128,12 @@ def test_refusals_name_path_and_line(tmp_path: Path, case: str) -> None:
         read_labels(path)
     assert str(caught.value).startswith(f"{path}, line {line}: expected ")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("between", [",", ",\n"])
+def test_an_array_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: str) -> None:
+    """An array is read whole, in one line or several."""
+    monkeypatch.setattr(source, "LONGEST_LINE", 1 << 20)
+    (tmp_path / "export.json").write_text("[" + between.join(['{"data": {}, "annotations": []}'] * 40_000) + "]")
+    with pytest.raises(FormatError, match=r"expected at most 1 MiB in a .*; export a part, or CSV$"):
+        read_labels(tmp_path / "export.json")

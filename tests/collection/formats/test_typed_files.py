@@ -101,6 +101,17 @@ def test_a_beir_directory_is_one_argument(tmp_path: Path, form: str) -> None:
         assert len(campaign.qrels.build()) == 3
 
 
+def test_of_a_beir_directory_the_documents_are_the_corpus(tmp_path: Path) -> None:
+    folder = as_beir(tmp_path / "beir", ".jsonl")
+    ok("new", tmp_path / "campaign", "--grades", "0-3")
+    said = ok("import", tmp_path / "campaign", "--documents", folder)
+    assert said.startswith(f"{folder}/corpus.jsonl: 2 documents (2 new)\n")
+    assert "queries" not in said
+    (folder / "queries.jsonl").unlink()  # a folder of documents
+    said = ok("import", tmp_path / "campaign", "--documents", folder)
+    assert said.startswith(f"{folder}/corpus.jsonl: 2 documents (0 new, 2 unchanged)\n")
+
+
 def test_a_collection_that_was_exported_comes_back(campaign: Campaign, files: Path, tmp_path: Path) -> None:
     campaign.importer.import_files(topics=files / "topics.jsonl", documents=[files / "documents.jsonl"])
     campaign.judging.judge("ann", "1", "d1", relevance=2)
@@ -348,7 +359,7 @@ def test_a_dataset_in_place_of_files(registry: Any, tmp_path: Path) -> None:
         qrels.write_text("1 0 d1 3\n")
         campaign.importer.import_files(qrels=qrels)
         (tmp_path / "qrels").write_text("1 0 d2 1\n1 0 d1 1\n")
-        with pytest.raises(ConflictError, match=r"ir_datasets:local/wings, line 1: expected 0"):
+        with pytest.raises(ConflictError, match=r"ir_datasets:local/wings, record 1: expected 0"):
             campaign.importer.import_files(qrels=name)
 
 
