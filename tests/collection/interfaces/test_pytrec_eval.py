@@ -17,26 +17,28 @@ from tests.collection.interfaces.generated import Nested, cases, generated
 from tests.helpers import ROOT, SHARED, tries
 
 EVERYTHING = {"all_trec", "P_3", "ndcg_cut.1,7", "set_F.0.5", "iprec_at_recall.0.15,0.333", "Rprec_mult_0.7"}
-UNDEFINED = ("iprec_at_recall", "11pt_avg")
-"""Measures that read uninitialised memory in trec_eval 9 if nothing was retrieved: 0 or nan."""
 
 
 def compare(
     qrels: dict[str, dict[str, int]], run: Nested, measures: set[str], level: int = 1, judged_only: bool = False
 ) -> Counter[str]:
-    """Count equal values, and those that differ in the last digit; anything else fails."""
-    expected = theirs.RelevanceEvaluator(qrels, measures, level, judged_only).evaluate(run)
+    """Count equal values, and those that differ in the last digit; anything else fails.
+
+    For topics without judged or without retrieved documents, pytrec_eval reads uninitialised memory and may crash: it
+    is not asked about them, and the values here only have to be numbers.
+    """
+    judged = {topic: {doc_id for doc_id, grade in grades.items() if grade >= 0} for topic, grades in qrels.items()}
+    asked = [topic for topic in run if qrels.get(topic)]
+    left = {topic: run[topic].keys() & judged[topic] if judged_only else run[topic].keys() for topic in asked}
+    safe = {topic: run[topic] for topic in asked if judged[topic] and left[topic]}
+    expected = theirs.RelevanceEvaluator(qrels, measures, level, judged_only).evaluate(safe)
     found = ours.RelevanceEvaluator(qrels, measures, level, judged_only).evaluate(run)
-    assert list(found) == list(expected)
+    assert list(found) == asked
+    assert np.isfinite([value for values in found.values() for value in values.values()]).all()
     counted: Counter[str] = Counter()
     for topic, values in expected.items():
         assert list(found[topic]) == list(values)
-        judged = {doc_id for doc_id, grade in qrels[topic].items() if grade >= 0}
-        empty = not (run[topic].keys() & judged if judged_only else run[topic])
         for name, value in values.items():
-            if empty and name.startswith(UNDEFINED):
-                assert found[topic][name] == 0
-                continue
             assert found[topic][name] == pytest.approx(value, rel=1e-14, abs=1e-14), (topic, name)
             counted["equal" if found[topic][name] == value else "nearly equal"] += 1
     return counted
