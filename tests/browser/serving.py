@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
 import multiprocessing
 import os
 import re
@@ -67,11 +66,7 @@ SERVERS.set_forkserver_preload(
 
 
 def serve(output: Connection, arguments: list[str]) -> None:
-    """Serve in this process, which prints into `output`.
-
-    Streamlit collects garbage after each run of a page; what was imported before the fork is exempt.
-    """
-    gc.freeze()
+    """Serve in this process, which prints into `output`."""
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
     main(arguments)
