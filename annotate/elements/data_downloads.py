@@ -74,8 +74,8 @@ def draw_work_lists() -> None:
     """Draw the choice of an annotator and a number of pairs, and the work list with these pairs."""
     work_lists = session.current().campaign.work_lists
     st.write(
-        "A work list contains pairs for an annotator to judge in a spreadsheet. They are reserved for seven days; import "
-        "the completed file on the page *Import*, under *Labels and work lists*."
+        "A work list contains pairs for an annotator to judge in a spreadsheet. They are reserved for seven days; "
+        "import the completed file on the page *Import*, under *Labels and work lists*."
     )
     widgets.documentation_link("how-to/import-files", "How to judge in a spreadsheet")
     who, how_many, form = st.columns(3)
