@@ -127,6 +127,8 @@ def _map_files(directory: Path, meta: Meta) -> Stored:
             read_terms=_terms(folder / f"{name}.terms.txt", columns),
             bigrams=bool(meta["bigrams"]) and name == "words",
             learning=name in meta["learning"],
+            words=None,
+            stored=None,
             **arrays,
         )
     for block in blocks.values():

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from collection import layout
-from collection.active_learning.features.assembly import Assembly, InFile, Progress, split_chunks
+from collection.active_learning.features.assembly import Assembly, InFile, Progress, made_blocks, split_chunks, weigh
 from collection.active_learning.features.blocks import TextBlock
 from collection.active_learning.features.embeddings import Embeddings
 from collection.active_learning.features.files import ARRAYS, FOLDER, FORMAT, META, Stored, encode_terms, read, sync
-from collection.active_learning.features.term_counts import Counts, places, text_blocks
+from collection.active_learning.features.term_counts import Counts, places
 from collection.active_learning.features.tfidf import row_ranges
 from collection.active_learning.features.workers import count_chunks
 from collection.errors import BusyError, FormatError, InputError
@@ -101,7 +101,7 @@ def update(
     learning = tuple(dict.fromkeys([*blocks, *(["dense"] if dense is not None else [])]))
     if not learning:
         raise InputError("blocks: expected at least one of words, chars and dense, found none")
-    made = tuple(dict.fromkeys([*text_blocks([name for name in learning if name != "dense"]), "words"]))
+    made = made_blocks([name for name in learning if name != "dense"])
     directory.parent.mkdir(parents=True, exist_ok=True)
     directory.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
     with _alone(directory):
@@ -265,7 +265,7 @@ class _Writer:
         np.save(self.folder / "hashes.npy", np.concatenate([np.zeros(0, np.uint64), *self._hashes]))
         columns = {}
         for name, assembly in self._assemblies.items():
-            block = assembly.finish(self.with_text, partial(self._values, name))
+            block = weigh(name, *assembly.finish(self.with_text), partial(self._values, name))
             for part in ARRAYS:
                 if part not in ("indices", "counts", "values"):
                     np.save(self.folder / f"{name}.{part}.npy", getattr(block, part))
@@ -276,8 +276,9 @@ class _Writer:
 
 def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: Counts) -> None:
     """Append documents, some from rows of the old block and some from new counts."""
-    indices, counts = [assembly.columns(found)], [found.counts]
-    sizes, lengths = [np.zeros(1, np.int64), np.diff(found.indptr)], [np.zeros(1, np.int64), found.lengths]
+    placed = assembly.place(found)
+    indices, counts = [placed.indices], [placed.counts]
+    sizes, lengths = [np.zeros(1, np.int64), np.diff(placed.indptr)], [np.zeros(1, np.int64), placed.lengths]
     # The stack has one empty row, then the new rows, then the old ones.
     source = np.zeros(len(rows), np.int64)
     source[rows == NEW] = 1 + np.arange(len(found.lengths))

@@ -31,7 +31,7 @@ TEXT_BLOCKS: dict[str, Callable[[str], list[str]]] = {"words": words, "chars": g
 
 
 class Counts(NamedTuple):
-    """Counts of documents x terms, as a CSR matrix without duplicate entries."""
+    """Counts of documents x terms, as a CSR matrix without duplicate entries, in any order within a row."""
 
     terms: list[str]
     """Names of the columns."""
@@ -104,8 +104,6 @@ def _block(documents: csr_matrix, pieces: list[str], terms_of: Callable[[str], l
 
         pairs, counted_pairs = _pairs(documents, terms, names)
         counted, names = hstack([counted, counted_pairs], format="csr"), names + pairs
-    # Sorted columns are faster to read, and make the same texts give the same bytes.
-    counted.sort_indices()
     counts = np.minimum(counted.data, MOST).astype(np.uint16)
     return Counts(names, counted.indptr.astype(np.int64), counted.indices.astype(np.int32), counts, lengths)
 
