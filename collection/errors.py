@@ -109,5 +109,9 @@ class BusyError(CampaignError):
     """Another process is writing to the campaign; nothing was changed, so try again."""
 
 
+class ClusterError(CleverdonError):
+    """The Dask cluster cannot be reached, has no workers, or has lost a calculation; later calls connect again."""
+
+
 class JudgementError(CleverdonError):
     """A judgement was refused: unknown pair, grade outside the scale, nothing to undo."""

@@ -34,7 +34,7 @@ class Counts(NamedTuple):
     """Counts of documents x terms, as a CSR matrix without duplicate entries, in any order within a row."""
 
     terms: list[str]
-    """Names of the columns."""
+    """Names of the columns, in order of appearance, so that the columns of all documents do not depend on chunks."""
     indptr: Ints
     indices: NDArray[np.int32]
     counts: NDArray[np.uint16]
@@ -102,14 +102,16 @@ def _block(documents: csr_matrix, pieces: list[str], terms_of: Callable[[str], l
     if bigrams:
         from scipy.sparse import hstack
 
-        pairs, counted_pairs = _pairs(documents, terms, names)
+        pairs, counted_pairs, order = _pairs(documents, terms, names)
         counted, names = hstack([counted, counted_pairs], format="csr"), names + pairs
+        names = [names[column] for column in order.tolist()]
+        counted.indices = np.argsort(order)[counted.indices]
     counts = np.minimum(counted.data, MOST).astype(np.uint16)
     return Counts(names, counted.indptr.astype(np.int64), counted.indices.astype(np.int32), counts, lengths)
 
 
-def _pairs(documents: csr_matrix, terms: csr_matrix, names: list[str]) -> tuple[list[str], csr_matrix]:
-    """The pairs of neighbouring words: their names, and documents x pairs."""
+def _pairs(documents: csr_matrix, terms: csr_matrix, names: list[str]) -> tuple[list[str], csr_matrix, Ints]:
+    """The pairs of neighbouring words: their names, documents x pairs, and words and pairs in order of appearance."""
     from scipy.sparse import csr_matrix
 
     size = np.diff(terms.indptr)[documents.indices]
@@ -119,12 +121,14 @@ def _pairs(documents: csr_matrix, terms: csr_matrix, names: list[str]) -> tuple[
     document = np.repeat(np.arange(documents.shape[0]), np.diff(pieces_to))
     together = np.flatnonzero(document[:-1] == document[1:])
     keys = sequence[together].astype(np.int64) * len(names) + sequence[together + 1]
-    different, column = np.unique(keys, return_inverse=True)
+    different, seen, column = np.unique(keys, return_index=True, return_inverse=True)
+    # A pair appears after its second word.
+    appearance = np.concatenate([np.unique(sequence, return_index=True)[1], together[seen] + 1.5])
     first, second = np.divmod(different, max(1, len(names)))
     pairs = [f"{names[a]} {names[b]}" for a, b in zip(first.tolist(), second.tolist(), strict=True)]
     ones = np.ones(len(column), np.int32)
     matrix = csr_matrix((ones, (document[together], column)), shape=(documents.shape[0], len(pairs)))
-    return pairs, matrix
+    return pairs, matrix, np.argsort(appearance)
 
 
 def _matrix(rows: list[list[int]], columns: int) -> csr_matrix:

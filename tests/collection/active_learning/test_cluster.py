@@ -1,0 +1,70 @@
+"""Partitions on a Dask cluster of two processes on this machine: the results of one piece, also after a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collection.active_learning.features import Cluster, build
+from collection.active_learning.features.cluster import write_partitions
+from collection.errors import ClusterError, FormatError
+from tests.collection.active_learning.test_partitions import require_same, texts
+from tests.collection.campaign.test_campaign_loop import build as build_wings
+from tests.collection.campaign.test_campaign_loop import judge_next
+
+distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Any]:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, worker_dashboard_address=None,
+        silence_logs="CRITICAL",
+    ) as cluster:  # fmt: skip
+        yield cluster
+
+
+def test_a_cluster_knows_what_one_piece_knows_also_after_a_worker_was_killed(workers: Any, tmp_path: Path) -> None:
+    documents = [(f"d{n}", text) for n, text in enumerate(texts())]
+    written = write_partitions(tmp_path.as_uri(), documents, rows=120)
+    assert (written.documents, len(list(tmp_path.glob("documents-*/*.parquet")))) == (300, 3)
+    cluster = Cluster(workers.scheduler_address, written.folder, ("words", "chars"))
+    one, vectors = build(texts(), processes=1), cluster.open_vectors()
+    require_same(one, vectors)
+    os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
+    require_same(one, vectors)
+    cluster.close()
+    require_same(one, vectors)  # connects again
+    cluster.close()
+
+
+def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
+    workers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with build_wings(tmp_path) as wings:
+        for _ in range(4):
+            judge_next(wings, lambda doc_id: int(doc_id.startswith("wing")))
+        here = wings.active_learning.next_round("1")
+        target = (tmp_path / "shared").as_uri()
+        wings.features.update(cluster=workers.scheduler_address, partitions=target)
+        assert wings.features.state().cluster == workers.scheduler_address
+        there = wings.active_learning.next_round("1")
+        assert (there.came_by, there.selections) == ("model", here.selections)
+        monkeypatch.setattr("collection.active_learning.features.cluster.CONNECT_SECONDS", 0.2)
+        with pytest.raises(ClusterError, match="cannot be reached"):
+            wings.features.update(cluster="tcp://127.0.0.1:9")
+        assert wings.features.state().cluster == workers.scheduler_address
+        wings.features.update(cluster="none")
+        assert wings.features.state().cluster == ""
+        assert wings.active_learning.next_round("1").selections == here.selections
+
+
+def test_a_folder_without_partitions_is_named(workers: Any, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="expected Parquet files of documents, found none"):
+        Cluster(workers.scheduler_address, tmp_path.as_uri(), ("words",)).open_vectors()
