@@ -43,6 +43,11 @@ class VectorsState(NamedTuple):
     folder: str = ""
     """Folder of the partitions on the cluster."""
 
+    @property
+    def where(self) -> str:
+        """Where the vectors are, after their blocks; nothing on this machine."""
+        return f"; on the cluster at {self.cluster}" if self.cluster else ""
+
 
 def vector_options(store: Store) -> tuple[list[str], bool]:
     """Return the blocks of the vectors, and whether they have bigrams: as built, or as an update would build them."""

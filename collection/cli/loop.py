@@ -53,7 +53,7 @@ def vectors(
     With --cluster, this writes the documents as Parquet partitions, and the app builds the vectors at the workers.
 
     For example:
-      cleverdon vectors DIR --cluster tcp://10.0.0.5:8786 --partitions s3://bucket/trec
+      cleverdon vectors DIR --cluster tcp://10.0.0.5:8786 --partitions s3://a/b
     """
     from collection.campaign import Campaign
 

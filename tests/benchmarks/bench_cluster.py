@@ -96,7 +96,7 @@ def main() -> None:
     for partitions in (1, 2, 4):
         with (
             tempfile.TemporaryDirectory() as scratch,
-            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workers,
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as workers,
         ):
             pairs = ((str(number), text) for number, text in enumerate(texts))
             written = write_partitions(Path(scratch).as_uri(), pairs, rows=-(-documents // partitions))

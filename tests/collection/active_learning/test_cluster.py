@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from collection.errors import ClusterError, FormatError
 from tests.collection.active_learning.test_partitions import require_same, texts
 from tests.collection.campaign.test_campaign_loop import build as build_wings
 from tests.collection.campaign.test_campaign_loop import judge_next
+from tests.helpers import ok
 
 distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
 pytestmark = pytest.mark.slow
@@ -24,7 +26,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Any]:
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, worker_dashboard_address=None,
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0", worker_dashboard_address=None,
         silence_logs="CRITICAL",
     ) as cluster:  # fmt: skip
         yield cluster
@@ -52,7 +54,8 @@ def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
             judge_next(wings, lambda doc_id: int(doc_id.startswith("wing")))
         here = wings.active_learning.next_round("1")
         target = (tmp_path / "shared").as_uri()
-        wings.features.update(cluster=workers.scheduler_address, partitions=target)
+        done = ok("vectors", wings.directory, "--cluster", workers.scheduler_address, "--partitions", target)
+        assert re.match(rf"{target}/documents-[0-9a-f]{{8}}: 70 documents, features words, chars; ", done)
         assert wings.features.state().cluster == workers.scheduler_address
         there = wings.active_learning.next_round("1")
         assert (there.came_by, there.selections) == ("model", here.selections)
@@ -60,7 +63,7 @@ def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
         with pytest.raises(ClusterError, match="cannot be reached"):
             wings.features.update(cluster="tcp://127.0.0.1:9")
         assert wings.features.state().cluster == workers.scheduler_address
-        wings.features.update(cluster="none")
+        ok("vectors", wings.directory, "--cluster", "none")
         assert wings.features.state().cluster == ""
         assert wings.active_learning.next_round("1").selections == here.selections
 
