@@ -63,6 +63,7 @@ class Features:
     store: Store
     directory: Path
     _opened: tuple[str, Vectors] | None = field(default=None, init=False)
+    _cluster: Cluster | None = field(default=None, init=False)
 
     def update(
         self,
@@ -112,15 +113,20 @@ class Features:
         with_bigrams = with_bigrams if bigrams is None else bigrams
         if dense is not None and "dense" not in used:
             used.append("dense")
-        remote = before.get("cluster") if cluster is None else None if cluster == HERE else {"address": cluster}
-        if remote is not None:
-            target = partitions or before.get("cluster", {}).get("partitions")
+        stored = before.get("cluster", {})
+        address = stored.get("address", HERE) if cluster is None else cluster
+        remote = None
+        if address != HERE:
+            target = partitions or stored.get("partitions")
             if target is None or "dense" in used:
                 expected = "a folder for partitions" if target is None else "words and characters"
                 found = "none; name it with --partitions" if target is None else "your own embeddings"
                 raise InputError(f"vectors on a cluster: expected {expected}, found {found}")
-            report, folder = write_to_cluster(remote["address"], target, self.store.corpus.texts())
-            remote |= {"partitions": target, "folder": folder, "documents": report.documents, "made_at": clock.now()}
+            report = write_to_cluster(address, target, self.store.corpus.texts())
+            # The name of a new folder is its fingerprint.
+            folder, documents = report.fingerprint, report.documents
+            remote = {"address": address, "partitions": target, "folder": folder, "documents": documents}
+            remote["made_at"] = clock.now()
         else:
             report = features.update(
                 self.directory / "vectors",
@@ -170,11 +176,14 @@ class Features:
 
     def _open_made(self) -> Vectors:
         """Open the vectors as they were made."""
+        if self._cluster is not None:
+            self._cluster.close()  # else the workers would keep its vectors
+            self._cluster = None
         made = self.store.settings.all()["vectors"]
         if (remote := made.get("cluster")) is None:
             return features.open_vectors(self.directory / "vectors")
-        cluster = Cluster(remote["address"], remote["folder"], made["blocks"], made["bigrams"])
-        return cluster.open_vectors(made["fingerprint"])
+        self._cluster = Cluster(remote["address"], remote["folder"], made["blocks"], made["bigrams"])
+        return self._cluster.open_vectors(made["fingerprint"])
 
     def rows(self, doc_ids: Sequence[str] | pd.Series[str]) -> csr_matrix:
         """Return the vectors of documents as rows, empty for documents that the campaign does not have."""

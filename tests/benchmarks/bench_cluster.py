@@ -99,8 +99,8 @@ def main() -> None:
             LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as workers,
         ):
             pairs = ((str(number), text) for number, text in enumerate(texts))
-            written = write_partitions(Path(scratch).as_uri(), pairs, rows=-(-documents // partitions))
-            cluster = Cluster(workers.scheduler_address, written.folder, ["words"])
+            folder, _ = write_partitions(Path(scratch).as_uri(), pairs, rows=-(-documents // partitions))
+            cluster = Cluster(workers.scheduler_address, folder, ["words"])
             made, vectors = timed(cluster.open_vectors)
             here, there, lines = [], [], []
             found = stand(vectors)

@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from hashlib import blake2b
 from itertools import count as count_up
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from collection.active_learning.features.assembly import count_texts, made_blocks
 from collection.active_learning.features.partitions import (
@@ -32,18 +31,13 @@ POLL_SECONDS, PATIENCE = 5, 3
 """Without a worker at so many looks in a row, the cluster has failed; one that was killed starts again sooner."""
 
 
-class Written(NamedTuple):
-    """Documents written as partitions."""
+def write_partitions(
+    target: str, texts: Iterable[tuple[str, str | None]], rows: int = PARTITION_ROWS
+) -> tuple[str, int]:
+    """Write ids and texts as Parquet files of `rows` documents each; return their new folder in `target`, and a count.
 
-    folder: str
-    """Any path that fsspec knows."""
-    documents: int
-    digest: str
-    """Hash of ids and texts."""
-
-
-def write_partitions(target: str, texts: Iterable[tuple[str, str | None]], rows: int = PARTITION_ROWS) -> Written:
-    """Write ids and texts as Parquet files of `rows` documents each, in a new folder of `target`."""
+    `target` is any path that fsspec knows.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -51,32 +45,30 @@ def write_partitions(target: str, texts: Iterable[tuple[str, str | None]], rows:
     folder = f"{target.rstrip('/')}/documents-{secrets.token_hex(4)}"
     system, root = fsspec.core.url_to_fs(folder)
     system.makedirs(root, exist_ok=True)
-    digest, documents = blake2b(digest_size=16), 0
+    documents = 0
     remaining = iter(texts)
     for number in count_up():
         batch = list(islice(remaining, rows))
         if not batch:
             break
         documents += len(batch)
-        digest.update(repr(batch).encode("utf-8", "surrogatepass"))
         ids, contents = zip(*batch, strict=True)
         with system.open(f"{root}/part-{number:06}.parquet", "wb") as file:
             pq.write_table(
                 pa.table({"doc_id": pa.array(ids, pa.string()), "text": pa.array(contents, pa.string())}), file
             )
-    return Written(folder, documents, digest.hexdigest())
+    return folder, documents
 
 
-def write_to_cluster(address: str, target: str, texts: Iterable[tuple[str, str | None]]) -> tuple[Report, str]:
-    """Write partitions to a new folder of `target` for the cluster at `address`; also return the folder.
+def write_to_cluster(address: str, target: str, texts: Iterable[tuple[str, str | None]]) -> Report:
+    """Write partitions to a new folder of `target` for the cluster at `address`; the fingerprint is the folder.
 
     Raises ClusterError, before anything is written, if the cluster cannot be reached.
     """
     begin = time.perf_counter()
     Cluster(address, "", ()).check()
-    written = write_partitions(target, texts)
-    seconds = time.perf_counter() - begin
-    return Report(written.documents, written.documents, written.documents, seconds, written.digest), written.folder
+    folder, documents = write_partitions(target, texts)
+    return Report(documents, documents, documents, time.perf_counter() - begin, folder)
 
 
 def count_partition(path: str, made: Sequence[str], bigrams: bool) -> Counted:

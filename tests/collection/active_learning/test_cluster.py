@@ -34,9 +34,9 @@ def workers() -> Iterator[Any]:
 
 def test_a_cluster_knows_what_one_piece_knows_also_after_a_worker_was_killed(workers: Any, tmp_path: Path) -> None:
     documents = [(f"d{n}", text) for n, text in enumerate(texts())]
-    written = write_partitions(tmp_path.as_uri(), documents, rows=120)
-    assert (written.documents, len(list(tmp_path.glob("documents-*/*.parquet")))) == (300, 3)
-    cluster = Cluster(workers.scheduler_address, written.folder, ("words", "chars"))
+    folder, number = write_partitions(tmp_path.as_uri(), documents, rows=120)
+    assert (number, len(list(tmp_path.glob("documents-*/*.parquet")))) == (300, 3)
+    cluster = Cluster(workers.scheduler_address, folder, ("words", "chars"))
     one, vectors = build(texts(), processes=1), cluster.open_vectors()
     require_same(one, vectors)
     os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
@@ -71,3 +71,21 @@ def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
 def test_a_folder_without_partitions_is_named(workers: Any, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="expected Parquet files of documents, found none"):
         Cluster(workers.scheduler_address, tmp_path.as_uri(), ("words",)).open_vectors()
+
+
+def test_a_cluster_that_ends_is_named_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("collection.active_learning.features.cluster.CONNECT_SECONDS", 0.5)
+    folder, _ = write_partitions(tmp_path.as_uri(), [(f"d{n}", text) for n, text in enumerate(texts())])
+    options = {"n_workers": 1, "processes": False, "protocol": "tcp", "dashboard_address": ":0", "host": "127.0.0.1"}
+    with distributed.LocalCluster(**options, silence_logs="CRITICAL") as ending:
+        address = ending.scheduler_address
+        cluster = Cluster(address, folder, ("words",))
+        vectors = cluster.open_vectors()
+        blank = vectors.blank().tolist()
+    for _ in range(2):
+        with pytest.raises(ClusterError, match=f"the cluster at {address} "):
+            vectors.blank()
+    port = int(address.rsplit(":", 1)[1])
+    with distributed.LocalCluster(**options, scheduler_port=port, silence_logs="CRITICAL"):
+        assert vectors.blank().tolist() == blank
+        cluster.close()
