@@ -185,6 +185,8 @@ class Cluster:
 
 
 def _told(error: BaseException) -> str:
+    if isinstance(error, CancelledError):
+        return "connection lost"
     return (str(error) or type(error).__name__).strip().splitlines()[0]
 
 
