@@ -95,6 +95,10 @@ class Cluster:
     ------
     ClusterError
         By every method, where the cluster cannot be reached, has no workers, or cannot read the partitions.
+    FormatError
+        The folder has no partitions.
+    InputError
+        The extra ``cluster`` is not installed.
     """
 
     def __init__(self, address: str, folder: str, blocks: Sequence[str], bigrams: bool = False) -> None:
