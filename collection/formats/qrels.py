@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, get_args
-
-import pandas as pd
+from typing import TYPE_CHECKING, Literal, get_args
 
 from collection import phrases
 from collection.errors import FormatError, require_known
@@ -15,6 +13,11 @@ from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import Extra, Layout, data_lines, first_line, parse_grade, parse_score, to_array
 from collection.formats.tables.strict import read_table
 from collection.frames import QRELS
+from collection.measures import QrelsIndex, index_qrels
+from collection.measures.alignment import index_pairs
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WANTED = "qrels"
 NAMES = "query_id 0 doc_id relevance"
@@ -64,6 +67,8 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     0      301     d1          2
     1      301     d7          0
     """
+    import pandas as pd
+
     require_known("form of qrels", get_args(QrelsForm), form)
     if _is_typed(path):
         if form != "judged":
@@ -71,14 +76,29 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
             raise FormatError(path, line, f"qrels as lines ({_FORMS[form].names})", "qrels in another form")
         return _from_records(path)
     if form == "judged":
-        layout = _layout(path)
+        layout = find_layout(path)
     else:
         layout = _FORMS[form]
         _first_line(path, layout.names)
     rows = read_table(path, layout)
-    query_ids = rows.topic_names.take(rows.topics).array
-    qrels = pd.DataFrame({"query_id": query_ids, "doc_id": rows.documents, "relevance": rows.values})
+    query_ids = pd.Index(rows.topic_names, dtype="str").take(rows.topics).array
+    doc_ids = pd.array(rows.documents, dtype="str")
+    qrels = pd.DataFrame({"query_id": query_ids, "doc_id": doc_ids, "relevance": rows.values})
     return QRELS.check(qrels if layout.extra is None else qrels.assign(**{layout.extra.name: rows.extra}))
+
+
+def read_index(path: FilePath) -> QrelsIndex:
+    """Prepare the qrels of a file for :func:`collection.measures.align`, mostly without a frame.
+
+    Raises
+    ------
+    FormatError
+        As :func:`read_qrels`.
+    """
+    if _is_typed(path):
+        return index_qrels(read_qrels(path))
+    rows = read_table(path, find_layout(path))
+    return index_pairs(rows.topic_names, rows.topics, rows.documents, rows.values)
 
 
 def _is_typed(path: FilePath) -> bool:
@@ -87,6 +107,8 @@ def _is_typed(path: FilePath) -> bool:
 
 
 def _from_records(path: FilePath) -> pd.DataFrame:
+    import pandas as pd
+
     seen: dict[tuple[str, str], int] = {}
     grades = []
     for number, query_id, doc_id, value in _records(path):
@@ -132,7 +154,7 @@ def _first_line(path: FilePath, names: str) -> tuple[int, str, list[str]]:
     return number, line, columns
 
 
-def _layout(path: FilePath) -> Layout:
+def find_layout(path: FilePath) -> Layout:
     """The layout that the first line implies."""
     number, line, columns = _first_line(path, NAMES)
     count = len(columns)

@@ -8,9 +8,10 @@ Ids and numbers are written as they are.
 from __future__ import annotations
 
 import re
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from collection import arrow
 from collection.errors import InputError
 from collection.frames import QRELS
 from collection.measures.aligned import (
@@ -30,7 +32,7 @@ from collection.ranking import rank_run
 from collection.threads import map_ahead
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,9 @@ class QrelsIndex:
     Attributes
     ----------
     topics, documents
-        The different ids.
+        The different ids, documents as an arrow array.
+    highest
+        The highest grade, also below 0.
     pairs
         (P,): topic * documents + document of each pair, ascending.
     grade
@@ -53,8 +57,9 @@ class QrelsIndex:
         (P, S) the grade of each pair for each subtopic and (T, most, S) the same by topic, where there are any.
     """
 
-    topics: pd.Index
-    documents: pd.Index
+    topics: list[str]
+    documents: Any
+    highest: float
     pairs: Ints
     grade: Grades
     judged: Grades
@@ -64,32 +69,79 @@ class QrelsIndex:
     subtopics: Grades | None
     known: Grades | None
 
+    @cached_property
+    def _row(self) -> dict[str, int]:
+        return {topic: row for row, topic in enumerate(self.topics)}
+
+    @property
+    def has_judged(self) -> npt.NDArray[np.bool_]:
+        """(T,): whether a document of the topic is judged."""
+        return (self.judged > UNJUDGED).any(axis=1)
+
+    def places(self, topics: Iterable[str]) -> Ints:
+        """The place of each topic, or -1."""
+        return np.array([self._row.get(topic, -1) for topic in topics], dtype=np.int64)
+
 
 def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
     """Prepare qrels for :func:`align` of more than one run."""
+    import pandas as pd
+
     QRELS.check(qrels)
     topic_of_qrel, topics = pd.factorize(qrels["query_id"].astype("str"))
-    doc_of_qrel, documents = pd.factorize(qrels["doc_id"].astype("str"))
+    return index_pairs(
+        list(topics), topic_of_qrel, arrow.from_column(qrels["doc_id"].astype("str")), qrels["relevance"], qrels
+    )
+
+
+def index_pairs(
+    topics: list[str],
+    topic_of_qrel: Ints,
+    doc_ids: Any,
+    relevance: npt.ArrayLike,
+    qrels: pd.DataFrame | None = None,
+) -> QrelsIndex:
+    """Prepare qrels that are arrays of N rows.
+
+    Parameters
+    ----------
+    topics, topic_of_qrel
+        The different topics, and (N,) the place of each row's topic among them.
+    doc_ids
+        An arrow array of N texts.
+    relevance
+        (N,) grades.
+    qrels
+        The frame with the strata, probabilities or subtopics of the rows, if they have any.
+    """
+    import pyarrow.compute as pc
+
+    encoded = doc_ids.dictionary_encode()
+    doc_of_qrel, documents = arrow.to_numpy(encoded.indices), encoded.dictionary
     width = max(1, len(documents))
     pairs, pair_of_qrel = np.unique(topic_of_qrel.astype(np.int64) * width + doc_of_qrel, return_inverse=True)
-    relevance = _as_grades(qrels["relevance"])
+    values = np.asarray(relevance, dtype=np.float64)
+    relevance = _as_grades(values)
     grade = np.full(len(pairs), UNJUDGED, dtype=relevance.dtype)
     np.maximum.at(grade, pair_of_qrel, relevance)
     topic_of_pair = pairs // width
     order = np.lexsort((-grade, topic_of_pair))
     order = order[grade[order] > UNJUDGED]
-    stratum, sample = _strata(qrels, pair_of_qrel, topic_of_pair, order, len(topics))
-    subtopics = _subtopics(qrels, relevance, topic_of_qrel, pair_of_qrel, len(pairs))
+    stratum = sample = subtopics = None
+    if qrels is not None:
+        stratum, sample = _strata(qrels, pair_of_qrel, topic_of_pair, order, len(topics))
+        subtopics = _subtopics(qrels, relevance, topic_of_qrel, pair_of_qrel, len(pairs))
     known = None
     if subtopics is not None:
         # By descending id, since the first of equal documents goes into the ideal ranking.
         place = np.empty(len(documents), dtype=np.int64)
-        place[documents.argsort()] = np.arange(len(documents))
+        place[arrow.to_numpy(pc.sort_indices(documents))] = np.arange(len(documents))
         by_id = np.lexsort((-place[pairs % width], topic_of_pair))
         known = stack_by_topic(topic_of_pair, subtopics[by_id], len(topics), UNJUDGED)
     return QrelsIndex(
         topics=topics,
         documents=documents,
+        highest=float(values.max(initial=-np.inf)),
         pairs=pairs,
         grade=grade,
         judged=stack_by_topic(topic_of_pair[order], grade[order], len(topics), UNJUDGED),
@@ -126,38 +178,63 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
         A missing id, a grade that is no number, a judged document twice in a topic of the run, a row without its
         stratum or probability, or a probability that is not above 0 and at most 1.
     """
+    import pandas as pd
+
     index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
     ranked = rank_as(run, version)
     # A ranked run has each topic in one piece, so that topics are looked up once per piece, not per row.
     rank = ranked["rank"].to_numpy()
     starts = np.flatnonzero(rank == 1)
-    run_topics = ranked["query_id"].iloc[starts].astype("str")
-    topic_of_piece = _among(run_topics, index.topics)
-    known = topic_of_piece >= 0
-    retrieved = np.zeros(len(index.topics), dtype=np.int64)
-    retrieved[topic_of_piece[known]] = np.diff(starts, append=len(rank))[known]
-
+    run_topics = ranked["query_id"].iloc[starts].astype("str").tolist()
     # Only rows whose document is judged for some topic matter: in a run they are few.
     doc_of_row = _among(ranked["doc_id"], index.documents)
     rows = np.flatnonzero(doc_of_row >= 0)
-    topic_of_row = topic_of_piece[np.searchsorted(starts, rows, side="right") - 1]
+    topic_of_row = index.places(run_topics)[np.searchsorted(starts, rows, side="right") - 1]
     rows, topic_of_row = rows[topic_of_row >= 0], topic_of_row[topic_of_row >= 0]
-    wanted = topic_of_row.astype(np.int64) * max(1, len(index.documents)) + doc_of_row[rows]
+    wanted = topic_of_row * max(1, len(index.documents)) + doc_of_row[rows]
     pair = np.minimum(np.searchsorted(index.pairs, wanted), max(0, len(index.pairs) - 1))
     named = index.pairs[pair] == wanted if len(index.pairs) else np.zeros(len(rows), dtype=np.bool_)
-    rows, topic, pair = rows[named], topic_of_row[named], pair[named]
+    rows, pair = rows[named], pair[named]
     if len(np.unique(pair)) < len(pair):
         again = pd.Series(pair).duplicated().to_numpy()
         raise InputError(f"ranking: expected each document once, found {_first(ranked.iloc[rows], again)} twice")
+    return join_parts(index, [Part(run_topics, np.diff(starts, append=len(rank)), rank[rows], pair)], version)
+
+
+class Part(NamedTuple):
+    """Whole topics of a ranked run whose documents were looked up in qrels.
+
+    Attributes
+    ----------
+    topics, retrieved
+        P topics in the order of the run, and (P,) the number of documents of each.
+    rank, pair
+        (F,) each: rank from 1, and place in ``QrelsIndex.pairs``, of every document of the run that the qrels name.
+    """
+
+    topics: list[str]
+    retrieved: Ints
+    rank: Ints
+    pair: Ints
+
+
+def join_parts(index: QrelsIndex, parts: Sequence[Part], version: Version) -> Aligned:
+    """Align a run that comes in parts; each topic must be in one of them."""
+    names = list(chain.from_iterable(part.topics for part in parts))
+    place = index.places(names)
+    known = place >= 0
+    retrieved = np.zeros(len(index.topics), dtype=np.int64)
+    retrieved[place[known]] = np.concatenate([part.retrieved for part in parts])[known]
+    pair = np.concatenate([part.pair for part in parts])
     return place_pairs(
         index,
         slice(None),
-        topic,
-        rank[rows],
+        index.pairs[pair] // max(1, len(index.documents)),
+        np.concatenate([part.rank for part in parts]),
         pair,
-        topics=[str(t) for t in index.topics],
+        topics=list(index.topics),
         retrieved=retrieved,
-        ignored_topics=run_topics[~known].tolist(),
+        ignored_topics=[name for name, is_known in zip(names, known.tolist(), strict=True) if not is_known],
         version=version,
     )
 
@@ -243,7 +320,7 @@ def from_grades(rankings: Sequence[Sequence[float | None]], judged: Sequence[Seq
         raise InputError(f"judged: expected the grades of {len(rankings)} topics, found {len(judged)}")
     lengths = np.array([len(r) for r in rankings], dtype=np.int64)
     flat = [UNPOOLED if g is None else g for ranking in rankings for g in ranking]
-    grade = _as_grades(pd.Series([*flat, *(g for some in judged for g in some)], dtype=np.float64), UNPOOLED)
+    grade = _as_grades(np.array([*flat, *(g for some in judged for g in some)], dtype=np.float64), UNPOOLED)
     graded = np.repeat(np.arange(len(rankings)), [len(some) for some in judged])
     order = np.lexsort((-grade[len(flat) :], graded))
     order = order[grade[len(flat) :][order] > UNJUDGED]
@@ -269,9 +346,8 @@ def _first(frame: pd.DataFrame, which: npt.NDArray[np.bool_]) -> str:
     return f"{str(row['doc_id'])!r} of topic {str(row['query_id'])!r}"
 
 
-def _as_grades(relevance: pd.Series, lowest: int = UNJUDGED) -> Grades:
+def _as_grades(values: Floats, lowest: int = UNJUDGED) -> Grades:
     """Small integers where the grades allow it (the matrix is read many times); negatives are no grades."""
-    values = relevance.to_numpy(dtype=np.float64)
     if not (np.abs(values) < 2**31).all():
         wrong = values[~(np.abs(values) < 2**31)][0]
         raise InputError(f"grades: expected numbers below 2,147,483,648, found {wrong}; leave out unjudged pairs")
@@ -279,31 +355,24 @@ def _as_grades(relevance: pd.Series, lowest: int = UNJUDGED) -> Grades:
     return compact_grades(values)
 
 
-def _among(column: pd.Series, names: pd.Index) -> npt.NDArray[np.int32]:
-    """(rows,): the place of each value in `names`, or -1; by arrow, so that strings never become objects."""
-    import pyarrow.compute as pc
+def _among(column: pd.Series, names: Any) -> npt.NDArray[np.int32]:
+    """(rows,): the place of each value among `names`, an arrow array, or -1."""
+    import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
         return _among(column.cat.categories.to_series(), names)[column.cat.codes.to_numpy()]
-    texts, wanted = _arrow(column.astype("str")), _arrow(pd.Series(names).astype("str"))
-    wanted = wanted.cast(texts.type)
-
-    def places(part: pa.Array) -> npt.NDArray[np.int32]:
-        return pc.index_in(part, value_set=wanted).fill_null(-1).to_numpy()
-
-    parts = -(-len(texts) // LOOKED_UP_AT_ONCE)
-    if parts < 2:
-        return places(texts)
+    texts = arrow.from_column(column.astype("str"))
+    parts = max(1, -(-len(texts) // LOOKED_UP_AT_ONCE))
     slices = (texts.slice(i * LOOKED_UP_AT_ONCE, LOOKED_UP_AT_ONCE) for i in range(parts))
-    return np.concatenate(list(map_ahead(places, slices, min(parts, os.cpu_count() or 1))))
+    found = map_ahead(lambda part: find_texts(part, names), slices, min(parts, os.cpu_count() or 1))
+    return np.concatenate(list(found))
 
 
-def _arrow(column: pd.Series) -> pa.Array:
-    """The column as one arrow array, without a copy where pandas holds it so."""
-    import pyarrow as pa
+def find_texts(texts: Any, names: Any) -> npt.NDArray[np.int32]:
+    """(N,): the place of each text among `names`, both arrow arrays, or -1."""
+    import pyarrow.compute as pc
 
-    array = pa.array(column)
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return pc.index_in(texts, value_set=names.cast(texts.type)).fill_null(-1).to_numpy()
 
 
 def stack_by_topic(topic: Ints, values: Grades, topics: int, padding: int) -> Grades:
@@ -322,6 +391,8 @@ def _strata(
 
     `order` holds the judged pairs as Aligned.judged has them. The sample's ranks are for a run to fill in.
     """
+    import pandas as pd
+
     name = "stratum" if "stratum" in qrels else "probability" if "probability" in qrels else None
     if name is None:
         return None, None
@@ -350,6 +421,8 @@ def _subtopics(
     qrels: pd.DataFrame, relevance: Grades, topic_of_qrel: Ints, pair_of_qrel: Ints, pairs: int
 ) -> Grades | None:
     """(P, S): the grade of each pair for each subtopic, if the qrels have any; each topic counts its own from 0."""
+    import pandas as pd
+
     if "subtopic" not in qrels:
         return None
     name = pd.factorize(qrels["subtopic"].astype("str"))[0]
