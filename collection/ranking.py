@@ -44,6 +44,7 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> run = pd.DataFrame({"query_id": ["1"] * 3, "doc_id": ["a", "b", "c"], "score": [1.0, 1.0, 2.0]})
     >>> rank_run(run)["doc_id"].tolist()
     ['c', 'b', 'a']

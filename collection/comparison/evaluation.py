@@ -208,8 +208,16 @@ def evaluate(
         The qrels have no judgement or a topic named "all", two runs have the same name, a run shares no topic with the
         qrels, a measure is given twice, or the qrels have a grade above `grades`.
     """
-    options = {"strangers": strangers, "version": version, "with_bounds": with_bounds, "grades": grades}
-    return compute(runs, qrels, measures, progress, **options).evaluation()
+    return compute(
+        runs,
+        qrels,
+        measures,
+        progress,
+        strangers=strangers,
+        version=version,
+        with_bounds=with_bounds,
+        grades=grades,
+    ).evaluation()
 
 
 def compute(
@@ -249,8 +257,8 @@ def compute(
             )
         for measure in measures:
             values = measure(aligned)
-            columns = (values, *bounds(measure, aligned, grades=scale)) if with_bounds else (values,)
-            for kept, column in zip(numbers.values(), columns, strict=False):
+            several = (values, *bounds(measure, aligned, grades=scale)) if with_bounds else (values,)
+            for kept, column in zip(numbers.values(), several, strict=False):
                 kept.append(np.append(column, measure.summarise(column)))
         share = {k: aligned.unjudged(k).sum() / max(1, aligned.within(k).sum()) for k in set(cutoffs)}
         unjudged += [share[k] for k in cutoffs]
@@ -280,7 +288,7 @@ def compute(
         "run": np.repeat(names, len(measures)).tolist(),
         "measure": written * len(coverage),
         "cutoff": cutoffs * len(coverage),
-        "unjudged": np.array(unjudged, dtype=np.float64),
+        "unjudged": list(map(float, unjudged)),
     }
     notes = [note for each in listed if not isinstance(each, Measure) and (note := read(each).note)]
     notes += out_of_reach(measures, index)

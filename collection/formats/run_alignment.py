@@ -171,7 +171,7 @@ def last_topic_end(block: Bytes) -> int:
         return high
     begins, low = np.frombuffer(word[0], np.uint8), 0
     while low < high:  # bisect: all lines from `high` begin with the word
-        line = low + source.last_line_end(block[low : (low + high) // 2 + 1])
+        line = low + source.last_line_end(block[low : (low + high) // 2])
         if np.array_equal(block[line : line + len(begins)], begins):
             high = line
         else:

@@ -126,16 +126,18 @@ def chunks(
     """
     with open_bytes(path, wanted) as file:
         rest: Bytes = np.frombuffer(file.read(len(BOM)).removeprefix(BOM), np.uint8)
-        while True:
+        ended = False
+        while not ended:
             block = np.empty(len(rest) + CHUNK, np.uint8)
             block[: len(rest)] = rest
-            count = file.readinto(block[len(rest) :].data)
-            block = block[: len(rest) + count]
-            cut = find_end(block) if count else len(block)
+            filled = len(rest)
+            while filled < len(block) and (count := file.readinto(block[filled:].data)):
+                filled += count
+            ended = filled < len(block)
+            block = block[:filled]
+            cut = filled if ended else find_end(block)
             if cut:
                 yield block[:cut]
-            if not count:
-                return
             rest = block[cut:].copy()
             if len(rest) > longest:
                 raise OSError("a line is too long")

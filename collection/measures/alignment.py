@@ -76,7 +76,7 @@ class QrelsIndex:
     @property
     def has_judged(self) -> npt.NDArray[np.bool_]:
         """(T,): whether a document of the topic is judged."""
-        return (self.judged > UNJUDGED).any(axis=1)
+        return np.count_nonzero(self.judged > UNJUDGED, axis=1) > 0
 
     def places(self, topics: Iterable[str]) -> Ints:
         """The place of each topic, or -1."""
@@ -96,7 +96,7 @@ def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
 
 def index_pairs(
     topics: list[str],
-    topic_of_qrel: Ints,
+    topic_of_qrel: npt.NDArray[np.integer],
     doc_ids: Any,
     relevance: npt.ArrayLike,
     qrels: pd.DataFrame | None = None,
@@ -214,7 +214,7 @@ class Part(NamedTuple):
 
     topics: list[str]
     retrieved: Ints
-    rank: Ints
+    rank: npt.NDArray[np.integer]
     pair: Ints
 
 
@@ -418,7 +418,7 @@ def _strata(
 
 
 def _subtopics(
-    qrels: pd.DataFrame, relevance: Grades, topic_of_qrel: Ints, pair_of_qrel: Ints, pairs: int
+    qrels: pd.DataFrame, relevance: Grades, topic_of_qrel: npt.NDArray[np.integer], pair_of_qrel: Ints, pairs: int
 ) -> Grades | None:
     """(P, S): the grade of each pair for each subtopic, if the qrels have any; each topic counts its own from 0."""
     import pandas as pd
