@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from collection import errors
 from collection.cli.estimates import EXPECTED, LEFT_OUT, UNJUDGED, estimate_files, print_estimates, refuse_other_options
 from collection.cli.options import (
     BOUNDS,
@@ -106,8 +107,8 @@ def add_costs(evaluation: Evaluation, path: Path, table: pd.DataFrame) -> Evalua
     """Add the costs of a file; report the rows that belong to no run."""
     from collection import comparison, formats
 
-    place = f"{path}, line {formats.find_run_line(path, table['run'].iloc[0])}"
-    evaluation = comparison.with_costs(evaluation, table, place)
+    where = errors.place(path, formats.find_run_line(path, table["run"].iloc[0]))
+    evaluation = comparison.with_costs(evaluation, table, where)
     if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
         are = plural(len(unknown), "is", "are")
         print_notices([f"{path}: {join_first(map(repr, unknown))} {are} not among the runs"])

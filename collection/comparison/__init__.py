@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from collection.frames import STANDINGS
 from collection.imports import attributes_at_use
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_MEASURES",
     "MORE_IS_BETTER_COSTS",
+    "STANDINGS",
     "Comparison",
     "EstimatedPool",
     "Estimates",

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         write_work_list,
     )
     from collection.formats.write import (
+        require_log_ending,
         write_duplicates,
         write_judgements,
         write_lines,
@@ -103,6 +104,7 @@ __all__ = [
     "read_topics",
     "read_work_list",
     "replacing_folder",
+    "require_log_ending",
     "require_work_list_ending",
     "stem",
     "to_pyterrier",
@@ -156,8 +158,8 @@ _NAMES = {
     "trec_eval_files": "read_levels read_reference_scores",
     "work_lists": "WorkListRow is_work_list read_work_list require_work_list_ending write_work_list",
     "write": (
-        "write_duplicates write_judgements write_lines write_passages write_pool write_qrels write_report "
-        "write_run write_table"
+        "require_log_ending write_duplicates write_judgements write_lines write_passages write_pool write_qrels "
+        "write_report write_run write_table"
     ),
 }
 """Module -> its names that are exported."""
