@@ -164,16 +164,15 @@ def print_evaluation(evaluation: Evaluation | Values, per_topic: bool, form: str
     from collection.comparison import Values, describe_coverage
     from collection.records import ALL_TOPICS
 
-    if isinstance(evaluation, Values) and form in ("csv", "json"):
-        evaluation = evaluation.evaluation()
     columns, costs = evaluation.columns, None if isinstance(evaluation, Values) else evaluation.costs
     rows = [row for row in zip(*columns.values(), strict=True) if per_topic or row[1] == ALL_TOPICS]
     measures = list(dict.fromkeys(columns["measure"]))
     if form == "tsv":
         lines = ("\t".join(cell if isinstance(cell, str) else repr(cell) for cell in row) for row in rows)
         echo_data("\n".join([*lines, ""]), nl=False)
-    elif not isinstance(evaluation, Values) and form in ("csv", "json"):
-        values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
+    elif form in ("csv", "json"):
+        values = (evaluation.evaluation() if isinstance(evaluation, Values) else evaluation).values
+        values = values if per_topic else values[values["query_id"] == ALL_TOPICS]
         if form == "csv":
             from collection.formats.spreadsheet import escape_frame
 

@@ -13,7 +13,7 @@ from collection.imports import attributes_at_use
 
 if TYPE_CHECKING:
     from collection.comparison.conclusions import describe_power
-    from collection.comparison.cost_frontier import MORE_IS_BETTER_COSTS, frontier, number_costs
+    from collection.comparison.costs import MORE_IS_BETTER_COSTS, frontier, number_costs, unknown_costs, with_costs
     from collection.comparison.estimates import EstimatedPool, Estimates, summarise_draws
     from collection.comparison.evaluation import (
         DEFAULT_MEASURES,
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
         evaluate,
         explain,
         out_of_reach,
-        unknown_costs,
-        with_costs,
     )
     from collection.comparison.leaderboard import Comparison, compare
     from collection.comparison.seed_groups import merge_seeds
@@ -73,11 +71,11 @@ __all__ = [
 
 _NAMES = {
     "conclusions": "describe_power",
-    "cost_frontier": "MORE_IS_BETTER_COSTS frontier number_costs",
+    "costs": "MORE_IS_BETTER_COSTS frontier number_costs unknown_costs with_costs",
     "estimates": "EstimatedPool Estimates summarise_draws",
     "evaluation": (
         "DEFAULT_MEASURES Evaluation Values assumed_grades compute cutoff_of describe_coverage direction "
-        "evaluate explain out_of_reach unknown_costs with_costs"
+        "evaluate explain out_of_reach"
     ),
     "leaderboard": "Comparison compare",
     "seed_groups": "merge_seeds",

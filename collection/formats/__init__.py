@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from collection.formats.images import IMAGE_TYPES, ImageList, parse_host, read_image
     from collection.formats.labels import find_label_line, read_label_log, read_labels, write_labels
     from collection.formats.objects import is_binary
-    from collection.formats.qrels import QrelsForm, find_pair_line, read_index, read_qrels
+    from collection.formats.qrels import find_pair_line, read_qrels
+    from collection.formats.qrels_lines import QrelsForm, read_index
     from collection.formats.references import Reference
     from collection.formats.run import read_run
     from collection.formats.run_alignment import RunFiles
@@ -146,7 +147,8 @@ _NAMES = {
     "images": "IMAGE_TYPES ImageList parse_host read_image",
     "labels": "find_label_line read_label_log read_labels write_labels",
     "objects": "is_binary",
-    "qrels": "QrelsForm find_pair_line read_index read_qrels",
+    "qrels": "find_pair_line read_qrels",
+    "qrels_lines": "QrelsForm read_index",
     "references": "Reference",
     "run": "read_run",
     "run_alignment": "RunFiles",

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from collection.errors import InputError
 from collection.formats.fields import PAIR_ALIASES
 from collection.frames import Schema
 from collection.records import Run
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LABEL_ALIASES = {
     "annotator": ("annotator", "assessor", "rater", "judge", "user"),
@@ -30,8 +27,6 @@ _NAMES = {
 
 def rename_columns(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.DataFrame:
     """The frame with the columns of `schema` under our names."""
-    import pandas as pd
-
     if isinstance(frame, pd.DataFrame):
         wanted = [column for column in schema.names if column not in frame]
         theirs: dict[str, str] = {}
@@ -63,12 +58,9 @@ def to_pyterrier(frame: pd.DataFrame | Run) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> to_pyterrier(pd.DataFrame({"query_id": ["1"], "doc_id": ["d7"], "relevance": [2]})).columns.tolist()
     ['qid', 'docno', 'label']
     """
-    import pandas as pd
-
     given = frame.frame if isinstance(frame, Run) else frame
     if not isinstance(given, pd.DataFrame):
         raise InputError(f"to_pyterrier: expected a frame or a Run, found {type(given).__name__}")

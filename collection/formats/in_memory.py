@@ -16,7 +16,8 @@ import pyarrow as pa
 from collection.errors import InputError
 from collection.formats.columns import LABEL_ALIASES, rename_columns
 from collection.formats.labels import read_labels
-from collection.formats.qrels import read_index, read_qrels
+from collection.formats.qrels import read_qrels
+from collection.formats.qrels_lines import read_index
 from collection.formats.run import read_run
 from collection.formats.run_alignment import RunFiles
 from collection.formats.run_files import read_runs

@@ -8,10 +8,9 @@ Ids and numbers are written as they are.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    import pandas as pd
+import pandas as pd
 
 T = TypeVar("T")
 
