@@ -95,6 +95,8 @@ def explain(
     R = 2
     AP = 0.833333
     """
+    import pandas as pd
+
     measure = as_measure(measure)
     aligned = ranking if isinstance(ranking, Aligned) else from_grades([ranking])
     if topic is None:
@@ -110,8 +112,6 @@ def explain(
         (value,) = measure.entry.function(prepared, **keywords)
 
     grades = prepared.grades[0]
-    import pandas as pd
-
     columns: dict[str, object] = {"rank": np.arange(1, len(grades) + 1)}
     if doc_ids is not None:
         kept = one.grades[0] > UNJUDGED if measure.parameters.get("judged_only") else np.ones(len(doc_ids), np.bool_)
