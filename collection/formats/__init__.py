@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from collection.formats.labels import find_label_line, read_label_log, read_labels, write_labels
     from collection.formats.objects import is_binary
     from collection.formats.qrels import find_pair_line, read_qrels
-    from collection.formats.qrels_lines import QrelsForm, read_index
+    from collection.formats.qrels_lines import QrelsForm
     from collection.formats.references import Reference
     from collection.formats.run import read_run
-    from collection.formats.run_alignment import RunFiles
+    from collection.formats.run_alignment import RunFiles, read_index
     from collection.formats.run_files import name_runs, read_runs
     from collection.formats.source import stem
     from collection.formats.spreadsheet import to_tsv
@@ -148,10 +148,10 @@ _NAMES = {
     "labels": "find_label_line read_label_log read_labels write_labels",
     "objects": "is_binary",
     "qrels": "find_pair_line read_qrels",
-    "qrels_lines": "QrelsForm read_index",
+    "qrels_lines": "QrelsForm",
     "references": "Reference",
     "run": "read_run",
-    "run_alignment": "RunFiles",
+    "run_alignment": "RunFiles read_index",
     "run_files": "name_runs read_runs",
     "source": "stem",
     "spreadsheet": "to_tsv",

@@ -17,9 +17,8 @@ from collection.errors import InputError
 from collection.formats.columns import LABEL_ALIASES, rename_columns
 from collection.formats.labels import read_labels
 from collection.formats.qrels import read_qrels
-from collection.formats.qrels_lines import read_index
 from collection.formats.run import read_run
-from collection.formats.run_alignment import RunFiles
+from collection.formats.run_alignment import RunFiles, read_index
 from collection.formats.run_files import read_runs
 from collection.formats.source import FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs

@@ -1,4 +1,4 @@
-"""Qrels as lines: their layouts, and their index for evaluation, which needs no frame."""
+"""Qrels as lines, and their layouts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from collection.errors import FormatError
 from collection.formats import objects
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import Extra, Layout, first_line, parse_grade, parse_score
-from collection.formats.tables.strict import read_table
-from collection.measures import QrelsIndex, index_qrels
-from collection.measures.qrels_index import index_pairs
 
 WANTED = "qrels"
 NAMES = "query_id 0 doc_id relevance"
@@ -19,22 +16,6 @@ _HEADER = (("query-id", "query_id"), ("corpus-id", "corpus_id", "doc_id"), ("sco
 
 QrelsForm = Literal["judged", "subtopics", "strata", "probabilities"]
 """Forms of qrels; see :func:`collection.formats.read_qrels`."""
-
-
-def read_index(path: FilePath) -> QrelsIndex:
-    """Prepare the qrels of a file for :func:`collection.measures.align`, without a frame if it consists of lines.
-
-    Raises
-    ------
-    FormatError
-        As :func:`collection.formats.read_qrels`.
-    """
-    if is_typed(path):
-        from collection.formats.qrels import read_qrels
-
-        return index_qrels(read_qrels(path))
-    rows = read_table(path, find_layout(path))
-    return index_pairs(rows.topic_names, rows.topics, rows.documents, rows.values)
 
 
 def is_typed(path: FilePath) -> bool:

@@ -15,16 +15,18 @@ import numpy as np
 
 from collection import arrow
 from collection.errors import FormatError
-from collection.formats import source
+from collection.formats import qrels_lines, source
 from collection.formats.run import WANTED, find_layout, read_run
 from collection.formats.run_files import name_runs
 from collection.formats.source import Bytes, FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.formats.tables.fast import MOST_WORKERS, Block, UnsupportedBlock, read_block
 from collection.formats.tables.lines import Layout
-from collection.measures import Aligned, QrelsIndex, Version, align
+from collection.formats.tables.strict import read_table
+from collection.measures import Aligned, QrelsIndex, Version, align, index_qrels
 from collection.measures.aligned import Ints
 from collection.measures.alignment import Part, join_parts
+from collection.measures.qrels_index import index_pairs
 from collection.ranking import order_rows, rank_rows
 from collection.threads import map_ahead
 
@@ -33,6 +35,22 @@ LARGEST_TOPIC = 64 << 20
 
 LARGEST_TABLE = 24
 """Bits of the number of cells in the table of :class:`_Lookup`."""
+
+
+def read_index(path: FilePath) -> QrelsIndex:
+    """Prepare the qrels of a file for :func:`collection.measures.align`, without a frame if it consists of lines.
+
+    Raises
+    ------
+    FormatError
+        As :func:`collection.formats.read_qrels`.
+    """
+    if qrels_lines.is_typed(path):
+        from collection.formats.qrels import read_qrels
+
+        return index_qrels(read_qrels(path))
+    rows = read_table(path, qrels_lines.find_layout(path))
+    return index_pairs(rows.topic_names, rows.topics, rows.documents, rows.values)
 
 
 class RunFiles:
