@@ -15,7 +15,16 @@ from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Estimates, Evaluation
 from collection.errors import InputError
 from collection.formats.columns import rename_columns
-from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs, as_scale
+from collection.formats.in_memory import (
+    LabelsLike,
+    QrelsLike,
+    RunsLike,
+    as_evaluated,
+    as_labels,
+    as_qrels,
+    as_runs,
+    as_scale,
+)
 from collection.frames import DOCUMENTS, POOL, TOPICS
 from collection.measures import Explanation, Measure
 from collection.phrases import join, plural
@@ -99,9 +108,8 @@ def evaluate(
     >>> evaluate(qrels, {"bm25": run}, ["RR", "P@1"]).means().loc["bm25"].to_dict()
     {'RR': 0.75, 'P@1': 0.5}
     """
-    found = comparison.evaluate(
-        as_runs(runs), as_qrels(qrels), measures, with_bounds=with_bounds, grades=as_scale(grades)
-    )
+    given = as_evaluated(qrels, runs)
+    found = comparison.evaluate(*given, measures, with_bounds=with_bounds, grades=as_scale(grades))
     return replace(
         found, notes=(*found.notes, *comparison.describe_coverage(found.coverage, found.values["measure"].unique()))
     )
@@ -193,7 +201,7 @@ def compare(
     0   good       0.312  0.011         True
     """
     # Without notes on coverage, since a comparison adds its own.
-    evaluation = comparison.evaluate(as_runs(runs), as_qrels(qrels), measures)
+    evaluation = comparison.evaluate(*as_evaluated(qrels, runs), measures)
     return comparison.compare(
         evaluation, baseline=baseline, test=test, correction=correction, alpha=alpha, seed=seed, all_pairs=all_pairs
     )

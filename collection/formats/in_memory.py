@@ -18,10 +18,12 @@ from collection.formats.columns import LABEL_ALIASES, rename_columns
 from collection.formats.labels import read_labels
 from collection.formats.qrels import read_qrels
 from collection.formats.run import read_run
+from collection.formats.run_alignment import RunFiles, read_index
 from collection.formats.run_files import read_runs
 from collection.formats.source import FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.frames import LABELS, QRELS, SCORES
+from collection.measures import QrelsIndex
 from collection.records import Run
 
 Pairs: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[tuple[object, ...]]
@@ -112,6 +114,18 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
             yield _to_run("run", rest)
         else:
             yield from map(_to_listed_run, rest)
+
+
+def as_evaluated(qrels: QrelsLike, runs: RunsLike) -> tuple[RunFiles | Iterator[Run], QrelsIndex | pd.DataFrame]:
+    """Runs and qrels for :func:`collection.comparison.evaluate`; files are not made into frames."""
+    paths = [runs] if isinstance(runs, str | PathLike) else runs
+    listed = list(paths.values()) if isinstance(paths, Mapping) else paths
+    names = list(map(str, paths)) if isinstance(paths, Mapping) else None
+    if isinstance(listed, list | tuple) and listed and all(isinstance(path, str | PathLike) for path in listed):
+        found: RunFiles | Iterator[Run] = RunFiles(listed, names)
+    else:
+        found = as_runs(runs)
+    return found, read_index(qrels) if isinstance(qrels, str | PathLike) else as_qrels(qrels)
 
 
 def as_labels(given: LabelsLike) -> pd.DataFrame:

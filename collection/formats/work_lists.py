@@ -45,7 +45,7 @@ def is_work_list(path: FilePath) -> bool:
     return source.suffix(path) == ".csv" and fields.first_line(path, "labels")[1].strip('"').startswith(COLUMNS[0])
 
 
-def require_ending(path: FilePath) -> None:
+def require_work_list_ending(path: FilePath) -> None:
     """Raise InputError unless the name ends in .csv or .xlsx."""
     if source.suffix(path) not in (".csv", ".xlsx"):
         raise source.ending_error(path, "work lists", (".csv", ".xlsx"))
@@ -57,7 +57,7 @@ def write_work_list(rows: Sequence[WorkListRow], grades: Mapping[int, str], path
     In CSV, texts that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`); in XLSX
     every cell is marked as text. Cells of XLSX are cut to what Excel can hold.
     """
-    require_ending(path)
+    require_work_list_ending(path)
     meaning = "\n".join(f"{grade}: {sentence}" for grade, sentence in grades.items())
     cells = [
         [row.campaign, row.annotator, row.query_id, row.topic, row.doc_id, row.title, row.text, "", meaning]

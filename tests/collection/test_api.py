@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_type_hints
 
 import ir_measures
@@ -99,13 +100,19 @@ def test_every_function_is_typed(name: str) -> None:
         assert part in text, part
 
 
-def test_type_checkers_see_the_functions_themselves(tmp_path: Path) -> None:
+@pytest.mark.parametrize("package", [collection, comparison, formats])
+def test_type_checkers_see_what_is_imported_at_first_use(package: ModuleType) -> None:
     """What is loaded at first use is imported plainly where types are checked."""
-    source = inspect.getsource(collection)
+    source = inspect.getsource(package)
     head = source[source.index("if TYPE_CHECKING:") : source.index("__all__")]
     space: dict[str, Any] = {}
     exec(head.replace("if TYPE_CHECKING:", "if True:"), space)
-    assert {name: space[name] for name in NAMES} == {name: getattr(collection, name) for name in NAMES}
+    late = {name for name in package.__all__ if name not in vars(package)}
+    assert {name: space[name] for name in late} == {name: getattr(package, name) for name in late}
+    assert late
+    assert set(dir(package)) == set(package.__all__)
+    with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'nothing'"):
+        package.nothing  # noqa: B018
 
 
 # --- what evaluate takes ----------------------------------------------------------------------------------------------

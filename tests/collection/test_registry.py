@@ -36,7 +36,6 @@ ALLOWED = {
     ("collection/campaign/collection_card.py", "annotator"): PARAMETER,
     ("annotate/views/pool.py", "depth"): PARAMETER,
     ("collection/campaign/pools.py", "budget"): PARAMETER,
-    ("collection/cli/output.py", "lowest"): "a column of the table of values",
     ("collection/measures/names.py", "rbp"): "a measure of trec_eval; a pooling strategy has it as a name",
     ("collection/campaign/grade_import.py", "annotator"): "a column of a file of labels",
     **{
