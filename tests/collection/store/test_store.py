@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from collection.errors import CampaignError, ConflictError
 from collection.records import Document, Judgement, Topic
 from collection.store import Added, Selection, Store
+from collection.store.corpus import BATCH
 from tests.helpers import tries
 
 
@@ -132,6 +134,31 @@ def test_progress_counts_pairs_not_judgements(store: Store) -> None:
     say(store, "b", "undone")
     assert store.assignments.standings_for("ann")["1"] == store.assignments.standing_for("1", "ann") == (2, 1, 1)
     assert store.judgements.progress("1")["judged"].tolist() == [1]
+
+
+def test_an_interrupted_import_leaves_neither_documents_nor_words(store: Store) -> None:
+    def interrupted() -> Iterator[Document]:
+        yield from [Document(f"n{number}", "New", "brandnew words") for number in range(2 * BATCH)]
+        yield Document("a", "A", "another text", {"n": 1})
+        raise KeyboardInterrupt
+
+    before = list(store.connection.db.conn.iterdump())
+    with pytest.raises(KeyboardInterrupt):
+        store.corpus.add_documents(interrupted(), replace=True)
+    assert list(store.connection.db.conn.iterdump()) == before
+    assert store.corpus.search("brandnew", 5) == []
+
+
+def test_all_words_are_found_however_a_document_came(store: Store) -> None:
+    store.corpus.add_document_ids(["later", "never"])
+    texts = {"later": "one text", "new": "two text", "a": "three text"}
+    store.corpus.add_documents([Document(d, "", text) for d, text in texts.items()], replace=True)
+    store.corpus.add_documents([Document("new", "", "four text"), Document("newest", "", "five text")], replace=True)
+    found = {word: [row[0] for row in store.corpus.search(word, 9)] for word in ("one", "two", "three", "four", "five")}
+    assert found == {"one": ["later"], "two": [], "three": ["a"], "four": ["new"], "five": ["newest"]}
+    store.corpus.add_documents([Document("never", "", "six")])
+    # Compares the index with the texts, and raises if they differ.
+    store.connection.execute("INSERT INTO documents_fts (documents_fts, rank) VALUES ('integrity-check', 1)")
 
 
 def test_documents_text_comes_later(store: Store) -> None:

@@ -383,6 +383,10 @@ SCRIPTS = {
             PRIMARY KEY (source, topic, doc, rank)
         ) WITHOUT ROWID;;
     """,
+    # CorpusTables.add_documents adds new texts to the full-text index in large steps, which is twice as fast.
+    "m009_index_in_steps": """
+        DROP TRIGGER documents_fts_insert;;
+    """,
 }
 
 
