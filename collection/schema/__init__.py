@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from sqlite_utils.migrations import Migrations
 
+from collection.schema.counts import COUNTS
+
 if TYPE_CHECKING:
     from sqlite_utils.db import Database
 
@@ -387,6 +389,8 @@ SCRIPTS = {
     "m009_index_in_steps": """
         DROP TRIGGER documents_fts_insert;;
     """,
+    # Counts and times that the database keeps.
+    "m010_counts": COUNTS,
 }
 
 

@@ -42,6 +42,9 @@ JUDGED_PAIRS = """
     FROM words {where} GROUP BY topic, doc
 """
 
+SOME_WITHOUT_TEXT = "EXISTS (SELECT 1 FROM documents INDEXED BY documents_without_text WHERE text IS NULL)"
+"""SQL for whether any document lacks a text. It saves a look at every pair of the pool where none does."""
+
 
 def json_text(values: Iterable[object]) -> str:
     """Write a JSON array, which SQL reads with `json_each`: one variable for any number of values."""

@@ -11,7 +11,7 @@ import pandas as pd
 
 from collection import clock
 from collection.records import CountsAs, Judgement
-from collection.store.connection import Repository, held_back, json_text, writes
+from collection.store.connection import SOME_WITHOUT_TEXT, Repository, held_back, json_text, writes
 
 
 class Pair(NamedTuple):
@@ -157,35 +157,25 @@ class JudgementTables(Repository):
         missing), ``waiting`` (judgements that held-back pairs still need), ``elsewhere`` and ``elsewhere_cannot``
         (pairs outside the pool: judged, and judged without a grade).
         """
+        held = f"""
+            SELECT p.topic, p.wanted, count(w.doc) AS judgements,
+                   CASE WHEN max(w.counts_as = 'adjudication') THEN p.wanted
+                        ELSE min(coalesce(sum(w.counts_as = 'judgement'), 0), p.wanted) END AS made
+            FROM pool AS p LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc
+            WHERE {SOME_WITHOUT_TEXT} AND {held_back("p.doc")}
+            AND (:query_id IS NULL OR p.topic = (SELECT topic FROM topics WHERE query_id = :query_id))
+            GROUP BY p.topic, p.doc
+        """
         return self.connection.frame(
             f"""
-            SELECT t.query_id, t.title, count(p.doc) AS pool, coalesce(sum(p.judged), 0) AS judged,
-                   coalesce(sum(p.judged AND NOT p.graded), 0) AS cannot_judge,
-                   coalesce(sum(p.wanted), 0) AS wanted,
-                   coalesce(sum(p.made), 0) AS made,
-                   coalesce(sum(p.held_back AND NOT p.judged), 0) AS without_text,
-                   coalesce(sum(CASE WHEN p.held_back THEN p.wanted - p.made END), 0) AS waiting,
-                   coalesce(o.judged, 0) AS elsewhere, coalesce(o.judged - o.graded, 0) AS elsewhere_cannot
-            FROM topics AS t LEFT JOIN (
-                SELECT p.topic, p.doc, p.wanted, {held_back("p.doc")} AS held_back,
-                       max(w.judgement IS NOT NULL) AS judged,
-                       CASE WHEN max(w.counts_as = 'adjudication') THEN p.wanted
-                            ELSE min(coalesce(sum(w.counts_as = 'judgement'), 0), p.wanted) END AS made,
-                       max(coalesce(j.kind = 'graded', 0)) AS graded
-                FROM pool AS p LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc
-                LEFT JOIN judgements AS j ON j.id = w.judgement
-                WHERE :query_id IS NULL OR p.topic = (SELECT topic FROM topics WHERE query_id = :query_id)
-                GROUP BY p.topic, p.doc
-            ) AS p USING (topic)
-            LEFT JOIN (
-                SELECT w.topic, count(DISTINCT w.doc) AS judged,
-                       count(DISTINCT CASE WHEN j.kind = 'graded' THEN w.doc END) AS graded
-                FROM words AS w JOIN judgements AS j ON j.id = w.judgement
-                LEFT JOIN pool AS e ON e.topic = w.topic AND e.doc = w.doc
-                WHERE e.doc IS NULL GROUP BY w.topic
-            ) AS o USING (topic)
-            WHERE :query_id IS NULL OR t.query_id = :query_id
-            GROUP BY t.topic ORDER BY t.topic
+            SELECT t.query_id, t.title, c.pool, c.judged, c.cannot_judge, c.wanted, c.made,
+                   coalesce(h.without_text, 0) AS without_text, coalesce(h.waiting, 0) AS waiting,
+                   c.elsewhere, c.elsewhere_cannot
+            FROM topics AS t JOIN topic_counts AS c USING (topic) LEFT JOIN (
+                SELECT topic, sum(judgements = 0) AS without_text, sum(wanted - made) AS waiting
+                FROM ({held}) GROUP BY topic
+            ) AS h USING (topic)
+            WHERE :query_id IS NULL OR t.query_id = :query_id ORDER BY t.topic
             """,
             {"query_id": query_id},
         )
@@ -202,10 +192,7 @@ class JudgementTables(Repository):
 
     def judged_outside_pool(self) -> int:
         """Count judged pairs outside the pool."""
-        return self.connection.count(
-            "SELECT count(*) FROM (SELECT DISTINCT w.topic, w.doc FROM words AS w WHERE NOT EXISTS "
-            "(SELECT 1 FROM pool AS p WHERE p.topic = w.topic AND p.doc = w.doc))"
-        )
+        return self.connection.count("SELECT coalesce(sum(elsewhere), 0) FROM topic_counts")
 
     def topics_since(self, logged: int) -> list[str]:
         """Return the topics of log entries newer than `logged`."""
@@ -215,30 +202,39 @@ class JudgementTables(Repository):
 
     def counts(self) -> dict[str, int]:
         """Count topics, documents with a text, runs, pooled pairs, current judgements, and entries in the log."""
-        return {
-            "topics": self.connection.value("SELECT count(*) FROM topics"),
-            "documents": self.connection.value("SELECT count(*) FROM documents WHERE text IS NOT NULL"),
-            "runs": self.connection.value("SELECT count(*) FROM runs"),
-            "pool": self.connection.value("SELECT count(*) FROM pool"),
-            "judgements": self.connection.value("SELECT count(*) FROM current_judgements"),
-            "logged": self.connection.value("SELECT count(*) FROM judgements"),
-        }
+        # No document is ever deleted, so the largest key is their number.
+        found = self.connection.frame(
+            "SELECT count(*) AS topics, (SELECT coalesce(max(doc), 0) FROM documents) "
+            "- (SELECT count(*) FROM documents WHERE text IS NULL) AS documents, (SELECT count(*) FROM runs) AS runs, "
+            "coalesce(sum(pool), 0) AS pool, coalesce(sum(judgements), 0) AS judgements, "
+            "coalesce(sum(logged), 0) AS logged FROM topic_counts"
+        )
+        return {str(name): int(number) for name, number in found.iloc[0].items()}
 
     def annotators(self) -> pd.DataFrame:
         """Return ``annotator``, ``judgements`` (current), ``seconds`` (median), ``last_at`` (not imported), by name."""
+        # Both times come from an index that has them in order: only the last and the middle ones are read.
+        counted = "FROM last_words WHERE NOT open AND counts_as = 'judgement'"
         frame = self.connection.frame(
-            "SELECT annotator, seconds, CASE WHEN source != 'imported' THEN judged_at END AS judged_at "
-            "FROM current_judgements WHERE counts_as = 'judgement' "
-            "ORDER BY annotator, id"
+            f"SELECT annotator, count(*) AS judgements, count(seconds) AS timed {counted} "
+            "GROUP BY annotator ORDER BY annotator"
         )
-        return frame.groupby("annotator", as_index=False).agg(
-            judgements=("annotator", "size"), seconds=("seconds", "median"), last_at=("judged_at", "max")
-        )
+        middle = f"SELECT seconds {counted} AND annotator = ? AND seconds IS NOT NULL ORDER BY seconds LIMIT ? OFFSET ?"
+        timed = zip(frame["annotator"], frame.pop("timed").tolist(), strict=True)
+        frame["seconds"] = [
+            self.connection.value(f"SELECT avg(seconds) FROM ({middle})", (name, 2 - n % 2, max(n - 1, 0) // 2))
+            for name, n in timed
+        ]
+        frame["last_at"] = [
+            self.connection.value(f"SELECT max(judged_at) {counted} AND annotator = ?", (name,))
+            for name in frame["annotator"]
+        ]
+        return frame.astype({"seconds": "float64"})
 
     def logged_in(self, query_id: str) -> int:
         """Count a topic's entries in the log; rounds of its model are numbered by this count."""
         return self.connection.count(
-            "SELECT count(*) FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?)",
+            "SELECT coalesce((SELECT logged FROM topic_counts JOIN topics USING (topic) WHERE query_id = ?), 0)",
             (query_id,),
         )
 
