@@ -1,5 +1,6 @@
 """``python -m annotate DIR``: serve the app on a campaign and print the sign-in link."""
 
+import gc
 import getpass
 import ipaddress
 import socket
@@ -162,6 +163,9 @@ def main(
         if not no_browser:
             webbrowser.open(link)
 
+    # After each run of a page Streamlit collects garbage in full, and would go through all modules each time.
+    gc.collect()
+    gc.freeze()
     threading.Thread(target=announce, daemon=True).start()
     with suppress(KeyboardInterrupt):  # the usual way to stop
         server.run(sockets=[sock])

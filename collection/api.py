@@ -108,7 +108,7 @@ def evaluate(
 
 
 def explain(qrels: QrelsLike, run: RunsLike, measure: Measure | str, topic: str) -> Explanation:
-    """Explain the value of a topic, rank by rank.
+    """Explain the value of a measure for one topic, rank by rank.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def explain(qrels: QrelsLike, run: RunsLike, measure: Measure | str, topic: str)
     Returns
     -------
     Explanation
-        A notebook shows it as a table; ``ranks`` is the frame, ``facts`` has the numbers of the topic, such as R.
+        A notebook shows it as a table; ``ranks`` is the frame, ``facts`` has the totals of the topic, such as R.
 
     Raises
     ------

@@ -26,21 +26,34 @@ class InputError(CleverdonError):
 class FormatError(InputError):
     """A file is not in its format.
 
-    `line` counts from 1 (rows of XLSX and Parquet files, records of datasets); it is None where no line is to blame.
+    `line` counts from 1 (rows of XLSX and Parquet files, records of datasets); None: the error is in the whole file.
     `wanted`, `found` and `hint` (what to do) are short phrases: "bm25.run, line 12: expected a number as score, found
     'abc'; write decimals with a point".
     """
 
     def __init__(self, path: str | PathLike[str], line: int | None, wanted: str, found: str, hint: str = "") -> None:
         self.path, self.line, self.wanted, self.found, self.hint = str(path), line, wanted, found, hint
-        where = self.path if line is None else f"{self.path}, {_unit(self.path)} {line}"
-        super().__init__(f"{where}: expected {wanted}, found {found}" + (f"; {hint}" if hint else ""))
+        super().__init__(f"{place(path, line)}: expected {wanted}, found {found}" + (f"; {hint}" if hint else ""))
 
 
-def _unit(path: str) -> str:
-    if path.startswith("ir_datasets:"):
+DATASET = "ir_datasets:"
+"""What the name of a dataset begins with, which can stand in place of a file."""
+
+
+def place(path: str | PathLike[str], line: int | None) -> str:
+    """A place in a file, for messages; only the file where `line` is None.
+
+    >>> place("bm25.run", 12), place("topics.xlsx", 3), place("ir_datasets:vaswani", 7)
+    ('bm25.run, line 12', 'topics.xlsx, row 3', 'ir_datasets:vaswani, record 7')
+    """
+    return str(path) if line is None else f"{path}, {unit(path)} {line}"
+
+
+def unit(path: str | PathLike[str]) -> str:
+    """What the numbers of places in a file count: lines, rows or records."""
+    if str(path).startswith(DATASET):
         return "record"
-    return "row" if path.lower().endswith((".xlsx", ".parquet")) else "line"
+    return "row" if str(path).lower().endswith((".xlsx", ".parquet")) else "line"
 
 
 class ColumnsError(InputError):

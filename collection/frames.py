@@ -129,5 +129,11 @@ JUDGEMENTS = Schema("judgements", {**_PAIR, **_SAID})
 LABELS = Schema("labels", {"annotator": _ID, **_PAIR, "relevance": _MAYBE})
 """Annotators' grades; a row without a grade is ignored."""
 
+STANDINGS = ("best", "not significantly different", "significantly worse")
+"""Values of the column ``standing``: each system compared with the best one."""
+
+ESTIMATED_STANDINGS = ("best estimate", "undecided", "worse than the best")
+"""The same for estimates: whether the probability that a system is worse is high enough."""
+
 VALUES = Schema("values", {"run": _TEXT, "query_id": _ID, "measure": _TEXT, "value": _MAYBE})
 """Values of measures per run and topic. The topic ``all`` is the mean over topics."""

@@ -33,6 +33,9 @@ CountsAs = Literal["judgement", "adjudication", "surplus"]
 COUNTS_AS: tuple[CountsAs, ...] = ("judgement", "adjudication", "surplus")
 """What a row of the log counts as; surplus judgements came after the pair had enough judgements."""
 
+JudgementFormat = Literal["qrels", "qrels_jg", "prefs", "qrels_prefs"]
+"""Format of judgements for trec_eval, the value of its option ``-R``."""
+
 ChoiceKind = Literal["chosen", "cannot judge", "undone"]
 CHOICE_KINDS: tuple[ChoiceKind, ...] = ("chosen", "cannot judge", "undone")
 """Kinds of rows of the log of choices; "chosen" without documents is "none of these"."""
@@ -77,6 +80,21 @@ def find_doi(text: str) -> str:
     found = _DOI.search(text)
     doi = found[0].rstrip(".,;") if found else ""
     return doi.removesuffix(")" if doi.count(")") > doi.count("(") else "").lower()
+
+
+class DuplicateRecord(NamedTuple):
+    """A bibliographic record of an imported file that is the publication of another document.
+
+    `reason` is what the two have in common; a record that was not left out was imported under its `doc_id`.
+    """
+
+    file: str
+    line: int
+    doc_id: str
+    title: str
+    duplicate_of: str
+    reason: str
+    left_out: bool
 
 
 class Topic(NamedTuple):
@@ -276,7 +294,7 @@ class GradeScale:
 
     @property
     def names(self) -> dict[str, int]:
-        """Labels and sentences in lower case -> grade, without those of several grades.
+        """Labels and sentences in lower case -> grade, except those that several grades share.
 
         >>> GradeScale({0: "No: does not answer it", 1: "Yes: answers it"}).names["yes"]
         1

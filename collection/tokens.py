@@ -51,6 +51,15 @@ def words(text: str) -> list[str]:
     return _word().findall(UNSPACED.sub(_pairs, text))
 
 
+def plain(text: str) -> str:
+    """The words of a text, without case and punctuation, to compare texts by.
+
+    >>> plain("Heat Pumps - A Review.")
+    'heat pumps a review'
+    """
+    return " ".join(words(normalise(text)))
+
+
 def _pairs(run: re.Match[str]) -> str:
     found = run.group()
     return f" {' '.join([found[i : i + 2] for i in range(len(found) - 1)] or [found])} "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import secrets
 import shutil
@@ -38,6 +39,12 @@ from tests.helpers import SHARED, Clock, cases
 # On a busy machine any example may take long once.
 settings.register_profile("cleverdon", deadline=None, max_examples=cases(25, 100))
 settings.load_profile("cleverdon")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what has been made so far out of garbage collection, which Streamlit runs in full after each script run."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -119,7 +119,7 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
 
 
 def words(app: AppTest) -> str:
-    """All that a page says, without escapes; the page must not have failed."""
+    """All texts of a page, without escapes. Fails if the page has failed."""
     assert not app.exception
     kinds = (app.title, app.subheader, app.markdown, app.caption, app.info, app.warning, app.error)
     said = "\n".join(element.value for kind in kinds for element in kind)

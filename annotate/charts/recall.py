@@ -50,8 +50,8 @@ def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
     low = base.mark_point(filled=True, size=70, opacity=1).encode(y=y, shape=shape)
     line = alt.Chart(pd.DataFrame({"target": [target]})).mark_rule(strokeDash=[5, 4], color=GREY)
     goal = line.encode(y="target:Q", tooltip=[alt.Tooltip("target:Q", title="Target recall", format=".1%")])
-    lines = max(len(marks) - 2, 0)  # of the legend, on a phone
-    return alt.LayerChart(layer=[goal, span, low], height=260 + 30 * lines)
+    extra_lines = max(len(marks) - 2, 0)  # on a phone, the legend has one line for each entry
+    return alt.LayerChart(layer=[goal, span, low], height=260 + 30 * extra_lines)
 
 
 def gain_chart(curve: pd.DataFrame, known: Estimate) -> alt.LayerChart:

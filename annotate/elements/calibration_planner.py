@@ -21,13 +21,13 @@ WIDTHS = (125, 110, 160, 160, 165, 180)
 
 
 def _draw_state(service: CalibrationTopics, state: CalibrationState) -> None:
-    """Draw what the calibration topics have reached, and a button that ends it."""
+    """Draw the progress of the calibration, and a button that ends it."""
     st.write(f"**{widgets.sentence(state.stage)}** {widgets.plain(state.sentence)}")
     if state.notes:
         st.warning("\n\n".join(map(widgets.plain, state.notes)))
     widgets.page_link("recall.py", "Show the calibration topics")
     with st.popover("End calibration"):
-        st.write("This discards the draw; a new one selects other topics. Topics closed by the rule stay closed.")
+        st.write("The drawn topics are discarded; a new draw selects others. Topics that the rule closed stay closed.")
         if st.button("End calibration", key="end-calibration"):
             with widgets.saving("Calibration ended."):
                 service.stop()
@@ -70,9 +70,9 @@ def draw() -> None:
     needed = required_topics(alpha) + selection
     with right:
         best = usual.best.calibration_topics if usual.best else needed
-        label, of_target = "Number of calibration topics", f"topics-{alpha}-{selection}"  # it follows a changed target
-        hint = "Proposed: the one that costs least in all."
-        topics = st.number_input(label, needed, None, best, key=of_target, help=hint)
+        label, hint = "Number of calibration topics", "Default: the number with the lowest total cost."
+        field = f"topics-{alpha}-{selection}"  # a new one, with a new default, whenever the target changes
+        topics = st.number_input(label, needed, None, best, key=field, help=hint)
     able = sorted(n for n in {topics, *(row.calibration_topics for row in usual.rows)} if n < usual.topics)
     plan = cached(service.plan, key, entries=8)(alpha, family=family, selection=selection, candidates=able)
     if able:

@@ -12,8 +12,8 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection import comparison
 from collection.characters import without_bidi
-from collection.charts.intervals import OUTCOMES, STANDINGS, differences_chart, means_chart
-from collection.comparison import Comparison, Evaluation, describe_power, direction
+from collection.charts.intervals import OUTCOMES, differences_chart, means_chart
+from collection.comparison import STANDINGS, Comparison, Evaluation, describe_power, direction
 from collection.measures import parse
 from collection.phrases import confidence, count, percent, plural, sentence
 from collection.statistics import CORRECTIONS, TESTS
@@ -39,7 +39,7 @@ def notes(compared: Comparison, measure: str) -> list[str]:
 
 
 def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics: str) -> None:
-    """Draw a measure's conclusion in words, numbers and a chart (`ranked`: its standings), with notes."""
+    """Draw a measure's conclusion in words, numbers and a chart, with notes; `ranked` are its standings."""
     tested = set(compared.tests.loc[compared.tests["measure"] == measure, "system"])
     st.markdown(f"#### {widgets.plain(compared.sentence(measure))}")
     if rival := next((system for system in ranked["system"] if system in tested), None):
@@ -77,7 +77,7 @@ def _unjudged(ranked: pd.DataFrame) -> str:
 
 
 def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -> None:
-    """Draw systems x measures, best by `measure` first (`ranked`: its standings)."""
+    """Draw systems x measures, best by `measure` first; `ranked` are its standings."""
     hint = "Unjudged documents in the ranks that the measure reads; most measures count them as not relevant."
     full = st.toggle(
         f"Show {confidence(compared.alpha)} confidence intervals and unjudged shares", key="full", help=hint

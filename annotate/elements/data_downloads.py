@@ -1,4 +1,6 @@
-"""Files of the Export page besides qrels: choices from lists, preferences, training data, and clicks."""
+"""Files of the Export page besides qrels: choices from lists, preferences, work lists, training data, and clicks."""
+
+import re
 
 import pandas as pd
 import streamlit as st
@@ -6,6 +8,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import display, downloads, widgets
 from annotate.elements.columns import number
+from collection.campaign.work_lists import PAIRS
 from collection.export import NEGATIVES
 from collection.phrases import count, join
 from collection.preferences import CHOICE_RULES, PREFERENCE_MEASURES
@@ -65,6 +68,30 @@ def draw_preferences(preferences: int) -> None:
         )
         if values.undecided:
             st.caption(f"{count(len(values.undecided), 'topic')} without a preferred document left out.")
+
+
+def draw_work_lists() -> None:
+    """Draw the choice of an annotator and a number of pairs, and the work list with these pairs."""
+    work_lists = session.current().campaign.work_lists
+    st.write(
+        "A work list contains pairs for an annotator to judge in a spreadsheet. They are reserved for seven days; "
+        "import the completed file on the page *Import*, under *Labels and work lists*."
+    )
+    widgets.documentation_link("how-to/import-files", "How to judge in a spreadsheet")
+    who, how_many, form = st.columns(3)
+    annotator = who.selectbox("Annotator", work_lists.annotators(), key="work-list-annotator")
+    pairs = int(how_many.number_input("Maximum number of pairs", 1, 10_000, PAIRS, key="work-list-pairs"))
+    ending = form.segmented_control("Format", [".xlsx", ".csv"], default=".xlsx", required=True, key="work-list-format")
+    name = f"work-list-{re.sub('[^0-9A-Za-z]+', '_', annotator)}{ending}"
+    if not st.button("Reserve pairs", type="primary", key="work-list-reserve"):
+        return
+    written: list[int] = []
+    files = downloads.write_files(lambda c, path: written.append(c.work_lists.write(annotator, path, pairs)), name)
+    if written == [0]:
+        st.write("No pair is open for this annotator.")
+    elif files:
+        st.write(f"{count(written[0], 'pair')} reserved for {widgets.plain(annotator)}.")
+        st.download_button(f"Download {name}", files[name], name, on_click="ignore", key="work-list")
 
 
 @st.cache_data(show_spinner="Counting examples", max_entries=16, ttl=60)

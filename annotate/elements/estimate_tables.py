@@ -56,7 +56,7 @@ def draw(found: Estimates, measure: str, baseline: str | None, topics: int, answ
 
 
 def draw_answer(found: Estimates, measure: str, rows: pd.DataFrame, topics: str) -> None:
-    """Draw the conclusion by a measure in words, numbers and a chart (`rows`: its standings), with notes."""
+    """Draw the conclusion by a measure in words, numbers and a chart, with notes; `rows` are its standings."""
     st.markdown(f"#### {widgets.plain(found.sentence(measure))}")
     st.info(widgets.plain(found.about))
     pool = found.pool

@@ -75,7 +75,7 @@ def _draw_actions(state: CalibrationState) -> None:
     """Draw the buttons of a manager."""
     campaign = session.current().campaign
     if closed := state.closed_early:
-        label, help = f"Reopen {count(len(closed), 'topic')}", "Calibration topics have to be judged to the end."
+        label, help = f"Reopen {count(len(closed), 'topic')}", "Calibration topics must be judged to the end."
         if st.button(label, key="reopen-calibration", type="primary", help=help):
             with widgets.saving(plural(len(closed), "Topic reopened.", "Topics reopened.")):
                 for query_id in closed:

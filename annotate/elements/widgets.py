@@ -185,7 +185,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     standings = [counted[query_id] for query_id in topics]
     done, goal = progress.totals(annotator, last)
     has_goals = any(of is not None for _, of in standings)
-    # Topics without a number of their own count in a total only if a budget limits them.
+    # Topics without a goal of their own are part of the total only if a budget limits them.
     where = " in your topics" if all(of is not None for _, of in standings) else " within the judgement budget"
     _start_judging(campaign, done, goal, "pair", where)
     if waiting := campaign.calibration.left(annotator):

@@ -1,4 +1,4 @@
-"""Export: qrels, the whole collection, the judgement log, the pool, training data, and ids of missing documents."""
+"""Export: qrels, the whole collection, judgements, the pool, work lists, training data, ids of missing documents."""
 
 import streamlit as st
 
@@ -16,6 +16,8 @@ if not counts["pool"] and not counts["judgements"] and clicks.empty:
     widgets.stop_with_next_step("There is nothing to export yet: no pool, no judgements, no clicks.")
 
 answer = st.empty()
+# A work list reserves pairs, which readers may not do.
+can_reserve = session.current().role == "manager" and campaign.settings.judging_page().task == "grades"
 sections = {
     "Lists": counts["choices"],
     "Preferences": counts["preferences"],
@@ -23,6 +25,7 @@ sections = {
     "Collection": counts["judgements"] or counts["choices"] or counts["preferences"],
     "Judgements": True,
     "Pool": counts["pool"],
+    "Work lists": can_reserve,
     "Training data": True,
     "Clicks": len(clicks),
     "Missing texts": len(missing),
@@ -72,6 +75,9 @@ if "Pool" in tabs:
     with tabs["Pool"]:
         st.write(f"{count(counts['pool'], 'pair')}, each with its pooling strategy and rank.")
         downloads.draw(lambda c, path: c.export.files(pool=path), "pool.tsv", "pool")
+if can_reserve:
+    with tabs["Work lists"]:
+        data_downloads.draw_work_lists()
 with tabs["Training data"]:
     if campaign.settings.judging_page().task == "list":
         has_positives = not campaign.qrels.from_choices().empty

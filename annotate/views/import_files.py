@@ -12,8 +12,9 @@ from annotate.auth import session
 from annotate.auth.page_access import PAGES
 from annotate.elements import display, widgets
 from collection.characters import without_bidi
-from collection.errors import CleverdonError
+from collection.errors import DATASET, CleverdonError
 from collection.phrases import count, join
+from collection.records import DuplicateRecord
 
 campaign = session.current().campaign
 SEVERAL = ("documents", "runs")
@@ -44,10 +45,10 @@ RIGHT = {
 }
 
 
-DUPLICATES = {
-    "file": "File", "line": "Line", "doc_id": "Id", "title": "Title", "duplicate_of": "Duplicate of",
-    "reason": "Same", "left_out": "Left out",
-}  # fmt: skip
+DUPLICATES = {name: name.replace("_", " ").capitalize() for name in DuplicateRecord._fields} | {
+    "doc_id": "Document",
+    "reason": "Matched by",
+}
 
 
 def contents() -> str:
@@ -72,7 +73,7 @@ with st.form("files", border=False):
     dataset = st.text_input(
         "Dataset of ir_datasets",
         placeholder="beir/scifact/test",
-        help="Imports its documents, topics and qrels. The server downloads them if it does not have them.",
+        help="Imports the documents, topics and qrels of this dataset. The server downloads them if needed.",
     ).strip()
     replace = st.checkbox("Replace existing entries with the same id or name")
     go = st.form_submit_button("Import", type="primary")
@@ -83,7 +84,7 @@ with st.form("files", border=False):
 
 if go:
     if not (dataset or any(uploads.values())):
-        st.error("Choose at least one file.")
+        st.error("Choose at least one file, or enter a dataset.")
         st.stop()
     with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing files"):
         folder = Path(scratch)
@@ -109,7 +110,7 @@ if go:
 
         try:
             report = campaign.importer.import_files(
-                collection=f"ir_datasets:{dataset}" if dataset else None,
+                collection=f"{DATASET}{dataset}" if dataset else None,
                 topics=next(iter(paths("topics")), None),
                 documents=paths("documents"),
                 runs=paths("runs"),

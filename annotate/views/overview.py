@@ -69,7 +69,7 @@ if state["missing_documents"] and not state["without_text"]:
 
 if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     st.subheader("Topics")
-    # A loop over the whole collection or within a budget has no share: its bar stays empty.
+    # A loop over the whole collection or within a budget has no goal, so its bar stays empty.
     goals = progress["goal"].astype(float)
     has_goals = (goals > 0).any()
     progress["share"] = (100 * progress["made"].astype(float) / goals.where(goals > 0)).floordiv(1) / 100

@@ -21,7 +21,7 @@ st.title("Recall")
 across = recall_promise.draw()
 if not counts["judgements"]:
     missing = "This campaign has no judgements yet; recall is estimated from them."
-    if campaign.overview.next_step().page == "recall":  # that is above
+    if campaign.overview.next_step().page == "recall":  # the page already shows it above
         st.info(missing)
         st.stop()
     widgets.stop_with_next_step(missing)
@@ -29,7 +29,7 @@ key = campaign.recall.cache_key()
 table = cached(campaign.recall.table, key, "Estimating", 4)()
 started = table["judged"] > 0
 if across:
-    st.subheader("Recall of single topics")
+    st.subheader("Recall of each topic")
 st.markdown(f"#### {widgets.plain(describe_ready(table, settings))}")
 sizes = {"Topics ready to stop": table["stop"], "Topics started": started}
 sizes |= {"Pairs judged": table["judged"], "Relevant found": table["found"]}

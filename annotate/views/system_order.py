@@ -28,7 +28,7 @@ if missing := [name for name in ("runs", "judgements") if not counts[name]]:
 answer = st.container()  # drawn first, computed from the settings below it
 with st.expander("Settings: target and confidence"):
     left, right = st.columns(2)
-    hint = "Kendall's tau between the present and the final order that is enough to stop."
+    hint = "Judging may stop when Kendall's tau between the present and the final order reaches this value."
     target = left.number_input("Target tau", 0.5, 1.0, TARGET, 0.05, key="target", help=hint)
     with right:
         confidence = pickers.pick_share("Confidence (%)", 50.0, 99.0, CONFIDENCE, "confidence")
@@ -39,7 +39,7 @@ with widgets.shown_errors():
         target=target, confidence=confidence
     )
     if session.current().role == "manager":  # a reader changes nothing
-        campaign.system_order.keep_advice(found)  # before anything is drawn: whoever leaves the page ends its script
+        campaign.system_order.keep_advice(found)  # before drawing, since leaving the page ends its script
     measure, pairs, pool = found.measure, found.pairs, found.estimates.pool
     rows = found.estimates.standings(measure)
     with answer:
@@ -55,8 +55,8 @@ with widgets.shown_errors():
         if pool.unjudged:
             st.info(
                 f"All values are estimates: the grades of {count(pool.unjudged, 'unjudged pair')} of "
-                f"{count(pool.topics, 'topic')} are drawn from a model of the judged ones. The final order is the "
-                "order on these topics once all pairs are judged. In replays, ranges of values were too narrow."
+                f"{count(pool.topics, 'topic')} are drawn from a model of the judged ones, and ranges of values were "
+                "too narrow in replays. The final order is the order on these topics once all pairs are judged."
             )
         downloadable_chart(
             estimates_chart(rows, measure),

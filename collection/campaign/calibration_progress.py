@@ -72,7 +72,7 @@ class CalibrationProgress:
         ]
 
     def may_close(self, record: CalibrationRecord) -> bool:
-        """Whether the rule is calibrated, not contradicted, and nothing that it depends on has changed since."""
+        """Whether the rule is calibrated and not contradicted, and nothing that it depends on has changed since."""
         return (
             not record.pending and not states.is_contradicted(record) and record.calibrated_under == self.conditions()
         )
@@ -171,15 +171,15 @@ class CalibrationProgress:
 
 
 def why_so_few(topics: pd.DataFrame, found: int, needed: int) -> str:
-    """Write why fewer topics than needed can be drawn; `topics` are those of :meth:`.CalibrationProgress.topics`."""
+    """Explain why fewer topics than needed can be drawn; `topics` are those of :meth:`.CalibrationProgress.topics`."""
     looping = int(topics["mode"].isin(LOOPING).sum())
     text = (
-        f"expected at least {count(needed, 'open topic')} in a loop, so that others are left to promise something for; "
+        f"expected at least {count(needed, 'open topic')} in a loop, one of them besides the calibration topics; "
         f"found {found:,}"
     )
     if not (without := looping - found):
         return f"{text}; choose a judging mode with a loop, or a lower recall"
     return (
         f"{text}, because {count(without, 'topic')} {plural(without, 'has', 'have')} no documents, or documents that "
-        "the loop never offers (a pooling strategy offers those of the runs alone)"
+        "the loop never offers (a pooling strategy offers only documents of the runs)"
     )

@@ -73,7 +73,7 @@ class CalibrationRecord:
     sample: float
     """Share of the rest that is drawn at random, behind the depth."""
     topics: tuple[str, ...]
-    """Calibration topics in random order. With a source, they only check its rule."""
+    """Calibration topics in random order. If the rule comes from another campaign, they only check it."""
     modes: dict[str, str]
     """The topics from which they were drawn -> their judging modes."""
     topics_then: int

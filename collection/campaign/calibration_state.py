@@ -27,11 +27,11 @@ CHANGES = {
     "pool": "Pairs were added to the pool since the draw: calibration topics may be incomplete.",
     "documents": "Documents were added or changed since the draw: calibration topics may be incomplete, and topics "
     "were judged among different documents.",
-    "runs": "Runs were added or changed since the draw: the topics are no longer ordered alike.",
-    "vectors": "The document vectors changed since the draw (words, characters, bigrams or embeddings): the topics are "
-    "no longer ordered alike.",
+    "runs": "Runs were added or changed since the draw: the loop no longer orders all topics in the same way.",
+    "vectors": "The document vectors changed since the draw (words, characters, bigrams or embeddings): the loop no "
+    "longer orders all topics in the same way.",
 }
-"""Conditions of the draw, beside the settings of the loop -> what their change means."""
+"""Condition of the draw, besides the loop settings -> what a change of it means."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class TopicProgress:
     size: int
     """Documents in scope that can be judged."""
     left: int
-    """Documents to be judged, of all or to the end of the random sample."""
+    """Documents left to judge: all unjudged ones, or those up to the end of the random sample."""
     closed: bool
 
     @property
@@ -113,7 +113,7 @@ class CalibrationState:
 
     @property
     def left(self) -> int:
-        """Documents of the calibration topics to be judged."""
+        """Documents left to judge in the calibration topics."""
         return sum(topic.left for topic in self.topics)
 
     @property
@@ -156,7 +156,7 @@ class CalibrationState:
 
     @property
     def to_do(self) -> str:
-        """What the calibration topics need before the calibration, in one sentence; empty if nothing, and after it."""
+        """What is left to do before the rule can be calibrated, in one sentence; empty if nothing, and afterwards."""
         if self.phase != "calibrating":
             return ""
         topics = "topics that check the rule" if self.source else "calibration topics"
@@ -173,7 +173,7 @@ class CalibrationState:
 
     @property
     def resumption(self) -> str:
-        """How a paused rule closes topics again, in one sentence; empty if it is not paused."""
+        """How to resume a paused rule, in one sentence; empty if it is not paused."""
         if not self.paused:
             return ""
         again = "check the rule again" if self.source else "calibrate again"
@@ -323,7 +323,7 @@ def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: p
         yield f"{names} closed before the end: reopen {plural(len(closed), 'it', 'them')}."
     if changed := _find_other_modes(record, topics, drawn=True):
         names = name_topics(changed, "is a calibration topic and has", "are calibration topics and have")
-        yield f"{names} another judging mode than at the draw: the topics are no longer judged alike."
+        yield f"{names} another judging mode than at the draw: not all topics are judged in the same way."
     if changed := _find_other_modes(record, topics, drawn=False):
         it = plural(len(changed), "it", "them")
         yield (
@@ -355,7 +355,7 @@ def _notes_on_topics(record: CalibrationRecord, facts: CalibrationFacts, ours: p
 
 
 def _find_other_modes(record: CalibrationRecord, topics: pd.DataFrame, *, drawn: bool) -> list[str]:
-    """Return the topics, the `drawn` ones or the others, whose judging modes differ from those of the draw."""
+    """Return the topics whose judging mode has changed since the draw: the `drawn` ones, or the others."""
     changed = [query_id for query_id, mode in record.modes.items() if topics.loc[query_id, "when_open"] != mode]
     return [query_id for query_id in changed if (query_id in record.topics) == drawn]
 
@@ -365,7 +365,7 @@ def name_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
     first, second = before["loop"], now["loop"]
     settings = [ORDERING[name] for name in ORDERING if first.get(name) != second.get(name)]
     if settings:
-        yield f"Loop settings changed since the draw ({join(settings)}): the topics are no longer judged alike."
+        yield f"Loop settings changed since the draw ({join(settings)}): not all topics are judged in the same way."
     for name, sentence in CHANGES.items():
         if before[name] != now[name] and None not in (before[name], now[name]):
             yield sentence

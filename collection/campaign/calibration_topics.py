@@ -249,7 +249,7 @@ class CalibrationTopics:
         return replace(record, calibrated_at=clock.now(), **changes)  # type: ignore[arg-type]
 
     def pending(self) -> Collection[str]:
-        """Return the calibration topics that are to be judged to the end now, or nothing."""
+        """Return the calibration topics that still have to be judged to the end; empty after the calibration."""
         return records.pending_topics(self.store)
 
     def put_first(self, query_ids: Sequence[str]) -> list[str]:
@@ -313,7 +313,7 @@ class CalibrationTopics:
         return True
 
     def _close(self, record: CalibrationRecord, query_id: str, stop: RuleStop) -> bool:
-        """Close a topic unless a manager has decided otherwise since the draw; whether it was closed."""
+        """Close a topic unless a manager has changed its mode since the draw; return whether it was closed."""
         closed = records.closed_by_rule(self.store)
         if query_id in closed or self.settings.mode(query_id) != record.modes[query_id]:
             return False  # reopened, closed by hand, or in another judging mode
@@ -324,7 +324,7 @@ class CalibrationTopics:
         return True
 
     def _close_stopped(self, record: CalibrationRecord) -> None:
-        """Close the topics that the rule would have stopped already.
+        """Close the topics that have passed the stopping point of the rule.
 
         Topics that an earlier calibration closed, and that this rule would not have stopped, are reopened.
         """

@@ -1,4 +1,4 @@
-"""Duplicates among the bibliographic records of an import, and of what the campaign has."""
+"""Duplicates among the bibliographic records of an import, and of documents in the campaign."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 
 from collection import formats
 from collection.campaign.import_session import ImportSession
-from collection.campaign.results import DuplicateRecord
 from collection.documents.duplicate_records import RecordIndex
+from collection.errors import unit
 from collection.phrases import count, join, plural
-from collection.records import Document
+from collection.records import Document, DuplicateRecord
 
 NAMED = 3
 """Number of duplicates that the notice names."""
 
 
 class DuplicateRecords:
-    """Finds duplicates among records with a DOI or PMID, and among those without ids of their own.
+    """Finds duplicates among records with a DOI or PMID, and among records without their own ids.
 
-    A record whose id was made of the record is left out if the campaign or an earlier record has the publication.
-    Documents with ids of their own are only reported: runs and qrels may name each of them.
+    A record without its own id is left out if it is the same publication as an earlier record or a document in the
+    campaign. Documents with their own ids are only reported, because runs and qrels may name each of them.
     """
 
     def __init__(self, session: ImportSession) -> None:
@@ -30,41 +30,40 @@ class DuplicateRecords:
         self._index: RecordIndex | None = None
 
     def screen(self, path: Path | str, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
-        """The documents to import; the others are in the report of the session."""
+        """Yield the documents to import; the others become duplicates in the report of the session."""
         for line, document in documents:
-            is_reference = isinstance(document, formats.Reference)
-            if not is_reference and not (document.metadata.get("doi") or document.metadata.get("pmid")):
+            if not self._leave_out(path, line, document):
                 self._session.kept_as.pop(document.doc_id, None)
                 yield line, document
-                continue
-            found = self._find(path, line, document)
-            self._index_of_campaign().add(
-                found.duplicate_of if found else document.doc_id, document.title, document.metadata
-            )
-            if found is not None:
-                self._session.duplicates.append(found)
-                if found.left_out:
-                    self._session.kept_as[document.doc_id] = found.duplicate_of
-                    continue
-            self._session.kept_as.pop(document.doc_id, None)
-            yield line, document
 
-    def _find(self, path: Path | str, line: int, document: Document) -> DuplicateRecord | None:
+    def _leave_out(self, path: Path | str, line: int, document: Document) -> bool:
+        """Whether a document is left out; a duplicate is recorded."""
         is_reference = isinstance(document, formats.Reference)
-        match = self._index_of_campaign().find(document.title, document.metadata)
-        kept, reason = (document.doc_id, "title") if match is None else match
-        if kept == document.doc_id:  # the same record again, unless its content differs
-            there = self._corpus.documents([kept]).get(kept) if is_reference and not self._session.replace else None
-            if there is None or there.text is None or tuple(there) == tuple(document):
-                return None
-        return DuplicateRecord(str(path), line, document.doc_id, document.title, kept, reason, is_reference)
+        if not is_reference and not (document.metadata.get("doi") or document.metadata.get("pmid")):
+            return False
+        match = self._index_of_campaign().find(document)
+        kept, reason = (document.doc_id, "abstract") if match is None else match
+        self._index_of_campaign().add(document._replace(doc_id=kept))
+        there = self._corpus.documents([document.doc_id]).get(document.doc_id) if is_reference else None
+        waits = there is not None and there.text is None  # pooled or graded, and to be judged once it has a text
+        if kept == document.doc_id and (
+            there is None or waits or self._session.replace or tuple(there) == tuple(document)
+        ):
+            return False
+        found = DuplicateRecord(
+            str(path), line, document.doc_id, document.title, kept, reason, is_reference and not waits
+        )
+        self._session.duplicates.append(found)
+        if found.left_out and there is None:
+            self._session.kept_as[document.doc_id] = kept
+        return found.left_out
 
     def _index_of_campaign(self) -> RecordIndex:
-        """The index, which begins with what the campaign has."""
+        """Return the index, which at first has the documents in the campaign."""
         if self._index is None:
             self._index = RecordIndex()
             for document in self._corpus.documents_with_text(pooled=False):
-                self._index.add(document.doc_id, document.title, document.metadata)
+                self._index.add(document)
         return self._index
 
     def report(self, path: Path | str) -> None:
@@ -75,13 +74,15 @@ class DuplicateRecords:
             if not some:
                 continue
             reasons = join([f"{n:,} by {reason}" for reason, n in Counter(d.reason for d in some).most_common()])
-            unit = "row" if formats.is_binary(path) else "line"
-            named = [f"{unit} {d.line:,} ({d.title[:60] or d.doc_id}) of {d.duplicate_of}" for d in some[:NAMED]]
-            what = "left out" if left_out else "imported, as documents with ids of their own always are"
-            records, are = count(len(some), "duplicate record"), plural(len(some), "is", "are")
+            named = [
+                f"{unit(path)} {d.line:,} ({d.title[:60] or d.doc_id}) duplicates {d.duplicate_of}"
+                for d in some[:NAMED]
+            ]
+            what = "left out" if left_out else "imported, because documents with their own ids are never left out"
+            records, were = count(len(some), "duplicate record"), plural(len(some), "was", "were")
             more = f"; {len(some) - NAMED:,} more" if some[NAMED:] else ""
             self._session.notice(
                 path,
-                f"{records} {are} {what} ({reasons}): {'; '.join(named)}{more}. `cleverdon import` lists them with "
+                f"{records} {were} {what} ({reasons}): {'; '.join(named)}{more}. `cleverdon import` lists them with "
                 "--duplicates FILE",
             )

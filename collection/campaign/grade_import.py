@@ -15,7 +15,7 @@ from collection.campaign.import_session import ImportSession
 from collection.campaign.judging import Judging
 from collection.campaign.loop_settings import EVERYWHERE
 from collection.campaign.settings import Settings
-from collection.errors import ConflictError, FormatError, InputError
+from collection.errors import ConflictError, FormatError, InputError, place
 from collection.phrases import count, plural
 from collection.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
 from collection.store import Added
@@ -34,7 +34,7 @@ class GradeImport:
 
     def import_qrels(self, path: Path | str) -> None:
         """Import qrels as judgements of the annotator ``qrels:NAME``."""
-        frame = self._of_kept_records(formats.read_qrels(path))
+        frame = self._of_kept_records(path, formats.read_qrels(path))
         self._require_grades(path, frame[frame["relevance"] >= 0], "; negative for unjudged")
         known, ignored = self.session.known_topics(path, frame)
         graded = known[known["relevance"] >= 0]
@@ -55,7 +55,7 @@ class GradeImport:
         topics = self.session.store.corpus.topics()["query_id"].tolist()
         only = topics[0] if len(topics) == 1 else None
         log = formats.read_label_log(path, query_id=only, names=self.grades.names)
-        log = replace(log, labels=self._of_kept_records(log.labels))
+        log = replace(log, labels=self._of_kept_records(path, log.labels))
         if log.labels.empty:
             raise InputError(f"{path}: expected labels, found no grades")
         self._require_grades(path, log.labels)
@@ -87,13 +87,13 @@ class GradeImport:
         there = {name: store.judgements.last_grades(name) for name in {row.annotator for row, _ in graded}}
         new = changed = same = surplus = 0
         for row, grade in graded:
-            if row.work_list != self.judging.campaign_id:
+            if row.campaign != self.judging.campaign_id:
                 wanted, found = "a work list of this campaign", "one of another campaign"
-                raise FormatError(path, row.line, wanted, f"{found} ({row.work_list})")
+                raise FormatError(path, row.line, wanted, f"{found} ({row.campaign})")
             pair = store.judgements.pair(row.query_id, row.doc_id, row.annotator, "judgement")
             if pair is None or not (pair.leased or pair.known):
                 found = f"topic {row.query_id!r}, document {row.doc_id!r}"
-                hint = "spreadsheets may have changed the id; remove the row"
+                hint = "a spreadsheet may have changed the id; restore the id or remove the row"
                 raise FormatError(path, row.line, f"a pair that is assigned to {row.annotator!r}", found, hint)
             if grade not in self.grades:
                 raise FormatError(path, row.line, f"a grade of this campaign ({self.grades})", f"{grade}")
@@ -110,21 +110,21 @@ class GradeImport:
             )
             surplus += self.judging.write(judgement, leased_only=True) == "surplus"
         people = count(len({row.annotator for row in rows}), "annotator")
-        self.session.added(path, "judgement", Added(new, changed, same), f" of a work list by {people}")
+        self.session.added(path, "judgement", Added(new, changed, same), f" from a work list by {people}")
         if surplus:
-            are = plural(surplus, "is", "are")
-            self.session.notice(path, f"{surplus:,} {are} surplus: others judged the pairs in the meantime")
+            are = plural(surplus, "is surplus: others judged its pair", "are surplus: others judged their pairs")
+            self.session.notice(path, f"{count(surplus, 'judgement')} {are} in the meantime")
         if left := len(rows) - len(graded):
             self.session.notice(path, f"{count(left, 'row')} {plural(left, 'has', 'have')} no grade yet")
 
-    def _of_kept_records(self, grades: pd.DataFrame) -> pd.DataFrame:
-        """The grades, those of duplicates that an import left out with the record that was kept.
+    def _of_kept_records(self, path: Path | str, grades: pd.DataFrame) -> pd.DataFrame:
+        """Move the grades of duplicates that an import left out to the record that was kept.
 
-        Of several grades that an annotator gave to duplicates, the highest counts.
+        If an annotator graded several duplicates, the highest grade counts.
         """
-        if not grades["doc_id"].isin(list(self.session.kept_as)).any():
+        named = self.session.of_kept_records(path, grades)
+        if named is grades:
             return grades
-        named = grades.assign(doc_id=grades["doc_id"].astype("str").replace(self.session.kept_as))
         keys = [name for name in ("annotator", "query_id", "doc_id", "subtopic") if name in named]
         best = named.sort_values("relevance", ascending=False, kind="stable").drop_duplicates(keys)
         return best.sort_index().reset_index(drop=True)
@@ -208,7 +208,7 @@ class GradeImport:
                 else:
                     thing, line = "annotator", self._find_line(path, annotator, query_id, doc_id)
                 raise ConflictError(
-                    f"{path}, line {line}: expected {before}, the grade of {annotator!r} in the campaign for topic "
+                    f"{place(path, line)}: expected {before}, the grade of {annotator!r} in the campaign for topic "
                     f"{query_id!r}, document {doc_id!r}, found {relevance}; rename the {thing}, or use --replace"
                 )
             if as_before == "judgement":

@@ -7,12 +7,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from collection.campaign.results import DuplicateRecord, ImportReport
-from collection.errors import InputError
-from collection.phrases import count, join_first
+from collection.campaign.results import ImportReport
+from collection.errors import InputError, unit
+from collection.phrases import count, join_first, plural
+from collection.records import DuplicateRecord
 from collection.store import Added, Store
 
 KEPT_AS = "kept_as"
+
+
+def count_left_out(rows: int, row: str) -> str:
+    """Write how many rows name left-out duplicates; `row` names one row."""
+    names = plural(rows, "names a record left out as a duplicate", "name records left out as duplicates")
+    return f"{count(rows, row)} {names}"
 
 
 @dataclass(eq=False)
@@ -28,15 +35,27 @@ class ImportSession:
     report: ImportReport = field(default_factory=lambda: ImportReport([], []))
     duplicates: list[DuplicateRecord] = field(default_factory=list)
     kept_as: dict[str, str] = field(init=False)
-    """Id of a duplicate that this or an earlier import left out -> id of the document that the campaign has instead."""
+    """Id of a duplicate that this or an earlier import left out -> id of the document that was kept."""
 
     def __post_init__(self) -> None:
         self.kept_as = dict(self.store.settings.get(KEPT_AS, {}))
 
     def keep(self) -> None:
-        """Store what later imports of labels and qrels need."""
+        """Store :attr:`kept_as`, which later imports need."""
         if self.kept_as != self.store.settings.get(KEPT_AS, {}):
             self.store.settings.put(KEPT_AS, self.kept_as)
+
+    def of_kept_records(self, path: Path | str, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows with the ids of kept records in place of those of left-out duplicates, and report them.
+
+        Afterwards rows may have the same ids.
+        """
+        left_out = frame["doc_id"].isin(list(self.kept_as))
+        if not left_out.any():
+            return frame
+        ids, rows = frame["doc_id"].astype("str"), int(left_out.sum())
+        self.notice(path, f"{count_left_out(rows, unit(path))}; the records that were kept take their place")
+        return frame.assign(doc_id=ids.where(~left_out, ids.map(self.kept_as)))
 
     def done(self, path: Path | str, sentence: str) -> None:
         """Report what was imported from a file."""

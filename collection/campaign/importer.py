@@ -13,18 +13,20 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from collection import comparison, formats, layout
+from collection import comparison, errors, formats, layout
 from collection.campaign import stored_runs
 from collection.campaign.corpus import Corpus
 from collection.campaign.duplicate_records import DuplicateRecords
 from collection.campaign.grade_import import GradeImport
 from collection.campaign.images import ImageImport
-from collection.campaign.import_session import ImportSession
+from collection.campaign.import_session import ImportSession, count_left_out
 from collection.campaign.judging import Judging
 from collection.campaign.results import ImportReport, ProgressCallback
 from collection.campaign.settings import Settings
 from collection.errors import BusyError, CampaignError, ConflictError, InputError
+from collection.frames import SCORES
 from collection.phrases import count, join, join_first, plural
+from collection.ranking import rank_run
 from collection.records import ALL_TOPICS, Document, GradeScale, Run, Topic
 from collection.store import Store
 
@@ -85,7 +87,7 @@ class Importer:
         gradings = GradeImport(session, self.grades, self.settings, self.judging)
         names = formats.name_runs(runs)
         parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
-        # A download would keep others from writing for its whole time.
+        # Inside the transaction below, a download would block all other writers.
         formats.download(
             documents=[*parts.documents, *documents],
             topics=[*parts.topics, *([] if topics is None else [topics])],
@@ -99,6 +101,7 @@ class Importer:
                 for path in (*parts.documents, *documents):
                     files.import_documents(path)
                 files.import_runs(names, runs)
+                files.report_runs_of_duplicates()
                 for read, file in (
                     *((gradings.import_qrels, part) for part in parts.qrels),
                     (gradings.import_qrels, qrels),
@@ -231,13 +234,13 @@ class _FileImport:
 
     def _import_run(self, path: Path | str, name: str) -> None:
         run = formats.read_run(path)
-        frame, ignored = self.session.known_topics(path, run.frame)
+        frame, ignored = self.session.known_topics(path, self._rank_kept_records(path, run.frame))
         with Path(path).open("rb") as source:
             digest = hashlib.file_digest(source, "sha256").hexdigest()
         there = self.store.corpus.runs().set_index("run")
-        # The same file again is new if more of its topics are known by now.
+        # The same file again is new if more of its topics, or of its duplicates, are known by now.
         same = there.index[(there["sha256"] == digest) & (there["rows"] == len(frame))]
-        if len(same) and self._is_intact(same[0]):
+        if len(same) and self._is_current(same[0]):
             self.session.done(path, f"run {same[0]!r} is already in the campaign")
             return
         name = same[0] if len(same) else self._free_name(path, name, run, there, digest)
@@ -261,11 +264,34 @@ class _FileImport:
             self.without_text[name] = len(unknown)
             self.texts_wanted |= unknown
 
-    def _is_intact(self, name: str) -> bool:
-        """Tell whether a run can be read; importing its file again repairs it."""
+    def _rank_kept_records(self, path: Path | str, frame: pd.DataFrame) -> pd.DataFrame:
+        """The run with kept records in place of left-out duplicates, each at the best of their ranks."""
+        named = self.session.of_kept_records(path, frame)
+        if named is frame:
+            return frame
+        best = named.sort_values("listed", kind="stable").drop_duplicates(["query_id", "doc_id"])
+        return rank_run(best[list(SCORES.names)])
+
+    def _is_current(self, name: str) -> bool:
+        """Tell whether a run can be read and names no left-out duplicate; importing its file again repairs it."""
         with suppress(CampaignError):
-            return len(list(self.corpus.runs([name]))) == 1
+            return [self._count_left_out(run) for run in self.corpus.runs([name])] == [0]
         return False
+
+    def _count_left_out(self, run: Run) -> int:
+        return int(run.frame["doc_id"].isin(list(self.session.kept_as)).sum())
+
+    def report_runs_of_duplicates(self) -> None:
+        """Report runs of earlier imports that name duplicates."""
+        if not any(duplicate.left_out for duplicate in self.session.duplicates):
+            return
+        with suppress(CampaignError):
+            for run in self.corpus.runs():
+                if lines := self._count_left_out(run):
+                    self.session.report.notices.append(
+                        f"run {run.name!r}: {count_left_out(lines, 'line')}; import its file again to put the records "
+                        "that were kept in their place"
+                    )
 
     def _free_name(self, path: Path | str, name: str, run: Run, there: pd.DataFrame, digest: str) -> str:
         """Choose the name of a run: its tag, or the name of its file where another run has that tag."""
@@ -297,8 +323,8 @@ class _FileImport:
                 if not self.replace and pd.notna(known.get(name)) and known[name] != value:
                     line = formats.find_run_line(path, str(run))
                     raise ConflictError(
-                        f"{path}, line {line}: expected {known[name]}, the {name} of run {str(run)!r} in the campaign, "
-                        f"found {value}; use --replace to overwrite it"
+                        f"{errors.place(path, line)}: expected {known[name]}, the {name} of run {str(run)!r} in the "
+                        f"campaign, found {value}; use --replace to overwrite it"
                     )
             self.store.corpus.add_costs(str(run), costs)
         self.session.done(path, f"costs of {count(len(frame), 'run')} ({', '.join(frame.columns)})")
@@ -308,7 +334,9 @@ class _FileImport:
             self.session.notice(path, f"the campaign has no run or system called {names}")
 
     def import_clicks(self, path: Path | str) -> None:
-        frame, ignored = self.session.known_topics(path, formats.read_clicks(path))
+        named = self.session.of_kept_records(path, formats.read_clicks(path))
+        summed = named.groupby(["query_id", "doc_id", "rank"], sort=False, as_index=False).sum()
+        frame, ignored = self.session.known_topics(path, summed)
         source, columns = formats.stem(path), ["query_id", "doc_id", "rank"]
         there = self.store.corpus.clicks().query("source == @source").drop(columns="source")
         new = frame.astype({"query_id": "str"}).sort_values(columns, ignore_index=True)

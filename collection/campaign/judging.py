@@ -127,8 +127,8 @@ class Judging:
         Parameters
         ----------
         wait
-            Where decisive pairs are judged, choose them if needed, and find only topics that have some, the one with
-            the most first. If False, find any topic with unjudged documents.
+            If decisive pairs are judged, select them if needed, and find only topics that have some, those with the
+            most first. If False, find any topic with unjudged documents.
 
         Raises
         ------

@@ -65,7 +65,7 @@ class LoopScope:
             return False
         if judged is not None and judged < len(rows):
             return True
-        if self.settings.mode(query_id) == "pool-then-loop":  # a strategy's loop has the runs' documents alone
+        if self.settings.mode(query_id) == "pool-then-loop":  # the loop of a strategy has only documents of the runs
             pool = self.store.pool.rows(query_id)
             rows = np.union1d(rows, np.intersect1d(pool, np.flatnonzero(self.judgeable())))
         return not np.isin(rows, self.store.judgements.judged_rows(query_id)).all()

@@ -41,7 +41,7 @@ class _PoolProgress:
     goal: int
     left: int
     waiting: int
-    """Of `left`: the text is missing."""
+    """Number of `left` whose text is missing."""
     unit: str
     """"pair", or "judgement" if pairs need several."""
 
@@ -78,14 +78,14 @@ def _find_loops(progress: pd.DataFrame, calibration: CalibrationState) -> pd.Ser
 
 
 def _next_calibration_step(calibration: CalibrationState) -> NextStep | None:
-    """Return what calibration topics need before the calibration; None if nothing."""
+    """Return the next step before the rule can be calibrated; None if there is none."""
     if not calibration.to_do:
         return None
     return NextStep("judge" if calibration.open_left else "recall", calibration.to_do)
 
 
 def _next_budget_step(used_up: str, pools: _PoolProgress) -> NextStep | None:
-    """Return the next step where the judgement budget is used up; None where it is not."""
+    """Return the next step if the judgement budget is used up; None if it is not."""
     if not used_up:
         return None
     if not pools.free:
@@ -186,14 +186,14 @@ class Overview:
         return self._next_import_step(counts) or self._next_pool_step(progress, pools, held)
 
     def _next_decisive_step(self, counts: dict[str, int], used_up: str) -> NextStep | None:
-        """Return the next step of topics whose decisive pairs are judged; None without such topics."""
+        """Return the next step if decisive pairs are judged; None if no topic is in a loop."""
         topics = sum(mode in LOOPING for mode in self.settings.modes().values())
         if not topics:
             return None
         advice = self.system_order.last_advice()
         if advice and advice.stop:
             return NextStep("order", f"{advice.sentence} To end judging, close the topics (page Loop).")
-        went_on = f" Its last advice, at {count(advice.judged, 'judged pair')}, was to go on." if advice else ""
+        went_on = f" Its last advice, at {count(advice.judged, 'judged pair')}, was to keep judging." if advice else ""
         if used_up:
             return NextStep("loop", f"System order shows how sure the order of the systems is.{went_on} {used_up}")
         if not (counts["documents"] and counts["runs"]):
@@ -204,7 +204,7 @@ class Overview:
     def _next_loop_step(
         self, counts: dict[str, int], loops: int, calibration: CalibrationState, pools: _PoolProgress
     ) -> NextStep | None:
-        """Return the next step of so many topics in a loop; None if the pools have it."""
+        """Return the next step of the number of topics in `loops`; None if the next step concerns the pools."""
         by_model, by_system_order = self.settings.loop().by_model, self.settings.loop().by_system_order
         if loops and calibration.paused and not by_system_order:
             return NextStep("recall", calibration.resumption)
@@ -244,7 +244,7 @@ class Overview:
         return None
 
     def _next_pool_step(self, progress: pd.DataFrame, pools: _PoolProgress, held: str) -> NextStep:
-        """Return the next step of the topics that are judged in the pool; `held` are the texts to import."""
+        """Return the next step of topics that are judged in the pool; `held` is a sentence on texts to import."""
         if pools.free:
             of = f"{pools.left:,} of {count(pools.goal, pools.unit)}{pools.with_text} {plural(pools.left, 'is', 'are')}"
             return NextStep("judge", f"Judge the pool: {of} left.{held}")

@@ -150,7 +150,7 @@ class Progress:
         """Return :meth:`standing` of each topic of an annotator from the cache; `changed` as for :meth:`totals`."""
         scopes, _, limited = self._scopes()
         mine = _in_scope(self.standings(annotator, changed), scopes, limited)
-        # Topics with calibration pairs alone, and those whose calibration pairs are not all judged.
+        # Topics that have only calibration pairs, or unjudged calibration pairs.
         others = {*self.topics_for(annotator)} - mine.keys() | {*self.store.assignments.calibration_left(annotator)}
         return mine | {query_id: self.standing(query_id, annotator) for query_id in others}
 

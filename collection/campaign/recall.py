@@ -147,9 +147,9 @@ class RecallEstimates:
         if record is None or query_id not in record.topics:
             return decision, promise, advice
         if record.is_finished(ledger):
-            return decision, f"{promise} It is a calibration topic and judged to the end.", JUDGED
+            return decision, f"{promise} It is a calibration topic, and it is judged to the end.", JUDGED
         decision = StopDecision(False, decision.reason, decision.needed)
-        return decision, f"{promise} It is a calibration topic: judge it to the end all the same.", JUDGE_ON
+        return decision, f"{promise} It is a calibration topic, so judge it to the end anyway.", JUDGE_ON
 
     def cache_key(self) -> str:
         """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""

@@ -1,4 +1,4 @@
-"""What the recall of topics means for judging: the guaranteed recall, the advice, costs and notes, in words."""
+"""Texts on the recall of topics: the guaranteed recall, the advice, costs and notes."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ JUDGED = f"{CALIBRATION_TOPIC}: finished"
 """Advice for calibration topics that are judged to the end, whatever the recall is."""
 
 BY_RULE = "judge until the rule closes it"
-"""Advice for topics that a calibrated rule is to close."""
+"""Advice for topics that a calibrated rule will close."""
 
 CLOSED_BY_RULE = "closed by the stopping rule"
 """Advice for topics that are closed by a rule whose recall is guaranteed across topics."""
 
 
 def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
-    """Write how many topics of the table of recall are ready to stop, and what that guarantees."""
+    """Write how many topics of the recall table are ready to stop, and what that guarantees."""
     goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
     if settings.by_system_order:
         return "The loop selects decisive pairs for the order of the systems: it does not aim at recall."
@@ -103,7 +103,7 @@ def promise_and_advice(
 ) -> tuple[str, str]:
     """Write the guaranteed recall in one or two sentences, and the advice in a few words.
 
-    `by_rule`: a rule that calibration topics chose is to close the topic.
+    `by_rule`: whether a calibrated rule will close the topic.
     """
     goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
     where = " in the pool" if pool else ""
@@ -127,7 +127,7 @@ def promise_and_advice(
         return f"{share}, with {sure} however often you check.{outside}", READY
     if by_rule and "skipped" not in decision.reason and ledger.unjudged > ledger.unreachable:
         alone = f"{goal} recall is not guaranteed for this topic by itself"
-        texts = f"{alone}; the stopping rule closes it.{outside}", BY_RULE
+        texts = f"{alone}; the stopping rule will close it.{outside}", BY_RULE
     elif hidden := _unreachable_sentence(ledger, decision, mode, where):
         texts = f"{hidden}.{outside}", IMPORT_TEXTS
     else:
@@ -136,15 +136,15 @@ def promise_and_advice(
 
 
 def _without_draws(ledger: Ledger, settings: LoopSettings, goal: str, outside: str) -> tuple[str, str]:
-    """The wording where no document is drawn at random to estimate recall."""
+    """Write the recall and the advice of a loop without random draws."""
     if settings.by_system_order:
         return f"{goal} recall is not guaranteed: decisive pairs do not aim at recall.{outside}", "see System order"
     without = f"No recall can be guaranteed without {'more ' if len(ledger.draws) else ''}random draws"
-    return f"{without}: switch them on on the Loop page.{outside}", "switch random draws on"
+    return f"{without}: enable them on the Loop page.{outside}", "enable random draws"
 
 
 def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
-    """The wording while no recall is guaranteed."""
+    """Write the recall and the advice while no recall is guaranteed."""
     goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
     outside = OUTSIDE if pool else ""
     needed = decision.needed or 0
@@ -169,7 +169,7 @@ def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mod
 
 
 def _unreachable_sentence(ledger: Ledger, decision: StopDecision, mode: str, where: str) -> str:
-    """Say why no further judgement helps before missing texts are imported; empty if one does."""
+    """Write why more judgements do not help before missing texts are imported; empty if they do."""
     if mode == "closed" or "skipped" in decision.reason:
         return ""
     if ledger.unjudged == ledger.unreachable:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from collection.phrases import count, join, number_range, percent, percent_range
-from collection.records import Document
+from collection.records import Document, DuplicateRecord
 
 ProgressCallback = Callable[[str, int, int | None], None]
 """Called with the current step, the number done, and the total (None if unknown)."""
@@ -20,21 +20,6 @@ CANNOT_JUDGE_REASONS = (
     "topic is unclear",
     "needs knowledge that I lack",
 )
-
-
-class DuplicateRecord(NamedTuple):
-    """A bibliographic record of an imported file that is the publication of another document.
-
-    `reason` is what the two have in common; a record that was not left out was imported under its `doc_id`.
-    """
-
-    file: str
-    line: int
-    doc_id: str
-    title: str
-    duplicate_of: str
-    reason: str
-    left_out: bool
 
 
 class ImportReport(NamedTuple):
@@ -189,7 +174,7 @@ class BudgetState(NamedTuple):
 
     @property
     def outlook(self) -> str:
-        """What to expect of a budget for decisive pairs, by replays; empty without one, or if it is used up."""
+        """What replays suggest for a budget of decisive pairs; empty if there is none or it is used up."""
         if not (self.pairs and self.looping) or self.used_up:
             return ""
         pairs = f"{count(self.pairs, 'pair')} that can be judged"
@@ -207,8 +192,8 @@ REPLAYED_TAUS = {0.1: 0.876, 0.25: 0.927, 0.5: 0.975}
 """Judged share of a pool -> mean Kendall's tau of decisive pairs; measured in docs/explanation/fewer-judgements.md."""
 
 REPLAYED_STOPS = (0.41, 0.85)
-"""Mean share judged when :class:`.SystemOrder` advised stopping, of the collections with the lowest and the highest; as
-measured there."""
+"""Lowest and highest mean share of a collection's pool judged when :class:`.SystemOrder` advised stopping; measured
+there."""
 
 
 class NextStep(NamedTuple):

@@ -64,7 +64,7 @@ class Settings:
     def loop(self) -> LoopSettings:
         """Return the settings of the loop."""
         settings = self._read("loop", LoopSettings)
-        # Before decisive pairs refused a budget of each topic, a campaign could have both.
+        # Campaigns of earlier versions may have decisive pairs and a budget per topic.
         return replace(settings, topic_budget=0) if settings.by_system_order and settings.topic_budget else settings
 
     def set_loop(self, *, topics: list[str] | None = None, **changes: Any) -> LoopSettings:

@@ -40,7 +40,7 @@ DRAWS = 400
 """Draws of the unjudged grades that tell how sure the order is."""
 
 TARGET, CONFIDENCE = 0.9, 0.95
-"""Kendall's tau with the final order that is enough to stop, and the probability of the lower bound of that tau."""
+"""Kendall's tau with the final order at which judging may stop, and the probability of its lower bound."""
 
 ADVICE = "system_order"
 """Name of the setting that has the latest advice."""
@@ -63,7 +63,7 @@ class DecisivePairs(NamedTuple):
     def topics(self) -> tuple[str, ...]:
         """The topics with the most pairs first, since annotators then change topics less often.
 
-        Of topics with as many pairs, the one of the most decisive pair comes first.
+        If topics have equally many pairs, the one with the most decisive pair comes first.
 
         >>> DecisivePairs(["1", "2", "3", "2"], ["a", "b", "c", "d"]).topics
         ('2', '1', '3')
@@ -176,7 +176,7 @@ class SystemOrderStudy:
         if np.isnan(grades).all():
             raise CampaignError("there are no grades yet to estimate the order of the systems from; judge some pairs")
         levels = list(self.grades.sentences)
-        # A closed topic has pairs that could be judged.
+        # Pairs of closed topics count as available, because a manager can reopen the topics.
         in_loop = pairs.frame["query_id"].isin(list(self.loop_scope.loop_rows())).to_numpy()
         unavailable = np.isnan(grades) & in_loop & ~self._available(pairs.frame, judgements)
         found = estimation.judge_order(
@@ -192,9 +192,9 @@ class SystemOrderStudy:
         return replace(found, logged=logged)
 
     def keep_advice(self, found: SystemOrder) -> bool:
-        """Store what :meth:`assess` has said, for :meth:`last_advice`; False if another process keeps writing.
+        """Store the result of :meth:`assess` for :meth:`last_advice`; return False if another process keeps writing.
 
-        Only advice at the default target and confidence is stored; other values are for one person's own use.
+        Only advice at the default target and confidence is stored, since everyone sees it.
         """
         if (found.target, round(found.confidence, 12)) != (TARGET, CONFIDENCE):
             return True
@@ -215,7 +215,7 @@ class SystemOrderStudy:
         return LastAdvice(**kept | {"since": self.store.judgements.versions()[1] - kept["since"]})
 
     def _compared(self) -> str:
-        """Return what pairs, measure and systems depend on, as text; closing a topic does not change it."""
+        """Return everything that the comparison depends on, as text; closing a topic does not change it."""
         (made_of, _), modes = self.store.judgements.versions(), self.settings.modes_when_open()
         return json.dumps([made_of, self.store.corpus.runs_signature(), modes, self.settings.loop().measure])
 

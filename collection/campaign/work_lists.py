@@ -10,9 +10,10 @@ from collection.assignment import LEASES
 from collection.campaign.document_view import DocumentView
 from collection.campaign.judging import Judging
 from collection.campaign.settings import Settings
+from collection.characters import natural_key
 from collection.errors import InputError, require_known
 from collection.formats import WorkListRow
-from collection.records import GradeScale, Topic
+from collection.records import QRELS_ANNOTATOR, GradeScale, Topic
 from collection.store import Store
 
 PAIRS = 50
@@ -34,8 +35,8 @@ class WorkLists:
     def write(self, annotator: str, path: Path | str, pairs: int = PAIRS) -> int:
         """Hand out pairs to an annotator and write them to a file, ``.csv`` or ``.xlsx``; return their number.
 
-        The list has the pairs that the annotator holds already, then those that the app would show next, up to `pairs`.
-        They are reserved for the longest time of a lease. :meth:`.Importer.import_files` takes the file as labels.
+        The list has the pairs that the annotator already holds, then those that the app would show next, up to `pairs`.
+        They are reserved for the longest duration of a lease. :meth:`.Importer.import_files` takes the file as labels.
 
         Raises
         ------
@@ -44,12 +45,11 @@ class WorkLists:
         """
         layout.require_output(path, self.directory)
         formats.require_work_list_ending(path)
-        known = dict.fromkeys([*self.store.accounts.names(), *self.store.accounts.names_in_the_log()])
-        if known:
+        if known := self.annotators():
             require_known("annotator", known, annotator)
         settings = self.settings.judging_page()
         if settings.task != "grades":
-            raise InputError("work lists are for judging by grades; this campaign has another task")
+            raise InputError(f"work lists: expected a campaign that judges by grades, found the task {settings.task!r}")
         listed = self._hand_out(annotator, pairs)
         topics = {row[0]: Topic._make(row) for row in self.store.corpus.topics().itertuples(index=False)}
         documents = self.store.corpus.documents([doc_id for _, doc_id in listed])
@@ -60,6 +60,11 @@ class WorkLists:
             rows.append(WorkListRow(self.campaign_id, annotator, query_id, doc_id, words, shown.title, shown.text))
         formats.write_work_list(rows, self.grades.sentences, path)
         return len(rows)
+
+    def annotators(self) -> list[str]:
+        """The people who can have a work list, by name: those with an account, and those who judged."""
+        names = [*self.store.accounts.names(), *self.store.accounts.names_in_the_log()]
+        return sorted({name for name in names if not name.startswith(QRELS_ANNOTATOR)}, key=natural_key)
 
     def _hand_out(self, annotator: str, pairs: int) -> list[tuple[str, str]]:
         """Lease pairs for as long as possible, topic by topic."""

@@ -14,13 +14,13 @@ def mean_recall(curves: pd.DataFrame) -> pd.DataFrame:
     ----------
     curves
         ``query_id``, ``strategy``, ``learner``, ``seed``, ``judged`` (from 0, ascending), ``found``: the frame
-        ``curves`` of a simulation. A curve that ends keeps its last number of documents.
+        ``curves`` of a simulation. After its end, a curve keeps its last number of found documents.
 
     Returns
     -------
     DataFrame
-        ``strategy`` (with the learner, if it was replayed with several), ``judged`` and ``recall``: the share of the
-        documents that a curve finds in the end.
+        ``strategy`` (with the learner, if it was replayed with several), ``judged`` and ``recall``: the share of
+        those documents that a curve has found at its end.
     """
     single = curves.groupby("strategy")["learner"].transform("nunique") == 1
     name = curves["strategy"].where(single, curves["strategy"] + ", " + curves["learner"])
@@ -38,13 +38,13 @@ def mean_recall(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def recall_chart(curves: pd.DataFrame) -> alt.Chart:
-    """Mean recall against the judgements of a topic, a line for each strategy; for `curves` see :func:`mean_recall`."""
+    """Mean recall by judgements per topic, a line for each strategy; for `curves` see :func:`mean_recall`."""
     rows = mean_recall(curves)
     chart: alt.Chart = (
         alt.Chart(rows, height=300)
         .mark_line(strokeWidth=2)
         .encode(
-            x=alt.X("judged:Q", title="Judgements of a topic", scale=alt.Scale(nice=False)),
+            x=alt.X("judged:Q", title="Judgements per topic", scale=alt.Scale(nice=False)),
             y=alt.Y("recall:Q", title="Mean recall", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
             color=alt.Color("strategy:N", sort=rows["strategy"].unique().tolist(), legend=LEGEND),
             tooltip=tooltips(rows, strategy="Strategy", judged="Judgements", recall=("Mean recall", ".1%")),

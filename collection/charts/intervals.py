@@ -1,28 +1,20 @@
 """Systems with intervals: means, estimates, differences, and the spread over topics."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, Categories, colours, names_axis, shapes, tooltips
+from collection.frames import ESTIMATED_STANDINGS, STANDINGS
 from collection.measures import parse
 
-STANDINGS = {
-    "best": ("diamond", ORANGE),
-    "not significantly different": ("circle", BLUE),
-    "significantly worse": ("triangle-down", GREY),
-}
-"""Each system compared with the best one."""
-ORDERS = {
-    "best estimate": ("diamond", ORANGE),
-    "worse than the best": ("triangle-down", GREY),
-    "undecided": ("circle", BLUE),
-}
-"""Each system's estimate compared with the best one: whether the probability that it is worse is high enough."""
+_MARKS = (("diamond", ORANGE), ("circle", BLUE), ("triangle-down", GREY))  # of STANDINGS and ESTIMATED_STANDINGS
 OUTCOMES = {"significant": ("diamond", ORANGE), "not significant": ("circle", BLUE)}
 """Results of the test of a system against its baseline."""
+SCALE = alt.Scale(zero=False)
 ENDS = {"low": ("CI low", ".4f"), "high": ("CI high", ".4f")}
 ENDS_OF_DRAWS = {"low": ("Draws, low", ".4f"), "high": ("Draws, high", ".4f")}
 
@@ -30,16 +22,17 @@ ENDS_OF_DRAWS = {"low": ("Draws, low", ".4f"), "high": ("Draws, high", ".4f")}
 def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
     """Each system's mean with its interval, cut at the ends of the measure's range.
 
-    `rows` has ``system``, ``value``, ``low``, ``high`` (nan: no interval) and ``standing`` (a key of
-    :data:`STANDINGS`), in the order in which they are drawn.
+    `rows` has ``system``, ``value``, ``low``, ``high`` (nan: no interval) and ``standing`` (one of
+    :data:`collection.frames.STANDINGS`), in the order in which they are drawn.
     """
-    return _intervals_chart(_clip(rows, *_range(measure)), "value", f"Mean {measure}", "standing", STANDINGS)
+    marks = dict(zip(STANDINGS, _MARKS, strict=True))
+    return _systems_chart(_clip(rows, *_range(measure)), "value", f"Mean {measure}", "standing", marks)
 
 
 def estimates_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """As :func:`means_chart` for estimates: `rows` has ``estimate`` in place of ``value``, and a key of ORDERS."""
-    title = f"Mean {measure} (estimate)"
-    return _intervals_chart(_clip(rows, *_range(measure)), "estimate", title, "standing", ORDERS, ENDS_OF_DRAWS)
+    """As :func:`means_chart` for estimates: `rows` has ``estimate`` in place of ``value``, and ESTIMATED_STANDINGS."""
+    title, marks = f"Mean {measure} (estimate)", dict(zip(ESTIMATED_STANDINGS, _MARKS, strict=True))
+    return _systems_chart(_clip(rows, *_range(measure)), "estimate", title, "standing", marks, ENDS_OF_DRAWS)
 
 
 def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.LayerChart:
@@ -50,7 +43,7 @@ def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.La
     title = f"Difference in mean {measure} from {baseline}"
     lowest, highest = _range(measure)
     clipped = _clip(rows, lowest - highest, highest - lowest)
-    chart = _intervals_chart(clipped, "difference", title, "outcome", OUTCOMES)
+    chart = _systems_chart(clipped, "difference", title, "outcome", OUTCOMES)
     zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=GREY, strokeDash=[5, 4]).encode(x="zero:Q")
     return alt.LayerChart(layer=[zero, chart], height=alt.Step(22))
 
@@ -65,24 +58,42 @@ def _clip(rows: pd.DataFrame, lowest: float, highest: float) -> pd.DataFrame:
     return rows.assign(low=rows["low"].clip(lowest, highest), high=rows["high"].clip(lowest, highest))
 
 
-def _intervals_chart(
+def _systems_chart(
     rows: pd.DataFrame,
-    column: str,
+    value: str,
     title: str,
     category: str,
     categories: Categories,
     ends: Mapping[str, tuple[str, str]] = ENDS,
 ) -> alt.LayerChart:
-    x = alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(titleLimit=340, labelFlush=False))
-    base = alt.Chart(rows).encode(
-        y=names_axis(rows, "system", 160),
-        color=colours(category, categories, LEGEND),
-        tooltip=tooltips(
-            rows, system="System", **{column: (title, ".4f")}, **ends, **{category: category.capitalize()}
-        ),
-    )
-    span = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
-    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, shape=shapes(category, categories, LEGEND))
+    tips = tooltips(rows, system="System", **{value: (title, ".4f")}, **ends, **{category: category.capitalize()})
+    return intervals_chart(rows, names_axis(rows, "system", 160), value, title, tips, marks={category: categories})
+
+
+def intervals_chart(
+    rows: pd.DataFrame,
+    names: alt.Y,
+    value: str,
+    title: str,
+    tips: Sequence[alt.Tooltip],
+    *,
+    ends: tuple[str, str] = ("low", "high"),
+    marks: Mapping[str, Categories] = MappingProxyType({}),
+    scale: alt.Scale = SCALE,
+) -> alt.LayerChart:
+    """A line for each row from one of the `ends` to the other (nan: no line), and a point at its `value`.
+
+    `marks` may have one column, whose categories are told apart by shape and colour.
+    """
+    base = alt.Chart(rows).encode(y=names, tooltip=list(tips), color=alt.value(BLUE))
+    shape: alt.Shape | alt.Value = alt.value("circle")
+    for column, categories in marks.items():
+        base = base.encode(color=colours(column, categories, LEGEND))
+        shape = shapes(column, categories, LEGEND)
+    low, high = ends
+    x = alt.X(f"{value}:Q", title=title, scale=scale, axis=alt.Axis(titleLimit=340, labelFlush=False))
+    span = base.mark_rule(strokeWidth=2).encode(x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q")
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, shape=shape)
     return alt.LayerChart(layer=[span, points], height=alt.Step(22))
 
 

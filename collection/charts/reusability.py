@@ -3,6 +3,7 @@
 import altair as alt
 import pandas as pd
 
+from collection.charts.intervals import intervals_chart
 from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, colours, names_axis, shapes, tooltips
 
 POOLED, LEFT_OUT, NEW = "pooled", "left out", "not pooled"
@@ -116,8 +117,5 @@ def bounds_chart(bounds: pd.DataFrame, measure: str) -> alt.LayerChart:
     """Ranges of means over all grades of the unjudged: ``run``, ``value``, ``lowest`` and ``highest``."""
     rows = bounds.sort_values("value", ascending=False)
     numbers = {name: (name.capitalize(), ".4f") for name in ("lowest", "value", "highest")}
-    base = alt.Chart(rows).encode(y=names_axis(rows, "run", 150), tooltip=tooltips(rows, run="Run", **numbers))
-    x = alt.X("lowest:Q", title=f"Mean {measure}", scale=alt.Scale(zero=False))
-    span = base.mark_rule(strokeWidth=3, color=GREY).encode(x=x, x2="highest:Q")
-    point = base.mark_point(filled=True, size=60, opacity=1, color=BLUE).encode(x=alt.X("value:Q"))
-    return alt.LayerChart(layer=[span, point], height=alt.Step(20))
+    tips, names = tooltips(rows, run="Run", **numbers), names_axis(rows, "run", 150)
+    return intervals_chart(rows, names, "value", f"Mean {measure}", tips, ends=("lowest", "highest"))

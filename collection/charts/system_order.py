@@ -1,4 +1,4 @@
-"""The probability of each pair of systems' order."""
+"""Probability of the order of each pair of systems."""
 
 import altair as alt
 import pandas as pd
@@ -9,7 +9,7 @@ from collection.charts.marks import BLUE, GREY, tooltips
 def certainty_chart(pairs: pd.DataFrame, systems: list[str]) -> alt.Chart:
     """A cell for each pair of systems, the better one in the row; dark where its order is certain.
 
-    `pairs` has ``system_a``, ``system_b``, ``probability_better`` (of the order as it is) and ``difference_estimate``;
+    `pairs` has ``system_a``, ``system_b``, ``probability_better`` (of the present order) and ``difference_estimate``;
     `systems` is the order.
     """
     colour = alt.Color(

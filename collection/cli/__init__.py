@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ from collection.cli import (
 from collection.cli.help import Group
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, WRITTEN, expand_folders
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
+from collection.errors import InputError
 from collection.phrases import count, plural
 
 if TYPE_CHECKING:
@@ -102,25 +104,40 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 
 
 def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a list that could not be written after the import."""
-    if path is not None and path.suffix.lower() not in (".csv", ".jsonl"):
-        raise click.BadParameter(f"expected FILE.csv or FILE.jsonl, found {str(path)!r}")
+    """Refuse a list in an unknown format before the import starts."""
+    from collection import formats
+
+    if path is not None:
+        formats.require_log_ending(path, "duplicates")
+    return path
+
+
+def _corpus(path: Path) -> Path:
+    """Return the corpus of a directory in BEIR's layout, which also has other files; any other path unchanged."""
+    from collection import formats
+
+    with suppress(InputError):
+        return Path(formats.find_collection(path).documents[0]) if path.is_dir() else path
     return path
 
 
 @main.command("import")
 @DIRECTORY
-@click.option("--collection", type=FILE, help="BEIR directory or ir_datasets:ID: documents, topics and qrels at once.")
+@click.option("--collection", type=FILE, help="Whole collection: BEIR directory or ir_datasets:ID.")
 @click.option(
     "--documents",
     multiple=True,
     type=FILE,
     help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, EndNote XML, ir_datasets:ID) or a folder of "
-    "them; repeatable.",
+    "them (of a BEIR directory, the corpus only); repeatable.",
 )
-@click.option("--topics", type=FILE, help="Topics (TSV, JSONL, Parquet, XLSX, TREC SGML, XML, ir_datasets:ID).")
+@click.option("--topics", type=FILE, help="Topics (TSV, CSV, XLSX, JSONL, Parquet, TREC SGML, XML, ir_datasets:ID).")
 @click.option("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
-@click.option("--qrels", type=FILE, help="TREC qrels, stored as judgements of the annotator qrels:NAME.")
+@click.option(
+    "--qrels",
+    type=FILE,
+    help="Qrels (TREC, BEIR, JSONL, Parquet, ir_datasets:ID), stored as judgements of the annotator qrels:NAME.",
+)
 @click.option(
     "--labels",
     type=FILE,
@@ -135,7 +152,7 @@ def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path 
     "--duplicates",
     type=WRITTEN,
     callback=_require_list_ending,
-    help="Write the duplicate records that were found, FILE.csv or FILE.jsonl.",
+    help="Write a list of duplicate records, FILE.csv or FILE.jsonl.",
 )
 def import_(directory: Path, replace: bool, duplicates: Path | None, **files: Any) -> None:
     """Import documents, topics, runs, qrels and other files.
@@ -151,7 +168,7 @@ def import_(directory: Path, replace: bool, duplicates: Path | None, **files: An
     if not any(files.values()):
         raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
     for name in ("documents", "runs"):
-        expanded = expand_folders(files[name])
+        expanded = expand_folders(tuple(map(_corpus, files[name])) if name == "documents" else files[name])
         if files[name] and not expanded:
             option = {"runs": "--run"}.get(name, f"--{name}")
             raise click.UsageError(f"{option}: expected files, found the empty folder {files[name][0]}")

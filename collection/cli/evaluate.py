@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from collection import errors
 from collection.cli.estimates import EXPECTED, LEFT_OUT, UNJUDGED, estimate_files, print_estimates, refuse_other_options
 from collection.cli.options import (
     BOUNDS,
@@ -90,8 +91,8 @@ def evaluate_files(
         )
     if costs is None or table is None:
         return evaluation
-    place = f"{costs}, line {formats.find_run_line(costs, table['run'].iloc[0])}"
-    evaluation = comparison.with_costs(evaluation, table, place)
+    where = errors.place(costs, formats.find_run_line(costs, table["run"].iloc[0]))
+    evaluation = comparison.with_costs(evaluation, table, where)
     if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
         are = plural(len(unknown), "is", "are")
         print_notices([f"{costs}: {join_first(map(repr, unknown))} {are} not among the runs"])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from collection import layout
 from collection.cli import preferences, training_data
@@ -28,7 +29,7 @@ EMPTY = {
     "labels": "no annotator has graded a pair yet",
     "passages": "no passage is marked in the current judgements",
     "pool": "the pool has no pairs yet",
-    "worklist": "no pair is open for this annotator",
+    "worklist": "no pairs are left for this annotator",
     "missing_documents": "every pooled document has a text",
     "sparse_qrels": "no document is chosen by this rule",
     "choices": "nothing has been chosen from lists yet",
@@ -131,8 +132,7 @@ def export(
     asked = [*plain.values(), decided, about, collection, worklist, *(options[name] for name in training_data.FILES)]
     if not any(asked):
         raise click.UsageError("expected a file to export, such as --qrels, --judgements, --pool or --collection")
-    if topics and not (plain["qrels"] or collection):
-        raise click.UsageError("--topics selects topics of qrels: expected --qrels or --collection too")
+    _refuse_options_without_output(topics, plain["qrels"] or collection, worklist)
     options["worklist"] = worklist[1] if worklist else None
     _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
@@ -189,8 +189,17 @@ def export(
     print_notices([*filter(None, [caution, selection_caution(decisive)]), *training.notices])
 
 
+def _refuse_options_without_output(topics: str | None, qrels: Path | None, worklist: tuple[str, Path] | None) -> None:
+    """Refuse --topics without qrels and --pairs without a work list."""
+    if topics and not qrels:
+        raise click.UsageError("--topics selects topics of qrels: expected --qrels or --collection too")
+    given = click.get_current_context().get_parameter_source("pairs")
+    if worklist is None and given is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--pairs limits a work list: expected --worklist ANNOTATOR FILE too")
+
+
 def _write_work_list(campaign: Campaign, named: tuple[str, Path] | None, pairs: int) -> dict[str, int]:
-    """Hand out pairs to the annotator that the option names with the file."""
+    """Write the work list of ``--worklist``; `named` are its annotator and its file."""
     return {} if named is None else {str(named[1]): campaign.work_lists.write(*named, pairs)}
 
 

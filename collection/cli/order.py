@@ -26,9 +26,7 @@ BUSY = (
 
 @click.command()
 @DIRECTORY
-@click.option(
-    "--target", type=float, metavar="TAU", help="Kendall's tau with the final order that is enough; by default 0.9."
-)
+@click.option("--target", type=float, metavar="TAU", help="Minimum Kendall's tau with the final order; by default 0.9.")
 @click.option(
     "--confidence", type=float, metavar="SHARE", help="Confidence of the bound and of the ranges; by default 0.95."
 )

@@ -8,21 +8,19 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from collection.cli.options import FILE
 from collection.cli.output import echo_data, print_notices
 from collection.errors import FormatError
+from collection.records import JudgementFormat
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from collection.trec_eval import JudgementFormat
-
 NUMBER = click.IntRange(1, 1_000_000_000)
-FORMATS = ("qrels", "qrels_jg", "prefs", "qrels_prefs")
 
 
 class TrecEvalCommand(click.Command):
@@ -48,22 +46,24 @@ class TrecEvalCommand(click.Command):
     "measures",
     multiple=True,
     metavar="M",
-    help="Measure or nickname, with its numbers after a point: map, P.5,10, ndcg.1=3,2=9; repeatable."
+    help="Measure or nickname, with parameters after a dot: map, P.5,10, ndcg.1=3,2=9; repeatable."
     "  [default: official]",
 )
-@click.option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Print the values of every topic, too.")
-@click.option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the values for all topics.")
+@click.option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Print the values of each topic, too.")
+@click.option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the values over all topics.")
 @click.option(
     "-c",
     "--complete_rel_info_wanted",
     "complete",
     is_flag=True,
-    help="Count topics that RUN lacks as 0; without it they are an error.",
+    help="Count topics that are missing from RUN as 0; otherwise they are an error.",
 )
 @click.option("-l", "--level_for_rel", "level", type=NUMBER, default=1, metavar="G", help="Minimum relevant grade.")
-@click.option("-M", "--Max_retrieved_per_topic", "depth", type=NUMBER, help="Ranks to evaluate in each topic.")
 @click.option(
-    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove unjudged documents from the ranking first."
+    "-M", "--Max_retrieved_per_topic", "depth", type=NUMBER, help="Maximum number of ranks to evaluate per topic."
+)
+@click.option(
+    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove unjudged documents from the rankings first."
 )
 @click.option(
     "-N",
@@ -71,10 +71,15 @@ class TrecEvalCommand(click.Command):
     "documents",
     type=click.IntRange(0, 10**15),
     default=0,
-    help="Documents in the collection, for utility.",
+    help="Number of documents in the collection, for utility.",
 )
 @click.option(
-    "-R", "--Rel_info_format", "form", type=click.Choice(FORMATS), default=FORMATS[0], help="Format of QRELS."
+    "-R",
+    "--Rel_info_format",
+    "form",
+    type=click.Choice(get_args(JudgementFormat)),
+    default="qrels",
+    help="Format of QRELS.",
 )
 @click.option(
     "-T",
@@ -82,16 +87,18 @@ class TrecEvalCommand(click.Command):
     type=click.Choice(["trec_results"]),
     default="trec_results",
     expose_value=False,
-    help="Format of RUN, of which there is one.",
+    help="Format of RUN (there is only one).",
 )
 @click.option(
     "-Z",
     "--Zscore",
     "reference",
     type=FILE,
-    help="Print z-scores by the means and standard deviations in FILE: topic, measure, mean, deviation.",
+    help="Print z-scores. Lines of FILE: topic measure mean deviation.",
 )
-@click.version_option(None, "-v", "--version", package_name="cleverdon", message="%(version)s, as trec_eval 10.0")
+@click.version_option(
+    None, "-v", "--version", package_name="cleverdon", message="%(version)s (options and output of trec_eval 10.0)"
+)
 def trec_eval(
     judgements: Path,
     run: Path,
@@ -108,8 +115,8 @@ def trec_eval(
 ) -> None:
     """Evaluate a run with the options and output of trec_eval.
 
-    RUN is a TREC run; - reads it from standard input. The output is that of trec_eval 10, byte for byte. Where
-    trec_eval crashes or reads memory that it never set, there is an error or the value that was meant.
+    RUN is a TREC run; - reads it from standard input. The output is that of trec_eval 10, byte for byte, except where
+    trec_eval crashes, reads uninitialised memory or prints nan.
 
     For example:
       cleverdon trec_eval qrels.txt bm25.run
@@ -132,7 +139,7 @@ def trec_eval(
 
 
 def _read_judgements(path: Path, form: JudgementFormat) -> pd.DataFrame:
-    """Read judgements; four columns are all that trec_eval takes of qrels."""
+    """Read judgements; qrels must have four columns, as in trec_eval."""
     from collection import formats
     from collection.formats.source import quote
     from collection.formats.tables.lines import first_line

@@ -26,10 +26,12 @@ from collection.comparison.system_names import group_seeds
 from collection.comparison.system_order import SystemOrder, assess_order
 from collection.comparison.tables import latex, markdown
 from collection.comparison.topics import differences, side_by_side
+from collection.frames import STANDINGS
 
 __all__ = [
     "DEFAULT_MEASURES",
     "MORE_IS_BETTER_COSTS",
+    "STANDINGS",
     "Comparison",
     "EstimatedPool",
     "Estimates",

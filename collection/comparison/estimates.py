@@ -20,6 +20,7 @@ from collection.comparison.system_names import group_seeds
 from collection.comparison.tables import escaped_latex
 from collection.display import Displayed, Summary
 from collection.errors import require_known
+from collection.frames import ESTIMATED_STANDINGS
 from collection.measures import Floats, Measure
 from collection.phrases import confidence, count, decimal, percent, plural
 from collection.records import ALL_TOPICS
@@ -130,14 +131,12 @@ class Estimates(Displayed):
         return found[["system", "baseline", *ORDERED[2:]]].reset_index(drop=True)
 
     def standings(self, measure: str) -> pd.DataFrame:
-        """The runs by a measure, best first: ``system``, ``estimate``, ``low``, ``high`` and ``standing``.
+        """Rank the runs by a measure, best first: ``system``, ``estimate``, ``low``, ``high`` and ``standing``.
 
-        ``standing`` is a key of :data:`collection.charts.intervals.ORDERS`: "best estimate", "worse than the best"
+        ``standing`` is one of :data:`collection.frames.ESTIMATED_STANDINGS`: "best estimate", "worse than the best"
         (with a probability of at least 1 - alpha) or "undecided".
         """
-        from collection.charts.intervals import ORDERS
-
-        highest, lower, uncertain = ORDERS
+        highest, uncertain, lower = ESTIMATED_STANDINGS
         rows = self.values[(self.values["query_id"] == ALL_TOPICS) & (self.values["measure"] == measure)]
         rows = rows.set_index("run").loc[self.order(measure)].rename_axis("system").reset_index()
         rows = rows.rename(columns={"estimate_low": "low", "estimate_high": "high"})
@@ -147,7 +146,7 @@ class Estimates(Displayed):
         return rows.assign(standing=rows["system"].map(standing).fillna(highest))
 
     def chart(self, measure: str | None = None) -> alt.LayerChart:
-        """Draw the estimate of each run with its range, by a measure or by the first one."""
+        """Draw the estimate of each run with its range, for `measure` or the first measure."""
         from collection.charts.intervals import estimates_chart
         from collection.charts.marks import WIDTH
 
@@ -155,7 +154,7 @@ class Estimates(Displayed):
         return estimates_chart(self.standings(name), name).properties(width=WIDTH)
 
     @property
-    def least(self) -> float:
+    def lowest_probability(self) -> float:
         """Smallest probability that is shown: half a draw, or 0 if all pairs of the pool are judged."""
         return 0.5 / self.draws if self.pool.unjudged else 0.0
 
@@ -193,7 +192,7 @@ class Estimates(Displayed):
 
     def chance(self, share: float) -> str:
         """Write a share of draws as a probability, which only a complete pool makes certain."""
-        return percent(min(max(share, self.least), 1 - self.least))
+        return percent(min(max(share, self.lowest_probability), 1 - self.lowest_probability))
 
     def latex(self, digits: int = 4) -> str:
         r"""Write a table for a paper, best estimate first; the document needs ``\usepackage{booktabs}``."""

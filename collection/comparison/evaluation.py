@@ -97,7 +97,7 @@ class Evaluation(Displayed):
         return self.values[self.values["query_id"] != ALL_TOPICS].reset_index(drop=True)
 
     def chart(self, measure: str | None = None) -> alt.LayerChart:
-        """Draw the spread of each run's values over topics as a box, by a measure or by the first one."""
+        """Draw the spread of each run's values over topics as a box, for `measure` or the first measure."""
         from collection.charts.intervals import spread_chart
         from collection.charts.marks import WIDTH
 

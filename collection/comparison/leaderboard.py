@@ -14,6 +14,7 @@ from collection.comparison.evaluation import Evaluation, direction, evaluate
 from collection.comparison.seed_groups import merge_seeds
 from collection.display import Displayed, Summary
 from collection.errors import InputError, UnknownNameError, require_known
+from collection.frames import STANDINGS
 from collection.measures import Floats, Measure, parse
 from collection.phrases import count, plural
 from collection.records import Run
@@ -94,13 +95,11 @@ class Comparison(Displayed):
         return wide.loc[rows["system"].drop_duplicates(), rows["measure"].drop_duplicates()]
 
     def standings(self, measure: str) -> pd.DataFrame:
-        """The rows of the leaderboard by a measure, best first, and ``standing``.
+        """Return the rows of the leaderboard for a measure, best first, with ``standing``.
 
-        ``standing`` is a key of :data:`collection.charts.intervals.STANDINGS`: "best", "not significantly different" or
+        ``standing`` is one of :data:`collection.frames.STANDINGS`: "best", "not significantly different" or
         "significantly worse". It is "" if the measure has no preferred direction.
         """
-        from collection.charts.intervals import STANDINGS
-
         best, like_best, worse = STANDINGS
         require_known("measure", self.leaderboard["measure"].unique(), measure)
         found = self.leaderboard[self.leaderboard["measure"] == measure]
@@ -109,7 +108,7 @@ class Comparison(Displayed):
         return found.assign(standing=standing.where(found["place"].notna(), ""))
 
     def chart(self, measure: str | None = None) -> alt.LayerChart:
-        """Draw the mean of each system with its confidence interval, by a measure or by the first one."""
+        """Draw the mean of each system with its confidence interval, for `measure` or the first measure."""
         from collection.charts.intervals import means_chart
         from collection.charts.marks import WIDTH
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemOrder(Displayed):
-    """The present order of the systems, by estimate, against their order once all pairs of the pool are judged.
+    """Estimated present order of the systems, compared with their order once all pairs of the pool are judged.
 
     A console or notebook shows the estimates and whether judging may stop.
     """
@@ -36,11 +36,11 @@ class SystemOrder(Displayed):
     lowest_tau: float
     """Lower bound of that tau, with the probability :attr:`confidence`."""
     target: float
-    """Tau that is enough to stop."""
+    """Tau at which judging may stop."""
     unavailable: int = 0
     """Number of unjudged pairs that cannot be judged."""
     logged: int = 0
-    """In a campaign: number of the last entry of the log that the estimates have read."""
+    """In a campaign: number of the last log entry that the estimates use."""
 
     @property
     def measure(self) -> str:
@@ -65,7 +65,7 @@ class SystemOrder(Displayed):
         A pair is decided if the probability of one order, or of equality, is at least the confidence. Before all pairs
         of the pool are judged, ``probability_better`` is neither 0 nor 1.
         """
-        pairs, least = self.estimates.pairs, self.estimates.least
+        pairs, least = self.estimates.pairs, self.estimates.lowest_probability
         better, equal = pairs["probability_better"], pairs["probability_equal"]
         certain = np.maximum(np.maximum(better, equal), 1 - better - equal)
         table = pairs.assign(

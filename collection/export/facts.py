@@ -86,7 +86,7 @@ def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], 
 def selection_caution(
     decisive: int, advice: str = "evaluate these systems with `cleverdon evaluate --unjudged expected`"
 ) -> str:
-    """Warn of qrels with this number of graded pairs that were selected to compare systems; empty for none.
+    """Write a caution for qrels with `decisive` pairs that were selected to compare systems; empty if there are none.
 
     >>> selection_caution(1, "beware")
     '1 graded pair was selected to compare the systems, and relevant documents may be unjudged: beware'

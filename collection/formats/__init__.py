@@ -40,6 +40,7 @@ from collection.formats.trec_eval_files import read_levels, read_reference_score
 from collection.formats.work_lists import WorkListRow, is_work_list, read_work_list, write_work_list
 from collection.formats.work_lists import require_ending as require_work_list_ending
 from collection.formats.write import (
+    require_log_ending,
     write_duplicates,
     write_judgements,
     write_lines,
@@ -89,6 +90,7 @@ __all__ = [
     "read_topics",
     "read_work_list",
     "replacing_folder",
+    "require_log_ending",
     "require_work_list_ending",
     "stem",
     "to_pyterrier",

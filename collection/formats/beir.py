@@ -9,7 +9,7 @@ from typing import NamedTuple, get_args
 import pandas as pd
 
 from collection.errors import FormatError
-from collection.formats import datasets, documents, images
+from collection.formats import datasets, documents, images, source
 from collection.formats.source import FilePath
 from collection.formats.write import format_number, json_line, replacing
 from collection.frames import QRELS, TOPICS
@@ -30,7 +30,7 @@ def find_collection(path: Path | str) -> CollectionParts:
     The directory has ``corpus`` and ``queries`` as ``.jsonl``, ``.jsonl.gz`` or ``.parquet``, and qrels in ``qrels/``.
     In a directory that ``cleverdon export --collection`` wrote, the topics are those of ``topics.jsonl``.
     """
-    if datasets.is_dataset(path):
+    if source.is_dataset(path):
         return CollectionParts(*([path] if datasets.has_part(path, part) else [] for part in get_args(datasets.Part)))
     folder = Path(path)
     if not folder.is_dir():

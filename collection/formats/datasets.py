@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 from collection.errors import FormatError, InputError
 from collection.formats import fields
-from collection.formats.source import DATASET, FilePath
+from collection.formats.source import FilePath, dataset_id, is_dataset
 
 Part = Literal["documents", "topics", "qrels"]
 
 _METHODS: dict[Part, str] = {"documents": "docs", "topics": "queries", "qrels": "qrels"}
 
 LONGEST = 1000
-"""Characters of a text among a document's other fields; longer ones are further forms of the document."""
-
-
-def is_dataset(path: FilePath) -> bool:
-    """Whether a path is the name of a dataset."""
-    return Path(path).as_posix().startswith(DATASET)
-
-
-def dataset_id(path: FilePath) -> str:
-    """The name under which ir_datasets has the dataset.
-
-    >>> dataset_id("ir_datasets:beir/scifact/test")
-    'beir/scifact/test'
-    """
-    return Path(path).as_posix().removeprefix(DATASET)
+"""Maximum characters of a field that is kept as metadata; longer fields repeat the document in another form."""
 
 
 def has_part(path: FilePath, part: Part) -> bool:
@@ -38,7 +23,7 @@ def has_part(path: FilePath, part: Part) -> bool:
 
 
 def download(**parts: Sequence[FilePath]) -> None:
-    """Have ir_datasets fetch what it lacks of the datasets among these paths; the names are those of the parts."""
+    """Download the datasets among the paths of each part, unless ir_datasets already has them."""
     for part, paths in parts.items():
         for path in filter(is_dataset, paths):
             next(records(path, part), None)
@@ -47,8 +32,8 @@ def download(**parts: Sequence[FilePath]) -> None:
 def records(path: FilePath, part: str) -> Iterator[tuple[int, dict[str, object]]]:
     """Number and fields of every document, topic or judgement, as they come.
 
-    A document or topic without a field of text gets ``text``, its text by ir_datasets. Of a document's other fields
-    numbers, short texts and lists of these are kept.
+    A document or topic without a text field gets ``text`` from ir_datasets' ``default_text``. A document's other fields
+    are kept if they are numbers, short texts or lists of these.
     """
     known = next((each for each in _METHODS if each == part), None)
     if known is None:
@@ -56,7 +41,7 @@ def records(path: FilePath, part: str) -> Iterator[tuple[int, dict[str, object]]
     dataset = _load(path)
     if not getattr(dataset, f"has_{_METHODS[known]}")():
         there = ", ".join(each for each in _METHODS if has_part(path, each)) or "none of these"
-        raise InputError(f"{path}: expected a dataset with {part}, found {there}; choose a part of it with {part}")
+        raise InputError(f"{path}: expected a dataset with {part}, found {there}; name a subset that has {part}")
     return _records(path, dataset, known)
 
 
@@ -76,7 +61,7 @@ def _records(path: FilePath, dataset: Any, part: Part) -> Iterator[tuple[int, di
             yield number, record
     except InputError:
         raise
-    # ir_datasets raises whatever a download or a file of one of its many formats leads to.
+    # Downloads and the many file formats of ir_datasets raise exceptions of any type.
     except Exception as error:
         reason = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise InputError(f"{path}: expected {part}, but ir_datasets failed after {number:,}: {reason[:200]}") from error

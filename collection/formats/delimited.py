@@ -21,8 +21,8 @@ def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = Fals
     """Line number and fields of every record that is not blank.
 
     A tab-separated line is one record and quotation marks are text, as MS MARCO and BEIR write it; comma-separated
-    fields may be quoted and then hold commas and line ends, CR and LF as LF unless `keep_ends`. Of a workbook, the rows
-    of the first sheet, whatever the separator.
+    fields may be quoted and then hold commas and line ends, CR and LF as LF unless `keep_ends`. A workbook has
+    the rows of its first sheet, whatever the separator.
     """
     if workbook.is_workbook(path):
         yield from workbook.read_rows(path, what)

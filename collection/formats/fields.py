@@ -100,10 +100,10 @@ def _refuse_bad_characters(path: FilePath, number: int, written: str) -> None:
 
 
 def as_json(path: FilePath, number: int, value: object) -> object:
-    """A value of a typed file as JSON has it: times as text, and null for bytes and for what is not a number."""
+    """Convert a value of a typed file to JSON: times become text; bytes, nan and infinity become null."""
     if isinstance(value, str):
         if "\0" in value or any(0xD800 <= ord(c) <= 0xDFFF for c in value if not c.isascii()):
-            raise FormatError(path, number, "text", f"a character that no text has in {quote(value)}")
+            raise FormatError(path, number, "text", f"an invalid character in {quote(value)}")
     elif isinstance(value, bytes) or (isinstance(value, float) and not math.isfinite(value)):
         value = None
     elif isinstance(value, datetime.date | datetime.time):

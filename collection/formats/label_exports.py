@@ -1,7 +1,7 @@
 """Labels as ASReview and Label Studio export them, under our column names.
 
-Read in their source: ASReview 3.0.8 (``webapp/_api/projects.py``, ``data/ris.py``), label-studio-sdk 2.1.2
-(``converter``).
+The formats follow the source code of ASReview 3.0.8 (``webapp/_api/projects.py``, ``data/ris.py``) and
+label-studio-sdk 2.1.2 (``converter``).
 """
 
 from __future__ import annotations

@@ -9,16 +9,16 @@ from collection.formats.source import FilePath
 
 
 def is_binary(path: FilePath) -> bool:
-    """Whether the path names no file of text lines: a workbook, a Parquet file or a dataset."""
-    return datasets.is_dataset(path) or workbook.is_workbook(path) or source.suffix(path) == ".parquet"
+    """Whether the path names a workbook, a Parquet file or a dataset, which have no text lines."""
+    return source.is_dataset(path) or workbook.is_workbook(path) or source.suffix(path) == ".parquet"
 
 
 def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]] | None:
     """Number and fields of every record; None for a file in another form.
 
-    `what` is what is read, such as "documents"; of a dataset that part.
+    `what` names the records, such as "documents"; it also selects this part of a dataset.
     """
-    if datasets.is_dataset(path):
+    if source.is_dataset(path):
         return datasets.records(path, what)
     if source.suffix(path) == ".parquet":
         return parquet.records(path, what)

@@ -68,7 +68,7 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     if _is_typed(path):
         if form != "judged":
             line = None if objects.is_binary(path) else first_line(path, WANTED)[0]
-            raise FormatError(path, line, f"qrels as lines ({_FORMS[form].names})", "qrels in another form")
+            raise FormatError(path, line, f"qrels as lines ({_FORMS[form].names})", "JSONL, Parquet or a dataset")
         return _from_records(path)
     if form == "judged":
         layout = _layout(path)

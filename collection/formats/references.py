@@ -12,7 +12,7 @@ from collection.errors import FormatError
 from collection.formats import endnote, fields, images, source
 from collection.formats.source import FilePath, quote
 from collection.records import Document, find_doi
-from collection.tokens import normalise, words
+from collection.tokens import plain
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "title": ("title", "article title", "primary_title"),
@@ -37,7 +37,7 @@ _PUBMED = re.compile(r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed
 
 
 class Reference(Document):
-    """A document made of a bibliographic record, whose id is made of the record, too."""
+    """A document made from a bibliographic record, including its id."""
 
     __slots__ = ()
 
@@ -70,8 +70,9 @@ def read_references(path: FilePath, what: str, form: str) -> Iterator[tuple[int,
 def to_references(records: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[int, Reference]]:
     """Documents of records with the fields of :data:`COLUMNS`, or of a table with these columns.
 
-    The id is the PMID of a record of PubMed, else the DOI, else the PMID, else a digest of the record. Of several
-    records with one id the second gets the suffix ``-2``, and so on.
+    The id is the PMID of a record of PubMed, else the DOI, else the PMID, else a digest of title and year, which
+    includes the abstract if title or year is missing. If several records have the same id, the second gets the suffix
+    ``-2``, and so on.
     """
     ids: Counter[str] = Counter()
     for number, record in records:
@@ -112,7 +113,8 @@ def _reference(found: dict[str, list[str]], *, from_pubmed: bool) -> Reference:
     }
     identity = (pmid if from_pubmed else doi) or doi or pmid
     if not identity:
-        content = "\n".join([" ".join(words(normalise(title))), year, "" if title else abstract])
+        same_title = plain(title)
+        content = "\n".join([same_title, year, "" if same_title and year else plain(abstract)])
         identity = f"r{hashlib.blake2b(content.encode(), digest_size=6).hexdigest()}"
     return Reference(identity, title, abstract, {name: value for name, value in metadata.items() if value})
 

@@ -18,7 +18,7 @@ from typing import TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import FormatError, InputError
+from collection.errors import DATASET, FormatError, InputError
 from collection.phrases import join
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -33,9 +33,6 @@ LONGEST_LINE = 128 << 20
 
 LONGEST_ROW = 1 << 20
 """Bytes in one line of a run or qrels."""
-
-DATASET = "ir_datasets:"
-"""What the name of a dataset begins with, which can stand in place of a file."""
 
 BROKEN = (EOFError, zlib.error, OSError)
 """Errors of a damaged gzip file, or a disk, in the middle of reading."""
@@ -79,10 +76,24 @@ class _Unzipped(gzip.GzipFile):
         self._raw.close()
 
 
+def is_dataset(path: FilePath) -> bool:
+    """Whether a path is the name of a dataset."""
+    return str(path).startswith(DATASET)
+
+
+def dataset_id(path: FilePath) -> str:
+    """The name under which ir_datasets has the dataset.
+
+    >>> dataset_id("ir_datasets:beir/scifact/test")
+    'beir/scifact/test'
+    """
+    return Path(path).as_posix().removeprefix(DATASET)
+
+
 def stem(path: FilePath) -> str:
     """The file's name without .gz and one common ending of run files; it must be UTF-8. Of a dataset its id."""
-    if Path(path).as_posix().startswith(DATASET):
-        return Path(path).as_posix().removeprefix(DATASET)
+    if is_dataset(path):
+        return dataset_id(path)
     name = Path(path).name.removesuffix(".gz")
     if not name.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in name):
         shown = ascii(str(path))[1:-1]
@@ -153,7 +164,8 @@ def lines(
                 number += 1
                 if len(raw) > longest:
                     found = f"a longer one that begins with {quote(raw[:100].decode('utf-8', 'replace'))}"
-                    hint = "the file may lack line ends, or be damaged"
+                    is_array = raw.removeprefix(BOM).startswith(b"[")  # Label Studio writes it in one line
+                    hint = "export a part, or CSV" if is_array else "the file may lack line ends, or be damaged"
                     raise FormatError(path, number, f"at most {longest >> 20:,} MiB in a line", found, hint)
                 line = raw.removeprefix(BOM) if number == 1 else raw
                 yield number, _decoded(path, number, line if keep_ends else line.rstrip(b"\r\n"))

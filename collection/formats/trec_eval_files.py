@@ -1,4 +1,4 @@
-"""Files that only trec_eval has: preferences by levels, and reference scores."""
+"""File formats of trec_eval only: preferences as levels, and reference scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TREC's documents in markup: ``<DOC> <DOCNO>id</DOCNO> ... <TEXT>...</TEXT> </DOC>``, which is not quite SGML."""
+"""Documents in TREC's markup, ``<DOC> <DOCNO>id</DOCNO> ... <TEXT>...</TEXT> </DOC>``, which is not valid SGML."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BREAK = re.compile(r"(?i)</?(?:p|br)\b[^<>]*>")
 _TITLES = ("title", "headline", "hl", "head", "ttl", "ti")
 _TEXTS = ("text", "body", "leadpara", "lp", "graphic", "caption")
 _LONGEST = 200
-"""Characters of another element that is kept as a field."""
+"""Maximum characters of another element that is kept as a field."""
 
 
 class _Element(NamedTuple):
@@ -31,8 +31,8 @@ class _Element(NamedTuple):
 def parse(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
     """Line and fields of every document: ``docno``, ``title``, ``text`` without tags, and short other elements.
 
-    The title is the first of ``<TITLE>``, ``<HEADLINE>`` and the like, the text that of ``<TEXT>`` and the like, or
-    without these all that is neither id nor title.
+    The title is the first of ``<TITLE>``, ``<HEADLINE>`` and the like. The text is that of ``<TEXT>`` and the like, or,
+    if there is none, everything except id and title.
     """
     block: list[str] = []
     begin = size = 0

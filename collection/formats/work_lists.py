@@ -1,4 +1,4 @@
-"""Work lists: pairs to judge outside the app, as CSV or XLSX, and the grades that come back in them."""
+"""Work lists: pairs to judge outside the app, as CSV or XLSX, and the grades in returned lists."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ COLUMNS = ("work_list", "annotator", "query_id", "topic", "doc_id", "title", "te
 """``work_list`` names the campaign, ``relevance`` is for the grade, and ``grades`` says what the grades mean."""
 
 LONGEST_CELL = 32_767
-"""Characters that a cell of Excel holds."""
+"""Maximum characters of a cell in Excel."""
 
 _WIDTHS = {"topic": 40, "title": 30, "text": 90, "relevance": 12, "grades": 40}
 
 
 class WorkListRow(NamedTuple):
-    """A pair of a work list; in a file that came back, with its line and the grade (None: not judged yet)."""
+    """A pair of a work list; in a returned file, with its line and the grade (None: not judged yet)."""
 
-    work_list: str
+    campaign: str
     annotator: str
     query_id: str
     doc_id: str
@@ -46,7 +46,7 @@ def is_work_list(path: FilePath) -> bool:
 
 
 def require_ending(path: FilePath) -> None:
-    """Raise InputError for a name that does not tell the form of a work list."""
+    """Raise InputError unless the name ends in .csv or .xlsx."""
     if source.suffix(path) not in (".csv", ".xlsx"):
         raise source.ending_error(path, "work lists", (".csv", ".xlsx"))
 
@@ -60,7 +60,7 @@ def write_work_list(rows: Sequence[WorkListRow], grades: Mapping[int, str], path
     require_ending(path)
     meaning = "\n".join(f"{grade}: {sentence}" for grade, sentence in grades.items())
     cells = [
-        [row.work_list, row.annotator, row.query_id, row.topic, row.doc_id, row.title, row.text, "", meaning]
+        [row.campaign, row.annotator, row.query_id, row.topic, row.doc_id, row.title, row.text, "", meaning]
         for row in rows
     ]
     if source.suffix(path) == ".csv":
@@ -107,12 +107,12 @@ def _write_workbook(cells: Sequence[Sequence[str]], grades: Sequence[int], file:
 
 
 def read_work_list(path: FilePath, names: Mapping[str, int]) -> Iterator[WorkListRow]:
-    """The rows of a work list that came back, with line and grade; a grade may be one of the `names`.
+    """Read the rows of a returned work list, with line and grade; a grade may be one of the `names`.
 
     Raises
     ------
     FormatError
-        A missing column, an id or a grade that is none, or a pair that occurs twice; with path and line.
+        A missing column, an invalid id or grade, or a repeated pair; with path and line.
     """
     aliases = {"work_list": ("work_list",), **LABEL_ALIASES}
     seen: dict[tuple[str, str, str], int] = {}

@@ -12,7 +12,7 @@ from collection.formats import source
 from collection.formats.source import FilePath, quote
 
 EXPANDED = 256 << 20
-"""Bytes to which the parts of a workbook may expand: a small file that expands without end must not fill the memory."""
+"""Maximum size of an unpacked workbook in bytes; without a limit, a small hostile file could fill the memory."""
 
 WANTED = "an XLSX workbook"
 
@@ -26,7 +26,7 @@ def read_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
     """Number and cells of every row of the first sheet that is not blank; the first one names the columns.
 
     Rows are as wide as the first, without the columns that it does not name. Whole numbers have no decimals, and dates
-    are in ISO 8601. Of a formula the stored value is read.
+    are in ISO 8601. A formula is read as its stored value.
     """
     from openpyxl import load_workbook
 
@@ -47,7 +47,7 @@ def read_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
                 yield number, [cells[place] if place < len(cells) else "" for place in columns]
         except FormatError:
             raise
-        # openpyxl raises whatever a wrong part of a workbook leads to.
+        # openpyxl raises exceptions of any type for damaged workbooks.
         except Exception as error:
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
             found = f"a damaged file ({reason[:100]})"
@@ -78,4 +78,4 @@ def _text(value: object) -> str:
 def _require_text(path: FilePath, number: int, cells: list[str]) -> None:
     for cell in cells:
         if "\0" in cell or any(0xD800 <= ord(c) <= 0xDFFF for c in cell):
-            raise FormatError(path, number, "text", f"a character that no text has in {quote(cell)}")
+            raise FormatError(path, number, "text", f"an invalid character in {quote(cell)}")

@@ -24,10 +24,7 @@ from collection.formats.columns import rename_columns
 from collection.formats.qrels import QrelsForm
 from collection.formats.source import FilePath
 from collection.frames import POOL, QRELS, RUN
-from collection.records import Judgement, Run, require_columns
-
-DUPLICATES = ("file", "line", "doc_id", "title", "duplicate_of", "reason", "left_out")
-"""Columns of a list of duplicate records."""
+from collection.records import DuplicateRecord, Judgement, Run, require_columns
 
 _WHOLE = ("relevance", "pool_rank", "model_round")
 """Integer fields of a judgement; pandas holds them as floats if there are nulls."""
@@ -188,9 +185,7 @@ def write_log(
     and an apostrophe before texts that a spreadsheet would compute (:mod:`collection.formats.spreadsheet`). `more` are
     forms that the caller writes, for the error.
     """
-    suffix = source.suffix(path)
-    if suffix not in forms:
-        raise source.ending_error(path, what, (*forms, *more))
+    suffix = require_log_ending(path, what, forms, more)
     require_columns(frame, wanted, f"writing {what}")
     names = [str(c) for c in frame.columns]
     rows = zip(*(_to_python(frame[c], whole=c in _WHOLE) for c in frame.columns), strict=True)
@@ -208,6 +203,15 @@ def write_log(
                 written = [cell if name in spreadsheet.IDS else spreadsheet.escape(cell) for name, cell in cells]
                 returns = any(isinstance(cell, str) and "\r" in cell for cell in written)
                 (quoting if returns else writer).writerow(written)
+
+
+def require_log_ending(
+    path: FilePath, what: str, forms: Sequence[str] = (".jsonl", ".csv"), more: Sequence[str] = ()
+) -> str:
+    """The ending of a log, without ``.gz``; InputError for a name that does not tell its form."""
+    if (suffix := source.suffix(path)) not in forms:
+        raise source.ending_error(path, what, (*forms, *more))
+    return suffix
 
 
 def _write_parquet(frame: pd.DataFrame, path: FilePath) -> None:
@@ -274,9 +278,10 @@ def write_report(report: Mapping[str, object], path: FilePath, ending: str) -> N
         write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{ending}")
 
 
-def write_duplicates(records: Sequence[tuple[object, ...]], path: FilePath) -> None:
+def write_duplicates(records: Sequence[DuplicateRecord], path: FilePath) -> None:
     """Write duplicate records as CSV or JSONL, one per row, with the names of their fields."""
-    write_log(pd.DataFrame(records, columns=list(DUPLICATES)), path, DUPLICATES, "duplicates")
+    names = DuplicateRecord._fields
+    write_log(pd.DataFrame(records, columns=list(names)), path, names, "duplicates")
 
 
 def write_table(frame: pd.DataFrame, path: FilePath) -> None:

@@ -8,8 +8,8 @@ ir_measures asks its providers for each measure in a fixed order and has no entr
 :func:`register` it asks Cleverdon first, and its own providers for what Cleverdon refuses.
 
 Values are those of ir_measures' own providers: each measure has the order of equal scores and the conventions of the
-provider that computes it there. gdeval prints five decimals; here its measures have all of them. Refused is what no
-provider of ir_measures computes, and what Cleverdon defines otherwise: Accuracy, Compat and alpha_DCG.
+provider that computes it there. The measures of gdeval are not rounded to five decimals. Cleverdon refuses measures
+that no provider of ir_measures computes, and those that it defines differently: Accuracy, Compat and alpha_DCG.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ CONVENTIONS = {
 }  # fmt: skip
 """Measure of ir_measures -> the convention of the provider that computes it; some depend on parameters."""
 
-SHORT = 0.97
-"""The highest persistence of RBP at which the weights beyond rank 1,000, where cwl_eval ends, do not show."""
+HIGHEST_PERSISTENCE = 0.97
+"""Highest persistence of RBP at which the weights beyond rank 1,000, where cwl_eval ends, are negligible."""
 
 
 class Request(NamedTuple):
@@ -86,7 +86,7 @@ def translate(asked: ir_measures.Measure) -> Request | None:
     """
     asked.validate_params()
     name = asked.NAME
-    # Measures that somebody defined at run time may have any name.
+    # A measure that was defined at run time may reuse a name.
     if name not in CONVENTIONS or type(asked) is not type(ir_measures.measures.registry[name]):
         return None
     given = {key: value for key, value in asked.params.items() if value is not NOT_PROVIDED}
@@ -120,8 +120,8 @@ def _convention(name: str, level: float | None, given: Mapping[str, Any]) -> Con
         or (convention is GDEVAL and "gains" in given)
         or (name == "nDCG" and min(given.get("gains", {0: 0})) < 0)  # grades below 0 are unjudged here
         or (name == "NumRel" and given.get("rel", 1) != 1)
-        or (name == "IPrec" and level is not None and (level > 1 or round(level, 2) != level))  # of two decimals there
-        or (name == "RBP" and (level is not None or "rel" not in given or given.get("p", 0) > SHORT))
+        or (name == "IPrec" and level is not None and (level > 1 or round(level, 2) != level))  # two decimals there
+        or (name == "RBP" and (level is not None or "rel" not in given or given.get("p", 0) > HIGHEST_PERSISTENCE))
         or given.get("min_rel", 0) != 0
         or (name == "ERR_IA" and level == 1)  # which ndeval does not normalise
     )

@@ -27,7 +27,7 @@ Scores = npt.NDArray[np.floating]
 Kind = npt.DTypeLike
 
 Ties = Literal["descending", "ascending", "listed"]
-"""The order of documents with equal scores: by id, or as they come."""
+"""The order of documents with equal scores: by id, or as listed."""
 
 
 class NestedQrels:
@@ -123,7 +123,7 @@ def _scores(run: Nested, topics: list[str], kind: Kind) -> Scores:
 
 
 def _numbers(values: Iterable[float], kind: Kind) -> Scores:
-    with np.errstate(over="ignore"):  # beyond the range of 32-bit floats lies infinity, as in C
+    with np.errstate(over="ignore"):  # numbers beyond 32-bit floats become infinity, as in C
         return np.fromiter(values, np.float64).astype(kind, copy=False)
 
 

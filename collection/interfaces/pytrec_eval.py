@@ -5,26 +5,27 @@
     pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut.10"}).evaluate(run)
 
 Values are those of pytrec_eval 0.5, which has trec_eval 9 inside: scores are 32-bit floats, and topics that the run
-lacks have no value. Where pytrec_eval ends the process (topics whose only grades are below -1, cut-offs of 0) or
-silently computes something else (two betas, coefficients of utility, numbers of measures that take none), there is a
-value or an error here. Texts (``runid``, ``relstring``) are 0, as there.
+lacks have no value. Where pytrec_eval crashes (topics whose only grades are below -1, cut-offs of 0) or silently
+ignores parameters (two betas, coefficients of utility, numbers of measures that take none), this module returns a value
+or raises an error. ``runid`` and ``relstring`` are 0, as in pytrec_eval.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
 from collection.errors import InputError, UnknownNameError
 from collection.formats.in_memory import as_qrels
 from collection.interfaces.nested_dictionaries import Nested, NestedQrels
-from collection.measures import Aligned, Floats, Measure, parse
-from collection.measures.names import CUTOFFS
+from collection.measures import Floats
 from collection.measures.table import GEOMETRIC_FLOOR
+from collection.trec_eval import NICKNAMES, TREC_MEASURES, Column, choose
+from collection.trec_eval.measures import Graded
 
 __all__ = [
     "RelevanceEvaluator",
@@ -36,76 +37,11 @@ __all__ = [
 ]
 
 
-class _Named(NamedTuple):
-    """A measure of trec_eval: how it is written here, and its numbers where it takes any."""
-
-    written: str
-    """With {} for the number; '' for texts."""
-    numbers: tuple[str, ...] = ()
-    """The numbers that it is computed for if none is given."""
-    decimals: int = 0
-    """Of the number in the label of a value."""
-
-
-_RECALLS = tuple(f"{level / 10:.1f}" for level in range(11))
-_MULTIPLES = tuple(f"{multiple / 5:.1f}" for multiple in range(1, 11))
-
-_MEASURES = {
-    "runid": _Named(""),
-    "num_q": _Named("NumQ"),
-    "num_ret": _Named("NumRet"),
-    "num_rel": _Named("NumRel"),
-    "num_rel_ret": _Named("NumRelRet"),
-    "map": _Named("AP"),
-    "gm_map": _Named("AP"),
-    "Rprec": _Named("Rprec"),
-    "bpref": _Named("bpref"),
-    "recip_rank": _Named("RR"),
-    "iprec_at_recall": _Named("IPrec@{}", _RECALLS, 2),
-    "P": _Named("P@{}", CUTOFFS),
-    "relstring": _Named(""),
-    "recall": _Named("R@{}", CUTOFFS),
-    "infAP": _Named("infAP"),
-    "gm_bpref": _Named("bpref"),
-    "Rprec_mult": _Named("Rprec(mult={})", _MULTIPLES, 2),
-    "utility": _Named("Utility"),
-    "11pt_avg": _Named("IPrec"),
-    "binG": _Named("binG"),
-    "G": _Named("G"),
-    "ndcg": _Named("nDCG"),
-    "ndcg_rel": _Named("nDCG_rel"),
-    "Rndcg": _Named("RnDCG"),
-    "ndcg_cut": _Named("nDCG@{}", CUTOFFS),
-    "map_cut": _Named("AP@{}", CUTOFFS),
-    "relative_P": _Named("P(relative=True)@{}", CUTOFFS),
-    "success": _Named("Success@{}", ("1", "5", "10")),
-    "set_P": _Named("SetP"),
-    "set_relative_P": _Named("SetP(relative=True)"),
-    "set_recall": _Named("SetR"),
-    "set_map": _Named("SetAP"),
-    "set_F": _Named("SetF"),
-    "num_nonrel_judged_ret": _Named("NumNonrelRet"),
-}
-"""Every measure of pytrec_eval, in the order of its results."""
-
-_PREFERENCES = {"prefs_avgjg", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret", "prefs_num_prefs_poss", "prefs_pair",
-                "prefs_simp"}  # fmt: skip
-
-supported_measures = set(_MEASURES)
+supported_measures = {*NICKNAMES["all_trec"]} - {"rbp", "rbp_resid", "unj"}  # new in trec_eval 10
 """The names of all measures."""
 
-supported_nicknames = {
-    "official": {"P", "Rprec", "bpref", "gm_map", "iprec_at_recall", "map", "num_q", "num_rel", "num_rel_ret",
-                 "num_ret", "recip_rank", "runid"},
-    "set": {"num_q", "num_rel", "num_rel_ret", "num_ret", "runid", "set_F", "set_P", "set_map", "set_recall",
-            "set_relative_P", "utility"},
-    "all_trec": set(_MEASURES),
-    "all_prefs": {"num_q", "runid", *_PREFERENCES, "prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel_ret",
-                  *(f"prefs_{kind}_{part}" for kind in ("avgjg", "pair", "simp") for part in ("imp", "ret"))},
-    "prefs": {"num_q", "runid", *_PREFERENCES},
-    "qrels_jg": {"P_avgjg", "Rprec_mult_avgjg", "map_avgjg", "num_q", "runid"},
-}  # fmt: skip
-"""Name -> the measures that it stands for. Those of preferences and of several judges have no value, as there."""
+supported_nicknames = {name: set(names) for name, names in NICKNAMES.items()} | {"all_trec": set(supported_measures)}
+"""Name -> its measures. Those of preferences and of several judges have no value, as in pytrec_eval."""
 
 Number = TypeVar("Number", int, float)
 
@@ -116,16 +52,8 @@ class UnsupportedMeasureError(UnknownNameError, ValueError):
     """pytrec_eval has no such measure; it raises a ValueError, too."""
 
 
-class _Column(NamedTuple):
-    """A value of each topic: its label, the name of the measure, and the measure (None for texts, which are 0)."""
-
-    label: str
-    name: str
-    measure: Measure | None
-
-
 class RelevanceEvaluator:
-    """Evaluates runs by qrels, as pytrec_eval's class of this name does.
+    """Evaluates runs with qrels, as pytrec_eval's class of the same name.
 
     Parameters
     ----------
@@ -163,11 +91,8 @@ class RelevanceEvaluator:
         if relevance_level < 1:
             raise InputError(f"relevance_level: expected 1 or more, found {relevance_level}")
         self._qrels = NestedQrels(as_qrels(query_relevance))
-        self._level = relevance_level
-        self._columns = [
-            _Column(label, name, _with_options(written, relevance_level, judged_docs_only_flag))
-            for label, name, written in _read(measures)
-        ]
+        self._level, self._judged_only = relevance_level, judged_docs_only_flag
+        self._columns = _read(measures)
 
     def evaluate(self, scores: Nested) -> dict[str, dict[str, float]]:
         """Compute the values of a run.
@@ -188,72 +113,62 @@ class RelevanceEvaluator:
             `scores` in another form.
         """
         aligned = self._qrels.align(scores, version=9)
-        table = np.array([self._values(column, aligned) for column in self._columns]).T.tolist()
-        labels = [column.label for column in self._columns]
+        graded = Graded(aligned.condensed if self._judged_only else aligned, self._level, documents=0)
+        table = np.array([_compute(column, graded) for column in self._columns]).T.tolist()
+        labels = [column.name for column in self._columns]
         if not labels:
             return {topic: {} for topic in aligned.topics}
         return {topic: dict(zip(labels, row, strict=True)) for topic, row in zip(aligned.topics, table, strict=True)}
 
-    def _values(self, column: _Column, aligned: Aligned) -> Floats:
-        if column.measure is None:
-            return np.zeros(len(aligned.topics))
-        values = column.measure(aligned)
-        if column.name.startswith("gm_"):  # the sum of logarithms comes later
-            return np.log(np.maximum(values, GEOMETRIC_FLOOR))
-        if column.name == "Rndcg":  # of graded measures only this one is 0 where no grade reaches the level
-            return np.where(aligned.relevant(self._level) > 0, values, 0.0)
-        return values
+
+def _compute(column: Column, graded: Graded) -> Floats:
+    """The value of each topic: 0 for texts, the logarithm where the summary is a geometric mean."""
+    measure = column.measure
+    values = measure.function(graded, *(() if column.argument is None else (column.argument,)))
+    if not isinstance(values, np.ndarray):
+        return np.zeros(len(graded.aligned.topics))
+    return np.log(np.maximum(values, GEOMETRIC_FLOOR)) if measure.summary == "geometric mean" else values
 
 
-def _with_options(written: str, level: int, judged_only: bool) -> Measure | None:
-    """The measure that is written so; None for texts."""
-    if not written:
-        return None
-    measure = parse(written)
-    # By default without a level are NumRet, which would count relevant documents, and graded measures.
-    binary = measure.entry.parameters.get("rel") is not None
-    return measure(judged_only=judged_only, **({"rel": level} if binary else {}))
-
-
-def _read(measures: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the label, the name and the notation here of each value."""
+def _read(measures: Iterable[str]) -> list[Column]:
+    """Return the columns of the values; their names are the labels."""
     asked: dict[str, set[float]] = {}
     for text in [measures] if isinstance(measures, str) else measures:
         for each in supported_nicknames.get(text, {text}):
             name, numbers = _split(each)
             asked.setdefault(name, set()).update(numbers)
-    for name, (written, usual, decimals) in _MEASURES.items():
-        if name == "set_F" and asked.get(name):
-            if len(asked[name]) > 1:
-                raise InputError(f"set_F: expected one number, since its label has none, found {sorted(asked[name])}")
-            yield name, name, f"SetF(beta={math.sqrt(*asked[name])!r})"  # the number is beta squared
-        elif name in asked and not usual:
-            yield name, name, written
-        elif name in asked:
-            for number in sorted(asked[name] or map(float, usual)):
-                yield f"{name}_{number:.{decimals}f}", name, written.format(number if decimals else int(number))
+    if len(of_f := asked.get("set_F", ())) > 1:
+        raise InputError(f"set_F: expected one number, since its label has none, found {sorted(of_f)}")
+    written = [name + f".{','.join(map(repr, sorted(of)))}" * bool(of) for name, of in asked.items()]
+    return [
+        column._replace(name="set_F") if column.measure.name == "set_F" else column
+        for column in choose(written).columns
+    ]
 
 
 def _split(text: str) -> tuple[str, set[float]]:
     """Split a name from its numbers."""
-    if text in _MEASURES:
+    if text in supported_measures:
         return text, set()
     asked = _NUMBERED.fullmatch(text)
-    if asked is None or asked["name"] not in _MEASURES:
-        raise UnsupportedMeasureError("measure", text, _MEASURES)
+    if asked is None or asked["name"] not in supported_measures:
+        raise UnsupportedMeasureError("measure", text, supported_measures)
     name, numbers = asked["name"], {float(number) for number in asked["numbers"].split(",")}
-    whole = name not in ("set_F", "iprec_at_recall", "Rprec_mult")
-    if not _MEASURES[name].numbers and name != "set_F":
+    takes = TREC_MEASURES[name].takes
+    if takes not in ("cutoffs", "levels") and name != "set_F":
         raise InputError(f"{text!r}: expected {name} without a number")
-    if whole and not all(number.is_integer() for number in numbers):
+    if takes == "cutoffs" and not all(number.is_integer() for number in numbers):
         raise InputError(f"{text!r}: expected ranks (whole numbers)")
     if name == "iprec_at_recall" and max(numbers) > 1:
-        raise InputError(f"{text!r}: expected recalls from 0 to 1")
+        raise InputError(f"{text!r}: expected recall levels from 0 to 1")
     return name, numbers
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """Read the lines of a run: ``query_id Q0 doc_id rank score name``.
+
+    Scores are read by :class:`float`, as pytrec_eval does: also ``1_0``, which is 10, and ``nan``, which an evaluator
+    here refuses.
 
     Raises
     ------
@@ -269,7 +184,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Read the lines of qrels: ``query_id 0 doc_id grade``.
+    """Read the lines of qrels: ``query_id 0 doc_id grade``; grades by :class:`int`, as pytrec_eval does.
 
     Raises
     ------

@@ -39,7 +39,7 @@ def gain_of(grades: Grades, dcg: Dcg = "log2", gains: Gains | None = None) -> Fl
 def ideal_gain(aligned: Aligned, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
     """(T, J): the gains of all judged documents of each topic, highest first."""
     gain = gain_of(aligned.judged, dcg, gains)
-    # With gains of one's own a lower grade may gain more, and the ideal ranking has no document with a gain below 0.
+    # With custom gains, a lower grade may gain more; documents with a gain below 0 are not in the ideal ranking.
     return -np.sort(-np.maximum(gain, 0), axis=1) if gains else gain
 
 
@@ -222,7 +222,7 @@ def rank_biased_precision(
 
 
 def _powers(p: float, number: int) -> Floats:
-    """(number + 1,): p^0, p^1, ..., multiplied one after the other, so that trec_eval has the same last digit."""
+    """(number + 1,): p^0, p^1, ..., multiplied one after the other for the same last digit as in trec_eval."""
     return np.cumprod(np.append(1.0, np.full(number, p)))
 
 
@@ -315,7 +315,7 @@ def q_measure(
     graded=True,
     differs={
         "ir_measures": "orders equal scores by ascending document id; in its ideal ranking, documents that were not"
-        " retrieved stand where a score of 0 would put them"
+        " retrieved are placed as if their score were 0"
     },
 )
 def compatibility(aligned: Aligned, *, p: Persistence = 0.95, normalize: bool = True) -> Floats:

@@ -83,7 +83,7 @@ def inferred_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats
     judged = show("judged above", _count_above(aligned.grades > UNJUDGED, found), found.rank)
     relevant = found.nth - 1.0
     above, precision = found.rank - 1, (relevant + EPSILON) / (judged + 2 * EPSILON)
-    # In the order of trec_eval's operations, so that it has the same last digit.
+    # The order of operations is that of trec_eval, for the same last digit.
     expected = 1 / found.rank + above / found.rank * divide(pooled, above) * precision
     # At rank 1 nothing stands above.
     expected = show("expected P at i", np.where(found.rank == 1, 1.0, expected), found.rank)

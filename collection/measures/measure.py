@@ -225,7 +225,7 @@ def _read(text: str, rel: float | None) -> Measure:
     name = _own_names()[bare(written["name"])]
     parameters = _parameters(written["params"] or "", text)
     if parameters.get("min_rel") == 0:
-        del parameters["min_rel"]  # ir_measures says so of SDCG, INST and the like, whose lowest gain is 0 here anyway
+        del parameters["min_rel"]  # ir_measures adds it to SDCG, INST and the like; their lowest gain is always 0 here
     if rel is not None and MEASURES[name].parameters.get("rel") is not None:
         parameters = {"rel": rel, **parameters}
     level = written["level"]

@@ -11,8 +11,14 @@ from typing import NamedTuple
 
 from collection.errors import InputError
 
-CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 """trec_eval's default cut-offs."""
+
+TENTHS = tuple(i / 10 for i in range(11))
+"""trec_eval's default levels of recall."""
+
+FIFTHS = tuple(i / 5 for i in range(1, 11))
+"""trec_eval's default multiples of R."""
 
 
 class Foreign(NamedTuple):
@@ -46,12 +52,13 @@ class Translation(NamedTuple):
     note: str
 
 
+_CUTOFFS = tuple(map(str, CUTOFFS))
 _SUCCESS = Foreign(at="Success@{}", why="it needs a cut-off; write Success@10")
 
 NAMES: dict[str, Foreign] = {
     # trec_eval and pytrec_eval
     "map": Foreign("AP", "AP@{}"),
-    "mapcut": Foreign(at="AP@{}", usual=CUTOFFS),
+    "mapcut": Foreign(at="AP@{}", usual=_CUTOFFS),
     "gmmap": Foreign("GMAP"),
     "idealdcg": Foreign("IDCG"),
     "reciprank": Foreign("RR", "RR@{}"),
@@ -60,12 +67,12 @@ NAMES: dict[str, Foreign] = {
         at="R@{}", why="it is ambiguous: trec_eval has nine cut-offs, ranx everything retrieved; write R@100 or SetR"
     ),
     "ndcg": Foreign(at="nDCG@{}"),
-    "ndcgcut": Foreign(at="nDCG@{}", usual=CUTOFFS),
-    "relativep": Foreign(at="P(relative=True)@{}", usual=CUTOFFS),
+    "ndcgcut": Foreign(at="nDCG@{}", usual=_CUTOFFS),
+    "relativep": Foreign(at="P(relative=True)@{}", usual=_CUTOFFS),
     "success": _SUCCESS,
-    "iprecatrecall": Foreign(at="IPrec@{}", usual=tuple(f"{i / 10:.2f}" for i in range(11))),
+    "iprecatrecall": Foreign(at="IPrec@{}", usual=tuple(f"{level:.2f}" for level in TENTHS)),
     "11ptavg": Foreign("IPrec"),
-    "rprecmult": Foreign(at="Rprec(mult={})", usual=tuple(f"{i / 5:.2f}" for i in range(1, 11))),
+    "rprecmult": Foreign(at="Rprec(mult={})", usual=tuple(f"{multiple:.2f}" for multiple in FIFTHS)),
     "unj": Foreign(at="Unjudged@{}", usual=("5", "10", "20")),
     "setrecall": Foreign("SetR"),
     "setmap": Foreign("SetAP"),

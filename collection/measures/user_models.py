@@ -1,8 +1,7 @@
 """User models.
 
-The value is the expected gain per document for a user who goes on after rank i with the probability w_(i+1) / w_i
-(C/W/L: Moffat, Bailey, Scholer & Thomas, TOIS 2017). The gain is grade / max_rel, by default the highest grade of the
-qrels.
+The value is the expected gain per document for a user who continues after rank i with probability w_(i+1) / w_i (C/W/L:
+Moffat, Bailey, Scholer & Thomas, TOIS 2017). The gain is grade / max_rel, by default the highest grade of the qrels.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from collection.measures.table import MEASURES, Persistence, Positive, Within
 from collection.measures.trace import show
 
 Hoped = Annotated[float, Within(0.5)]
-"""The gain that a user hopes for; with less the probability of going on is no probability any more."""
+"""The gain that a user seeks; below 0.5, the continuation probability would not be in [0, 1]."""
 
 DEPTH = 1000
 """The deepest rank that a user reaches."""
@@ -31,19 +30,19 @@ def _gain(aligned: Aligned, max_rel: float | None, depth: int = DEPTH) -> Floats
     return np.minimum(gain, 1)
 
 
-def _expected_gain(aligned: Aligned, gain: Floats, goes_on: Floats) -> Floats:
-    """(T,): the expected gain per document; `goes_on` are the probabilities of going on, (T, depth)."""
-    weight = product_before(goes_on)
+def _expected_gain(aligned: Aligned, gain: Floats, continuation: Floats) -> Floats:
+    """(T,): the expected gain per document; `continuation` are the probabilities of continuing, (T, depth)."""
+    weight = product_before(continuation)
     weight /= weight.sum(axis=1, keepdims=True)
     retrieved = aligned.grades.shape[1]
     show("gain / max_rel", gain[:, :retrieved])
-    show("goes on", goes_on[:, :retrieved])
+    show("continuation", continuation[:, :retrieved])
     show("weight", weight[:, :retrieved])
     return (weight * gain).sum(axis=1)
 
 
 def _patience(T: float, left: Floats | float) -> Floats:
-    """The probability of going on of INST and INSQ, for a user who still hopes for the gain `left`."""
+    """The continuation probability of INST and INSQ, for a user who still seeks the gain `left`."""
     behind = np.arange(1, DEPTH + 1) + T + left
     return ((behind - 1) / behind) ** 2
 
@@ -55,7 +54,7 @@ def _patience(T: float, left: Floats | float) -> Floats:
 def inst(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -> Floats:
     """INST = sum over ranks i of w_i gain_i, where w_(i+1) / w_i = ((i + T + T_i - 1) / (i + T + T_i))^2.
 
-    gain_i = grade / max_rel. T is the gain that the user looks for, and T_i = T - (gain of the first i ranks). The
+    gain_i = grade / max_rel. T is the gain that the user seeks, and T_i = T - (gain of the first i ranks). The
     weights of the first 1,000 ranks sum to 1, as in cwl_eval. Source: Moffat, Bailey, Scholer & Thomas, ADCS 2015.
     """
     gain = _gain(aligned, max_rel)
@@ -88,9 +87,9 @@ def bejeweled_player(aligned: Aligned, *, cutoff: int, T: Positive = 1.0, max_re
     """
     gain = _gain(aligned, max_rel, min(cutoff, DEPTH))
     so_far = show("gain so far", np.cumsum(gain, axis=1))
-    # Seven gains of 1/7 are 1, whatever the last binary digit says.
-    goes_on = (so_far < T - 1e-9).astype(np.float64)
-    return _expected_gain(aligned, gain, goes_on)
+    # Seven gains of 1/7 must reach 1 in spite of rounding.
+    continuation = (so_far < T - 1e-9).astype(np.float64)
+    return _expected_gain(aligned, gain, continuation)
 
 
 @MEASURES.add(
@@ -109,7 +108,7 @@ def nearly_err_cut(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = 
 
 @MEASURES.add(
     "NERR9", label="NERR, equation 9",
-    description="As NERR8, for a user who also goes on less often at the first ranks.",
+    description="As NERR8, for a user who is also less likely to continue at the first ranks.",
     graded=True, monotone=0, differs={"ir_measures": BY_CWL_EVAL},
 )  # fmt: skip
 def nearly_err_discounted(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = None) -> Floats:
@@ -124,7 +123,7 @@ def nearly_err_discounted(aligned: Aligned, *, cutoff: int, max_rel: Positive | 
 
 @MEASURES.add(
     "NERR10", label="NERR, equation 10",
-    description="Expected gain per document for a user who goes on with probability p (1 - gain_i).",
+    description="Expected gain per document for a user who continues with probability p (1 - gain_i).",
     graded=True, monotone=0, differs={"ir_measures": BY_CWL_EVAL},
 )  # fmt: skip
 def nearly_err_patient(aligned: Aligned, *, p: Persistence = 0.9, max_rel: Positive | None = None) -> Floats:

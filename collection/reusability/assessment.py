@@ -63,7 +63,7 @@ class Reusability(Displayed):
     """:func:`bound_means`; None unless requested."""
 
     def chart(self) -> alt.LayerChart:
-        """Draw the share of judged documents by depth, of the runs and of their mean."""
+        """Draw the share of judged documents by depth: each run, and the mean."""
         from collection.charts.marks import WIDTH
         from collection.charts.reusability import judged_chart
 

@@ -58,7 +58,7 @@ class Results(Displayed):
         return means.unstack().reindex(columns=self.values["measure"].drop_duplicates())
 
     def chart(self) -> alt.Chart:
-        """Draw mean recall against the judgements of a topic, a line for each strategy."""
+        """Draw mean recall by judgements per topic, a line for each strategy."""
         from collection.charts.gain_curves import recall_chart
         from collection.charts.marks import WIDTH
 

@@ -1,4 +1,4 @@
-r"""A stand-in for the program trec_eval 10: its measures by their names there, its options and its output.
+r"""The program trec_eval 10: its measures under their names, its options and its output.
 
 >>> import pandas as pd
 >>> from collection.ranking import rank_run
@@ -15,25 +15,15 @@ P_2                    | all | 0.5000
 """
 
 from collection.trec_eval.arguments import Choice, Column, choose
-from collection.trec_eval.evaluation import (
-    READS,
-    Evaluation,
-    JudgementFormat,
-    Options,
-    evaluate,
-    format_lines,
-    to_z_scores,
-)
+from collection.trec_eval.evaluation import Evaluation, Options, evaluate, format_lines, to_z_scores
 from collection.trec_eval.measures import NICKNAMES, TREC_MEASURES, TrecMeasure
 
 __all__ = [
     "NICKNAMES",
-    "READS",
     "TREC_MEASURES",
     "Choice",
     "Column",
     "Evaluation",
-    "JudgementFormat",
     "Options",
     "TrecMeasure",
     "choose",

@@ -1,4 +1,4 @@
-"""What trec_eval's ``-m`` takes: a measure or a nickname, and after a point the measure's numbers."""
+"""Arguments of trec_eval's ``-m``: a measure or a nickname, and after a dot the measure's parameters."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def choose(asked: Iterable[str]) -> Choice:
 
 
 def _columns(measure: TrecMeasure, text: str | None) -> list[Column]:
-    """The columns of a measure with the numbers `text`, or the usual ones."""
+    """The columns of a measure with the numbers in `text`, or the default ones."""
     name = measure.name
     if measure.takes == "nothing":
         return [Column(name, measure, None)]
@@ -94,7 +94,7 @@ def _columns(measure: TrecMeasure, text: str | None) -> list[Column]:
 
 def _number(name: str, text: str) -> float:
     if not _NUMBER.fullmatch(text):
-        raise InputError(f"{name}: expected numbers with commas between them, found {text!r}")
+        raise InputError(f"{name}: expected numbers separated by commas, found {text!r}")
     if abs(value := float(text)) > MOST:
         raise InputError(f"{name}: expected numbers of at most {MOST:g}, found {text}")
     return value

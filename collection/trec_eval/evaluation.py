@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,24 +16,21 @@ from collection.measures import UNPOOLED, Aligned, Floats, align
 from collection.measures.aligned import Ints
 from collection.measures.table import GEOMETRIC_FLOOR
 from collection.phrases import join_first
-from collection.records import ALL_TOPICS, Run
+from collection.records import ALL_TOPICS, JudgementFormat, Run
 from collection.trec_eval.arguments import Column
 from collection.trec_eval.measures import Graded, Groups, Needs
 from collection.trec_eval.preferences import Level, TopicPreferences, add_in_order, gather
 
-JudgementFormat = Literal["qrels", "qrels_jg", "prefs", "qrels_prefs"]
-"""Format of the judgements, the value of ``-R``."""
-
-READS: dict[JudgementFormat, Needs] = {
+_READS: dict[JudgementFormat, Needs] = {
     "qrels": "qrels",
     "qrels_jg": "groups",
     "prefs": "preferences",
     "qrels_prefs": "preferences",
 }
-"""Format -> what measures read of it."""
+"""Format -> the kind of judgements that measures read from it."""
 
 MISSING_SCORE = -1000000.0
-"""The z-score of a value for which the file has none."""
+"""The z-score of a value that has no line in the file."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Options:
 
 
 class Values(NamedTuple):
-    """The values of a column, one per topic, numbers or texts; `total` is its summary where they do not give it."""
+    """The values of a column, one per topic, numbers or texts; `total` is the summary if they do not give it."""
 
     column: Column
     values: Floats | Sequence[str]
@@ -97,7 +94,7 @@ def evaluate(
     columns
         From :func:`collection.trec_eval.choose`.
     form
-        The format that the judgements came in.
+        The format of the file of judgements.
 
     Raises
     ------
@@ -106,25 +103,25 @@ def evaluate(
         preferences contradict each other.
     """
     for column in columns:
-        if column.measure.needs not in ("any", READS[form]):
-            formats = " or ".join(f"-R {name}" for name, reads in READS.items() if reads == column.measure.needs)
+        if column.measure.needs not in ("any", _READS[form]):
+            formats = " or ".join(f"-R {name}" for name, reads in _READS.items() if reads == column.measure.needs)
             raise InputError(f"{column.name} needs {formats}, found -R {form}")
     topics = _topics(judgements)
     there = set(_topics(run.frame))
     missing = np.array([topic not in there for topic in topics], dtype=np.bool_)
     if missing.any() and not options.complete:
         names = join_first([repr(topic) for topic, lacks in zip(topics, missing, strict=True) if lacks])
-        raise InputError(f"the run lacks topics of the judgements: {names}; -c counts a topic that it lacks as 0")
+        raise InputError(f"the run lacks topics of the judgements: {names}; use -c to count them as 0")
     found: Graded | Groups | list[TopicPreferences]
-    if READS[form] == "preferences":
+    if _READS[form] == "preferences":
         found = _preferences(judgements, run, topics, options)
-    elif READS[form] == "groups":
+    elif _READS[form] == "groups":
         found = _groups(judgements, run, topics, options)
     else:
         found = _graded(judgements, run, topics, options)
     evaluated = [_values(column, found, missing) for column in columns]
     totals: dict[str, float | str] = {"runid": run.name, "num_q": len(topics)}
-    if options.complete and READS[form] == "qrels":
+    if options.complete and _READS[form] == "qrels":
         # With -c, trec_eval counts the grades above 0 in the file, whatever the level.
         totals["num_rel"] = int((judgements["relevance"] >= 1).sum())
     return Evaluation(topics, [each._replace(total=totals.get(each.column.name)) for each in evaluated])
@@ -137,7 +134,7 @@ def _topics(frame: pd.DataFrame) -> list[str]:
 
 def _graded(qrels: pd.DataFrame, run: Run, topics: list[str], options: Options) -> Graded:
     """Align a run with qrels; rows in the order of the topics."""
-    # trec_eval reads the grade up to its point.
+    # trec_eval reads only the integer part of a grade.
     qrels = qrels.assign(relevance=np.trunc(qrels["relevance"].to_numpy()))
     frame = run.frame if options.depth is None else run.frame[run.frame["rank"] <= options.depth]
     aligned = _in_order(align(frame, qrels), topics)
@@ -215,6 +212,11 @@ def to_z_scores(evaluation: Evaluation, reference: pd.DataFrame) -> Evaluation:
     reference
         :data:`collection.frames.REFERENCE_SCORES`: the mean and standard deviation for topics and columns. Values
         without a row become -1000000, as do values that differ from a mean with a standard deviation of 0.
+
+    Returns
+    -------
+    Evaluation
+        The z-scores of the same topics and columns; texts stay.
     """
     columns = (reference[name].tolist() for name in ("query_id", "measure", "mean", "deviation"))
     known = {(topic, name): (mean, deviation) for topic, name, mean, deviation in zip(*columns, strict=True)}
@@ -265,7 +267,7 @@ def format_lines(evaluation: Evaluation, *, by_topic: bool, with_summary: bool) 
 
 
 def _start(each: Values, z_scores: bool) -> str:
-    """The first column: z-scores have a Z before the name, texts are no scores."""
+    """The first column: z-scores have a Z before the name, except for texts."""
     return f"{'Z' if z_scores and not each.are_texts else ''}{each.column.name:<22}"
 
 

@@ -1,4 +1,4 @@
-"""The measures of trec_eval 10 by their names there, in the order of its output.
+"""The measures of trec_eval 10 under their names, in the order of its output.
 
 Most are measures of :data:`collection.measures.MEASURES` under another name. The others are those that trec_eval
 computes differently, or from other judgements than qrels.
@@ -17,24 +17,21 @@ from collection.errors import InputError
 from collection.measures import MEASURES, UNJUDGED, UNPOOLED, Aligned, Floats, divide
 from collection.measures.aligned import Ints
 from collection.measures.graded import gain_of, rank_biased_precision, rbp_residual
+from collection.measures.names import CUTOFFS, FIFTHS, TENTHS
 from collection.measures.ranked import combine_f, interpolated_precision
 from collection.measures.sets import linear_utility, set_precision, set_recall
 from collection.trec_eval import preferences
 from collection.trec_eval.preferences import TopicPreferences
 
 Takes = Literal["nothing", "cutoffs", "levels", "numbers", "gains", "persistence"]
-"""What stands after the point of ``-m NAME.``: ranks or levels, for each of which there is a value; or numbers,
-``grade=gain``, or that and ``p=number``, which together set one value."""
+"""Parameters after the dot of ``-m NAME.``: ranks or levels, with one value each; or numbers, ``grade=gain``, or that
+and ``p=number``, which together give one value."""
 
 Summary = Literal["mean", "sum", "geometric mean"]
 """How the values of the topics become one."""
 
 Needs = Literal["any", "qrels", "groups", "preferences"]
 """The judgements that a measure reads."""
-
-CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-TENTHS = tuple(i / 10 for i in range(11))
-FIFTHS = tuple(i / 5 for i in range(1, 11))
 
 
 class Graded(NamedTuple):
@@ -68,7 +65,7 @@ class TrecMeasure:
         level, a tuple of numbers, or a mapping; measures that take nothing have none. Texts instead of numbers for
         those whose values are texts.
     takes, usual
-        What the command line can set, and the cut-offs, levels or numbers that are used if it does not.
+        The parameters that the command line can set, and the default cut-offs, levels or numbers.
     needs
         The judgements that it reads.
     summary
@@ -78,8 +75,8 @@ class TrecMeasure:
     by_topic
         Whether values of single topics are printed.
     cleared
-        Whether trec_eval empties the value of a topic that the run lacks; with numbers of one's own it does so only for
-        cut-offs.
+        Whether trec_eval sets the value of a topic that the run lacks to 0; with numbers on the command line, it does
+        so only for cut-offs.
     """
 
     name: str
@@ -122,7 +119,7 @@ def _same(
 
 
 def _nothing(_: object) -> tuple[str, ...]:
-    """No values of topics: the evaluation knows the summary."""
+    """No values of topics; the evaluation sets the summary."""
     return ()
 
 
@@ -162,7 +159,7 @@ def set_f(graded: Graded, numbers: tuple[float, ...]) -> Floats:
 
 
 def utility(graded: Graded, numbers: tuple[float, ...]) -> Floats:
-    """The linear utility; the collection has 0 documents where -N does not say how many."""
+    """The linear utility; without -N, the collection has 0 documents."""
     if len(numbers) != 4:
         raise InputError(f"utility: expected 4 numbers, such as utility.1,-1,0,0, found {len(numbers)}")
     a, b, c, d = numbers

@@ -1,4 +1,4 @@
-"""trec_eval's measures of preferences: which documents a ranking has above others that annotators preferred them to.
+"""trec_eval's measures of preferences: how many preferences between documents a ranking fulfils.
 
 A group of preferences, such as those of one annotator, is consistent; groups may contradict each other. With one
 subgroup in a group, every document is preferred to all with a lower level. Several subgroups give a partial order,
@@ -24,7 +24,7 @@ Scope = Literal["all", "retrieved", "implied"]
 
 
 class Level(NamedTuple):
-    """The level that a subgroup of a group gives a document; only the order of levels matters, and which are 0."""
+    """The level that a subgroup of a group gives a document; only their order matters, and which of them are 0."""
 
     group: str
     subgroup: str
@@ -71,7 +71,7 @@ class TopicPreferences(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """Preferences that the ranking fulfils, and those that it could."""
+    """Number of preferences that the ranking fulfils, and of those that it could fulfil."""
 
     fulfilled: int
     possible: int
@@ -83,7 +83,7 @@ class Ratio(NamedTuple):
 
 
 def add_in_order(values: Iterable[float]) -> float:
-    """Sum one after the other, as C does: the last digit decides how a value ending in 5 is rounded."""
+    """Sum in order, as in C: the last digit decides how a value ending in 5 is rounded."""
     total = 0.0
     for value in values:
         total += value
@@ -214,7 +214,7 @@ def mean_with_r_nonrelevant(topic: TopicPreferences, scope: Literal["all", "retr
 
 
 def _with_r_nonrelevant(group: Group, retrieved: int, scope: Literal["all", "retrieved"]) -> Ratio:
-    """The counts of a group, in the two cases and with the oddities of trec_eval."""
+    """The counts of a group, for the two cases and with the peculiarities of trec_eval."""
     relevant, nonrelevant = group.relevant, group.nonrelevant
     among = slice(None) if scope == "all" else slice(retrieved)
     number, others = int(relevant[among].sum()), int(nonrelevant[among].sum())
@@ -228,7 +228,7 @@ def _with_r_nonrelevant(group: Group, retrieved: int, scope: Literal["all", "ret
         prefers = group.prefers * (kept[:, None] & kept)
     else:
         last = group.rows * (group.level == np.nanmin(group.level))
-        if last.sum() < number:  # trec_eval reads on in memory that is not its own
+        if last.sum() < number:  # trec_eval reads past the end of an array
             last = nonrelevant
         first = np.bincount(np.repeat(np.arange(len(last)), last)[:number], minlength=len(last))
         # In trec_eval the last class is compared with itself, too.

@@ -176,12 +176,12 @@ def places(buttons: Locator) -> list[list[float]]:
     return list(buttons.evaluate_all(f"(nodes) => nodes.map({box_of})"))
 
 
-def run_axe(page: Page, within: object = None) -> Any:
+def run_axe(page: Page, within: Locator | dict[str, Any] | None = None) -> Any:
     """What axe-core objects to on the page, or within a part of it; its half megabyte is sent to a page once."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    arguments = [within, {"resultTypes": ["violations"]}]
-    return page.evaluate("async (all) => (await axe.run(all[0] ?? document, all[1])).violations", arguments)
+    run = 'async (part) => (await axe.run(part ?? document, { resultTypes: ["violations"] })).violations'
+    return within.evaluate(run) if isinstance(within, Locator) else page.evaluate(run, within)
 
 
 C = TypeVar("C", bound=Card)

@@ -26,7 +26,6 @@ class Provider:
         self.key = RSAKey.generate_key(2048, parameters={"kid": "1"}, private=True)
         self.codes: dict[str, dict[str, str]] = {}
         self.requests: list[str] = []
-        self.issued_ago = 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.issuer = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -55,7 +54,7 @@ class Provider:
         assert form["redirect_uri"] == asked["redirect_uri"]
         basic = base64.b64decode(authorization.removeprefix("Basic ")).decode()
         assert basic.replace("+", " ").replace("%20", " ") == f"{CLIENT_ID}:{CLIENT_SECRET}"
-        now = int(time.time()) - self.issued_ago
+        now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT_ID, "sub": self.person["email"], "iat": now, "exp": now + 3600}
         claims |= {"nonce": asked["nonce"], **self.person}
         signed = jwt.encode({"alg": "RS256", "kid": "1"}, claims, self.key)

@@ -258,9 +258,9 @@ class TaskCard(Card):
         self.page.wait_for_function("start => window.onScreen()?.startsWith(start)", arg=topic)
 
 
-def faults(card: TaskCard) -> list[tuple[str, str]]:
-    """Serious and critical faults that axe finds on the page: the rule, and the first node."""
-    found = run_axe(card.page)
+def faults(card: TaskCard, within: Locator | None = None) -> list[tuple[str, str]]:
+    """Serious and critical faults that axe finds on the page, or within a part of it: the rule, and the first node."""
+    found = run_axe(card.page, within)
     grave = [fault for fault in found if fault["impact"] in ("serious", "critical")]
     return [(fault["id"], fault["nodes"][0]["html"]) for fault in grave]
 

@@ -1,4 +1,4 @@
-"""Recall guaranteed across topics in a real browser: a manager plans, draws, judges, and reads the promise."""
+"""Recall guaranteed across topics in a real browser: the last calibration topic is judged, and the promise is read."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 from collection import Campaign
-from tests.browser.serving import Serving, choose_page, press, saved, sent, sign_in
+from tests.browser.serving import Serving, choose_page, saved, shown, sign_in
 from tests.collection.campaign.test_calibration_topics import RELEVANT, TOPICS, build, judge_rest
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -25,46 +25,19 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
         return (campaign.directory,)
 
 
-def judge_by_key(page: Page, topic: str, number: int) -> None:
-    """Judge the document on screen, and wait until so many documents of the topic are judged."""
-    here = page.get_by_role("region", name="Document").get_by_role("heading")  # these documents have no other title
-    count = page.locator("[data-part=topic-count]")
-    expect(count).to_have_text(f"{number - 1} judged")
-    grade = str(int(here.inner_text() in RELEVANT[topic]))
-    press(page, grade, count.filter(has_text=f"{number} judged"))
-
-
-def test_a_whole_calibration(serving: Serving, context: BrowserContext) -> None:
-    page = sign_in(context, serving, "mia")
-    page.goto(f"{serving.url}/loop")
-    page.get_by_label("Target expected recall (%)").fill("80")
-    page.keyboard.press("Enter")
-    # While the page runs again, it has the field of the former target as well.
-    expect(page.get_by_label("Number of calibration topics", exact=True).last).to_have_value("5")
-    expect(page.get_by_text("14 open topics in a loop with 60 documents on average")).to_be_visible()
-    page.get_by_role("button", name="Draw calibration topics").click()
-    expect(page.get_by_text("0 of 5 calibration topics are judged to the end; 300 documents left.")).to_be_visible()
-
-    choose_page(page, "Overview")
-    expect(page.get_by_text("Judge the calibration topics first: 300 documents of 5 topics are left.")).to_be_visible()
-    choose_page(page, "Judge")
+def test_the_last_calibration_judgement_brings_the_promise(serving: Serving, context: BrowserContext) -> None:
     with Campaign(serving.directory) as campaign:
-        drawn = [topic.query_id for topic in campaign.calibration_topics.state().topics]
-        first = min(drawn, key=TOPICS.index)
-    judge_by_key(page, first, 1)
-    judge_by_key(page, first, 2)
-    sent(page)
-
-    with Campaign(serving.directory) as campaign:
-        assert set(campaign.judgement_log.judgements()["query_id"]) == {first}
-        last = next(topic for topic in drawn if topic != first)  # of which the page holds no documents
+        drawn = campaign.calibration_topics.start(0.2, topics=5).topics
+        last = max(drawn, key=TOPICS.index)
         judge_rest(campaign, *[topic for topic in drawn if topic != last])
         judge_rest(campaign, last, but=1)
         judge_rest(campaign, *[topic for topic in TOPICS if topic not in drawn], but=10)
-    choose_page(page, "Recall")
-    expect(page.get_by_text("4 of 5 calibration topics are judged to the end; 1 document left")).to_be_visible()
-    page.goto(f"{serving.url}/judge?topic={last}")
-    judge_by_key(page, last, 60)
+    page = sign_in(context, serving, "mia")
+    page.goto(f"{serving.url}/judge")  # calibration topics come first
+    expect(page.locator("[data-part=topic-count]")).to_have_text("59 judged")
+    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
+    page.keyboard.press(str(int(shown(page) in RELEVANT[last])))
+    expect(page.locator("[data-part=topic-count]")).to_have_text("60 judged")
     expect(page.locator("[data-part=rest]")).to_contain_text("judged", ignore_case=True)
     saved(page)
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.card_harness import REASONS, TEXT_CAP, Desk, document
-from tests.browser.card_page import was_undone, words
+from tests.browser.card_page import box, places, was_undone, words
 
 pytestmark = pytest.mark.browser
 NO_STORAGE = "Storage.prototype.setItem = () => { throw new DOMException('no', 'QuotaExceededError'); };"
@@ -24,22 +24,17 @@ def asked(desk, name="sync"):
 
 
 @pytest.mark.parametrize("every", [30, 100, 250])
-def test_each_key_grades_the_document_that_was_on_screen(card, desk, every):
+def test_each_key_grades_the_document_that_was_on_screen_and_shows_the_next_at_once(card, desk, every):
+    desk.delay = 0.2  # the network plays no part in it
     card.press(*"01233210012332100123", every=every)
     card.saved()
     assert words(desk) == [(key["shown"], int(key["key"])) for key in card.pressed()]
     assert len(set(words(desk))) == len(desk.uuids) == 20
     assert all(row["source"] == "key" and row["shown_at"].endswith("Z") for row in desk.log)
     assert all(every / 1000 * 0.8 <= row["seconds"] <= 2 for row in desk.log[1:])
-
-
-def test_a_key_shows_the_next_document_at_once(card, desk):
-    desk.delay = 0.2  # the network plays no part in it
-    card.press(*"0123012301230123", every=25)
-    card.saved()
-    latencies = card.page.evaluate("window.latencies")[-16:]
-    median, worst = statistics.median(latencies), max(latencies)
-    print(f"\nkey to the next text in the page: median {median:.2f} ms, worst {worst:.2f} ms")
+    latencies, painted = card.page.evaluate("[window.latencies.slice(-20), window.painted.slice(-20)]")
+    median, frame = statistics.median(latencies), statistics.median(painted)
+    print(f"\nkey to the next text in the page: median {median:.2f} ms, painted {frame:.2f} ms")
     assert median < 50
 
 
@@ -200,17 +195,6 @@ def test_a_rerun_brings_the_new_token(card, desk):
     assert desk.tokens["sync"] == "second"
 
 
-def test_without_a_connection_judging_goes_on(card, desk):
-    card.page.context.set_offline(True)
-    card.press(*"01230")
-    card.says("status", "No connection: 5 judgements are kept in this browser and will be sent")
-    before = card.grade(0).bounding_box()
-    card.page.context.set_offline(False)  # the `online` event sends at once
-    card.saved()
-    assert card.grade(0).bounding_box() == before
-    assert words(desk) == [("d100", 0), ("d101", 1), ("d102", 2), ("d103", 3), ("d104", 0)]
-
-
 def test_a_reload_sends_what_waits_and_does_not_show_it_again(card, desk):
     desk.fail = 503
     card.press(*"012")
@@ -250,17 +234,6 @@ def test_an_outdated_token_is_renewed_once(card, desk):
     card.saved()
     assert len(desk.log) == 3
     assert [name for name, _ in desk.requests].count("token") == 1
-
-
-def test_signed_out(card, desk):
-    desk.token, desk.signed_in = "second", False
-    card.press("1", "2")
-    card.says("status", "You are signed out: reload this page to sign in again.")
-    card.says("status", "2 judgements are kept in this browser.")
-    desk.signed_in = True
-    card.page.evaluate("window.run({ token: 'second' })")
-    card.saved()
-    assert words(desk) == [("d100", 1), ("d101", 2)]
 
 
 def test_a_refused_judgement_is_shown_until_dismissed(card, desk):
@@ -406,21 +379,23 @@ def test_long_and_missing_texts(desk, harness, make_card):
     assert card.page.evaluate("window.part('text').textContent.length") == len(whole)
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-def test_the_buttons_are_in_sight_and_stay_where_they_are(desk, make_card, size):
-    card = make_card(viewport={"width": size[0], "height": size[1]}).open(padding="80px 16px 12px")
+def test_the_buttons_are_in_sight_and_stay_where_they_are(desk, make_card):
+    card = make_card().open(padding="80px 16px 12px")
     buttons = card.page.locator("[data-part=grades] button, .cd-actions button")
-    before = [button.bounding_box() for button in buttons.all()]
-    assert all(box["y"] + box["height"] <= size[1] for box in before)
-    if size[0] == 390:
-        assert all(min(box["width"], box["height"]) >= 44 for box in before)
-    desk.refuse = {"d100": "no"}
-    card.press("1", "2", "ArrowLeft")
-    card.says("refused", "Not saved")
-    assert before == [button.bounding_box() for button in buttons.all()]
-    width = card.page.evaluate("document.documentElement.scrollWidth")
-    assert width <= size[0], "the page scrolls sideways"
-    titles = [button.get_attribute("aria-label") for button in buttons.all()]
+    for width, height in ((1280, 800), (390, 844)):
+        card.resize(width, height)
+        before = places(buttons)
+        assert all(y + button_height <= height for _, y, _, button_height in before)
+        if width == 390:
+            assert all(min(size) >= 44 for _, _, *size in before)
+        desk.refuse = {card.on_screen(): "no"}
+        card.press("1", "2", "ArrowLeft")
+        card.says("refused", "Not saved")
+        assert before == places(buttons)
+        assert card.page.evaluate("document.documentElement.scrollWidth") <= width, "the page scrolls sideways"
+        card.button("dismiss").click()
+        card.press("ArrowRight")
+    titles = buttons.evaluate_all("nodes => nodes.map((node) => node.ariaLabel)")
     assert all(titles)
     assert titles[2] == "2 Relevant: answers the topic in part, or among other things"
 
@@ -662,30 +637,32 @@ def test_late_results_are_dropped_and_a_take_never_comes_under_the_keys(card, de
     card.shows("d130")
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1000, 700), (948, 700), (672, 800), (390, 844)])
-def test_the_panels_leave_the_buttons_where_they_are(desk, make_card, size):
-    card = make_card(viewport={"width": size[0], "height": size[1]}).open(padding="80px 16px 12px")
+def test_the_panels_leave_the_buttons_where_they_are(desk, make_card):
+    card = make_card().open(padding="80px 16px 12px")
     buttons = card.page.locator("[data-part=grades] button, .cd-actions button")
-    before = [button.bounding_box() for button in buttons.all()]
-    assert all(box["x"] + box["width"] <= size[0] for box in before)
-    assert len({box["y"] for box in before}) == (2 if size[0] > 640 else 3), "rows: the grades, and what else there is"
-    for key in ("w", "/"):
-        card.press(key)
-        panel = card.part("why-panel" if key == "w" else "search-panel")
-        expect(panel).to_be_visible()
-        if key == "/":
-            card.page.keyboard.type("method")
-            expect(card.found()).to_have_count(30)
-        else:
-            card.says("why-sentence", "These terms of d100")
-        box = panel.bounding_box()
-        bar = card.part("notice").bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= size[0]
-        assert box["y"] + box["height"] <= bar["y"] + 1 or box["x"] + box["width"] <= bar["x"]
-        assert before == [button.bounding_box() for button in buttons.all()]
-        assert card.page.evaluate("document.documentElement.scrollWidth") <= size[0]
-        card.press("Escape")
+    for width, height in ((1280, 800), (1000, 700), (948, 700), (672, 800), (390, 844)):
+        card.resize(width, height)
+        before = places(buttons)
+        assert all(x + button_width <= width for x, _, button_width, _ in before)
+        assert len({y for _, y, _, _ in before}) == (2 if width > 640 else 3), (
+            "rows: the grades, and what else there is"
+        )
+        for key, name in (("w", "why-panel"), ("/", "search-panel")):
+            card.press(key)
+            panel = card.part(name)
+            expect(panel).to_be_visible()
+            if key == "/":
+                card.part("search-words").fill("method")
+                expect(card.found()).to_have_count(30)
+            else:
+                card.says("why-sentence", "These terms of d100")
+            place, bar = box(panel), box(card.part("notice"))
+            assert place["x"] >= 0
+            assert place["x"] + place["width"] <= width
+            assert place["y"] + place["height"] <= bar["y"] + 1 or place["x"] + place["width"] <= bar["x"]
+            assert before == places(buttons)
+            assert card.page.evaluate("document.documentElement.scrollWidth") <= width
+            card.press("Escape")
 
 
 # ------------------------------------------------------------------------------------------ loop
@@ -710,10 +687,8 @@ def test_a_loop_says_what_chooses_and_its_topics_have_no_end(loop, desk):
     loop.saved()
     expect(loop.part("topic-count")).to_have_text("5 judged")
     loop.says("chooser", state.format(5))
-    loop.says("rest-title", "Nothing left in this topic")
+    loop.says("rest-title", "No free document right now")
     assert "✓" not in "".join(loop.part("topics").locator("option").all_text_contents())
-    loop.press("n")
-    loop.says("topic-title", "rolling mean t2")
     desk.order = None  # a pool
     loop.page.reload()
     loop.page.wait_for_function("window.onScreen?.()")
@@ -721,17 +696,6 @@ def test_a_loop_says_what_chooses_and_its_topics_have_no_end(loop, desk):
 
 
 # ------------------------------------------------------------------------------------- used up, and coming back
-
-
-def test_without_a_connection_what_is_used_up_says_so_and_goes_on_by_itself(card, desk):
-    card.saved()
-    card.page.context.set_offline(True)
-    card.press(*"1" * 41)
-    card.says("rest-title", "No connection")
-    card.says("rest-words", "Judging continues")
-    card.page.context.set_offline(False)
-    card.page.wait_for_function("window.onScreen()")
-    card.saved()
 
 
 def test_who_comes_back_after_a_while_is_not_left_with_what_was_judged_elsewhere(card, desk):

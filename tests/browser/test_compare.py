@@ -100,14 +100,15 @@ def test_a_bar_leads_to_the_rankings_of_its_topic(page: Page) -> None:
 
 def serious(page: Page, where: dict[str, list[str]]) -> list[tuple[str, list[Any]]]:
     """What axe-core finds serious there, and at which nodes, once the chart is drawn in the page's theme."""
+    faults: list[dict[str, Any]] = []
 
-    def found() -> list[tuple[str, list[Any]]]:
-        faults = [f for f in run_axe(page, where) if f["impact"] in ("serious", "critical")]
-        return [(f["id"], [n["target"] for n in f["nodes"]]) for f in faults]
+    def is_clean() -> bool:
+        faults[:] = [f for f in run_axe(page, where) if f["impact"] in ("serious", "critical")]
+        return not faults
 
     with suppress(AssertionError):
-        until(lambda: not found(), "a chart without faults", seconds=10)
-    return found()
+        until(is_clean, "a chart without faults", seconds=10)
+    return [(f["id"], [n["target"] for n in f["nodes"]]) for f in faults]
 
 
 def test_axe_finds_nothing_serious_in_either_theme(page: Page) -> None:

@@ -42,10 +42,9 @@ def contrast(card: Card, name: str) -> float:
 # ----------------------------------------------------------------------------------------- highlights
 
 
-@pytest.mark.parametrize("root", ["shadow", "div"])
-def test_highlights_are_on_one_by_one_and_go_off_and_on(show: Callable[..., Card], root: str) -> None:
+def test_highlights_are_on_one_by_one_and_go_off_and_on(show: Callable[..., Card]) -> None:
     own = {"words": {"t1": "wing"}, "marks": {"topic": False}}
-    card = show(document(1, text="a mean wing"), document(2, text="mean wing"), own=own, query={"root": root})
+    card = show(document(1, text="a mean wing"), document(2, text="mean wing"), own=own)
     card.highlights(OWN, "wing")
     card.highlights(TERM)
     card.press("h")

@@ -54,17 +54,19 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
     expect(main.get_by_role("button", name="Download leave-one-out results (TSV)")).to_be_visible()
     charts = main.locator(".stVegaLiteChart svg.marks")
     expect(charts).to_have_count(1)
+    fits = "(e) => e.scrollWidth <= e.clientWidth"
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_function("innerWidth === 390")
     for view in ("Leave-one-out", "Judged documents", "Pool depth", "Topics"):
         main.get_by_role("radio", name=view, exact=True).click()
         expect(charts).to_have_count(1 if view == "Leave-one-out" else 2)  # the chart of the answer is not repeated
-        for width in (1280, 390):
-            page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_function(f"innerWidth === {width}")
-            page.wait_for_function("(e) => e.scrollWidth <= e.clientWidth", arg=main.element_handle())  # drawn anew
+        page.wait_for_function(fits, arg=main.element_handle())  # drawn anew
     main.get_by_role("radio", name="Depths", exact=True).click()
     expect(charts).to_have_count(1)
-    assert main.evaluate("e => e.scrollWidth <= e.clientWidth")
+    page.wait_for_function(fits, arg=main.element_handle())
     page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_function("innerWidth === 1280")
+    page.wait_for_function(fits, arg=main.element_handle())
 
     # A table's own download would write formulas into a file for spreadsheets.
     main.get_by_test_id("stDataFrame").first.hover()

@@ -14,75 +14,36 @@ from playwright.sync_api import BrowserContext, Page, expect
 from collection import Campaign, formats
 from collection import annotator_agreement as agreement
 from collection.records import Document, Topic
-from tests.browser.serving import CRANFIELD, Serving, choose_page, use_link
+from tests.browser.serving import Serving, choose_page, sign_in
 from tests.browser.windows import Windows, open_window
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-PASSWORD = "three quiet wings"
-PAIRS = 30
+PAIRS = 12
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
-    """A campaign with thirty pairs that nobody has judged: of Cranfield, or of a few made-up lines without it."""
+    """A campaign with twelve pairs that nobody has judged, two judgements wanted of each."""
     directory = tmp_path_factory.mktemp("several") / "campaign"
+    documents = [f"d{number}" for number in range(PAIRS)]
     with Campaign.create(directory, title="Wings") as campaign:
-        if CRANFIELD.is_dir():
-            campaign.importer.import_files(
-                documents=[CRANFIELD / "documents.jsonl.gz"], topics=CRANFIELD / "topics.jsonl"
-            )
-            documents = [
-                row[0] for row in campaign.store.connection.db.conn.execute("SELECT doc_id FROM documents LIMIT 60")
-            ]
-        else:
-            documents = [f"d{number}" for number in range(60)]
-            with campaign.store.transaction():
-                campaign.store.corpus.add_topics([Topic("1", "wing flow")])
-                campaign.store.corpus.add_documents([Document(d, d, f"Flow past the wing {d}.") for d in documents])
-        topic = campaign.corpus.topics()["query_id"].iloc[0]
+        with campaign.store.transaction():
+            campaign.store.corpus.add_topics([Topic("1", "wing flow")])
+            campaign.store.corpus.add_documents([Document(d, d, f"Flow past the wing {d}.") for d in documents])
         # Two systems that put other documents first, so that a measure has something to tell apart.
-        for name, found in (("up", documents[:20]), ("down", documents[PAIRS - 1 : 9 : -1])):
-            lines = [f"{topic} Q0 {d} {rank} {100 - rank} {name}\n" for rank, d in enumerate(found, 1)]
+        for name, found in (("up", documents[:8]), ("down", documents[:3:-1])):
+            lines = [f"1 Q0 {d} {rank} {100 - rank} {name}\n" for rank, d in enumerate(found, 1)]
             (directory.parent / f"{name}.run").write_text("".join(lines))
             campaign.importer.import_files(runs=[directory.parent / f"{name}.run"])
-        assert campaign.pools.add("depth", depth=20).pairs == PAIRS
+        assert campaign.pools.add("depth", depth=8).pairs == PAIRS
+        campaign.assignments.update(annotators=2)
     return (directory,)
 
 
-def invite(manager: Page, serving: Serving, name: str) -> str:
-    """Make an invitation on the People page; the link that it shows."""
-    choose_page(manager, "People")
-    manager.get_by_label("Name", exact=True).first.fill(name)
-    manager.get_by_role("button", name="Invite", exact=True).click()
-    link = manager.locator("code", has_text="/invitation?token=")
-    text = link.inner_text().strip()
-    manager.get_by_role("button", name="Close", exact=True).click()
-    # The page has run again when the link is gone: its fields are new, and keep what is typed.
-    expect(link).to_have_count(0)
-    expect(manager.get_by_label("Name", exact=True).first).to_have_value("")
-    return text
-
-
-def accept(context: BrowserContext, link: str) -> Page:
-    """Choose a password, and come to the judging page."""
-    page = context.pages[0]
-    page.goto(link)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("Repeat password").fill(PASSWORD)
-    page.get_by_role("button", name="Save and sign in").click()
-    page.wait_for_url(re.compile(r"/(overview|judge)?$"))
-    return page
-
-
-def sign_in(context: BrowserContext, serving: Serving, name: str) -> Page:
-    """Name and password, as from another computer."""
-    page = context.pages[0]
-    page.goto(f"{serving.url}/signin")
-    page.get_by_label("Name").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(re.compile(r"/(overview|judge)?$"))
+def open_card(context: BrowserContext, serving: Serving, name: str) -> Page:
+    page = sign_in(context, serving, name, "annotator")
+    page.goto(f"{serving.url}/judge")
     return page
 
 
@@ -115,33 +76,21 @@ def test_two_annotators_and_a_manager(
     worst = ids[3]
     ben[worst], cai[worst] = 0, 3
 
-    manager = make_window().pages[0]
     mortal = open_window(windows.browser)
-    use_link(manager, serving.link)
-    links = [invite(manager, serving, name) for name in ("ben", "cai")]
-    with Campaign(serving.directory) as campaign:
-        campaign.assignments.update(annotators=2)
-    pages = [accept(window, link) for window, link in zip((mortal, make_window()), links, strict=True)]
-    for page in pages:
-        choose_page(page, "Judge")
-
-    seen: dict[str, list[str]] = {"ben": [], "cai": []}
-    for _ in range(11):
-        seen["ben"].append(judge_one(pages[0], ben))
-        seen["cai"].append(judge_one(pages[1], cai))
-    choose_page(manager, "Agreement")
+    manager = sign_in(make_window(), serving, "mia")
+    pages = [open_card(mortal, serving, "ben"), open_card(make_window(), serving, "cai")]
+    for _ in range(4):
+        judge_one(pages[0], ben)
+        judge_one(pages[1], cai)
+    manager.goto(f"{serving.url}/agreement")
     expect(manager.get_by_role("heading", name="Agreement", exact=True)).to_be_visible()
     # Ben's browser dies with a judgement just made and the next documents in hand; he goes on in another.
     last = here(pages[0])
     pages[0].keyboard.press(str(ben[last]))
     mortal.close()
-    again = sign_in(make_window(), serving, "ben")
-    choose_page(again, "Judge")
+    again = open_card(make_window(), serving, "ben")
     for turn in itertools.count():
-        more = [judge_one(again, ben), judge_one(pages[1], cai)]
-        seen["ben"].append(more[0])
-        seen["cai"].append(more[1])
-        if not any(more):
+        if not any([judge_one(again, ben), judge_one(pages[1], cai)]):
             break
         assert turn < 2 * PAIRS
     for page in (again, pages[1]):

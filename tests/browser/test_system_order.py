@@ -1,4 +1,4 @@
-"""A campaign of decisive pairs in a browser, as a manager runs it: set on the Loop page, judged, assessed."""
+"""A campaign of decisive pairs in a browser: judged from topic to topic, and assessed."""
 
 from __future__ import annotations
 
@@ -17,19 +17,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
-    """Four systems on eight topics, pooled and not judged."""
+    """Four systems on eight topics, pooled and not judged, in a loop that asks for decisive pairs."""
     folder = tmp_path_factory.mktemp("decisive")
     files = write(folder / "files", SYSTEMS, {q: f"topic {q}" for q in TOPICS})
     del files["qrels"]
     with Campaign.create(folder / "campaign", title="Decisive") as campaign:
         campaign.importer.import_files(**files)
         campaign.pools.add("depth", depth=3)  # six pairs of each topic
+        campaign.settings.set_loop(mode="loop-in-pool", by="decisive", budget=12)
     return (folder / "campaign",)
-
-
-def choose(page: Page, field: str, option: str) -> None:
-    page.get_by_role("combobox", name=field).click()
-    page.get_by_role("option", name=option).click()
 
 
 def judge(page: Page, keys: str) -> list[str]:
@@ -53,36 +49,15 @@ def judge(page: Page, keys: str) -> list[str]:
     return topics
 
 
-def test_a_decisive_campaign_from_its_settings_to_the_advice(serving: Serving, context: BrowserContext) -> None:
+def test_decisive_pairs_lead_through_topics_to_the_advice(serving: Serving, context: BrowserContext) -> None:
     page = sign_in(context, serving)
-    page.goto(f"{serving.url}/loop")
-    choose(page, "Default judging mode", "Loop within the pool")
-    choose(page, "Document selection in the loop", "Decisive pairs (order of the systems)")
-    each = page.get_by_role("spinbutton", name="Judgement budget, each topic (0 = unlimited)", include_hidden=True)
-    expect(each).to_have_count(0)
-    budget = page.get_by_role("spinbutton", name="Judgement budget, all topics (0 = unlimited)")
-    budget.fill("12")
-    budget.press("Enter")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text(re.compile("^0 of 12 pairs judged. The budget is .* In replays"))).to_be_visible()
-
-    choose_page(page, "Judge")
+    page.goto(f"{serving.url}/judge")
     expect(page.locator("[data-part=all-count]")).to_have_text("0 of 12")
     expect(page.locator("[data-part=all-words]")).to_have_text("within the budget")
     assert len(set(judge(page, "20312031"))) > 1
     expect(page.locator("[data-part=all-count]")).to_have_text("8 of 12")
 
     choose_page(page, "System order")
-    advice = page.get_by_role("heading", name=re.compile("^Judging should go on"))
-    expect(advice).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("^Judging should go on"))).to_be_visible()
     expect(page.get_by_text("8 of 48", exact=True)).to_be_visible()
     expect(page.locator(".st-key-chart-system-order svg.marks")).to_be_visible()
-    said = advice.inner_text()
-
-    choose_page(page, "Overview")
-    expect(
-        page.get_by_text(
-            "8 pairs judged; 4 pairs can still be judged within the judgement budget. System order advises"
-        )
-    ).to_be_visible()
-    expect(page.get_by_text(f"Last advice of System order, at 8 judged pairs: {said}")).to_be_visible()

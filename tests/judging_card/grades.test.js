@@ -665,7 +665,7 @@ test("the first order may take its time", () => {
   assert.equal(ada.shown, "d120");
   ada.grade(1);
   ada.sync();
-  assert.equal(rest(ada), "Nothing left in this topic");
+  assert.equal(rest(ada), "No free document right now");
 });
 
 test("a budget that is used up is said", () => {
@@ -684,7 +684,7 @@ test("skipped documents come last in the loop", () => {
   assert.equal(ada.shown, "d100");
   ada.grade(2);
   ada.sync();
-  assert.equal(rest(ada), "Nothing left in this topic");
+  assert.equal(rest(ada), "No free document right now");
   ada.saved("d110: 1", "d120: 1", "d130: 1", "d101: 1", "d100: 2");
 });
 

@@ -279,6 +279,12 @@ function happen(world, { what, tab: which, n }) {
   if (what === "call") tab.dispatch({ type: "call" });
 }
 
+/** A tab decides before it hears of a new one, which then undoes what the first has revised. */
+const UNHEARD = "open decide hear back decide hear:1 hear:1 serve undo:1 lose_request answer".split(" ").map((each) => {
+  const [what = "", tab = "0"] = each.replace("_", " ").split(":");
+  return { what: /** @type {any} */ (what), tab: Number(tab), n: 0 };
+});
+
 /** Each with the number of decisions that finish it. @type {[string, Kind, () => Server, number][]} */
 const KINDS = [
   ["grades from a pool", grade, () => gradeServer(false), 18],
@@ -304,7 +310,7 @@ for (const [name, kind, server, all] of KINDS) {
           assert(world.made.has(uuid), "the server has only what was decided");
         assert(![...world.storage.keys()].some((key) => key.startsWith("pending:")), "nothing is left to send");
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: [[UNHEARD]] },
     );
   });
 

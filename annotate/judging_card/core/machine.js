@@ -77,7 +77,7 @@ const HANDLERS = {
     const { kind, state } = turn;
     // One last request, beside the one that may be under way: saving is idempotent.
     if (state.outbox.length) turn.send({ ...kind.last(state), lane: "last" });
-    turn.effects.push({ type: "tell", message: { type: "bye" } });
+    turn.tell({ type: "bye" });
   },
   visible(turn, { visible, at }) {
     const { state } = turn;

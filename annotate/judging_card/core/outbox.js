@@ -2,7 +2,7 @@
 
 /** @import { Entry, Pending, State, SyncRequest, Told, Turn } from "./types.js" */
 
-import { changeHistory, entryOf, keepMarks, marksIn } from "./state.js";
+import { changeHistory, entryOf, inOrder, keepMarks, marksIn } from "./state.js";
 
 const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
@@ -91,7 +91,7 @@ export function takeUnsent({ state }, which) {
   const taken = Object.values(state.told).flatMap((told) => (!told.saved && which(told) ? told.pending : []));
   if (!taken.length) return;
   forget(state, new Set(taken.map(({ decision }) => decision.uuid)));
-  state.outbox = [...state.outbox, ...taken].sort((a, b) => a.order - b.order);
+  state.outbox = [...state.outbox, ...taken].sort(inOrder);
 }
 
 /**

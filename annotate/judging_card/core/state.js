@@ -79,6 +79,9 @@ export const marksOf = (kind, state, item) => marksIn(kind, { ...item.entry?.dec
 export const chosenOf = (state, item) =>
   state.drafts[item.subject]?.chosen ?? (item.entry?.decision ?? item.unit.before)?.chosen ?? [];
 
+/** Compares decisions of all tabs: earlier ones first, in every tab alike. @param {Pending} a @param {Pending} b */
+export const inOrder = (a, b) => a.order - b.order || (a.decision.uuid < b.decision.uuid ? -1 : 1);
+
 /**
  * Decisions that the server's last counts do not include, of this tab and of others, in their order.
  *
@@ -87,7 +90,7 @@ export const chosenOf = (state, item) =>
 export function outstanding(state) {
   const told = Object.values(state.told);
   if (!told.length) return state.outbox;
-  return [...told.map(({ pending }) => pending), ...state.outbox].sort((a, b) => a.order - b.order);
+  return [...told.map(({ pending }) => pending), ...state.outbox].sort(inOrder);
 }
 
 /** @param {Marks | Draft} a @param {Marks | Draft} b */
@@ -129,9 +132,9 @@ export class Turn {
     this.effects.push({ type: "send", request });
   }
 
-  /** To the other tabs, if there are any. @param {Message} message */
+  /** To the other tabs, also those that have not answered yet. @param {Message} message */
   tell(message) {
-    if (Object.keys(this.state.tabs).length) this.effects.push({ type: "tell", message });
+    this.effects.push({ type: "tell", message });
   }
 
   /** @param {string} code @param {Omit<Notice, "code">} details */

@@ -3,7 +3,7 @@
 /** @import { Handler, Message, Pending, Turn } from "./types.js" */
 
 import { dropRefused, forget, takeUnsent } from "./outbox.js";
-import { changeHistory, entryOf, HISTORY } from "./state.js";
+import { changeHistory, entryOf, HISTORY, inOrder, outstanding } from "./state.js";
 
 /** Calls without an answer after which a tab counts as gone. */
 const DEAF = 2;
@@ -12,9 +12,8 @@ const DEAF = 2;
 const CATCH_UP = 400;
 
 /** @param {Turn} turn @param {"there?" | "here"} type */
-function tellPresence({ state, effects }, type) {
-  const waiting = state.outbox.map(({ decision }) => decision.uuid);
-  effects.push({ type: "tell", message: { type, waiting } });
+function tellPresence(turn, type) {
+  turn.tell({ type, waiting: turn.state.outbox.map(({ decision }) => decision.uuid) });
 }
 
 /** Asks the other tabs whether they are there. @type {Handler<"call">} */
@@ -52,9 +51,12 @@ export const hear = (turn, { tab, message }) => {
  * @param {Turn} turn @param {string} tab
  */
 function leaveTo({ kind, state }, tab) {
-  const isFollowed = (/** @type {Pending} */ { decision, order }) =>
+  const isFollowed = (/** @type {Pending} */ pending) =>
     state.outbox.some(
-      (later) => later.tab !== tab && later.order > order && kind.subject(later.decision) === kind.subject(decision),
+      (later) =>
+        later.tab !== tab &&
+        inOrder(later, pending) > 0 &&
+        kind.subject(later.decision) === kind.subject(pending.decision),
     );
   const theirs = state.outbox.filter((pending) => pending.tab === tab && !isFollowed(pending));
   const told = theirs.map((pending) => [pending.decision.uuid, { pending, saved: false }]);
@@ -88,8 +90,12 @@ function takeSaid(turn, { pending, unit: theirs }) {
   const subject = kind.subject(decision);
   const here = shown?.subject === subject;
   state.outbox = state.outbox.filter((each) => each.decision.uuid !== uuid); // read from the storage already
+  const later = outstanding(state).find(
+    (each) => inOrder(each, pending) > 0 && kind.subject(each.decision) === subject,
+  );
   state.told = { ...state.told, [uuid]: { pending, saved: false } };
   state.order = Math.max(state.order, pending.order);
+  if (later && decision.kind === "undone") return; // what it would open is decided anew already
   const id = kind.unitId(decision);
   const held = state.units.find((unit) => unit.id === id) ?? null;
   state.units = state.units.flatMap((unit) => (unit === held ? (kind.heard(unit, decision) ?? []) : unit));

@@ -30,6 +30,8 @@ export class Card {
     this.data = data;
     this.storage = new Storage(place);
     this.network = new Network(data.routes, data.annotator, data.token);
+    /** Open before the storage is read: what another tab decides meanwhile is in one or the other. @type {BroadcastChannel | undefined} */
+    this.channel = new BroadcastChannel(place);
     /** @type {State<Scope>} */
     this.state = initial(kind, this.storage.kept(newUuid()));
     this.arrangement = new Arrangement(this.storage, this.network, data.own);
@@ -41,7 +43,7 @@ export class Card {
     this.clock = null;
     /** @type {Map<TimerName, ReturnType<typeof setTimeout>>} */
     this.timers = new Map();
-    this.openTabs(place);
+    this.openTabs(place, this.channel);
     setInterval(() => this.isInFront() && this.dispatch({ type: "beat" }), HEARTBEAT);
   }
 
@@ -94,15 +96,13 @@ export class Card {
     if (ms !== null) this.timers.set(name, setTimeout(ring, ms));
   }
 
-  /** Hears of the annotator's other tabs, in place of another copy of this module in this one. @param {string} place */
-  openTabs(place) {
+  /** Hears of the annotator's other tabs, in place of another copy of this module in this one. @param {string} place @param {BroadcastChannel} channel */
+  openTabs(place, channel) {
     const slot = Symbol.for(`cleverdon.judging.tabs ${place}`);
     const others = /** @type {Record<symbol, AbortController>} */ (/** @type {unknown} */ (window));
     others[slot]?.abort();
     others[slot] = new AbortController();
     const { signal } = others[slot];
-    const channel = new BroadcastChannel(place);
-    this.channel = channel;
     /** @param {MessageEvent} event */
     const hear = ({ data }) => {
       // Another edition of this card may be open in another tab.

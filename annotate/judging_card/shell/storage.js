@@ -2,6 +2,8 @@
 
 /** @import { Draft, Kept, Pending } from "../core/types.js" */
 
+import { inOrder } from "../core/state.js";
+
 /** The browser's storage under a prefix; `fails` where it cannot be written: what is kept is in memory only then. */
 export class Storage {
   /** @param {string} prefix */
@@ -52,7 +54,7 @@ export class Storage {
     const outbox = this.all("pending:")
       .map(([, value]) => (value?.judgement ? { ...value, decision: value.judgement } : value))
       .filter((value) => value?.decision?.uuid)
-      .sort((a, b) => a.order - b.order);
+      .sort(inOrder);
     const isDraft = (/** @type {[string, any]} */ [, value]) => typeof value === "object" && value !== null;
     /** @type {Record<string, Draft>} */
     const drafts = Object.fromEntries(this.all("draft:").filter(isDraft));

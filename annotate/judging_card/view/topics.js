@@ -80,7 +80,7 @@ export function topics(view) {
     if (view.isLeft || !topic) return;
     drawJudged("topic", topic);
     drawJudged("all", null);
-    // Topics without a number of their own count in a total only if a budget limits them.
+    // Topics without a goal of their own are part of the total only if a budget limits them.
     const { all, topics: mine } = view.state.scope;
     const isLimited = typeof all?.pool === "number" && mine.some((/** @type {Topic} */ { pool }) => pool === null);
     view.setText("allWords", isLimited ? "within the budget" : "in all topics");

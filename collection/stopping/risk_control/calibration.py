@@ -131,7 +131,7 @@ def required_topics(alpha: float, delta: float = 0.0) -> int:
 
 
 def describe_shortage(alpha: float, found: int, delta: float = 0.0) -> str:
-    """Write that a number of calibration topics cannot satisfy alpha.
+    """Write that there are too few calibration topics for alpha.
 
     >>> describe_shortage(0.1, 5)
     'an expected recall of 90% needs at least 9 calibration topics, found 5'

@@ -88,11 +88,11 @@ class Plan:
 
     @property
     def note(self) -> str:
-        """Why rows save nothing, in a sentence for each reason; empty if every row saves something."""
+        """Why rows save nothing, one sentence per reason; empty if every row saves something."""
         reasons = {
             False: "no rule can be chosen: every document of every topic has to be judged.",
             True: "the rule must find almost every relevant document of each: "
-            "the plan counts all documents of the other topics.",
+            "the plan assumes that all documents of the other topics are judged.",
         }
         sentences = []
         for promises, reason in reasons.items():
@@ -232,23 +232,22 @@ COLLECTION_SHARES = (0.01, 0.53)
 collections and on systematic reviews (for 80% with 5)."""
 
 ENOUGH = 5
-"""Completely judged topics from which the costs of the others are estimated; fewer may be unlike them in size."""
+"""Minimum number of completely judged topics from which the costs of the others are estimated."""
 
 
 def estimate_costs(
     complete: Sequence[Ledger], documents: int, alpha: float, family: str, *, in_pool: bool
 ) -> tuple[CostsOf, str]:
-    """Return the costs of topics with so many documents, or with so many in the pool, and where they come from.
+    """Return the costs of the other topics, and a description of their source.
 
-    They come from the topics that are judged completely if there are :data:`ENOUGH`, else from replays of other
-    collections.
+    The source is the completely judged topics if there are :data:`ENOUGH`, otherwise replays of other collections.
 
     Parameters
     ----------
     complete
         Topics that are judged completely.
     documents
-        Mean number of documents of a topic.
+        Mean number of documents of a topic, in the pool or in the collection.
     alpha
         Expected loss, 1 - recall.
     family
@@ -266,10 +265,10 @@ def estimate_costs(
 
 
 def costs_from_replays(documents: int, alpha: float, *, in_pool: bool = True) -> CostsOf:
-    """Take the range of costs over known collections, for a campaign before its first judgement.
+    """Take the range of costs in replays of other collections, for a campaign before its first judgements.
 
-    For an alpha and a number of calibration topics in between, the next stricter ones of :data:`POOL_SHARES` count; if
-    there is none, all documents. Without a pool, they are as uncertain as :data:`COLLECTION_SHARES`.
+    An alpha and a number of calibration topics that :data:`POOL_SHARES` lacks take the next stricter row, or all
+    documents if there is none. Without a pool, the range is :data:`COLLECTION_SHARES`.
     """
 
     def costs(n: int) -> CostRange:

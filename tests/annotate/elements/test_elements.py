@@ -109,7 +109,7 @@ def test_the_sign_in_pages_have_no_name_that_reads_as_another() -> None:
 
 
 def test_runs_with_few_pairs_share_a_colour() -> None:
-    """Ten runs have one each; of more, nine do, and the others are summed."""
+    """Up to ten runs have one colour each. Of more runs, nine have one, and the others are summed."""
     growth = pd.DataFrame({"depth": 1, "run": [f"r{n}" for n in range(12)], "pairs": range(1, 13)})
     grouped = group_minor_runs(growth)
     assert grouped.set_index("run")["pairs"].to_dict() == {

@@ -309,7 +309,7 @@ def test_my_judgements_are_found_by_topic_grade_and_words(opened: Callable[..., 
 
 @pytest.mark.slow
 def test_my_judgements_of_what_could_not_be_judged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
-    """With its reason, which stays until a grade is chosen; nobody else has judged it, and no run has it."""
+    """The reason stays until a grade is chosen. Nobody else has judged the document, and no run has it."""
     campaign.assignments.update(blind=False)
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d8", "cannot judge", reason="no text")])
     app = select(opened(campaign, "my_judgements.py"), 0)

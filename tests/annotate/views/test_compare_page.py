@@ -383,7 +383,7 @@ def test_one_system_has_values_and_nobody_to_be_compared_with(opened: Callable[.
 
 @pytest.mark.slow
 def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest], tmp_path: Path) -> None:
-    systems = {"_one_": SYSTEMS["good"], "<b>two</b>": SYSTEMS["poor"], "values": SYSTEMS["fair"]}
+    systems = {"_one_": SYSTEMS["good"], "<b>:smile:</b>": SYSTEMS["poor"], "values": SYSTEMS["fair"]}
     folder = tmp_path / "files"
     files = write(folder, dict(zip("xyz", systems.values(), strict=True)), dict.fromkeys(TOPICS, HOSTILE))
     for short, name in zip("xyz", systems, strict=True):
@@ -391,14 +391,16 @@ def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest
         run.write_text(re.sub(rf" {short}\n", f" {name}\n", run.read_text()))
     with Campaign.create(tmp_path / "hostile") as campaign:
         campaign.importer.import_files(**files)
-        (folder / "costs.csv").write_text("run,latency_ms\n_one_,5\n<b>two</b>,7\nvalues,9\n")
+        (folder / "costs.csv").write_text("run,latency_ms\n_one_,5\n<b>:smile:</b>,7\nvalues,9\n")
         campaign.importer.import_files(costs=folder / "costs.csv")
         app = opened(campaign)
         for at in ("Leaderboard", "Tests", "Two systems", "Topics", "Costs"):
             look(app, at)
             kinds = (app.markdown, app.caption, app.title, app.subheader, app.info)
-            live = [re.sub(r"\\.", "", m.value) for kind in kinds for m in kind]
+            said = [m.value for kind in kinds for m in kind]
+            live = [re.sub(r"\\.", "", m) for m in said]
             assert not [m for m in live if "_one_" in m or "<b>" in m or "<img" in m or "**bold**" in m or ":red" in m]
+            assert not [m for m in said if ":smile:" in m.replace("\\", "")]  # Streamlit reads escaped ones, too
 
 
 # --- tables and charts ----------------------------------------------------------------------------------------------

@@ -10,12 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from collection import Campaign
-from collection.charts.intervals import ORDERS
 from tests.annotate.views.test_compare_page import HOSTILE, SYSTEMS, TOPICS, by_label, numbers, words, write
 
 pytestmark = pytest.mark.slow
-
-HIGHEST, LOWER, _ = ORDERS
 
 
 @pytest.fixture(scope="module")
@@ -82,17 +79,6 @@ def test_left_out_documents_mark_the_measures(opened: Callable[..., AppTest], pa
         assert "AP(judged_only=True)" in app.dataframe[0].value.columns
         known = campaign.evaluation.evaluate("AP(judged_only=True)").means().iloc[:, 0]
         assert app.dataframe[0].value.loc["good", "AP(judged_only=True)"] == pytest.approx(known["good"])
-
-
-def test_standings_are_those_of_the_probabilities(partly_judged: Path) -> None:
-    with Campaign(partly_judged) as campaign:
-        found = campaign.evaluation.estimate("nDCG@10")
-    rows = found.standings("nDCG@10").set_index("system")
-    against = found.against("nDCG@10").set_index("system")
-    assert rows["standing"].iloc[0] == HIGHEST
-    for system, row in against.iterrows():
-        worse = 1 - row["probability_better"] - row["probability_equal"]
-        assert (rows["standing"][system] == LOWER) == (worse >= 0.95 - 1e-9)
 
 
 def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest], tmp_path: Path) -> None:

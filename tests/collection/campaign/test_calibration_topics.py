@@ -223,7 +223,7 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
     judge_rest(review, *drawn, but=1)
     one = review.recall.of_topic(drawn[0])
     assert (one.decision.stop, one.advice) == (False, "calibration topic: judge to the end")
-    assert one.promise.endswith("It is a calibration topic: judge it to the end all the same.")
+    assert one.promise.endswith("It is a calibration topic, so judge it to the end anyway.")
     table = review.recall.table().set_index("query_id")
     assert not table["stop"].any()
     assert set(table.loc[drawn, "advice"]) == {"calibration topic: judge to the end"}
@@ -235,7 +235,7 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
         assert describe_ready(table, review.settings.loop()).startswith("4 of 14 topics are ready to stop")
         one = review.recall.of_topic(drawn[0])
         assert (one.decision.stop, one.advice) == (True, "calibration topic: finished")
-        assert one.promise.endswith("It is a calibration topic and judged to the end.")
+        assert one.promise.endswith("It is a calibration topic, and it is judged to the end.")
         if state == "before the calibration":
             review.calibration_topics.calibrate()
         else:
@@ -295,9 +295,9 @@ def test_topics_that_the_rule_is_to_close_get_no_other_advice(review: Campaign) 
     judge(review, other, DOCUMENTS[:2], leased=False)
     one = review.recall.of_topic(other)
     assert one.advice == "judge until the rule closes it"
-    assert one.promise == "90% recall is not guaranteed for this topic by itself; the stopping rule closes it."
+    assert one.promise == "90% recall is not guaranteed for this topic by itself; the stopping rule will close it."
     review.settings.set_loop(level=2)  # which pauses the rule
-    assert review.recall.table().set_index("query_id")["advice"][other] == "switch random draws on"
+    assert review.recall.table().set_index("query_id")["advice"][other] == "enable random draws"
     review.settings.set_loop(level=1)
     assert review.recall.table().set_index("query_id")["advice"][other] == one.advice
 

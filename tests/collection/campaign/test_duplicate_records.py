@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
-import re
+import gzip
 from pathlib import Path
 
 import pytest
 import rispy
 
+from collection import formats
 from collection.campaign import Campaign
 from collection.documents.duplicate_records import RecordIndex
 from collection.errors import ConflictError
+from collection.records import Document
 from tests.helpers import ok, run
 
 NBIB = "PMID- 31234567\nTI  - Heat pumps in old houses.\nDP  - 2019 May\nAID - 10.5555/hp.1 [doi]\n"
@@ -48,12 +50,47 @@ PUBLISHED: list[tuple[dict[str, object], str | None]] = [
 
 @pytest.mark.parametrize(("found", "reason"), PUBLISHED)
 def test_what_makes_a_duplicate(found: dict[str, object], reason: str | None) -> None:
-    index = RecordIndex()
-    index.add("a", "Heat pumps in old houses", {"year": 2019, "doi": "10.5555/hp.1", "pmid": "31234567"})
-    index.add("b", "", {"year": 2019})
-    index.add("c", "???", {"year": 2019})
-    match = index.find(str(found.get("title", "")), found)
+    published = {"year": 2019, "doi": "10.5555/hp.1", "pmid": "31234567"}
+    index = indexed(
+        Document("a", "Heat pumps in old houses", "", published),
+        Document("b", "", "", {"year": 2019}),
+        Document("c", "???", "", {"year": 2019}),
+    )
+    match = index.find(Document("d", str(found.get("title", "")), "", found))
     assert (match and (match.doc_id, match.reason)) == (reason and ("a", reason))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ("Ten houses.", "TEN HOUSES", "title and abstract"),
+        ("Ten houses.", "", "title"),
+        ("", "Ten houses.", "title"),
+        ("", "", "title"),
+        ("Ten houses.", "Two cellars.", None),
+    ],
+)
+def test_without_a_year_the_abstracts_must_agree(first: str, second: str, reason: str | None) -> None:
+    """As ASReview, which removes records with the same title and abstract (asreview 2, `asreview.data.ops`)."""
+    index = indexed(Document("a", "Editorial", first, {}))
+    match = index.find(Document("b", "Editorial", second, {}))
+    assert (match and (match.doc_id, match.reason)) == (reason and ("a", reason))
+    assert index.find(Document("b", "Editorial", second, {"year": 2019})) is None
+
+
+def test_a_duplicate_tells_what_its_first_record_lacks() -> None:
+    """Three editorials of a year: a record without a DOI is one of two publications, not both."""
+    index = indexed(*(Document("a", "Editorial", "", {"year": 2019, "doi": doi}) for doi in ("", "10.5555/1")))
+    assert index.find(Document("c", "Editorial", "", {"year": 2019, "doi": "10.5555/2"})) is None
+    index = indexed(Document("a", "Editorial", "", {}), Document("a", "Editorial", "On heat.", {}))
+    assert index.find(Document("c", "Editorial", "On cellars.", {})) is None
+
+
+def indexed(*records: Document) -> RecordIndex:
+    index = RecordIndex()
+    for each in records:
+        index.add(each)
+    return index
 
 
 def test_records_of_several_files_are_imported_once(review: Path, tmp_path: Path) -> None:
@@ -67,10 +104,10 @@ def test_records_of_several_files_are_imported_once(review: Path, tmp_path: Path
     result = ok("import", review, "--documents", first, "--documents", tmp_path / "pubmed.nbib")
     assert f"{first}: 2 documents (2 new)" in result
     assert "pubmed.nbib: 0 documents (0 new)" in result
-    listed = tmp_path / "duplicates.csv"
+    listed = tmp_path / "duplicates.csv.gz"
     again = ["import", review, "--documents", first, "--documents", tmp_path / "pubmed.nbib", "--duplicates", listed]
     assert f"{first}: 2 documents (0 new, 2 unchanged)" in ok(*again)
-    with listed.open() as file:
+    with gzip.open(listed, "rt") as file:
         rows = [(row["line"], row["duplicate_of"], row["reason"], row["left_out"]) for row in csv.DictReader(file)]
     assert rows == [
         ("17", "10.5555/hp.1", "title and year", "True"),
@@ -78,18 +115,20 @@ def test_records_of_several_files_are_imported_once(review: Path, tmp_path: Path
     ]
 
 
-def test_the_user_is_told_how_many_and_which(review: Path, tmp_path: Path) -> None:
+def test_the_notice_counts_duplicates_and_names_the_first(review: Path, tmp_path: Path) -> None:
     path = ris(tmp_path / "a.ris", record("Wings"), *(record("Wings") for _ in range(5)))
     with Campaign(review) as campaign:
         report = campaign.importer.import_files(documents=[path])
     (notice,) = report.notices[:1]
-    assert notice.startswith(f"{path}: 5 duplicate records are left out (5 by title and year): line 8 (Wings) of r")
+    assert notice.startswith(
+        f"{path}: 5 duplicate records were left out (5 by title and year): line 8 (Wings) duplicates r"
+    )
     assert notice.endswith("; 2 more. `cleverdon import` lists them with --duplicates FILE")
     assert len(report.duplicates) == 5
 
 
 def test_a_chain_of_records_is_one_publication(review: Path, tmp_path: Path) -> None:
-    """The third shares nothing with the first but a record that was left out."""
+    """The first and the third record match only the second one, which is left out."""
     link = "https://pubmed.ncbi.nlm.nih.gov/7/"
     path = ris(
         tmp_path / "a.ris",
@@ -118,13 +157,15 @@ def test_a_record_that_changed_is_a_duplicate_unless_it_replaces(review: Path, t
     )
     with Campaign(review) as campaign:
         report = campaign.importer.import_files(documents=[tmp_path / "a.ris"])
-        assert [(d.title, d.reason) for d in report.duplicates] == [("Wings", "DOI"), ("No year", "title")]
+        assert [(d.title, d.reason) for d in report.duplicates] == [("Wings", "DOI")]
         report = campaign.importer.import_files(documents=[tmp_path / "a.ris"], replace=True)
         assert not report.duplicates
         assert campaign.corpus.documents(["10.5555/w"])["10.5555/w"].text == "New."
+        texts = [d.text for d in campaign.store.corpus.documents_with_text(pooled=False) if d.title == "No year"]
+        assert texts == ["Old.", "New."]
 
 
-def test_documents_with_ids_of_their_own_stay(review: Path, tmp_path: Path) -> None:
+def test_documents_with_their_own_ids_are_imported(review: Path, tmp_path: Path) -> None:
     """Runs and qrels may name each of them."""
     path = tmp_path / "a.csv"
     path.write_text("doc_id,title,year,doi\nd1,Wings,2019,10.5555/w\nd2,Wings,2019,10.5555/W\nd3,Lift,2019,10.5555/l\n")
@@ -132,17 +173,76 @@ def test_documents_with_ids_of_their_own_stay(review: Path, tmp_path: Path) -> N
         report = campaign.importer.import_files(documents=[path])
         assert campaign.progress.counts()["documents"] == 3
         assert [(d.doc_id, d.duplicate_of, d.left_out) for d in report.duplicates] == [("d2", "d1", False)]
-        assert re.search(
-            "1 duplicate record is imported, as documents with ids of their own always are", report.notices[0]
-        )
+        assert "1 duplicate record was imported, because documents with their own ids are never" in report.notices[0]
         path.write_text("doc_id,title,year,doi\nd1,Wings,2019,10.5555/other\n")
         with pytest.raises(ConflictError, match="use --replace"):
             campaign.importer.import_files(documents=[path])
 
 
+RECORDS = (record("Heat pumps", doi="10.5555/hp.1"), record("Heat pumps"), record("Cellars", doi="10.5555/c"))
+
+
+@pytest.fixture
+def left_out(tmp_path: Path) -> str:
+    """The id of the second of RECORDS, in files that name all of them."""
+    path = ris(tmp_path / "a.ris", *RECORDS)
+    found = [document.doc_id for _, document in formats.read_documents(path)][1]
+    (tmp_path / "a.tsv").write_text("1\theat\n")
+    (tmp_path / "a.run").write_text(f"1 Q0 10.5555/c 1 1 x\n1 Q0 10.5555/hp.1 2 1 x\n1 Q0 {found} 3 2 x\n")
+    (tmp_path / "a.csv").write_text(
+        f"query_id,doc_id,rank,shown,clicked\n1,{found},1,9,4\n1,10.5555/hp.1,1,5,1\n1,10.5555/c,2,9,0\n"
+    )
+    return found
+
+
+KEPT = [["10.5555/hp.1", 2.0, 1, 1], ["10.5555/c", 1.0, 2, 2]]
+
+
+def ranking(campaign: Campaign) -> list[list[object]]:
+    (found,) = campaign.corpus.runs()
+    return found.frame[["doc_id", "score", "rank", "listed"]].values.tolist()
+
+
+def test_runs_and_clicks_name_the_kept_record(review: Path, tmp_path: Path, left_out: str) -> None:
+    """A record that a run lists twice has the better rank; clicks of both are added."""
+    files = {"documents": [tmp_path / "a.ris"], "topics": tmp_path / "a.tsv", "runs": [tmp_path / "a.run"]}
+    with Campaign(review) as campaign:
+        report = campaign.importer.import_files(**files, clicks=tmp_path / "a.csv")
+        assert ranking(campaign) == KEPT
+        said = "1 line names a record left out as a duplicate; the records that were kept take their place"
+        assert [f"{tmp_path / name}: {said}" in report.notices for name in ("a.run", "a.csv")] == [True, True]
+        clicks = campaign.store.corpus.clicks()[["doc_id", "rank", "shown", "clicked"]]
+        assert clicks.values.tolist() == [["10.5555/hp.1", 1, 14, 5], ["10.5555/c", 2, 9, 0]]
+        again = campaign.importer.import_files(**files)
+        assert f"{tmp_path / 'a.run'}: run 'x' is already in the campaign" in again.done
+
+
+def test_a_run_that_came_before_its_records(review: Path, tmp_path: Path, left_out: str) -> None:
+    with Campaign(review) as campaign:
+        campaign.importer.import_files(topics=tmp_path / "a.tsv", runs=[tmp_path / "a.run"])
+        report = campaign.importer.import_files(documents=[tmp_path / "a.ris"])
+        said = "run 'x': 1 line names a record left out as a duplicate; import its file again"
+        assert any(notice.startswith(said) for notice in report.notices)
+        campaign.importer.import_files(runs=[tmp_path / "a.run"])
+        assert ranking(campaign) == KEPT
+
+
+def test_a_pooled_record_gets_its_text(review: Path, tmp_path: Path, left_out: str) -> None:
+    """It has a place in the pool, and would never be judged without a text."""
+    with Campaign(review) as campaign:
+        campaign.importer.import_files(topics=tmp_path / "a.tsv", runs=[tmp_path / "a.run"])
+        campaign.pools.add("depth", depth=3)
+        report = campaign.importer.import_files(documents=[tmp_path / "a.ris"])
+        assert [(d.doc_id, d.duplicate_of, d.left_out) for d in report.duplicates] == [
+            (left_out, "10.5555/hp.1", False)
+        ]
+        assert campaign.corpus.documents([left_out])[left_out].text is not None
+        assert campaign.corpus.missing_documents() == []
+
+
 def test_an_ending_that_is_no_list(review: Path, tmp_path: Path) -> None:
     path = ris(tmp_path / "a.ris", record("Wings"))
     refused = run("import", review, "--documents", path, "--duplicates", tmp_path / "d.txt")
-    assert (refused.exit_code, "expected FILE.csv or FILE.jsonl, found" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "expected a name that ends in .jsonl or .csv" in refused.stderr) == (2, True)
     with Campaign(review) as campaign:
         assert campaign.progress.counts()["documents"] == 0

@@ -19,6 +19,7 @@ from streamlit.testing.v1 import AppTest
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
+from collection.campaign import progress
 from collection.campaign.loop_settings import EVERYWHERE
 from tests.conftest import judging_token, signed_in
 from tests.helpers import fill, ok, post
@@ -332,6 +333,17 @@ def test_a_topic_that_is_closed_in_its_pool_counts_its_pool(tmp_path: Path) -> N
         assert campaign.progress.standing("1", "zoe") == (8, 8)
         assert campaign.progress.standing("2", "zoe") == (4, 4)
         assert campaign.recall.of_topic("2").judged == campaign.progress.topics("2").iloc[0]["judged"] == 4
+
+
+@pytest.mark.slow
+def test_judgements_of_others_are_included_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Campaign.create(tmp_path / "c") as campaign:
+        pooled(campaign, tmp_path)
+        assert campaign.progress.totals("ann") == (8 + 3, 24)
+        say(campaign, "ben", "3", *DOCS[:2])
+        assert campaign.progress.totals("ann") == (8 + 3, 24)
+        monkeypatch.setattr(progress, "OTHERS_AFTER", 0.0)
+        assert campaign.progress.totals("ann") == (8 + 3 + 2, 24)
 
 
 def test_the_judge_command_counts_the_pool_and_the_rest_apart(tmp_path: Path) -> None:

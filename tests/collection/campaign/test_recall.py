@@ -105,7 +105,7 @@ def test_without_random_draws_nothing_is_promised(drawn: list[int], more: str) -
     off = replace(LOOP, run=0)
     ledger = drawing([1] * 10 + [0] * 10, drawn, 100)
     assert promised(ledger, settings=off) == (
-        f"No recall can be guaranteed without {more}random draws: switch them on on the Loop page."
+        f"No recall can be guaranteed without {more}random draws: enable them on the Loop page."
     )
     assert "Loop page" not in promised(ledger, settings=replace(off, control=0.1))
     assert promised(STOPS, settings=off).startswith("At least 90%")  # what was drawn before still counts
@@ -486,7 +486,7 @@ def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest]
     say(hundred, "a", 1, 1)
     hundred.settings.set_loop(run=0)
     app = opened(hundred, "recall.py", query={"topic": "a"})
-    assert "switch them on on the Loop page" in words(app)
+    assert "enable them on the Loop page" in words(app)
     assert "no stopping guarantee holds" in words(opened(hundred, "loop.py"))
 
 

@@ -113,6 +113,20 @@ def test_the_loop_page_compares_a_budget_with_replays(tmp_path: Path, opened: Ca
         assert "2 of 2 pairs judged." in [each.value for each in page.caption]
 
 
+def test_the_loop_page_sets_decisive_pairs_and_their_budget(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
+    with made(tmp_path, texts="abcdx") as campaign:
+        page = opened(campaign, "loop.py")
+        assert "topic_budget" in [field.key for field in page.number_input]
+        page.selectbox(key="mode").set_value("loop-in-pool")
+        page.selectbox(key="by").set_value("decisive").run()
+        assert "topic_budget" not in [field.key for field in page.number_input]
+        page.number_input(key="budget").set_value(12)
+        page.button(key="save").click().run()
+        assert not page.exception
+        settings = campaign.settings.loop()
+        assert (settings.mode, settings.by, settings.budget) == ("loop-in-pool", "decisive", 12)
+
+
 def test_no_column_is_empty_and_the_budget_is_named(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3", mode="loop-in-pool", budget=4) as campaign:
         campaign.pools.add("depth", depth=3)
@@ -302,7 +316,7 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         assert campaign.system_order.last_advice() is None
         assert "system_order" not in campaign.overview.status()
         campaign.system_order.keep_advice(campaign.system_order.assess())
-        assert "was to go on." in campaign.overview.next_step().sentence
+        assert "was to keep judging." in campaign.overview.next_step().sentence
         ok("order", campaign.directory, "--target", "0.01", "--confidence", "0.01")
         assert not campaign.system_order.last_advice().stop  # another target is a look, not the campaign's advice
         found = replace(campaign.system_order.assess(), lowest_tau=0.95)

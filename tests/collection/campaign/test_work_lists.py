@@ -56,7 +56,7 @@ def save(path: Path, rows: Rows, separator: str = ",") -> Path:
 
 
 @pytest.mark.parametrize("form", [".csv", ".xlsx"])
-def test_out_and_back(campaign: Campaign, tmp_path: Path, form: str) -> None:
+def test_a_work_list_is_exported_and_imported(campaign: Campaign, tmp_path: Path, form: str) -> None:
     path = tmp_path / f"ann{form}"
     assert ok("export", campaign.directory, "--worklist", "ann", path, "--pairs", 5) == f"{path}: 5 lines\n"
     rows = rows_of(path)
@@ -71,14 +71,14 @@ def test_out_and_back(campaign: Campaign, tmp_path: Path, form: str) -> None:
     for row, grade in zip(rows, [1, "0", "relevant", None, 1.0], strict=True):
         row["relevance"] = grade
     said = ok("import", campaign.directory, "--labels", save(path, rows))
-    assert f"{path}: 4 judgements of a work list by 1 annotator (4 new)" in said
+    assert f"{path}: 4 judgements from a work list by 1 annotator (4 new)" in said
     log = campaign.judgement_log.judgements()
     assert log[["annotator", "query_id", "doc_id", "relevance", "source"]].values.tolist() == [
         ["ann", "1", "d1", 1, "work list"], ["ann", "1", "d2", 0, "work list"],
         ["ann", "1", "d3", 1, "work list"], ["ann", "2", "d1", 1, "work list"],
     ]  # fmt: skip
     again = campaign.importer.import_files(labels=path)
-    assert again.done == [f"{path}: 4 judgements of a work list by 1 annotator (0 new, 4 unchanged)"]
+    assert again.done == [f"{path}: 4 judgements from a work list by 1 annotator (0 new, 4 unchanged)"]
     assert again.notices == [f"{path}: 1 row has no grade yet"]
 
 
@@ -96,7 +96,7 @@ def test_pairs_are_handed_out_to_one_annotator_only(campaign: Campaign, tmp_path
     campaign.judging.judge("ben", "1", "d1", relevance=0)
     rows = [{**row, "relevance": 1} for row in rows_of(tmp_path / "ann.csv")]
     report = campaign.importer.import_files(labels=save(tmp_path / "ann.csv", rows))
-    assert report.notices == [f"{tmp_path}/ann.csv: 1 is surplus: others judged the pairs in the meantime"]
+    assert report.notices == [f"{tmp_path}/ann.csv: 1 judgement is surplus: others judged its pair in the meantime"]
     assert lists.write("ann", tmp_path / "next.csv") == 5
     assert lists.write("ben", tmp_path / "none.csv") == 0
 
@@ -193,7 +193,9 @@ def test_refusals(campaign: Campaign, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="belongs to the campaign"):
         campaign.work_lists.write("ann", campaign.directory / "campaign.db")
     campaign.settings.set_judging_page(task="list")
-    with pytest.raises(InputError, match="work lists are for judging by grades"):
+    with pytest.raises(InputError, match="expected a campaign that judges by grades, found the task 'list'"):
         campaign.work_lists.write("ann", tmp_path / "ann.csv")
     refused = run("export", campaign.directory, "--worklist", "ann")
     assert (refused.exit_code, "--worklist" in refused.stderr) == (2, True)
+    refused = run("export", campaign.directory, "--qrels", tmp_path / "qrels.txt", "--pairs", 5)
+    assert (refused.exit_code, "expected --worklist ANNOTATOR FILE too" in refused.stderr) == (2, True)

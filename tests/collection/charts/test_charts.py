@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from collection import agreement, compare, estimate, evaluate, explain, simulate
-from collection.charts import intervals
 from collection.charts.gain_curves import mean_recall
 from collection.errors import InputError, UnknownNameError
 from collection.formats.in_memory import as_qrels, as_runs
+from collection.frames import STANDINGS
 from collection.ranking import rank_run
 from collection.reusability import assess
 from tests.collection.test_api import LABELS, QRELS_OF, RUNS_OF
@@ -48,7 +48,7 @@ def test_a_comparison_draws_means_with_intervals() -> None:
     found = compare(QRELS_OF, RUNS, ["nDCG@10", "Judged@10"])
     rows = rows_of(found.chart())
     assert rows["system"].tolist() == found.standings("nDCG@10")["system"].tolist()
-    assert set(rows["standing"]) <= set(intervals.STANDINGS)
+    assert set(rows["standing"]) <= set(STANDINGS)
     values = found.evaluation.means()["nDCG@10"].sort_values(ascending=False)
     assert rows["system"].tolist() == values.index.tolist()
     assert rows["standing"].iloc[0] == "best"
@@ -63,7 +63,7 @@ def test_estimates_draw_ranges() -> None:
     found = estimate(QRELS_OF, RUNS, ["nDCG@10", "P@5"], depth=10)
     rows = rows_of(found.chart())
     assert rows["system"].tolist() == found.order("nDCG@10")
-    assert rows["standing"].iloc[0] == next(iter(intervals.ORDERS))
+    assert rows["standing"].iloc[0] == "best estimate"
     assert found.chart("P@5").to_dict()["layer"][0]["encoding"]["x"]["title"] == "Mean P@5 (estimate)"
 
 

@@ -82,7 +82,7 @@ def test_the_run_is_named_after_its_last_line(files: Path) -> None:
 
 
 def test_missing_topics(files: Path) -> None:
-    assert "the run lacks topics of the judgements: '2'; -c counts" in fails("trec_eval", "qrels", "part")
+    assert "the run lacks topics of the judgements: '2'; use -c to count" in fails("trec_eval", "qrels", "part")
     found = ok("trec_eval", "-c", "-m", "num_q", "-m", "map", "qrels", "part").splitlines()
     assert [line.split("\t")[2] for line in found] == ["2", "0.5000"]
 
@@ -115,7 +115,7 @@ def test_groups_of_judgements(files: Path) -> None:
     }
 
 
-def test_grades_are_read_up_to_their_point(files: Path) -> None:
+def test_only_the_integer_part_of_a_grade_counts(files: Path) -> None:
     Path("fractions").write_text("1 0 a 0.9\n1 0 b 1.7\n")
     found = ok("trec_eval", "-m", "num_rel", "-m", "dcg", "fractions", "run").splitlines()
     assert [line.split("\t")[2] for line in found] == ["1", "1.0000"]

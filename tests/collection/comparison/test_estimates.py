@@ -67,6 +67,17 @@ def test_the_rival_is_the_system_that_is_least_probably_worse() -> None:
     )
 
 
+def test_standings() -> None:
+    """At alpha 0.5: a is better than b in draws 3 and 4, and better than c in draw 4 only."""
+    found = summarised(a=A, b=B, c=[[0.5, 0.5], [0.6, 0.6], [0.7, 0.7], [0.1, 0.1]])
+    rows = found.standings("RR")[["system", "estimate", "low", "high", "standing"]].round(4).values.tolist()
+    assert rows == [
+        ["a", 0.5, 0.35, 0.65, "best estimate"],
+        ["c", 0.475, 0.4, 0.625, "undecided"],
+        ["b", 0.35, 0.275, 0.425, "worse than the best"],
+    ]
+
+
 def test_less_can_be_better() -> None:
     found = summarised("Effort@0.95", a=A, b=B)
     assert found.order() == ["b", "a"]

@@ -332,7 +332,7 @@ def test_malformed_records_are_read_or_refused(tmp_path: Path, monkeypatch: pyte
 
 
 def sound_files(folder: Path) -> dict[str, tuple[Callable[[Path], Any], bytes]]:
-    """Name -> the reader, and a file that nothing is wrong with."""
+    """Name -> the reader, and a valid file."""
 
     def read(path: Path) -> list[Any]:
         return [document for _, document in formats.read_documents(path)]

@@ -14,7 +14,7 @@ import pytest
 
 from collection.campaign import Campaign
 from collection.errors import FormatError
-from collection.formats import read_labels
+from collection.formats import read_labels, source
 from tests.helpers import ROOT
 
 EXPORTS = Path(__file__).parent / "exports"
@@ -23,7 +23,7 @@ NAMES = {"not relevant": 0, "relevant": 1}
 
 @pytest.mark.parametrize("form", ["csv", "xlsx", "ris"])
 def test_asreview(form: str) -> None:
-    """Of four records one is not screened; the ids are those that the import of the records makes."""
+    """One of four records is not screened. The ids are the same as those of the imported records."""
     labels = read_labels(EXPORTS / f"asreview.{form}", query_id="1")
     assert labels.values.tolist() == [
         ["ann@example.org", "1", "10.5555/hp.2019.1", 1, "2026-03-02 09:00:00"],
@@ -48,7 +48,7 @@ def test_asreview_into_a_campaign_with_one_topic(tmp_path: Path, form: str) -> N
 
 
 def test_labels_and_qrels_that_come_later_know_the_records_that_were_left_out(tmp_path: Path) -> None:
-    """Neither makes a document of a record that an earlier import has left out."""
+    """Neither of them creates a document for a record that an earlier import left out."""
     export, topics, qrels = EXPORTS / "asreview.ris", tmp_path / "topics.tsv", tmp_path / "qrels.txt"
     topics.write_text("7\theat pumps\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
@@ -115,7 +115,7 @@ BAD: dict[str, tuple[Any, int, str]] = {
         "labels with the columns annotator or assessor, query_id",
     ),
     "nested deeply": ("[" + "[" * 100_000, 1, "labels as a JSON array of objects"),
-    "half a surrogate pair": ('[{"annotator": "\\ud800"}]', 1, "text, found a character that no text has"),
+    "half a surrogate pair": ('[{"annotator": "\\ud800"}]', 1, "text, found an invalid character"),
 }
 
 
@@ -128,3 +128,12 @@ def test_refusals_name_path_and_line(tmp_path: Path, case: str) -> None:
         read_labels(path)
     assert str(caught.value).startswith(f"{path}, line {line}: expected ")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("between", [",", ",\n"])
+def test_an_array_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: str) -> None:
+    """An array is read whole, in one line or several."""
+    monkeypatch.setattr(source, "LONGEST_LINE", 1 << 20)
+    (tmp_path / "export.json").write_text("[" + between.join(['{"data": {}, "annotations": []}'] * 40_000) + "]")
+    with pytest.raises(FormatError, match=r"expected at most 1 MiB in a .*; export a part, or CSV$"):
+        read_labels(tmp_path / "export.json")

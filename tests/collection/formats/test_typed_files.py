@@ -101,6 +101,17 @@ def test_a_beir_directory_is_one_argument(tmp_path: Path, form: str) -> None:
         assert len(campaign.qrels.build()) == 3
 
 
+def test_of_a_beir_directory_the_documents_are_the_corpus(tmp_path: Path) -> None:
+    folder = as_beir(tmp_path / "beir", ".jsonl")
+    ok("new", tmp_path / "campaign", "--grades", "0-3")
+    said = ok("import", tmp_path / "campaign", "--documents", folder)
+    assert said.startswith(f"{folder}/corpus.jsonl: 2 documents (2 new)\n")
+    assert "queries" not in said
+    (folder / "queries.jsonl").unlink()  # a folder of documents
+    said = ok("import", tmp_path / "campaign", "--documents", folder)
+    assert said.startswith(f"{folder}/corpus.jsonl: 2 documents (0 new, 2 unchanged)\n")
+
+
 def test_a_collection_that_was_exported_comes_back(campaign: Campaign, files: Path, tmp_path: Path) -> None:
     campaign.importer.import_files(topics=files / "topics.jsonl", documents=[files / "documents.jsonl"])
     campaign.judging.judge("ann", "1", "d1", relevance=2)
@@ -112,7 +123,7 @@ def test_a_collection_that_was_exported_comes_back(campaign: Campaign, files: Pa
         assert other.qrels.build().values.tolist() == campaign.qrels.build().values.tolist()
 
 
-def test_a_directory_that_is_none(tmp_path: Path) -> None:
+def test_a_directory_without_a_collection_is_refused(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "campaign") as campaign:
         for path, said in ((tmp_path, "no corpus.jsonl"), (tmp_path / "none", "no such directory")):
             with pytest.raises(FormatError, match=rf"expected a directory with corpus\.jsonl.*found {said}"):
@@ -171,7 +182,7 @@ def test_parquet_is_read_a_few_rows_at_a_time(tmp_path: Path, monkeypatch: pytes
 def test_refusals_of_parquet_name_path_and_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cases: dict[str, tuple[list[dict[str, Any]] | bytes, str]] = {
         "twice": ([{"doc_id": "d1"}, {"doc_id": "d1"}], ", row 2: expected each document once"),
-        "nul": ([{"doc_id": "d1", "text": "a\0b"}], ", row 1: expected text, found a character that no text has"),
+        "nul": ([{"doc_id": "d1", "text": "a\0b"}], ", row 1: expected text, found an invalid character"),
         "none": ([{"doc_id": "d1"}][:0], ": expected documents, found a file without rows"),
         "text": (b"doc_id,text\nd1,a\n", ": expected documents in Parquet, found damaged data ("),
     }
@@ -195,7 +206,7 @@ def test_refusals_of_parquet_name_path_and_row(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.slow
 def test_a_file_that_ends_the_process_which_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Arrow does with some damaged files."""
+    """Some damaged files make Arrow do this."""
     path = as_parquet(tmp_path / "a.parquet", [{"doc_id": "d1", "text": "a"}])
     monkeypatch.setattr(parquet, "_READER", "import os; os.abort()")
     with pytest.raises(FormatError, match=r"a\.parquet: expected documents in Parquet, found damaged data"):
@@ -254,7 +265,7 @@ def test_refusals_of_workbooks_name_path_and_row(tmp_path: Path) -> None:
         assert said in str(caught.value)
 
 
-def test_a_workbook_that_is_hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hostile_workbooks_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = tmp_path / "secret"
     secret.write_text("hidden")
     good = as_workbook(tmp_path / "good.xlsx", [["doc_id", "text"], ["d1", "flow"]])
@@ -288,14 +299,14 @@ def test_a_workbook_that_is_hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """ir_datasets without what a test registers in it."""
+    """The registry of ir_datasets, which is restored after the test."""
     ir_datasets = pytest.importorskip("ir_datasets")
     monkeypatch.setattr(ir_datasets.registry, "_registered", dict(ir_datasets.registry._registered))
     return ir_datasets.registry
 
 
 class Sized(NamedTuple):
-    """A document as some collections have them: no field of text, and others that are no metadata."""
+    """A document without a text field and with fields that are not metadata, as in some collections."""
 
     doc_id: str
     url: str
@@ -348,7 +359,7 @@ def test_a_dataset_in_place_of_files(registry: Any, tmp_path: Path) -> None:
         qrels.write_text("1 0 d1 3\n")
         campaign.importer.import_files(qrels=qrels)
         (tmp_path / "qrels").write_text("1 0 d2 1\n1 0 d1 1\n")
-        with pytest.raises(ConflictError, match=r"ir_datasets:local/wings, line 1: expected 0"):
+        with pytest.raises(ConflictError, match=r"ir_datasets:local/wings, record 1: expected 0"):
             campaign.importer.import_files(qrels=name)
 
 

@@ -35,7 +35,7 @@ def as_frame(nested: Nested, column: str) -> pd.DataFrame:
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], Nested]:
-    """Smaller ones, of a kind that Hypothesis makes simpler."""
+    """Smaller qrels and runs, which Hypothesis can shrink."""
     scores = st.one_of(st.integers(-2, 2).map(float), st.floats(-1e6, 1e6), st.sampled_from([0.0, -0.0, 1e300, 1e301]))
     documents = st.sampled_from(IDS)
     qrels = draw(st.dictionaries(st.sampled_from("123"), st.dictionaries(documents, st.integers(-1, 4)), max_size=3))

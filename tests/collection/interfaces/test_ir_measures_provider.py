@@ -100,7 +100,7 @@ def test_values_are_those_of_gdeval_to_its_five_decimals(seed: int) -> None:
 
 
 def by_cwl_eval(measure: ir_measures.Measure, grades: list[int]) -> float:
-    """The value of a C/W/L measure by its probabilities of going on, followed to rank 1,000."""
+    """The value of a C/W/L measure from its continuation probabilities, to rank 1,000."""
     top = measure.params.get("max_rel")
     gains = [min(max(g, 0), top) / top if top else float(g >= measure["rel"]) for g in [*grades, *[0] * 1000][:1000]]
     cut = measure.params.get("cutoff", 1000)
@@ -179,7 +179,7 @@ def test_qrels_without_an_iteration_have_one_subtopic() -> None:
     ids=str,
 )  # fmt: skip
 def test_refused(measure: ir_measures.Measure) -> None:
-    """No provider of ir_measures computes it, or with another value."""
+    """No provider of ir_measures computes it, or the value of the provider differs."""
     assert translate(measure) is None
     with pytest.raises(ValueError, match="unsupported measure"):
         OURS.evaluator([measure], {"1": {"a": 1}})
@@ -232,7 +232,7 @@ def test_ir_measures_asks_cleverdon_first_and_falls_back(registered: CleverdonPr
 
 
 def test_a_frame_without_rows(registered: CleverdonProvider) -> None:
-    """PyTerrier evaluates topics without results so."""
+    """PyTerrier passes such a frame for topics without results."""
     empty = pd.DataFrame([], columns=["query_id", "doc_id", "score"])
     values = ir_measures.calc([AP, NumQ], {"1": {"a": 1}, "2": {}}, empty)
     assert values.aggregated == {AP: 0.0, NumQ: 0}

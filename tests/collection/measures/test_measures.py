@@ -108,7 +108,7 @@ def test_nnrbp_by_hand() -> None:
 
 
 def ideal_gains(covers: dict[str, set[str]], alpha: float) -> list[float]:
-    """The gains of the ideal ranking as ndeval builds it: the greatest gain first, then the highest id."""
+    """The gains of the ideal ranking as in ndeval: highest gain first, then highest id."""
     left, weight, gains = dict(covers), dict.fromkeys(set().union(*covers.values()), 1.0), []
     while left:
         gain, best = max((sum(weight[s] for s in subtopics), doc_id) for doc_id, subtopics in left.items())
@@ -120,7 +120,7 @@ def ideal_gains(covers: dict[str, set[str]], alpha: float) -> list[float]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_ideal_ranking_of_subtopics_is_that_of_ndeval(seed: int) -> None:
-    """Where documents gain the same, which comes first matters for the gains below."""
+    """The order of documents with equal gain changes the gains at later ranks."""
     rng = np.random.default_rng(seed)
     covers = {f"d{n}": {f"s{s}" for s in rng.permutation(8)[: rng.integers(1, 5)]} for n in rng.permutation(9)}
     rows = [("1", subtopic, doc_id, 1) for doc_id, subtopics in covers.items() for subtopic in sorted(subtopics)]

@@ -485,7 +485,7 @@ def test_a_plan_as_a_table_says_why_rows_save_nothing() -> None:
     }
     assert made.note == (
         "With 8 calibration topics, no rule can be chosen: every document of every topic has to be judged. "
-        "With 9 calibration topics, the rule must find almost every relevant document of each: the plan counts all "
-        "documents of the other topics."
+        "With 9 calibration topics, the rule must find almost every relevant document of each: the plan assumes "
+        "that all documents of the other topics are judged."
     )
     assert plan(50, 100, 0.1, costs_from_replays(100, 0.1), candidates=[10]).note == ""

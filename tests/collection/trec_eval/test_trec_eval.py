@@ -32,7 +32,7 @@ RECORDED = SHARED / "vectors" / "13_trec_eval_cli"
 FAILING = {24, 25, 26, 27}
 """Command lines that trec_eval refuses, too."""
 BEYOND_ITS_MEMORY = {"prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel_ret"}
-"""Measures for which trec_eval reads memory that is not its own, if there are grades below 0."""
+"""Measures for which trec_eval reads past the end of an array if there are grades below 0."""
 
 
 def command(number: int) -> list[str]:
@@ -215,7 +215,7 @@ def test_geometric_means() -> None:
 
 
 def test_a_topic_that_the_run_lacks() -> None:
-    """It counts as one document outside the pool, whose traces trec_eval removes from measures without numbers."""
+    """trec_eval counts it as one document outside the pool, and then resets only measures without parameters."""
     names = ("num_ret", "num_rel", "P.1", "unj.1", "rbp_resid", "rbp_resid.p=0.5", "relstring", "utility.1,-1,0,0")
     qrels = [("1", "a", 1), ("2", "a", 2), ("2", "b", 1)]
     found = {}
@@ -232,7 +232,7 @@ def test_a_topic_that_the_run_lacks() -> None:
         "utility_1,-1,0,0": "-1.0000",
     }
     assert found["num_rel", "all"] == "3"  # with -c the level does not count
-    with pytest.raises(InputError, match="the run lacks topics of the judgements: '2'; -c counts a topic"):
+    with pytest.raises(InputError, match="the run lacks topics of the judgements: '2'; use -c to count"):
         lines(qrels, [("1", "a")], "map")
 
 
@@ -346,7 +346,7 @@ def test_levels_below_0_are_nonrelevant_too() -> None:
 
 
 def test_ties_of_scores_are_in_ascending_order_of_documents() -> None:
-    """Unlike in all other measures."""
+    """All other measures use descending order."""
     levels = pd.DataFrame({"query_id": "1", "group": "u", "subgroup": "s", "doc_id": ["a", "b"], "level": [2.0, 1.0]})
     frame = rank_run(pd.DataFrame({"query_id": "1", "doc_id": ["b", "a"], "score": [1.0, 1.0]}))
     for depth, value in ((None, 1), (1, 1)):
@@ -386,7 +386,7 @@ def test_the_first_numbers_count() -> None:
     ]
 
 
-def test_cutoffs_are_cut_at_the_point() -> None:
+def test_cutoffs_are_truncated_to_integers() -> None:
     assert [c.name for c in choose(["ndcg_cut.10,23.4"]).columns] == ["ndcg_cut_10", "ndcg_cut_23"]
 
 
@@ -395,7 +395,7 @@ def test_cutoffs_are_cut_at_the_point() -> None:
     [
         ("nothing", "unknown measure 'nothing'"),
         ("P.", "P: expected numbers after the point, found 'P.'"),
-        ("P.5,x", "P: expected numbers with commas between them, found 'x'"),
+        ("P.5,x", "P: expected numbers separated by commas, found 'x'"),
         ("P.1e999", "P: expected numbers of at most 1e+09, found 1e999"),
         ("P.0,5", "P: expected cut-offs of 1 or more, found 0"),
         ("P.5,5", "P: expected each cut-off once, found 5 twice"),

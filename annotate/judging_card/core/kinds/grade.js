@@ -34,11 +34,11 @@ const MOST_FEEDBACK = 5;
  * @property {string[]} tried topics that had nothing for this annotator
  * @property {string | null} nextTopic one that has something, where the open one has nothing
  * @property {string} budget why nothing is handed out: the budget that is used up
- * @property {boolean} acrossTopics whether the loop chooses across topics, which change often then
+ * @property {boolean} acrossTopics whether the loop chooses across topics, and the topic therefore changes often
  * @property {boolean} chosen whether the annotator chose the open topic
  * @property {boolean} calibrating whether the card opened it for its calibration set, which is judged first
  * @property {boolean} topicsDue
- * @property {boolean} recounts whether the topics are fetched for their counts alone
+ * @property {boolean} recounts whether the topics are fetched only to update their counts
  * @property {{ judged: number, pool: number | null } | null} all
  * @property {Record<string, Unit[]>} apart found by searching in other topics
  * @property {boolean} inLoop
@@ -104,8 +104,8 @@ export function isDone(state, topic) {
 }
 
 /**
- * The topic that the server says has work; else the next with something left, one that comes first if there is any, after
- * the open one and then from the start.
+ * The topic in which the server found work; otherwise the next topic with documents left, searched after the open one and
+ * then from the start. Topics to judge before the others take precedence.
  *
  * @param {State<Scope>} state @returns {Topic | null}
  */
@@ -172,7 +172,7 @@ function takeTopics(turn, { topics, last: there, work }) {
   const { recounts } = scope;
   Object.assign(scope, { topics, topicsDue: false, recounts: false });
   const current = topicOf(scope, scope.topic);
-  // whoever comes back comes to work
+  // An annotator who comes back to a finished topic is taken to one with documents left.
   if (current && (recounts || scope.askedTopic !== null || !isDone(state, current))) return;
   // If the server's newest judgement is in another topic than the newest that this browser knew of, then another device
   // has been used since, and its topic is the newer one.
@@ -343,9 +343,9 @@ function takeOrder(turn, answer, judged, sent) {
 }
 
 /**
- * Where the topic has nothing for the annotator, another one that has is opened, and that is said; where topics change
- * often, only its name. It stays open where they chose it themselves, or have come to its end. At an end where no topic
- * has anything, the topics are counted again: others may have judged them, or a stopping rule has closed them.
+ * If the open topic has no document for the annotator, opens another topic that has one, with a notice; if topics change
+ * often, the notice is only the topic's name. The open topic stays if the annotator chose it or has finished it. If it is
+ * finished and no topic has a document, fetches the counts again: others or a stopping rule may have changed them.
  *
  * @param {Turn<Scope>} turn @param {any} answer
  */

@@ -142,8 +142,10 @@ export const preference = unitKind({
     return { unit: { ...(open ?? unit), next, done }, delta: open ? 0 : -1 };
   },
   heard(unit, decision) {
-    const isNext = unit.next?.pair && samePair(unit.next.pair, pairOf(decision));
-    return isNext && decision.kind !== "undone" ? after(unit, decision) : unit;
+    const { next } = unit;
+    if (!next?.pair) return unit;
+    if (decision.kind !== "undone" && samePair(next.pair, pairOf(decision))) return after(unit, decision);
+    return { ...unit, next: { pair: next.pair } }; // what comes after it may be another pair now
   },
   /** While the server cannot be reached, topics with a plan come before those without. */
   arrange(turn) {
