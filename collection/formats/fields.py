@@ -69,7 +69,8 @@ def json_object(path: FilePath, number: int, line: str) -> dict[str, object]:
         raise FormatError(path, number, "one JSON object per line", f"{error} in {quote(line)}") from None
     if not isinstance(value, dict):
         raise FormatError(path, number, "one JSON object per line", quote(line))
-    _refuse_bad_characters(path, number, written)
+    if written:
+        _refuse_bad_characters(path, number, written)
     return value
 
 

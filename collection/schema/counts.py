@@ -52,10 +52,8 @@ COUNTS = f"""
     UPDATE last_words SET (judged_at, seconds) = (
         SELECT CASE WHEN source <> 'imported' THEN judged_at END, seconds
         FROM judgements WHERE id = last_words.judgement);;
-    CREATE INDEX last_words_judged_at ON last_words (annotator, judged_at)
-    WHERE NOT open AND counts_as = 'judgement';;
-    -- With `open`, all that is read of it is in the index itself.
-    CREATE INDEX last_words_seconds ON last_words (annotator, seconds, open)
+    -- With `open`, the index has all that JudgementTables.annotators reads.
+    CREATE INDEX last_words_times ON last_words (annotator, seconds, judged_at, open)
     WHERE NOT open AND counts_as = 'judgement';;
 
     CREATE TRIGGER topics_counts AFTER INSERT ON topics

@@ -42,8 +42,10 @@ JUDGED_PAIRS = """
     FROM words {where} GROUP BY topic, doc
 """
 
-SOME_WITHOUT_TEXT = "EXISTS (SELECT 1 FROM documents INDEXED BY documents_without_text WHERE text IS NULL)"
-"""SQL for whether any document lacks a text. It saves a look at every pair of the pool where none does."""
+POOL_IF_TEXTS_MISSING = """
+    (SELECT 1 FROM documents INDEXED BY documents_without_text WHERE text IS NULL LIMIT 1) CROSS JOIN pool
+"""
+"""SQL for the pool, or for no rows at all, without a look at each pair, if every document has a text."""
 
 
 def json_text(values: Iterable[object]) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from collection import clock
 from collection.errors import ConflictError, InputError
 from collection.records import Document, Kind, Topic
-from collection.store.connection import SOME_WITHOUT_TEXT, Repository, held_back, json_text, writes
+from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 
 T = TypeVar("T")
 
@@ -158,8 +158,8 @@ class CorpusTables(Repository):
     def missing_documents(self) -> list[str]:
         """Return the ids of pooled documents without a text, in the order of the pool."""
         return self.connection.column(
-            "SELECT d.doc_id FROM pool AS p JOIN documents AS d USING (doc) "
-            f"WHERE {SOME_WITHOUT_TEXT} AND p.doc IN (SELECT doc FROM documents WHERE text IS NULL) "
+            f"SELECT d.doc_id FROM {POOL_IF_TEXTS_MISSING} AS p JOIN documents AS d USING (doc) "
+            "WHERE p.doc IN (SELECT doc FROM documents WHERE text IS NULL) "
             "GROUP BY d.doc ORDER BY min(p.topic), min(p.pool_round), min(p.position), d.doc"
         )
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from collection import clock
 from collection.records import CountsAs, Judgement
-from collection.store.connection import SOME_WITHOUT_TEXT, Repository, held_back, json_text, writes
+from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 
 
 class Pair(NamedTuple):
@@ -161,8 +161,8 @@ class JudgementTables(Repository):
             SELECT p.topic, p.wanted, count(w.doc) AS judgements,
                    CASE WHEN max(w.counts_as = 'adjudication') THEN p.wanted
                         ELSE min(coalesce(sum(w.counts_as = 'judgement'), 0), p.wanted) END AS made
-            FROM pool AS p LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc
-            WHERE {SOME_WITHOUT_TEXT} AND {held_back("p.doc")}
+            FROM {POOL_IF_TEXTS_MISSING} AS p LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc
+            WHERE {held_back("p.doc")}
             AND (:query_id IS NULL OR p.topic = (SELECT topic FROM topics WHERE query_id = :query_id))
             GROUP BY p.topic, p.doc
         """
@@ -213,23 +213,19 @@ class JudgementTables(Repository):
 
     def annotators(self) -> pd.DataFrame:
         """Return ``annotator``, ``judgements`` (current), ``seconds`` (median), ``last_at`` (not imported), by name."""
-        # Both times come from an index that has them in order: only the last and the middle ones are read.
         counted = "FROM last_words WHERE NOT open AND counts_as = 'judgement'"
         frame = self.connection.frame(
-            f"SELECT annotator, count(*) AS judgements, count(seconds) AS timed {counted} "
+            f"SELECT annotator, count(*) AS judgements, count(seconds) AS timed, max(judged_at) AS last_at {counted} "
             "GROUP BY annotator ORDER BY annotator"
         )
+        # The index last_words_times has the seconds in order.
         middle = f"SELECT seconds {counted} AND annotator = ? AND seconds IS NOT NULL ORDER BY seconds LIMIT ? OFFSET ?"
         timed = zip(frame["annotator"], frame.pop("timed").tolist(), strict=True)
         frame["seconds"] = [
             self.connection.value(f"SELECT avg(seconds) FROM ({middle})", (name, 2 - n % 2, max(n - 1, 0) // 2))
             for name, n in timed
         ]
-        frame["last_at"] = [
-            self.connection.value(f"SELECT max(judged_at) {counted} AND annotator = ?", (name,))
-            for name in frame["annotator"]
-        ]
-        return frame.astype({"seconds": "float64"})
+        return frame.astype({"seconds": "float64"})[["annotator", "judgements", "seconds", "last_at"]]
 
     def logged_in(self, query_id: str) -> int:
         """Count a topic's entries in the log; rounds of its model are numbered by this count."""

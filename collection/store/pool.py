@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from collection import clock
-from collection.store.connection import SOME_WITHOUT_TEXT, Repository, held_back, json_text, writes
+from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 from collection.store.corpus import CorpusTables
 
 
@@ -133,8 +133,8 @@ class PoolTables(Repository):
     def without_text(self) -> dict[str, int]:
         """Count the unjudged pooled pairs that are held back, for each topic that has any."""
         return self.connection.mapping(
-            "SELECT t.query_id, count(*) FROM pool AS p JOIN topics AS t USING (topic) "
-            f"WHERE {SOME_WITHOUT_TEXT} AND {held_back('p.doc')} "
+            f"SELECT t.query_id, count(*) FROM {POOL_IF_TEXTS_MISSING} AS p JOIN topics AS t USING (topic) "
+            f"WHERE {held_back('p.doc')} "
             "AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = p.topic AND w.doc = p.doc) "
             "GROUP BY p.topic ORDER BY p.topic"
         )
