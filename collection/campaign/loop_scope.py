@@ -55,7 +55,7 @@ class LoopScope:
             found: dict[str, NDArray[np.int64]] = {}
             for query_id, mode in modes.items():
                 if mode in LOOPING:
-                    limits = [] if settings.by_model else [listed.get(query_id, [])]
+                    limits: list[ArrayLike] = [] if settings.by_model else [listed.get(query_id, [])]
                     limits += [self.store.pool.rows(query_id)] if mode in IN_POOL else []
                     found[query_id] = _select_rows(rankable, limits) if limits else every
             self._rows = ((documents, *made_of), found)

@@ -120,7 +120,8 @@ class Progress:
         frame["judged"] += frame["elsewhere"].where(everywhere, 0)
         frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere, 0)
         free = frame["wanted"] - frame["made"] - frame["waiting"] > 0
-        loops = frame[everywhere & ~closed].set_index("query_id")["judged"].to_dict()
+        some = frame[everywhere & ~closed]
+        loops = dict(zip(some["query_id"], some["judged"].tolist(), strict=True))
         unjudged = self.loop_scope.topics_with_unjudged(loops, modes)
         endless = frame["query_id"].isin([q for q, number in loops.items() if not number or q in unjudged])
         endless |= free & frame["query_id"].isin(limited)

@@ -204,7 +204,8 @@ class QueueTables(Repository):
             SELECT t.query_id, c.judged + c.elsewhere + coalesce(l.leased, 0) AS taken
             FROM topics AS t JOIN topic_counts AS c USING (topic) LEFT JOIN (
                 SELECT l.topic, count(DISTINCT l.doc) AS leased FROM leases AS l JOIN topics AS o USING (topic)
-                WHERE l.until > :at AND NOT (l.annotator IS :annotator AND (:query_id IS NULL OR o.query_id = :query_id))
+                WHERE l.until > :at
+                AND NOT (l.annotator IS :annotator AND (:query_id IS NULL OR o.query_id = :query_id))
                 AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc) GROUP BY l.topic
             ) AS l USING (topic) WHERE taken > 0 ORDER BY t.topic
             """,

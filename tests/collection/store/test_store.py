@@ -256,7 +256,7 @@ def test_an_interrupted_import_leaves_neither_documents_nor_words(store: Store) 
     with pytest.raises(KeyboardInterrupt):
         store.corpus.add_documents(interrupted(), replace=True)
     assert list(store.connection.db.conn.iterdump()) == before
-    assert store.corpus.search("brandnew", 5) == []
+    assert store.corpus.search("brandnew", 5).documents == []
 
 
 def test_all_words_are_found_however_a_document_came(store: Store) -> None:
@@ -264,7 +264,8 @@ def test_all_words_are_found_however_a_document_came(store: Store) -> None:
     texts = {"later": "one text", "new": "two text", "a": "three text"}
     store.corpus.add_documents([Document(d, "", text) for d, text in texts.items()], replace=True)
     store.corpus.add_documents([Document("new", "", "four text"), Document("newest", "", "five text")], replace=True)
-    found = {word: [row[0] for row in store.corpus.search(word, 9)] for word in ("one", "two", "three", "four", "five")}
+    words = ("one", "two", "three", "four", "five")
+    found = {word: [row[0] for row in store.corpus.search(word, 9).documents] for word in words}
     assert found == {"one": ["later"], "two": [], "three": ["a"], "four": ["new"], "five": ["newest"]}
     store.corpus.add_documents([Document("never", "", "six")])
     # Compares the index with the texts, and raises if they differ.
