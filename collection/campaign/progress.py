@@ -233,8 +233,8 @@ class Progress:
             if changed in known.topics:
                 known.topics[changed] = self._standing_now(annotator, changed, known, logged)
             if at >= known.at + OTHERS_AFTER:
-                for query_id in set(self.store.judgements.topics_since(known.logged)) & known.topics.keys() - {changed}:
-                    known.topics[query_id] = self.store.assignments.standing_for(query_id, annotator)
+                others = set(self.store.judgements.topics_since(known.logged)) & known.topics.keys() - {changed}
+                known.topics |= self.store.assignments.standings_for(annotator, others)
                 known.logged, known.at = logged, at
         return known.topics
 

@@ -8,6 +8,7 @@ _COUNTED = {
     "pool": "p.doc IS NOT NULL",
     "wanted": "coalesce(p.wanted, 0)",
     "made": "coalesce(CASE WHEN w.adjudicated THEN p.wanted ELSE min(w.ordinary, p.wanted) END, 0)",
+    "finished": "p.doc IS NOT NULL AND (w.adjudicated OR w.ordinary >= p.wanted)",
     "judged": "w.every > 0 AND p.doc IS NOT NULL",
     "cannot_judge": "w.every > 0 AND NOT w.graded AND p.doc IS NOT NULL",
     "elsewhere": "w.every > 0 AND p.doc IS NULL",
@@ -33,7 +34,8 @@ def _count_pair(sign: str) -> str:
 
 
 COUNTS = f"""
-    -- `logged`: entries in the log. The others as in JudgementTables.progress; `judgements` are current ones.
+    -- `logged`: entries in the log; `judgements`: current ones; `finished`: pooled pairs that need no more judgements.
+    -- The others as in JudgementTables.progress.
     CREATE TABLE topic_counts (
         topic INTEGER PRIMARY KEY REFERENCES topics,
         logged INTEGER NOT NULL DEFAULT 0,
@@ -41,6 +43,7 @@ COUNTS = f"""
         pool INTEGER NOT NULL DEFAULT 0,
         wanted INTEGER NOT NULL DEFAULT 0,
         made INTEGER NOT NULL DEFAULT 0,
+        finished INTEGER NOT NULL DEFAULT 0,
         judged INTEGER NOT NULL DEFAULT 0,
         cannot_judge INTEGER NOT NULL DEFAULT 0,
         elsewhere INTEGER NOT NULL DEFAULT 0,
@@ -79,8 +82,8 @@ COUNTS = f"""
     INSERT INTO topic_counts
     SELECT t.topic, (SELECT count(*) FROM judgements AS j WHERE j.topic = t.topic),
            (SELECT count(*) FROM words AS w WHERE w.topic = t.topic), count(p.doc), coalesce(sum(p.wanted), 0),
-           coalesce(sum(p.made), 0), coalesce(sum(p.judged), 0), coalesce(sum(p.judged AND NOT p.graded), 0),
-           coalesce(o.judged, 0), coalesce(o.judged - o.graded, 0)
+           coalesce(sum(p.made), 0), coalesce(sum(p.made >= p.wanted), 0), coalesce(sum(p.judged), 0),
+           coalesce(sum(p.judged AND NOT p.graded), 0), coalesce(o.judged, 0), coalesce(o.judged - o.graded, 0)
     FROM topics AS t LEFT JOIN (
         SELECT p.topic, p.doc, p.wanted, max(w.judgement IS NOT NULL) AS judged,
                CASE WHEN max(w.counts_as = 'adjudication') THEN p.wanted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from collection.records import QRELS_ANNOTATOR, Candidate
@@ -109,6 +109,23 @@ class QueueTables(Repository):
             source += "LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc ORDER BY o.key"
         parameters = {"annotator": annotator, "query_id": query_id, "at": at, "ids": json_text(among or ())}
         return list(map(Candidate._make, self.connection.execute(f"SELECT {state} FROM {source}", parameters)))
+
+    def unfinished(self, query_id: str, annotator: str, at: float) -> Iterator[Candidate]:
+        """Yield the :meth:`candidates` of the pool that lack judgements, one at a time.
+
+        Pairs of the calibration set that have the judgements of the pool are left out.
+        """
+        sql = f"""
+            SELECT {_STATE.format(rank="p.rank", wanted="p.wanted")}
+            FROM topics AS t CROSS JOIN pool AS p USING (topic) CROSS JOIN documents AS d USING (doc)
+            WHERE t.query_id = :query_id AND p.wanted > (
+                SELECT count(*) FROM words AS w
+                WHERE w.topic = p.topic AND w.doc = p.doc AND w.counts_as = 'judgement')
+            ORDER BY p.pool_round, p.position
+        """
+        return map(
+            Candidate._make, self.connection.execute(sql, {"annotator": annotator, "query_id": query_id, "at": at})
+        )
 
     @writes
     def skip(self, query_id: str, doc_id: str, annotator: str, at: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import shutil
 import sqlite3
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collection import assignment
 from collection.errors import CampaignError, ConflictError
 from collection.records import COUNTS_AS, Document, Judgement, Topic
 from collection.store import Added, Selection, Store
@@ -196,6 +198,21 @@ def check_counts(store: Store) -> None:
     )
     kept, by_name = (f.astype(object).where(f.notna(), None) for f in (store.judgements.annotators(), by_name))
     pd.testing.assert_frame_equal(kept, by_name)
+    for name in ("ann", "bob"):
+        standings = {q: store.assignments.standing_for(q, name) for q in ("1", "2")}
+        assert store.assignments.standings_for(name) == standings
+        assert store.assignments.standings_for(name, ["2"]) == {"2": standings["2"]}
+        for query_id in ("1", "2"):
+            pool = assignment.next_pairs(store.queue.candidates(query_id, name, 5.0))
+            unfinished = assignment.next_pairs(store.queue.unfinished(query_id, name, 5.0))
+            assert unfinished == [c for c in pool if not c.calibration or c.others < c.wanted]
+    judged: dict[str, int] = {}
+    for query_id in ("1", "2"):
+        judged |= {query_id: n} if (n := len(store.judgements.judged_rows(query_id))) else {}
+    assert store.queue.count_taken(math.inf) == judged
+    held = [c.doc_id for c in store.queue.candidates("1", "", 5.0) if c.leased]
+    elsewhere = set(held) - set(store.corpus.doc_ids(store.judgements.judged_rows("1")))
+    assert store.queue.count_taken(5.0).get("1", 0) == judged.get("1", 0) + len(elsewhere)
     missing = store.connection.column(
         "SELECT DISTINCT d.doc_id FROM pool JOIN documents AS d USING (doc) WHERE text IS NULL"
     )
@@ -211,7 +228,8 @@ def test_counts_that_are_kept_equal_a_recount(rng: random.Random) -> None:
         documents = [f"d{n}" for n in range(6)]
         store.corpus.add_document_ids(documents[:3])
         for step in range(25):
-            act, topic, doc = rng.randrange(9), rng.choice("12"), rng.choice(documents)
+            act, topic, doc = rng.randrange(11), rng.choice("12"), rng.choice(documents)
+            name = rng.choice(["ann", "bob", "cat"])
             store.corpus.add_document_ids([doc])
             if act == 0:
                 store.corpus.add_documents([Document(doc, doc, "a text")], replace=True)
@@ -220,8 +238,13 @@ def test_counts_that_are_kept_equal_a_recount(rng: random.Random) -> None:
             elif act == 2:
                 pooled = store.pool.wanted()[["topic", "doc"]].itertuples(index=False, name=None)
                 store.pool.set_wanted([(rng.randrange(1, 4), *pair) for pair in pooled if rng.random() < 0.5])
-            elif act > 2:
-                name, counts_as = rng.choice(["ann", "bob", "cat"]), rng.choice(["judgement"] * 3 + list(COUNTS_AS))
+            elif act == 3:
+                store.assignments.set_calibration([(topic, doc)])
+            elif act == 4 and store.pool.rows(topic):
+                among = store.corpus.doc_ids(store.pool.rows(topic))
+                store.queue.lease(topic, [Selection(rng.choice(among))], name, 1.0, 9.0)
+            elif act > 4:
+                counts_as = rng.choice(["judgement"] * 3 + list(COUNTS_AS))
                 pair = store.judgements.pair(topic, doc, name, counts_as)
                 assert pair is not None
                 kinds = ["graded", "graded", "cannot judge"] + ["undone"] * (pair.judgement is not None)
