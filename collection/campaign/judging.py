@@ -190,8 +190,8 @@ class Judging:
                 candidates = self.demand.candidates(query_id, annotator, at)
                 candidates = assignment.shuffle(candidates, self.campaign_id, annotator, query_id)
             else:  # no more of a large pool than is needed
-                searched = {*self.store.pool.missing(query_id, holding)}
-                candidates = self.demand.candidates(query_id, annotator, at, [d for d in holding if d not in searched])
+                found = {*self.store.pool.missing(query_id, holding)}  # by searching
+                candidates = self.demand.candidates(query_id, annotator, at, [d for d in holding if d not in found])
                 candidates += self.demand.open_in_pool(query_id, annotator, at, count, in_hand)
             waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
             held = [doc_id for doc_id in waiting if doc_id in in_hand]

@@ -30,6 +30,9 @@ ENOUGH_FINISHED = 0.5
 """Share of finished topics, among those with grades, from which only finished ones are used: unfinished topics have
 unjudged documents through no fault of the pool, but with fewer the result would depend on a few topics."""
 
+OPINION = ("annotator", "query_id", "doc_id", "kind", "relevance", "counts_as")
+"""Columns of the log that adjudication reads."""
+
 
 class TopicsWithGrades(NamedTuple):
     """Topics with a grade, and those among them that are finished; by name."""
@@ -89,7 +92,8 @@ class QrelsBuilder:
         self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
     ) -> Adjudicated:
         """The qrels of :meth:`build` with the rule and how each grade came about."""
-        found = adjudication.adjudicate(self.store.judgements.table(), adjudication.parse_rule(rule, **parameters))
+        judgements = self.store.judgements.table(columns=OPINION)
+        found = adjudication.adjudicate(judgements, adjudication.parse_rule(rule, **parameters))
         grades = of_topics(found.grades, topics).sort_values("doc_id", kind="stable")
         return replace(found, grades=self.corpus.in_topic_order(grades))
 

@@ -13,6 +13,13 @@ from collection import clock
 from collection.records import CountsAs, Judgement
 from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 
+# Columns of the log, in the order of collection.records.Judgement, each with its SQL.
+_LOG = {name: f"j.{name}" for name in Judgement._fields} | {
+    "query_id": "t.query_id",
+    "doc_id": "d.doc_id",
+    "revises": "r.uuid",
+}
+
 
 class Pair(NamedTuple):
     """The state of a pair for one annotator: how it was selected, and the annotator's judgement.
@@ -95,6 +102,8 @@ class JudgementTables(Repository):
         query_id: str | None = None,
         doc_id: str | None = None,
         last: int | None = None,
+        columns: Sequence[str] = tuple(_LOG),
+        several: bool = False,
     ) -> pd.DataFrame:
         """Return judgements and adjudications, oldest first, with the fields of :class:`~collection.records.Judgement`.
 
@@ -107,6 +116,10 @@ class JudgementTables(Repository):
             Filters.
         last
             Maximum number of rows, the newest ones.
+        columns
+            Names of the columns to read; of half a million judgements, all take seconds.
+        several
+            If True, only pairs with several current judgements, an adjudication, or a place in the calibration set.
         """
         tests = [
             ("annotator = ?", annotator),
@@ -114,24 +127,28 @@ class JudgementTables(Repository):
             ("doc = (SELECT doc FROM documents WHERE doc_id = ?)", doc_id),
         ]
         used = [(test, value) for test, value in tests if value is not None]
-        where = "WHERE " + " AND ".join(test for test, _ in used) if used else ""
+        conditions = [test for test, _ in used]
+        if several:
+            conditions.append(
+                "(topic, doc) IN (SELECT topic, doc FROM words GROUP BY topic, doc "
+                "HAVING count(*) > 1 OR max(counts_as = 'adjudication') UNION SELECT topic, doc FROM calibration)"
+            )
+        where = "WHERE " + " AND ".join(conditions) if conditions else ""
         # A join with the view on the topic would read the whole view for each judgement.
         table = "words" if current else "judgements"
         which = f"SELECT {'judgement' if current else 'id'} FROM {table} {where}"
         frame = self.connection.frame(
-            "SELECT j.uuid, j.annotator, t.query_id, d.doc_id, j.kind, j.relevance, j.reason, j.judged_at, j.shown_at, "
-            "j.seconds, j.source, j.strategy, j.pool_rank, j.model_round, j.probability, r.uuid AS revises, "
-            "j.note, j.counts_as, j.away, j.flagged, j.passages "
+            f"SELECT {', '.join(f'{_LOG[name]} AS {name}' for name in columns)} "
             "FROM judgements AS j JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
             f"LEFT JOIN judgements AS r ON r.id = j.revises WHERE j.id IN ({which}) ORDER BY j.id DESC LIMIT ?",
             [*(value for _, value in used), -1 if last is None else last],
         )
-        whole = dict.fromkeys(("relevance", "pool_rank", "model_round"), "Int64")
-        frame = frame.iloc[::-1].reset_index(drop=True).astype(whole)
-        frame["flagged"] = frame["flagged"].astype(bool)
-        # The null of a text column with some values is a float.
-        marked = [tuple(map(tuple, json.loads(p))) if isinstance(p, str) else () for p in frame["passages"]]
-        frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
+        types = {"relevance": "Int64", "pool_rank": "Int64", "model_round": "Int64", "flagged": "bool"}
+        frame = frame.iloc[::-1].reset_index(drop=True).astype({n: t for n, t in types.items() if n in columns})
+        if "passages" in columns:
+            # The null of a text column with some values is a float.
+            marked = [tuple(map(tuple, json.loads(p))) if isinstance(p, str) else () for p in frame["passages"]]
+            frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
         return frame
 
     def last_grades(self, annotator: str) -> dict[tuple[str, str], tuple[int | str, CountsAs]]:

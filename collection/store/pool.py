@@ -32,6 +32,29 @@ class PoolTables(Repository):
         )
         return frame.astype({"probability": "float64", "stratum": "Int64"})
 
+    def ids(self) -> pd.DataFrame:
+        """Return ``query_id`` and ``doc_id`` of :meth:`pairs`, in no particular order of the documents of a topic."""
+        return self.connection.frame(
+            "SELECT t.query_id, d.doc_id FROM pool AS p JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+            "ORDER BY p.topic, p.doc"
+        )
+
+    def with_text(self, most: int) -> pd.DataFrame:
+        """Return ``query_id`` and ``doc_id`` of the first `most` of :meth:`pairs` whose document has a text."""
+        return self.connection.frame(
+            "SELECT t.query_id, d.doc_id FROM pool AS p CROSS JOIN topics AS t USING (topic) "
+            "CROSS JOIN documents AS d USING (doc) WHERE d.text IS NOT NULL "
+            "ORDER BY p.topic, p.pool_round, p.position LIMIT ?",
+            (most,),
+        )
+
+    def most_wanted(self) -> dict[str, int]:
+        """Return the largest number of annotators that a pooled pair of each topic needs."""
+        return self.connection.mapping(
+            "SELECT t.query_id, max(p.wanted) FROM pool AS p JOIN topics AS t USING (topic) "
+            "GROUP BY p.topic ORDER BY p.topic"
+        )
+
     def sampled_out(self) -> pd.DataFrame:
         """Return the pairs that random samples left out, unless another round put them into the pool.
 
