@@ -104,6 +104,7 @@ class JudgementTables(Repository):
         last: int | None = None,
         columns: Sequence[str] = tuple(_LOG),
         several: bool = False,
+        flagged: bool = False,
     ) -> pd.DataFrame:
         """Return judgements and adjudications, oldest first, with the fields of :class:`~collection.records.Judgement`.
 
@@ -120,6 +121,8 @@ class JudgementTables(Repository):
             Names of the columns to read; of half a million judgements, all take seconds.
         several
             If True, only pairs with several current judgements, an adjudication, or a place in the calibration set.
+        flagged
+            If True, only flagged judgements.
         """
         tests = [
             ("annotator = ?", annotator),
@@ -127,16 +130,18 @@ class JudgementTables(Repository):
             ("doc = (SELECT doc FROM documents WHERE doc_id = ?)", doc_id),
         ]
         used = [(test, value) for test, value in tests if value is not None]
+        # A join with the view on the topic would read the whole view for each judgement.
+        table, key = ("words", "judgement") if current else ("judgements", "id")
         conditions = [test for test, _ in used]
         if several:
             conditions.append(
                 "(topic, doc) IN (SELECT topic, doc FROM words GROUP BY topic, doc "
                 "HAVING count(*) > 1 OR max(counts_as = 'adjudication') UNION SELECT topic, doc FROM calibration)"
             )
+        if flagged:
+            conditions.append(f"{key} IN (SELECT id FROM judgements WHERE flagged)")
         where = "WHERE " + " AND ".join(conditions) if conditions else ""
-        # A join with the view on the topic would read the whole view for each judgement.
-        table = "words" if current else "judgements"
-        which = f"SELECT {'judgement' if current else 'id'} FROM {table} {where}"
+        which = f"SELECT {key} FROM {table} {where}"
         frame = self.connection.frame(
             f"SELECT {', '.join(f'{_LOG[name]} AS {name}' for name in columns)} "
             "FROM judgements AS j JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "

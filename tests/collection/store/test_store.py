@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -46,13 +47,13 @@ def say(
     relevance: int | None = None,
     annotator: str = "ann",
     topic: str = "1",
+    **more: Any,
 ) -> None:
     pair = store.judgements.pair(topic, doc, annotator)
     assert pair is not None
+    uuid = f"{doc}{store.judgements.counts()['logged']}"
     with store.transaction():
-        store.judgements.append(
-            Judgement(f"{doc}{store.judgements.counts()['logged']}", annotator, topic, doc, kind, relevance), pair
-        )  # type: ignore[arg-type]
+        store.judgements.append(Judgement(uuid, annotator, topic, doc, kind, relevance, **more), pair)  # type: ignore[arg-type]
 
 
 def test_durable_and_concurrent_by_pragma(tmp_path: Path) -> None:
@@ -139,6 +140,24 @@ def test_progress_counts_pairs_not_judgements(store: Store) -> None:
     say(store, "b", "undone")
     assert store.assignments.standings_for("ann")["1"] == store.assignments.standing_for("1", "ann") == (2, 1, 1)
     assert store.judgements.progress("1")["judged"].tolist() == [1]
+
+
+def test_a_part_of_the_log_is_that_part_of_the_whole(store: Store) -> None:
+    for doc, annotator in (("a", "ann"), ("a", "bob"), ("b", "ann"), ("c", "bob")):
+        say(store, doc, relevance=2, annotator=annotator, flagged=doc == "b", passages=((0, 3),))
+    store.corpus.add_document_ids(["d"])
+    say(store, "c", "cannot judge", annotator="cat", counts_as="adjudication")
+    say(store, "d", relevance=0)
+    store.assignments.set_calibration([("1", "d")])
+    whole = store.judgements.table()
+    columns = ["doc_id", "relevance", "revises", "passages"]
+    pd.testing.assert_frame_equal(store.judgements.table(columns=columns), whole[columns])
+    several = whole[whole["doc_id"] != "b"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(store.judgements.table(several=True), several, check_dtype=False)
+    flagged = whole[whole["doc_id"] == "b"].reset_index(drop=True)
+    for current in (True, False):
+        table = store.judgements.table(flagged=True, current=current)
+        pd.testing.assert_frame_equal(table, flagged, check_dtype=False)
 
 
 def recount(store: Store) -> pd.DataFrame:
