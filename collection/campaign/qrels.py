@@ -203,7 +203,7 @@ class QrelsBuilder:
         topics = None if topics is None else list(topics)
         every = self.with_sources(chosen)
         found = replace(every, grades=of_topics(every.grades, topics))
-        judgements = of_topics(self.store.judgements.table(), topics)
+        judgements = of_topics(self.store.judgements.table(columns=(*OPINION, "strategy")), topics)
         decisive = _count_decisive(judgements)
         adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
         graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
@@ -234,7 +234,7 @@ class QrelsBuilder:
 
     def count_decisive_pairs(self, *, topics: Iterable[str] | None = None) -> int:
         """Count the graded pairs that were selected to compare the systems; parameters as for :meth:`build`."""
-        return _count_decisive(of_topics(self.store.judgements.table(), topics))
+        return _count_decisive(of_topics(self.store.judgements.table(columns=(*OPINION, "strategy")), topics))
 
     def graded_topics(self, rule: RuleChoice = None) -> tuple[str, ...]:
         """The topics that have a grade, by name."""

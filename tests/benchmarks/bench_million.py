@@ -243,7 +243,7 @@ def search(directory: Path) -> list[Line]:
 
 
 def judge_next(directory: Path) -> list[Line]:
-    """Ask for the next pair in the pool and judge it, and in the loop once a model has ranked."""
+    """Ask for the next pair in the pool and judge it, and in the loop once the model has ranked all documents."""
     from uuid import uuid4
 
     from collection import Campaign
@@ -252,11 +252,12 @@ def judge_next(directory: Path) -> list[Line]:
     with Campaign(directory / "campaign") as campaign:
         for mode in ("pool", "loop"):
             campaign.settings.set_loop(mode=mode)
+            made = campaign.active_learning.next_round("1") if mode == "loop" else None
             first, start = 0.0, time.perf_counter()
             asked, saved = [], []
             for number in range(60):
                 start = time.perf_counter()
-                batch = campaign.judging.next_pairs("a1", "1", count=1)
+                batch = campaign.judging.next_pairs("a1", "1", count=1, made=made)
                 asked.append(time.perf_counter() - start)
                 first = first or asked[0]
                 if not batch.documents:  # of a small pool
@@ -297,12 +298,14 @@ def serve(directory: Path) -> list[Line]:
         port = next(int(m[1]) for line in server.stdout if (m := re.search(r"127\.0\.0\.1:(\d+)/signin", line)))
         ready.append(time.perf_counter() - start)
         times: list[float] = []
+        inside: list[tuple[float, ...]] = []
         if turn == 2:
+            topics_of = [list(map(str, range(n, TOPICS, ANNOTATORS))) for n in range(ANNOTATORS)]
             until = time.monotonic() + 30
             clients = [
                 threading.Thread(
                     target=annotate,
-                    args=(port, issued[n], [str(t) for t in range(n, TOPICS, ANNOTATORS)], until, times, n, "loop"),
+                    args=(port, issued[n], topics_of[n], until, times, n, "loop", inside),
                 )
                 for n in range(ANNOTATORS)
             ]
@@ -315,7 +318,12 @@ def serve(directory: Path) -> list[Line]:
     with Campaign(directory / "campaign") as campaign:
         campaign.settings.set_loop(mode="pool-then-loop")
     saves = f"{1000 * statistics.median(times):.1f} ms, 95th percentile {1000 * high(times):.1f} ms of {len(times)}"
-    return [("server ready", took(*ready)), ("saves of 20 annotators in the loop", saves)]
+    processor = f"{statistics.median(cpu for _, cpu in inside):.1f} ms"
+    return [
+        ("server ready", took(*ready)),
+        ("saves of 20 annotators in the loop", saves),
+        ("processor time of these in the server", processor),
+    ]
 
 
 def draw_pages(directory: Path) -> list[Line]:
