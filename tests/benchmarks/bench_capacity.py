@@ -26,14 +26,15 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -113,21 +114,22 @@ def saves(mode: str, seconds: float) -> None:
                     return
 
 
-def open_page(port: int, cookie: str) -> ClientConnection:
+@contextmanager
+def open_page(port: int, cookie: str) -> Iterator[None]:
     """Open a session as a browser does, and have the page Judge drawn for it."""
-    connection = connect(
+    with connect(
         f"ws://127.0.0.1:{port}/_stcore/stream",
         additional_headers={"Cookie": cookie},
         subprotocols=["streamlit"],
         compression=None,
         max_size=None,
-    )
-    message = BackMsg()
-    message.rerun_script.page_name = "judge"
-    connection.send(message.SerializeToString())
-    while ForwardMsg.FromString(connection.recv(60)).WhichOneof("type") != "script_finished":
-        pass
-    return connection
+    ) as connection:
+        message = BackMsg()
+        message.rerun_script.page_name = "judge"
+        connection.send(message.SerializeToString())
+        while ForwardMsg.FromString(connection.recv(60)).WhichOneof("type") != "script_finished":
+            pass
+        yield
 
 
 def sessions(seconds: float) -> None:
@@ -137,16 +139,13 @@ def sessions(seconds: float) -> None:
         tokens = build(directory, "pool", max(SESSIONS))
         with Campaign(directory) as campaign:
             signer = Tokens(campaign.server_state.secret(), campaign.id)
-            name = cookie_name(campaign.id)
-            cookies = [
-                f"{name}={signer.cookie(campaign.accounts.open_session(f'a{number}'))}"
-                for number in range(max(SESSIONS))
-            ]
+            secrets = [campaign.accounts.open_session(f"a{number}") for number in range(max(SESSIONS))]
+            cookies = [f"{cookie_name(campaign.id)}={signer.cookie(secret)}" for secret in secrets]
         server, port = opened.enter_context(serving(directory))
         count, begun = 0, time.monotonic()
         for wanted in SESSIONS:
             while count < wanted:
-                opened.enter_context(closing(open_page(port, cookies[count])))
+                opened.enter_context(open_page(port, cookies[count]))
                 count += 1
             took = time.monotonic() - begun
             size = int(Path(f"/proc/{server}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -184,7 +183,7 @@ def floors(seconds: float) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="How many saves a second a campaign carries.")
-    parser.add_argument("--seconds", type=float, default=8.0, help="duration of each half of a step")
+    parser.add_argument("--seconds", type=float, default=4.0, help="duration of each half of a step")
     seconds = parser.parse_args().seconds
     print(f"{'mode':<5} {'annotators':>10}  {HEADS}")
     for mode in ("pool", "loop"):
