@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from collection.cli import main
+from collection.measures import MEASURES
 from collection.trec_eval import NICKNAMES, TREC_MEASURES
 from tests.helpers import ROOT, fails, ok, run
 
@@ -168,3 +169,12 @@ def test_the_script_is_the_command(files: Path) -> None:
         script, capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
     )
     assert done.stdout == ok("trec_eval", "-m", "map", "qrels", "run")
+
+
+@pytest.mark.parametrize("page", ["how-to/replace-trec-eval", "tutorials/migrate"])
+def test_pages_say_how_trec_eval_9_differs(page: str) -> None:
+    said = MEASURES["IPrec"].differs["trec_eval 9"].partition(";")[0]
+    assert said == "truncates r * R + 0.9 instead of rounding r * R"
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    assert "truncates r * R + 0.9" in text
+    assert "`cleverdon evaluate --compat 9`" in text
