@@ -13,7 +13,7 @@ from collection import annotator_agreement as agreements
 from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Estimates, Evaluation
-from collection.errors import InputError
+from collection.errors import InputError, require_known
 from collection.formats.columns import rename_columns
 from collection.formats.in_memory import (
     LabelsLike,
@@ -454,7 +454,8 @@ def simulate(
     strategies, learners, stops = (
         [names] if isinstance(names, str) else names for names in (strategies, learners, stops)
     )
-    asked = [pooling.STRATEGIES[name].name for name in strategies if name not in simulation.LOOPS]
+    require_known("strategy", [*simulation.LOOPS, *(entry.name for entry in pooling.STRATEGIES)], *strategies)
+    asked = [name for name in strategies if name not in simulation.LOOPS]
     ranked = [] if runs is None else _ranked(runs)
     if asked and not ranked:
         raise InputError(f"{join(asked)} {plural(len(asked), 'needs', 'need')} runs; pass them as `runs`")

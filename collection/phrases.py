@@ -8,6 +8,20 @@ from math import ceil, floor, isclose, isnan
 _ROUNDING = 1e-9
 
 
+def literal(value: object) -> str:
+    """A value as it is written in Python; numbers of NumPy as plain numbers.
+
+    >>> import numpy as np
+    >>> literal(np.int64(1)), literal((np.int64(1), np.str_("d1"))), literal("np.int64(1)")
+    ('1', "(1, 'd1')", "'np.int64(1)'")
+    """
+    if isinstance(value, tuple | list):
+        inside = ", ".join(map(literal, value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
+    # NumPy is not imported here, so that the command line starts fast.
+    return repr(value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value)
+
+
 def count(number: int, one: str, many: str | None = None) -> str:
     """A number with its noun; `many` is needed only for irregular plurals.
 

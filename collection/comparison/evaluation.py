@@ -250,6 +250,8 @@ def compute(
         if name in {c.run for c in coverage}:
             raise InputError(f"two runs have the name {name!r}; rename one of them")
         if len(aligned.missing_topics) == len(aligned.topics) and not strangers:
+            if not aligned.ignored_topics:
+                raise InputError(f"run {name!r}: expected lines, found none; leave it out")
             raise InputError(
                 f"run {name!r} has no topic of the qrels: the first topics of the run are "
                 f"{aligned.ignored_topics[:3]}, those of the qrels {aligned.topics[:3]}"

@@ -276,6 +276,10 @@ def test_an_iteration_that_tells_rows_of_a_pair_apart_is_a_subtopic() -> None:
         (QRELS_OF, {"bm25": FRAMES["bm25"].assign(score=np.nan)}, InputError, "run bm25: row 1 has no score"),
         (QRELS_OF, [("301", "d1")], InputError, r"\(query_id, doc_id, score\), found \('301', 'd1'\)"),
         (QRELS_OF, {"bm25": {"9": {"d1": 1.0}}}, InputError, "'bm25' has no topic of the qrels"),
+        (QRELS_OF, {"bm25": OURS.assign(score=1.0).head(0)}, InputError, "run 'bm25': expected lines, found none"),
+        ([(np.int64(7),)], RUNS_OF, InputError, r"found \(7,\)$"),
+        ({np.int64(7): 1}, RUNS_OF, InputError, "found int for 7$"),
+        (QRELS_OF, [(np.int64(7), "d1", np.nan)], InputError, r"row 1 has no score \(query_id 7, doc_id 'd1'\)"),
     ],
 )
 def test_a_refusal_says_what_was_expected_and_found(qrels: Any, runs: Any, error: type[Exception], said: str) -> None:
@@ -292,6 +296,7 @@ LABELS_OF_TWO = pd.DataFrame(TWO_GRADES, columns=["annotator", "query_id", "doc_
     [
         (lambda: pool(RUNS_OF, 5), "unknown pooling strategy 5"),  # type: ignore[arg-type]
         (lambda: compare(QRELS_OF, RUNS_OF, "AP", test=None), "unknown .* None"),  # type: ignore[arg-type]
+        (lambda: compare(QRELS_OF, RUNS_OF, "AP", baseline=np.int64(7)), "unknown system 7;"),  # type: ignore[arg-type]
         (lambda: pool(RUNS_OF, "depth", depth="x"), "depth of depth: expected a whole number, found 'x'"),
         (
             lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True, grades="x"),
@@ -512,7 +517,9 @@ def test_simulation_of_pooling_strategies_needs_runs(strategies: Any, said: str)
     topics = pd.DataFrame({"query_id": ["1"], "title": "wing", "description": "", "narrative": ""})
     with pytest.raises(InputError, match=said):
         simulate(documents, topics, {"1": {"d1": 1}}, strategies=strategies)
-    with pytest.raises(UnknownNameError, match="unknown pooling strategy 'mft'"):
+    with pytest.raises(UnknownNameError, match="unknown strategy 'mft'; did you mean 'mtf'"):
         simulate(documents, topics, {"1": {"d1": 1}}, strategies="mft")
+    with pytest.raises(UnknownNameError, match=r"unknown strategy 'lop'; did you mean 'loop'\? .*, loop, loop-text, "):
+        simulate(documents, topics, {"1": {"d1": 1}}, strategies="lop")
     means = simulate(documents, topics, {"1": {"d1": 1}}, {"1": {"d1": 1.0}}, strategies="mtf").means()
     assert means.index.get_level_values("strategy").tolist() == ["mtf"]
