@@ -188,7 +188,7 @@ def describe_usage_error(error: click.UsageError) -> str:
     text = text.removesuffix(".")
     where = ""
     if isinstance(error, click.BadParameter):
-        hint = error.param_hint or ""
+        hint = str(error.param_hint or "")
         if not hint and isinstance(error.param, click.Option):
             hint = name_as_typed(error.param, error.ctx.meta.get(TYPED, ()) if error.ctx else ())
         elif not hint and error.param is not None:

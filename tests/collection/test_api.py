@@ -27,6 +27,10 @@ from collection import (
     formats,
     pool,
     pooling,
+    read_documents,
+    read_qrels,
+    read_run,
+    read_topics,
     simulate,
     to_pyterrier,
 )  # fmt: skip
@@ -38,6 +42,7 @@ from collection.frames import POOL, VALUES
 from collection.measures import MEASURES
 from collection.ranking import rank_run
 from collection.records import Run
+from tests.helpers import ROOT
 
 NAMES = {
     "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Run", "Topic",
@@ -290,6 +295,8 @@ def test_a_refusal_says_what_was_expected_and_found(qrels: Any, runs: Any, error
 TWO_GRADES = [(who, "1", doc, grade) for who in ("ann", "bob") for doc, grade in (("a", 0), ("b", 2))]
 LABELS_OF_TWO = pd.DataFrame(TWO_GRADES, columns=["annotator", "query_id", "doc_id", "relevance"])
 
+LABELS_BY_NUMBER = pd.concat([LABELS_OF_TWO] * 2).astype({"query_id": int})
+
 
 @pytest.mark.parametrize(
     ("call", "said"),
@@ -302,6 +309,8 @@ LABELS_OF_TWO = pd.DataFrame(TWO_GRADES, columns=["annotator", "query_id", "doc_
             lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True, grades="x"),
             "^grades: expected two or more grades",
         ),
+        (lambda: evaluate(QRELS_OF, RUNS_OF, np.float64(5)), "found 5.0$"),  # type: ignore[arg-type]
+        (lambda: formats.write_labels(LABELS_BY_NUMBER, "l.csv"), r"found \('ann', 1, 'a'\) twice"),
         (lambda: evaluate(QRELS_OF, RUNS_OF, 5), "measure: expected a Measure or text such as 'nDCG@10', found 5"),  # type: ignore[arg-type]
         (lambda: agreement(LABELS_OF_TWO, level="x"), "level: expected a grade .a number., found 'x'"),
         (lambda: evaluate(next(as_runs(RUNS_OF)), QRELS_OF), "pass the qrels first, then the runs$"),  # type: ignore[arg-type]
@@ -509,6 +518,16 @@ def test_simulation_of_a_pooling_strategy() -> None:
     means = simulate(documents, topics, QRELS_OF, RUNS_OF, strategies=["depth", "mtf"], level=3).means()
     assert means.index.get_level_values("strategy").tolist() == ["depth", "mtf"]
     assert (means["documents"] == 60).all()
+
+
+@pytest.mark.slow
+def test_a_simulation_reads_files() -> None:
+    names = ("documents.jsonl", "topics.tsv", "qrels.txt", "bm25.run")
+    documents, topics, qrels, run = (ROOT / "docs" / "examples" / name for name in names)
+    strategies = ["depth", "loop-text"]
+    found = simulate(documents, str(topics), qrels, run, strategies=strategies)
+    frames = read_documents(documents), read_topics(topics), read_qrels(qrels), read_run(run)
+    pd.testing.assert_frame_equal(found.curves, simulate(*frames, strategies=strategies).curves)
 
 
 @pytest.mark.parametrize(("strategies", "said"), [(["mtf", "rrf"], "mtf and rrf need runs"), ("mtf", "mtf needs runs")])
