@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from os import PathLike
 from typing import Any
 
-from collection.phrases import plural
+from collection.phrases import literal, plural
 
 
 class CleverdonError(Exception):
@@ -70,10 +70,18 @@ NAMED = 80
 
 
 class UnknownNameError(InputError):
-    """An unknown name of some `kind`, with the known names as `choices`; `written`: name -> its form in suggestions."""
+    """An unknown name of some `kind`, with the known names as `choices`.
+
+    `written`: name -> its form in suggestions. `listed_by`: the command that lists the choices, instead of the message.
+    """
 
     def __init__(
-        self, kind: str, name: object, choices: Iterable[str], written: Mapping[str, str] | None = None
+        self,
+        kind: str,
+        name: object,
+        choices: Iterable[str],
+        written: Mapping[str, str] | None = None,
+        listed_by: str = "",
     ) -> None:
         self.kind, self.name, self.choices = kind, str(name), sorted(choices)
         near = difflib.get_close_matches(self.name.lower(), [c.lower() for c in self.choices], n=1, cutoff=0.6)
@@ -82,8 +90,9 @@ class UnknownNameError(InputError):
             f", ... ({len(self.choices):,} in total)" if self.choices[NAMED:] else ""
         )
         choice = f"choose from {listed}" if self.choices else f"there is no {kind}"
+        choice = f"`{listed_by}` lists all" if listed_by else choice
         guess = f"did you mean {(written or {}).get(meant, meant)!r}? " if meant else ""
-        super().__init__(f"unknown {kind} {name!r}; {guess}{choice}")
+        super().__init__(f"unknown {kind} {literal(name)}; {guess}{choice}")
 
 
 def require_known(kind: str, known: Collection[Any], *names: object) -> None:

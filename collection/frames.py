@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from collection.errors import ColumnsError, InputError
+from collection.phrases import literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +75,7 @@ class Schema:
                 raise InputError(f"{what}: expected {_KINDS[kind][1]} in the column {name}, found {column.dtype}")
             if not nullable and column.hasnans:
                 row = int(column.isna().to_numpy().argmax())
-                ids = ", ".join(f"{n} {frame[n].iloc[row]!r}" for n in _PAIR if n in frame.columns and n != name)
+                ids = ", ".join(f"{n} {literal(frame[n].iloc[row])}" for n in _PAIR if n in frame.columns and n != name)
                 raise InputError(f"{what}: row {row + 1:,} has no {name}" + (f" ({ids})" if ids else ""))
         return frame
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -111,8 +112,7 @@ class Evaluation(Displayed):
 
         rows = self.per_topic()
         names = rows["measure"].unique()
-        name = names[0] if measure is None else measure
-        require_known("measure", names, name)
+        name = names[0] if measure is None else find_measure(names, measure)
         of_run = rows[rows["measure"] == name].groupby("run", sort=False)["value"]
         ends = {"lowest": 0, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "highest": 1}
         spread = pd.DataFrame({"mean": of_run.mean(), **{end: of_run.quantile(share) for end, share in ends.items()}})
@@ -250,6 +250,8 @@ def compute(
         if name in {c.run for c in coverage}:
             raise InputError(f"two runs have the name {name!r}; rename one of them")
         if len(aligned.missing_topics) == len(aligned.topics) and not strangers:
+            if not aligned.ignored_topics:
+                raise InputError(f"run {name!r}: expected lines, found none; leave it out")
             raise InputError(
                 f"run {name!r} has no topic of the qrels: the first topics of the run are "
                 f"{aligned.ignored_topics[:3]}, those of the qrels {aligned.topics[:3]}"
@@ -367,6 +369,24 @@ def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame | QrelsIndex) 
             note += f". Try --relevance-level {lower:g}, or {those[0](rel=lower)}"
         notes.append(note)
     return notes
+
+
+def find_measure(names: Iterable[str], asked: str) -> str:
+    """The name of a measure among those of a result, also from another tool's name.
+
+    Raises
+    ------
+    UnknownNameError
+        The result has no such measure.
+
+    >>> find_measure(["AP", "P@5"], "map"), find_measure(["AP", "P@5"], "P_5")
+    ('AP', 'P@5')
+    """
+    known = list(names)
+    with suppress(InputError):
+        asked = asked if asked in known else str(as_measure(asked))
+    require_known("measure", known, asked)
+    return asked
 
 
 def direction(measure: Measure | str) -> int:

@@ -24,6 +24,7 @@ from collection.formats.source import FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.frames import LABELS, QRELS, SCORES
 from collection.measures import QrelsIndex
+from collection.phrases import literal
 from collection.records import Run
 
 Pairs: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[tuple[object, ...]]
@@ -163,7 +164,7 @@ def _to_frame(given: object, what: str, columns: tuple[str, ...]) -> pd.DataFram
     for row in given if isinstance(given, Iterable) else [given]:
         if not isinstance(row, tuple) or not 3 <= len(row) <= len(columns):
             expected = f"a file, a frame, {{query_id: {{doc_id: {columns[2]}}}}} or tuples ({', '.join(columns[:3])})"
-            raise InputError(f"{what}: expected {expected}, found {row!r:.80}")
+            raise InputError(f"{what}: expected {expected}, found {literal(row):.80}")
         rows.append(row)
     width = len(rows[0]) if rows else 3
     return pd.DataFrame(rows, columns=getattr(rows[0] if rows else None, "_fields", columns)[:width])
@@ -173,7 +174,7 @@ def _flatten(given: Mapping[object, object], what: str, value: str) -> pd.DataFr
     topics: list[Mapping[object, object]] = []
     for query_id, documents in given.items():
         if not isinstance(documents, Mapping):
-            found = f"{type(documents).__name__} for {query_id!r}"
+            found = f"{type(documents).__name__} for {literal(query_id)}"
             raise InputError(f"{what}: expected {{query_id: {{doc_id: {value}}}}}, found {found}")
         topics.append(documents)
     codes = np.repeat(np.arange(len(topics)), np.array([len(documents) for documents in topics], dtype=np.int64))

@@ -19,6 +19,7 @@ from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade, to_array
 from collection.formats.write import format_number, replacing, require_ids
 from collection.frames import LABELS
+from collection.phrases import literal
 from collection.records import COUNTS_AS, KINDS
 
 WANTED = "labels"
@@ -162,7 +163,8 @@ def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
         raise InputError("labels: expected a grade in every row, found none in some; leave out pairs without a grade")
     repeated = given[given.duplicated(list(LABELS.names[:3]))]
     if len(repeated):
-        raise InputError(f"labels: expected each annotator and pair once, found {tuple(repeated.iloc[0, :3])} twice")
+        found = literal(tuple(repeated.iloc[0, :3]))
+        raise InputError(f"labels: expected each annotator and pair once, found {found} twice")
     rows = [LABELS.names]
     for name, query_id, doc_id, grade in given.itertuples(index=False, name=None):
         if not _is_name(str(name)):

@@ -53,7 +53,8 @@ class Explanation(Displayed):
         headlines += [f"Here with {here}."] if here else []
         facts = [f"{name} = {number:.6g}" for name, number in self.facts.items()]
         facts.append(f"{self.measure} = {self.value:.6f}")
-        return Summary(headlines, _shorten(self.ranks), facts, "ranks (all), facts", row_names=False)
+        shown, details = _shorten(self.ranks), "ranks (all), facts"
+        return Summary(headlines, shown, facts, details, row_names=False, most_rows=None)
 
 
 def explain(

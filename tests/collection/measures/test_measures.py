@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from dataclasses import replace
 
@@ -474,6 +475,15 @@ def test_an_explanation_reads_like_a_lecture() -> None:
         "R = 3\n"
         "AP@10 = 0.555556"
     )
+
+
+def test_a_notebook_shows_the_ranks_that_are_printed() -> None:
+    explanation = explain("AP", [1, 0, 0, 0, 0, 1] * 20)
+    rows = explanation._repr_html_().split("<tr>")[1:]
+    shown = [[cell for cell in re.findall("<td>(.*)</td>", row) if cell] for row in rows]
+    printed = [line.split() for line in str(explanation).split("P at i\n")[1].splitlines()]
+    assert shown == printed[: len(shown)]
+    assert sum(row[1:2] == ["1"] for row in shown) == 40, "every relevant document"
 
 
 def test_an_explanation_of_condensed_lists_names_the_right_documents() -> None:
