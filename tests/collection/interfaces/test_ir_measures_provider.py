@@ -174,7 +174,8 @@ def test_qrels_without_an_iteration_have_one_subtopic() -> None:
         nDCG(dcg="exp-log2", judged_only=True) @ 5, nDCG(gains={-1: 1}), nDCG(gains={1: -1}),
         nDCG(dcg="exp-log2", gains={1: 1}) @ 5, NumRel(rel=2), RR(judged_only=True) @ 5, IPrec @ 0.333,
         IPrec @ 5.0, ERR_IA @ 1, alpha_nDCG, nERR_IA(judged_only=True) @ 5,
-        INST(max_rel=3, min_rel=1), INST(max_rel=3, T=0.1), AP @ 0, P(rel=0) @ 5, NRBP(beta=1.0), nNRBP(beta=2.0),
+        SDCG(max_rel=3) @ 1001, INST(max_rel=3, min_rel=1), INST(max_rel=3, T=0.1), AP @ 0, P(rel=0) @ 5,
+        NRBP(beta=1.0), nNRBP(beta=2.0),
     ],
     ids=str,
 )  # fmt: skip
