@@ -142,7 +142,8 @@ class CleverdonProvider(providers.Provider):  # type: ignore[misc]
 
     def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> Evaluator:
         requests = []
-        for measure in measures:
+        # ir_measures passes a set, whose order differs from process to process.
+        for measure in sorted(measures, key=str) if isinstance(measures, set) else measures:
             request = translate(measure)
             if request is None:
                 raise ValueError(f"unsupported measure {measure}")

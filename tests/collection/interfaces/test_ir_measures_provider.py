@@ -232,6 +232,15 @@ def test_ir_measures_asks_cleverdon_first_and_falls_back(registered: CleverdonPr
     assert list(ir_measures.iter_calc([AP], qrels, run))
 
 
+def test_the_order_of_measures_is_the_same_in_every_process(registered: CleverdonProvider) -> None:
+    """ir_measures passes a set of measures; PyTerrier takes the order of columns from the values."""
+    asked = [nDCG @ 10, P @ 5, AP, RR, Rprec, Success @ 1, Bpref, NumQ]
+    for order in (asked, asked[::-1]):
+        values = ir_measures.calc(order, {"1": {"a": 1}}, {"1": {"a": 1.0}}).per_query
+        assert [metric.measure for metric in values] == sorted(asked, key=str)
+    assert list(registered.calc_aggregate(asked, {"1": {"a": 1}}, {"1": {"a": 1.0}})) == asked
+
+
 def test_a_frame_without_rows(registered: CleverdonProvider) -> None:
     """PyTerrier passes such a frame for topics without results."""
     empty = pd.DataFrame([], columns=["query_id", "doc_id", "score"])
