@@ -52,6 +52,9 @@ def choose(asked: Iterable[str]) -> Choice:
     for text in asked:
         name, point, after = text.partition(".")
         if name not in TREC_MEASURES and name not in NICKNAMES:
+            stem, _, number = text.rpartition("_")
+            if stem in TREC_MEASURES and _NUMBER.match(number) and TREC_MEASURES[stem].takes != "nothing":
+                raise InputError(f"unknown measure {text!r}; write {stem}.{number}")
             raise UnknownNameError("measure", name, [*TREC_MEASURES, *NICKNAMES])
         if point and not after:
             raise InputError(f"{name}: expected numbers after the point, found {text!r}")
