@@ -128,7 +128,12 @@ QRELS_FORM = click.option(
 
 
 def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
-    """Refuse a repeated option that takes one value or switches between two: click would silently keep the last."""
+    """Refuse a repeated option that takes one value or switches between two: click would silently keep the last.
+
+    A command with the attribute ``takes_last_value`` keeps it on purpose.
+    """
+    if getattr(command, "takes_last_value", False):
+        return
     _, _, order = command.make_parser(ctx).parse_args(args=list(args))
     for option, times in Counter(order).items():
         if times == 1 or not isinstance(option, click.Option) or option.multiple or option.count:

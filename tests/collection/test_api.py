@@ -174,7 +174,7 @@ RUN_FORMS: dict[str, Callable[[Path], Any]] = {
 def test_frames_for_pyterrier_and_back() -> None:
     """As PyTerrier's own functions name and count them: a run's ranks begin at 0."""
     run = to_pyterrier(Run("bm25", rank_run(FRAMES["bm25"])))
-    assert {"qid", "docno", "rank", "score"} <= set(run)
+    assert run.columns.tolist() == ["qid", "docno", "score", "rank"]
     assert run.groupby("qid", observed=True)["rank"].min().unique().tolist() == [0]
     back = evaluate(to_pyterrier(OURS), {"bm25": run}, ["AP"]).means()
     assert back.equals(evaluate(OURS, {"bm25": FRAMES["bm25"]}, ["AP"]).means())
@@ -183,6 +183,16 @@ def test_frames_for_pyterrier_and_back() -> None:
     assert to_pyterrier(pd.DataFrame({"doc_id": ["d1"], "title": ["a"], "text": ["b"]})).columns[0] == "docno"
     with pytest.raises(InputError, match="expected a frame or a Run, found dict"):
         to_pyterrier({})  # type: ignore[arg-type]
+
+
+def test_a_run_that_pyterrier_has_reordered() -> None:
+    """PyTerrier keeps further columns of a frame while it changes scores and ranks."""
+    run = to_pyterrier(Run("bm25", rank_run(FRAMES["bm25"])))
+    first = pool({"reversed": run.assign(score=-run["score"])}, "depth", depth=1)
+    last = run.loc[run.groupby("qid", observed=True)["score"].idxmin()]
+    assert sorted(zip(first["query_id"], first["doc_id"], strict=True)) == sorted(
+        zip(last["qid"], last["docno"], strict=True)
+    )
 
 
 def test_simulating_on_pyterriers_frames() -> None:

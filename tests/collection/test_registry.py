@@ -41,8 +41,8 @@ ALLOWED = {
     **{
         ("collection/interfaces/ir_measures_provider.py", name): "a measure of ir_measures"
         for name in (
-            "ERR", "ERR_IA", "IPrec", "Judged", "NumRel", "P_IA", "RBP", "RR", "SetF", "StRecall", "alpha_nDCG", "nDCG",
-            "nERR_IA",
+            "ERR", "ERR_IA", "IPrec", "Judged", "NumRel", "P_IA", "RBP", "RR", "SDCG", "SetF", "StRecall", "alpha_nDCG",
+            "nDCG", "nERR_IA",
         )
     },
 }  # fmt: skip

@@ -48,6 +48,8 @@ def test_options_have_the_names_of_trec_eval() -> None:
         ["-qmmap", "-l", "2", "qrels", "run"],
         ["qrels", "run", "-mmap", "-q", "-l2"],
         ["--query_eval_wanted", "--measure", "map", "--level_for_rel=2", "-Rqrels", "-Ttrec_results", "qrels", "run"],
+        ["-qc", "-m", "map", "-l1", "-R", "prefs", "-l", "2", "-Rqrels", "qrels", "run"],
+        ["-ocqM1000", "-J", "-N1000", "-l2", "-mmap", "--", "qrels", "run"],
     ],
 )  # fmt: skip
 def test_ways_of_writing_options(files: Path, arguments: list[str]) -> None:

@@ -136,6 +136,15 @@ def test_the_ideal_ranking_of_subtopics_is_that_of_ndeval(seed: int) -> None:
     )
 
 
+def test_equal_gains_are_equal_whatever_the_order_of_their_sum() -> None:
+    """After d, both a (1 + 0.1 + 0.1) and c (0.1 + 0.1 + 1) gain 1.2, and c has the higher id."""
+    covers = {"a": "qst", "b": "ru", "c": "stu", "d": "rst"}
+    rows = [("1", subtopic, doc_id, 1) for doc_id, subtopics in covers.items() for subtopic in subtopics]
+    qrels = pd.DataFrame(rows, columns=["query_id", "subtopic", "doc_id", "relevance"])
+    ideal = 3 + 1.2 / math.log2(3) + 1.02 / 2 + 0.2 / math.log2(5)
+    assert value("alpha_nDCG(alpha=0.9)@4", run_of("1 d 1"), qrels) == pytest.approx(3 / ideal, abs=1e-12)
+
+
 def test_a_subtopic_document_has_the_highest_of_its_grades() -> None:
     qrels = frame("1 a d 1\n1 b d 3\n1 a e 0", "query_id", "subtopic", "doc_id", "relevance")
     assert align(run_of("1 e 2\n1 d 1"), qrels).grades.tolist() == [[0, 3]]
