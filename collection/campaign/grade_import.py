@@ -43,6 +43,7 @@ class GradeImport:
         if added.new:
             self.session.notice(path, "graded pairs of the pool count as judged; annotators are not asked for them")
         self.session.added(path, "judgement", added, f" by annotator {annotator!r}")
+        self._report_unknown_documents(path, graded)
         self.session.ignored(path, ignored)
         if unjudged := len(known) - len(graded):
             self.session.notice(path, f"skipped {count(unjudged, 'pair')} with a negative grade (unjudged)")
@@ -67,6 +68,7 @@ class GradeImport:
             judgements = plural(counted, "counts as a judgement", "count as judgements")
             self.session.notice(path, f"{count(counted, 'label')} {judgements}")
         self.session.added(path, "judgement", added, f" by {count(people, 'annotator')}")
+        self._report_unknown_documents(path, known)
         self.session.ignored(path, ignored)
         if surplus:
             are = plural(surplus, "is surplus: its pair has", "are surplus: their pairs have")
@@ -116,6 +118,20 @@ class GradeImport:
             self.session.notice(path, f"{count(surplus, 'judgement')} {are} in the meantime")
         if left := len(rows) - len(graded):
             self.session.notice(path, f"{count(left, 'row')} {plural(left, 'has', 'have')} no grade yet")
+
+    def _report_unknown_documents(self, path: Path | str, graded: pd.DataFrame) -> None:
+        """Report documents without a text, unless no document has one yet."""
+        corpus = self.session.store.corpus
+        without = graded.loc[graded["doc_id"].isin(corpus.without_text(graded["doc_id"])), "doc_id"]
+        if without.empty or next(corpus.documents_with_text(pooled=False), None) is None:
+            return
+        names, documents = plural(len(without), "names", "name"), without.nunique()
+        are = plural(documents, "that is", "that are")
+        self.session.notice(
+            path,
+            f"{count(len(without), 'judgement')} {names} {count(documents, 'document')} {are} not in the collection, "
+            f"such as {str(without.iloc[0])!r}; the grades count. Import the missing documents, or correct the ids",
+        )
 
     def _of_kept_records(self, path: Path | str, grades: pd.DataFrame) -> pd.DataFrame:
         """Move the grades of duplicates that an import left out to the record that was kept.
