@@ -54,6 +54,7 @@ def _asreview(found: Iterator[tuple[int, Mapping[str, object]]]) -> Iterator[tup
         doc_id = next((record[name] for name in DOC_ID if record.get(name)), reference.doc_id)
         annotator = record.get("asreview_user_email") or record.get("asreview_user_name") or "asreview"
         said = {"annotator": annotator, "doc_id": doc_id, "relevance": label, "judged_at": record.get("asreview_time")}
+        said["note"] = record.get("asreview_note")
         yield number, said | {name: record[name] for name in ("query_id", "qid") if name in record}
 
 

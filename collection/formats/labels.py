@@ -14,7 +14,7 @@ import pandas as pd
 from collection.errors import FormatError, InputError
 from collection.formats import delimited, fields, label_exports, source, spreadsheet
 from collection.formats.columns import LABEL_ALIASES
-from collection.formats.judgements import DETAILS, read_details
+from collection.formats.judgements import DETAILS, read_details, to_utc
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade, to_array
 from collection.formats.write import format_number, replacing, require_ids
@@ -37,7 +37,7 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelLog:
-    """Labels, with :data:`~collection.formats.judgements.DETAILS` as columns where they come from a log.
+    """Labels, with :data:`~collection.formats.judgements.DETAILS` as columns where the file has them.
 
     `left_out` counts the rows of the log left out as "adjudication", "surplus" or "cannot judge", if any.
     """
@@ -130,8 +130,9 @@ def _read(path: FilePath, query_id: str | None, names: Mapping[str, int], *, det
     labels = frame.assign(relevance=to_array([row.relevance for row in graded if row.relevance is not None]))
     if any(row.first_judged_at for row in graded):
         labels["first_judged_at"] = pd.Series([row.first_judged_at for row in graded], dtype="str")
-    for name in DETAILS if any(row.details for row in graded) else ():
-        labels[name] = pd.Series([row.details[name] for row in graded], dtype=object)
+    for name in DETAILS:
+        if any(name in row.details for row in graded):
+            labels[name] = pd.Series([row.details.get(name) for row in graded], dtype=object)
     left_out["cannot judge"] = sum(row.cannot for row in kept.values())
     return LabelLog(LABELS.check(labels), {what: count for what, count in left_out.items() if count})
 
@@ -201,7 +202,13 @@ def _row(
     if log and record["kind"] != "graded":
         return _Row(number, annotator, query_id, doc_id, None, record["kind"] == "cannot judge", at)
     grade = read_grade(path, number, record["relevance"], names)
-    more = read_details(path, number, record) if log and details else {}
+    more: dict[str, object] = {}
+    if details and log:
+        more = read_details(path, number, record)
+    elif details:
+        note = record.get("note")
+        found = {"judged_at": at and to_utc(at), "note": note if isinstance(note, str) else None}
+        more = {name: value for name, value in found.items() if value}
     return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, details=more)
 
 

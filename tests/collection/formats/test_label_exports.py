@@ -14,7 +14,7 @@ import pytest
 
 from collection.campaign import Campaign
 from collection.errors import FormatError
-from collection.formats import read_labels, source
+from collection.formats import read_label_log, read_labels, source
 from tests.helpers import ROOT
 
 EXPORTS = Path(__file__).parent / "exports"
@@ -31,6 +31,15 @@ def test_asreview(form: str) -> None:
     ]
 
 
+def test_asreview_notes(tmp_path: Path) -> None:
+    for form, old, new in (("csv", "09:00:00,,Ann", "09:00:00,check,Ann"), ("ris", "N1  - asreview_user_name", "")):
+        text = (EXPORTS / f"asreview.{form}").read_text()
+        text = text.replace(old, new or f'N1  - asreview_note: "check"\n{old}', 1)
+        (tmp_path / f"a.{form}").write_text(text)
+        log = read_label_log(tmp_path / f"a.{form}", query_id="1").labels
+        assert log["note"].tolist() == ["check", "=1+1"]
+
+
 @pytest.mark.parametrize("form", ["csv", "xlsx", "ris"])
 def test_asreview_into_a_campaign_with_one_topic(tmp_path: Path, form: str) -> None:
     """Two of the records are duplicates of the first, whose higher label counts."""
@@ -43,6 +52,7 @@ def test_asreview_into_a_campaign_with_one_topic(tmp_path: Path, form: str) -> N
         assert campaign.agreement.labels().iloc[:, :4].values.tolist() == [
             ["ann@example.org", "7", "10.5555/hp.2019.1", 1]
         ]
+        assert campaign.judgement_log.judgements()["judged_at"].tolist() == ["2026-03-02T09:00:00.000+00:00"]
         metadata = campaign.corpus.documents(["10.5555/hp.2019.1"])["10.5555/hp.2019.1"].metadata
         assert not any("asreview" in str(name) for name in metadata)
 
