@@ -142,6 +142,14 @@ class GradeImport:
         if named is grades:
             return grades
         keys = [name for name in ("annotator", "query_id", "doc_id", "subtopic") if name in named]
+        contradicting = int((named.groupby(keys, observed=True)["relevance"].nunique() > 1).sum())
+        if contradicting:
+            have = plural(contradicting, "record has", "records have")
+            self.session.notice(
+                path,
+                f"{contradicting:,} {have} another grade than {plural(contradicting, 'its', 'their')} duplicates left "
+                "out; the highest grade counts",
+            )
         best = named.sort_values("relevance", ascending=False, kind="stable").drop_duplicates(keys)
         return best.sort_index().reset_index(drop=True)
 
