@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import openpyxl
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +21,7 @@ from collection.campaign import Campaign
 from collection.errors import ConflictError, FormatError, InputError
 from collection.formats import parquet, workbook
 from collection.records import Document
-from tests.helpers import SHARED, fails, ok
+from tests.helpers import SHARED, fails, ok, run
 
 CORPUS = [
     {"_id": "d1", "title": "Wings", "text": "Flow past a wing.", "metadata": {"year": 1957}},
@@ -99,6 +100,35 @@ def test_a_beir_directory_is_one_argument(tmp_path: Path, form: str) -> None:
     with Campaign(tmp_path / "campaign") as campaign:
         assert campaign.progress.counts()["documents"] == 2
         assert len(campaign.qrels.build()) == 3
+
+
+@pytest.mark.slow
+def test_a_directory_as_on_the_hugging_face_hub(tmp_path: Path) -> None:
+    folder = tmp_path / "hub"
+    for name, rows in {"corpus": CORPUS, "queries": QUERIES, "qrels": QRELS}.items():
+        (folder / name).mkdir(parents=True)
+        halves = [rows[:1], rows[1:]] if name == "corpus" else [rows]
+        for number, part in enumerate(halves):
+            as_parquet(folder / name / f"{name}-0000{number}-of-0000{len(halves)}.parquet", part)
+    for number, given in enumerate((["--collection", folder], ["--documents", folder, "--topics", folder])):
+        directory = tmp_path / f"campaign{number}"
+        ok("new", directory, "--grades", "0-3")
+        said = ok("import", directory, *given)
+        assert f"{folder}/corpus/corpus-00001-of-00002.parquet: 1 document (1 new)" in said
+        with Campaign(directory) as campaign:
+            counts = campaign.progress.counts()
+            assert (counts["documents"], counts["topics"]) == (2, 2)
+            assert len(campaign.qrels.build()) == (3 if number == 0 else 0)
+    assert "found 2 files" in run("import", directory, "--topics", folder / "corpus").stderr
+    assert "0 new, 2 unchanged" in ok("import", directory, "--topics", folder / "queries")
+
+
+def test_frames_as_on_the_hugging_face_hub() -> None:
+    run_of_one = {"mine": {"1": {"d1": 1.0}}}
+    frame = pd.DataFrame(QRELS)
+    assert evaluate(frame, run_of_one, ["P@1"]).means().loc["mine", "P@1"] == 0.5
+    with pytest.raises(InputError, match="expected the column relevance"):
+        evaluate(pd.DataFrame({"query_id": ["1"], "doc_id": ["d1"], "score": [2.5]}), run_of_one)  # a run
 
 
 def test_of_a_beir_directory_the_documents_are_the_corpus(tmp_path: Path) -> None:
