@@ -38,11 +38,12 @@ def find_collection(path: Path | str) -> CollectionParts:
     export --collection`` wrote, the topics are those of ``topics.jsonl``.
     """
     if source.is_dataset(path):
+        datasets.require_parts(path)
         return CollectionParts(*([path] if datasets.has_part(path, part) else [] for part in get_args(datasets.Part)))
     folder = Path(path)
     if not folder.is_dir():
         found = "a file" if folder.exists() else "no such directory"
-        raise FormatError(path, None, WANTED, found)
+        raise FormatError(path, None, WANTED, found, "" if folder.exists() else source.dataset_hint(path))
 
     def named(stem: str) -> list[Path]:
         files = [folder / f"{stem}{ending}" for ending in ENDINGS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import socket
 import sys
 import zipfile
 from collections.abc import Callable
@@ -423,6 +424,52 @@ def test_documents_without_a_field_of_text(registry: Any, tmp_path: Path) -> Non
     )
     with pytest.raises(InputError, match=r"sized: expected documents, but ir_datasets failed after 1: no network$"):
         next(documents)
+
+
+def test_a_dataset_that_cannot_be_downloaded(registry: Any, tmp_path: Path) -> None:
+    """One sentence, without the progress bars and messages of ir_datasets."""
+    import ir_datasets
+    from ir_datasets.datasets.base import Dataset
+    from ir_datasets.formats import BaseDocs
+
+    class Far(BaseDocs):
+        def docs_iter(self) -> Any:
+            logger = ir_datasets.log.easy()
+            logger.info("download starts")
+            for _ in logger.pbar([1], desc="docs_iter"):
+                try:
+                    raise socket.gaierror(-2, "Name or service not known")
+                except OSError as error:
+                    raise RuntimeError("HTTPSConnectionPool(host='example.org')" * 20) from error
+            yield
+
+    registry.register("local/far", Dataset(Far()))
+    ok("new", tmp_path / "campaign")
+    refused = run("import", tmp_path / "campaign", "--documents", "ir_datasets:local/far")
+    said = "cleverdon: ir_datasets:local/far: cannot download local/far (no network?)\n"
+    assert refused.stderr.startswith(said)
+    assert "docs_iter" not in refused.stderr
+    assert "download starts" not in refused.stderr
+
+
+def test_a_dataset_that_only_has_subsets(registry: Any, tmp_path: Path) -> None:
+    from ir_datasets.datasets.base import Dataset
+
+    registered(registry, "local/air/wings", tmp_path)
+    registry.register("local/air", Dataset())
+    with pytest.raises(InputError, match=r"none of these; name a subset: ir_datasets:local/air/wings and .*/docs$"):
+        formats.find_collection("ir_datasets:local/air")
+    with pytest.raises(
+        InputError, match=r"with topics, found none of these; name a subset: ir_datasets:local/air/wings$"
+    ):
+        read_topics("ir_datasets:local/air")
+
+
+@pytest.mark.parametrize("name", ["irds:beir/scifact", "beir/scifact"])
+def test_a_name_that_looks_like_a_dataset(name: str) -> None:
+    for read in (formats.find_collection, read_qrels):
+        with pytest.raises(InputError, match="; for a dataset, write ir_datasets:beir/scifact$"):
+            read(name)
 
 
 def test_refusals_of_datasets(registry: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
