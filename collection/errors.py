@@ -18,6 +18,9 @@ from collection.phrases import plural
 class CleverdonError(Exception):
     """Base class of all errors."""
 
+    page = ""
+    """Documentation page that helps, such as "how-to/import-files"; empty for that of the command."""
+
 
 class InputError(CleverdonError):
     """Input is invalid; nothing was changed."""
@@ -70,10 +73,18 @@ NAMED = 80
 
 
 class UnknownNameError(InputError):
-    """An unknown name of some `kind`, with the known names as `choices`; `written`: name -> its form in suggestions."""
+    """An unknown name of some `kind`, with the known names as `choices`; `written`: name -> its form in suggestions.
+
+    `hint` says what else to do.
+    """
 
     def __init__(
-        self, kind: str, name: object, choices: Iterable[str], written: Mapping[str, str] | None = None
+        self,
+        kind: str,
+        name: object,
+        choices: Iterable[str],
+        written: Mapping[str, str] | None = None,
+        hint: str = "",
     ) -> None:
         self.kind, self.name, self.choices = kind, str(name), sorted(choices)
         near = difflib.get_close_matches(self.name.lower(), [c.lower() for c in self.choices], n=1, cutoff=0.6)
@@ -83,7 +94,7 @@ class UnknownNameError(InputError):
         )
         choice = f"choose from {listed}" if self.choices else f"there is no {kind}"
         guess = f"did you mean {(written or {}).get(meant, meant)!r}? " if meant else ""
-        super().__init__(f"unknown {kind} {name!r}; {guess}{choice}")
+        super().__init__(f"unknown {kind} {name!r}; {guess}{choice}" + (f"; {hint}" if hint else ""))
 
 
 def require_known(kind: str, known: Collection[Any], *names: object) -> None:

@@ -16,6 +16,7 @@ from collection.campaign.judging import Judging
 from collection.campaign.loop_settings import EVERYWHERE
 from collection.campaign.settings import Settings
 from collection.errors import ConflictError, FormatError, InputError, place
+from collection.formats.labels import NoTopicsError
 from collection.phrases import count, plural
 from collection.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
 from collection.store import Added
@@ -55,7 +56,14 @@ class GradeImport:
             return
         topics = self.session.store.corpus.topics()["query_id"].tolist()
         only = topics[0] if len(topics) == 1 else None
-        log = formats.read_label_log(path, query_id=only, names=self.grades.names)
+        try:
+            log = formats.read_label_log(path, query_id=only, names=self.grades.names)
+        except NoTopicsError as error:
+            found = count(len(topics), "topic")
+            raise InputError(
+                f"{path}: labels without topics, such as those of ASReview, need a campaign with exactly one topic, "
+                f"found {found}"
+            ) from error
         log = replace(log, labels=self._of_kept_records(path, log.labels))
         if log.labels.empty:
             raise InputError(f"{path}: expected labels, found no grades")

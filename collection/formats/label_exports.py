@@ -70,7 +70,11 @@ def _label_studio(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str,
     for number, task in _array(path, what):
         annotations = task.get("annotations")
         if annotations is None:  # the form JSON-MIN, one record for each annotation
-            yield number, {**task, "annotator": _annotator(task.get("annotator")), "judged_at": task.get("created_at")}
+            chosen = {name: _choices(value) for name, value in task.items()}
+            yield (
+                number,
+                {**chosen, "annotator": _annotator(task.get("annotator")), "judged_at": task.get("created_at")},
+            )
             continue
         data = task.get("data")
         if not isinstance(annotations, list) or not isinstance(data, dict):
@@ -88,6 +92,11 @@ def _annotator(value: object) -> object:
     return None if value is None else str(value)
 
 
+def _choices(value: object) -> object:
+    """Several choices in the form JSON-MIN as a list; any other value as it is."""
+    return value["choices"] if isinstance(value, dict) and isinstance(value.get("choices"), list) else value
+
+
 def _results(results: object) -> dict[str, object]:
     """Name of a tag -> its one choice, rating or number."""
     found: dict[str, object] = {}
@@ -95,7 +104,7 @@ def _results(results: object) -> dict[str, object]:
         value = result.get("value") if isinstance(result, dict) else None
         if isinstance(value, dict):
             choices = value.get("choices")
-            one = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
+            one = choices[0] if isinstance(choices, list) and len(choices) == 1 else choices
             found[str(result.get("from_name"))] = one if choices else value.get("rating", value.get("number"))
     return found
 

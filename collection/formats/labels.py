@@ -35,6 +35,10 @@ class _Row(NamedTuple):
     details: Mapping[str, object] = {}
 
 
+class NoTopicsError(FormatError):
+    """An export of labels names no topics, and the topic is not given."""
+
+
 @dataclass(frozen=True)
 class LabelLog:
     """Labels, with :data:`~collection.formats.judgements.DETAILS` as columns where the file has them.
@@ -103,7 +107,13 @@ def _records(path: FilePath, query_id: str | None) -> Iterator[tuple[int, dict[s
         yield from delimited.aliased_records(path, WANTED, LABEL_ALIASES, defaults)
         return
     for number, record in exported:
+        if query_id is None and not any(name in record for name in LABEL_ALIASES["query_id"]):
+            raise NoTopicsError(
+                path, number, "labels with topics", "none", "labels without topics need exactly one topic"
+            )
         named = delimited.rename(path, number, WANTED, record, LABEL_ALIASES, defaults)
+        if isinstance(choices := named["relevance"], list):
+            raise FormatError(path, number, "one choice as grade", ", ".join(quote(str(each)) for each in choices))
         if named["relevance"] not in (None, ""):
             yield number, named
 
@@ -123,7 +133,7 @@ def _read(path: FilePath, query_id: str | None, names: Mapping[str, int], *, det
         if before is not None and not log:
             what = f"{quote(row.annotator)} on topic {quote(row.query_id)}, document {quote(row.doc_id)}"
             found = f"{what} again (first in line {before.line})"
-            raise FormatError(path, number, "each annotator and pair once", found)
+            raise FormatError(path, number, "each annotator and pair once", found, "keep only the last of them")
         kept[row[1:4]] = row
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(LABELS.names[:3]), dtype="str")
@@ -221,5 +231,10 @@ def read_grade(path: FilePath, number: int, value: object, names: Mapping[str, i
     text = "" if value is None else str(value).strip()
     grade = None if isinstance(value, bool) else names.get(text.casefold(), parse_grade(text))
     if grade is None:
-        raise FormatError(path, number, "a number as grade", quote(text) if text else "none")
+        shortest: dict[int, str] = {}
+        for name in sorted(names, key=len, reverse=True):
+            shortest[names[name]] = name
+        named = ", ".join(f"{each} = {quote(shortest[each])}" for each in sorted(shortest))
+        wanted = f"a number as grade or its name ({named})" if names else "a number as grade"
+        raise FormatError(path, number, wanted, quote(text) if text else "none")
     return grade

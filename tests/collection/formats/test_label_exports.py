@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from collection.campaign import Campaign
-from collection.errors import FormatError
+from collection.errors import FormatError, InputError
 from collection.formats import read_label_log, read_labels, source
 from tests.helpers import ROOT
 
@@ -81,7 +81,7 @@ def test_asreview_into_a_campaign_with_several_topics(tmp_path: Path) -> None:
     (tmp_path / "topics.tsv").write_text("7\theat pumps\n8\tcellars\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
         campaign.importer.import_files(topics=tmp_path / "topics.tsv")
-        with pytest.raises(FormatError, match=r"asreview\.csv, line 2: expected labels .*, found no query_id"):
+        with pytest.raises(InputError, match=r"need a campaign with exactly one topic, found 2 topics$"):
             campaign.importer.import_files(labels=EXPORTS / "asreview.csv")
 
 
@@ -102,8 +102,29 @@ def test_names_of_grades_are_those_of_the_campaign(tmp_path: Path) -> None:
         assert campaign.agreement.labels()["relevance"].tolist() == [1, 0, 0]
     with Campaign.create(tmp_path / "other", grades="0-1") as campaign:
         (tmp_path / "l.json").write_text((EXPORTS / "label_studio.json").read_text().replace('"Relevant"', '"Great"'))
-        with pytest.raises(FormatError, match=r"l\.json, line 2: expected a number as grade, found 'Great'"):
+        with pytest.raises(
+            FormatError,
+            match=r"l\.json, line 2: expected a number .* its name \(0 = 'not .*', 1 = 'relevant'\), found 'Great'",
+        ):
             campaign.importer.import_files(topics=tmp_path / "topics.tsv", labels=tmp_path / "l.json")
+
+
+def test_two_choices_in_one_annotation(tmp_path: Path) -> None:
+    tasks = json.loads((EXPORTS / "label_studio.json").read_text())
+    tasks[0]["annotations"][0]["result"][0]["value"]["choices"] = ["Relevant", "Not relevant"]
+    least = json.loads((EXPORTS / "label_studio_min.json").read_text())
+    least[0]["relevance"] = {"choices": ["Relevant", "Not relevant"]}
+    for content in (tasks, least):
+        (tmp_path / "l.json").write_text(json.dumps(content))
+        with pytest.raises(FormatError, match="expected one choice as grade, found 'Relevant', 'Not relevant'$"):
+            read_labels(tmp_path / "l.json", names=NAMES)
+
+
+def test_a_pair_twice_by_one_person(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "examples" / "hical_judgments.csv").read_text()
+    (tmp_path / "h.csv").write_text(text + text.splitlines()[1] + "\n")
+    with pytest.raises(FormatError, match=r"again \(first in line 2\); keep only the last of them$"):
+        read_labels(tmp_path / "h.csv")
 
 
 def test_hical() -> None:
