@@ -152,12 +152,8 @@ class GradeImport:
         keys = [name for name in ("annotator", "query_id", "doc_id", "subtopic") if name in named]
         contradicting = int((named.groupby(keys, observed=True)["relevance"].nunique() > 1).sum())
         if contradicting:
-            have = plural(contradicting, "record has", "records have")
-            self.session.notice(
-                path,
-                f"{contradicting:,} {have} another grade than {plural(contradicting, 'its', 'their')} duplicates left "
-                "out; the highest grade counts",
-            )
+            records = f"{count(contradicting, 'record')} and {plural(contradicting, 'its', 'their')}"
+            self.session.notice(path, f"{records} left-out duplicates have different grades; the highest grade counts")
         best = named.sort_values("relevance", ascending=False, kind="stable").drop_duplicates(keys)
         return best.sort_index().reset_index(drop=True)
 

@@ -175,7 +175,7 @@ def import_(directory: Path, replace: bool, duplicates: Path | None, **files: An
         raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
     for name in ("documents", "runs"):
         expanded = expand_folders(files[name])
-        if name == "documents":
+        if name == "documents":  # of a directory in BEIR's layout the corpus only
             expanded = tuple(file for path in files[name] for file in _part(path, "documents"))
         if files[name] and not expanded:
             option = {"runs": "--run"}.get(name, f"--{name}")

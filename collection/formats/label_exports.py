@@ -71,10 +71,8 @@ def _label_studio(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str,
         annotations = task.get("annotations")
         if annotations is None:  # the form JSON-MIN, one record for each annotation
             chosen = {name: _choices(value) for name, value in task.items()}
-            yield (
-                number,
-                {**chosen, "annotator": _annotator(task.get("annotator")), "judged_at": task.get("created_at")},
-            )
+            chosen |= {"annotator": _annotator(task.get("annotator")), "judged_at": task.get("created_at")}
+            yield number, chosen
             continue
         data = task.get("data")
         if not isinstance(annotations, list) or not isinstance(data, dict):
@@ -93,19 +91,22 @@ def _annotator(value: object) -> object:
 
 
 def _choices(value: object) -> object:
-    """Several choices in the form JSON-MIN as a list; any other value as it is."""
-    return value["choices"] if isinstance(value, dict) and isinstance(value.get("choices"), list) else value
+    """The one choice of a record in the form JSON-MIN, a list of several, or any other value as it is."""
+    return _one(value["choices"]) if isinstance(value, dict) and isinstance(value.get("choices"), list) else value
+
+
+def _one(choices: object) -> object:
+    return choices[0] if isinstance(choices, list) and len(choices) == 1 else choices
 
 
 def _results(results: object) -> dict[str, object]:
-    """Name of a tag -> its one choice, rating or number."""
+    """Name of a tag -> its one choice (a list if there are several), rating or number."""
     found: dict[str, object] = {}
     for result in results if isinstance(results, list) else []:
         value = result.get("value") if isinstance(result, dict) else None
         if isinstance(value, dict):
             choices = value.get("choices")
-            one = choices[0] if isinstance(choices, list) and len(choices) == 1 else choices
-            found[str(result.get("from_name"))] = one if choices else value.get("rating", value.get("number"))
+            found[str(result.get("from_name"))] = _one(choices) if choices else value.get("rating", value.get("number"))
     return found
 
 

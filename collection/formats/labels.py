@@ -108,13 +108,11 @@ def _records(path: FilePath, query_id: str | None) -> Iterator[tuple[int, dict[s
         return
     for number, record in exported:
         if query_id is None and not any(name in record for name in LABEL_ALIASES["query_id"]):
-            raise NoTopicsError(
-                path, number, "labels with topics", "none", "labels without topics need exactly one topic"
-            )
+            raise NoTopicsError(path, number, "labels with topics", "none", "add a column query_id")
         named = delimited.rename(path, number, WANTED, record, LABEL_ALIASES, defaults)
-        if isinstance(choices := named["relevance"], list):
+        if isinstance(choices := named["relevance"], list) and choices:
             raise FormatError(path, number, "one choice as grade", ", ".join(quote(str(each)) for each in choices))
-        if named["relevance"] not in (None, ""):
+        if named["relevance"] not in (None, "", []):
             yield number, named
 
 

@@ -143,7 +143,7 @@ def test_contradicting_labels_of_a_record_and_its_duplicate(review: Path, tmp_pa
         report = campaign.importer.import_files(
             documents=[tmp_path / "a.ris"], topics=tmp_path / "a.tsv", labels=tmp_path / "labels.csv"
         )
-        said = "1 record has another grade than its duplicates left out; the highest grade counts"
+        said = "1 record and its left-out duplicates have different grades; the highest grade counts"
         assert f"{tmp_path / 'labels.csv'}: {said}" in report.notices
         assert campaign.agreement.labels()["relevance"].tolist() == [1, 0, 0]
 

@@ -112,6 +112,10 @@ def test_names_of_grades_are_those_of_the_campaign(tmp_path: Path) -> None:
 def test_two_choices_in_one_annotation(tmp_path: Path) -> None:
     tasks = json.loads((EXPORTS / "label_studio.json").read_text())
     tasks[0]["annotations"][0]["result"][0]["value"]["choices"] = ["Relevant", "Not relevant"]
+    empty = json.loads((EXPORTS / "label_studio_min.json").read_text())
+    empty[0]["relevance"], empty[1]["relevance"] = {"choices": []}, {"choices": ["Relevant"]}
+    (tmp_path / "l.json").write_text(json.dumps(empty))
+    assert read_labels(tmp_path / "l.json", names=NAMES)["relevance"].tolist() == [1, 0]
     least = json.loads((EXPORTS / "label_studio_min.json").read_text())
     least[0]["relevance"] = {"choices": ["Relevant", "Not relevant"]}
     for content in (tasks, least):
