@@ -125,7 +125,7 @@ class Group(click.Group):
             page = _print_usage_error(error)
         except CleverdonError as error:
             _print_error(self._name_option(ctx, str(error)))
-            page = FORMATS_PAGE if isinstance(error, FormatError) else ""
+            page = error.page or (FORMATS_PAGE if isinstance(error, FormatError) else "")
         except UnicodeEncodeError as error:
             # Python keeps bytes of an argument that are not UTF-8 as halves of surrogate pairs.
             _print_error(f"expected text in UTF-8, found {error.object!a}")

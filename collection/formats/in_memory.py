@@ -42,7 +42,8 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     """Qrels (:data:`collection.frames.QRELS`) under our column names.
 
     `given` is a file; a frame with ``query_id`` (or ``qid``, ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``)
-    and ``relevance`` (``label``, ``rel``, ``grade``); ``{query_id: {doc_id: relevance}}``; or tuples of query_id,
+    and ``relevance`` (``label``, ``rel``, ``grade``), or with the columns of BEIR (``query-id``, ``corpus-id``,
+    ``score``); ``{query_id: {doc_id: relevance}}``; or tuples of query_id,
     doc_id, relevance and perhaps iteration. An ``iteration`` that distinguishes rows of one pair is a subtopic. A pair
     (of a subtopic) that has two rows is an InputError.
 
@@ -55,6 +56,8 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
         raise InputError(f"qrels: expected qrels, found {given!r}; pass the qrels first, then the runs")
     if isinstance(getattr(given, "qrels", None), pd.DataFrame):
         raise InputError(f"qrels: expected a frame, found {type(given).__name__}; give its attribute qrels")
+    if isinstance(given, pd.DataFrame) and {"corpus-id", "score"} <= set(given) and "relevance" not in given:
+        given = given.rename(columns={"score": "relevance"})  # as on the Hugging Face Hub; elsewhere a run has scores
     qrels = rename_columns(_to_frame(given, "qrels", (*QRELS.names, "iteration")), QRELS)
     if not may_repeat_pairs(qrels):
         return qrels

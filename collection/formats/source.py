@@ -56,7 +56,7 @@ def open_bytes(path: FilePath, wanted: str) -> BufferedIOBase:
     try:
         raw = place.open("rb")
     except FileNotFoundError:
-        raise FormatError(path, None, wanted, "no such file") from None
+        raise FormatError(path, None, wanted, "no such file", dataset_hint(path)) from None
     except OSError as error:
         raise FormatError(path, None, wanted, f"a file that cannot be opened ({error.strerror})") from None
     magic = raw.read(2)
@@ -79,6 +79,18 @@ class _Unzipped(gzip.GzipFile):
 def is_dataset(path: FilePath) -> bool:
     """Whether a path is the name of a dataset."""
     return str(path).startswith(DATASET)
+
+
+def dataset_hint(path: FilePath) -> str:
+    """What to write instead of a path that looks like the name of a dataset; empty for any other path.
+
+    >>> dataset_hint("irds:vaswani"), dataset_hint("beir/scifact/test"), dataset_hint("runs/bm25.run")
+    ('for a dataset, write ir_datasets:vaswani', 'for a dataset, write ir_datasets:beir/scifact/test', '')
+    """
+    name = Path(path).as_posix()
+    if name.startswith(("irds:", "beir/")):
+        return f"for a dataset, write {DATASET}{name.removeprefix('irds:')}"
+    return ""
 
 
 def dataset_id(path: FilePath) -> str:

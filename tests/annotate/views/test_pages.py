@@ -416,8 +416,10 @@ def test_files_of_other_programs_are_uploaded(opened: Callable[..., AppTest], tm
             qrels=("q.jsonl", '{"query-id": "1", "corpus-id": "p1", "score": 1}\n'),
         )
         app = upload(opened(empty, "import_files.py"), documents=[("a.ris", rispy.dumps([record, record]))])
-        assert app.warning[0].value.startswith("a\\.ris\\: 1 duplicate record was left out")
-        assert app.dataframe[0].value[["file", "line", "duplicate_of"]].values.tolist() == [["a.ris", 9, "10.5555/w"]]
+        assert app.warning[0].value.startswith("a\\.ris\\: 2 duplicate records were left out")
+        assert app.dataframe[0].value[["file", "line", "duplicate_of"]].values.tolist() == [
+            ["a.ris", 2, "10.5555/w"], ["a.ris", 9, "10.5555/w"]
+        ]  # fmt: skip
         assert empty.progress.counts()["documents"] == 6
         empty.settings.set_loop(mode="loop")
         empty.work_lists.write("ann", tmp_path / "ann.csv", 1)
