@@ -15,7 +15,7 @@ Argument = float | tuple[float, ...] | Mapping[int | str, float]
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
-_PRINTED = re.compile(r"(?P<name>\w+)_(?P<numbers>\d[\d.,]*)", re.ASCII)
+_PRINTED = re.compile(r"(?P<name>\w+)_(?P<numbers>\d[\d.,-]*)", re.ASCII)
 """A measure with numbers as in the output, such as ``P_10``."""
 
 

@@ -159,7 +159,6 @@ def test_wrong_options_show_the_usage(files: Path) -> None:
         (["-l0"], "-l: expected 1 to 1000000000, found 0"),
         (["--Max_retrieved_per_topic", "x"], "--Max_retrieved_per_topic: expected a whole number, found 'x'"),
         (["--level_for_rel=0"], "--level_for_rel: expected 1 to 1000000000, found 0"),
-        (["-l", "1", "-l", "2"], "-l is given 2 times, but can be given only once"),
     ],
 )
 def test_errors_name_options_as_typed(files: Path, arguments: list[str], said: str) -> None:
