@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from collection.imports import attributes_at_use
 
 if TYPE_CHECKING:
     from collection.api import (
@@ -56,20 +57,16 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_MODULES = {
-    **dict.fromkeys(["Document", "GradeScale", "Judgement", "Run", "Topic"], "records"),
-    **dict.fromkeys(["read_labels", "read_qrels", "read_run", "read_topics", "to_pyterrier", "write_qrels"], "formats"),
-    "Campaign": "campaign",
-    "CleverdonError": "errors",
+_NAMES = {
+    "api": "adjudicate agreement compare estimate evaluate explain pool read_documents simulate",
+    "campaign": "Campaign",
+    "errors": "CleverdonError",
+    "formats": "read_labels read_qrels read_run read_topics to_pyterrier write_qrels",
+    "records": "Document GradeScale Judgement Run Topic",
 }
-"""Where a name is defined; the others are in ``api``."""
+"""Module -> its names that are exported."""
 
-
-def __getattr__(name: str) -> object:
-    # At first use, not at import: pandas alone takes longer than `cleverdon --help` may.
-    if name in __all__:
-        return getattr(import_module(f"collection.{_MODULES.get(name, 'api')}"), name)
-    raise AttributeError(f"module 'collection' has no attribute {name!r}")
+__getattr__ = attributes_at_use(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:

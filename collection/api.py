@@ -13,9 +13,19 @@ from collection import annotator_agreement as agreements
 from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Estimates, Evaluation
-from collection.errors import InputError
+from collection.errors import InputError, require_known
 from collection.formats.columns import rename_columns
-from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs, as_scale
+from collection.formats.in_memory import (
+    LabelsLike,
+    QrelsLike,
+    RunsLike,
+    as_evaluated,
+    as_labels,
+    as_qrels,
+    as_runs,
+    as_scale,
+)
+from collection.formats.source import FilePath
 from collection.frames import DOCUMENTS, POOL, TOPICS
 from collection.measures import Explanation, Measure
 from collection.phrases import join, plural
@@ -99,9 +109,8 @@ def evaluate(
     >>> evaluate(qrels, {"bm25": run}, ["RR", "P@1"]).means().loc["bm25"].to_dict()
     {'RR': 0.75, 'P@1': 0.5}
     """
-    found = comparison.evaluate(
-        as_runs(runs), as_qrels(qrels), measures, with_bounds=with_bounds, grades=as_scale(grades)
-    )
+    given = as_evaluated(qrels, runs)
+    found = comparison.evaluate(*given, measures, with_bounds=with_bounds, grades=as_scale(grades))
     return replace(
         found, notes=(*found.notes, *comparison.describe_coverage(found.coverage, found.values["measure"].unique()))
     )
@@ -193,7 +202,7 @@ def compare(
     0   good       0.312  0.011         True
     """
     # Without notes on coverage, since a comparison adds its own.
-    evaluation = comparison.evaluate(as_runs(runs), as_qrels(qrels), measures)
+    evaluation = comparison.evaluate(*as_evaluated(qrels, runs), measures)
     return comparison.compare(
         evaluation, baseline=baseline, test=test, correction=correction, alpha=alpha, seed=seed, all_pairs=all_pairs
     )
@@ -385,8 +394,8 @@ def pool(runs: RunsLike, strategy: str = "depth", **parameters: int | float | st
 
 
 def simulate(
-    documents: pd.DataFrame | Iterable[Document],
-    topics: pd.DataFrame,
+    documents: FilePath | pd.DataFrame | Iterable[Document],
+    topics: FilePath | pd.DataFrame,
     qrels: QrelsLike,
     runs: RunsLike | None = None,
     *,
@@ -401,9 +410,9 @@ def simulate(
     Parameters
     ----------
     documents
-        :data:`collection.frames.DOCUMENTS` (or ``docno``; a missing title is empty), or Documents.
+        A file, :data:`collection.frames.DOCUMENTS` (or ``docno``; a missing title is empty), or Documents.
     topics
-        :data:`collection.frames.TOPICS` (or ``qid``, ``query``); a missing text column counts as empty.
+        A file, or :data:`collection.frames.TOPICS` (or ``qid``, ``query``); a missing text column counts as empty.
     qrels, runs
         As for :func:`evaluate`; pooling strategies need runs.
     strategies
@@ -436,7 +445,11 @@ def simulate(
     >>> simulate(documents, topics, qrels, strategies=["loop-text"]).means()["judgements@100"].tolist()
     [3.0]
     """
-    if isinstance(documents, pd.DataFrame):
+    if isinstance(topics, str | PathLike):
+        topics = formats.read_topics(topics)
+    if isinstance(documents, str | PathLike):
+        documents = [document for _, document in formats.read_documents(documents)]
+    elif isinstance(documents, pd.DataFrame):
         documents = documents if "title" in documents else documents.assign(title="")
         rows = rename_columns(documents, DOCUMENTS)[list(DOCUMENTS.names)].itertuples(index=False, name=None)
         documents = [Document(str(doc_id), title, text) for doc_id, title, text in rows]
@@ -446,7 +459,8 @@ def simulate(
     strategies, learners, stops = (
         [names] if isinstance(names, str) else names for names in (strategies, learners, stops)
     )
-    asked = [pooling.STRATEGIES[name].name for name in strategies if name not in simulation.LOOPS]
+    require_known("strategy", [*simulation.LOOPS, *(entry.name for entry in pooling.STRATEGIES)], *strategies)
+    asked = [name for name in strategies if name not in simulation.LOOPS]
     ranked = [] if runs is None else _ranked(runs)
     if asked and not ranked:
         raise InputError(f"{join(asked)} {plural(len(asked), 'needs', 'need')} runs; pass them as `runs`")

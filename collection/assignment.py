@@ -117,13 +117,30 @@ def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> lis
     ['c', 'b']
     """
     # Tuples and no frame, since every save in the loop waits for this.
-    open_ = [
-        c
-        for c in candidates
-        if not (c.mine or c.held_back) and (c.calibration or (c.others + c.leased < c.wanted and not c.adjudicated))
-    ]
+    open_ = [c for c in candidates if _is_open(c)]
     open_.sort(key=lambda c: (c.skipped is not None, c.skipped or 0.0, not c.calibration))
     return open_ if count is None else open_[: max(count, 0)]
+
+
+def _is_open(c: Candidate) -> bool:
+    return not (c.mine or c.held_back) and (c.calibration or (c.others + c.leased < c.wanted and not c.adjudicated))
+
+
+def read_open(candidates: Iterable[Candidate], count: int) -> list[Candidate]:
+    """Read candidates until there are enough for :func:`next_pairs` to choose `count`, all but calibration pairs.
+
+    >>> table = iter([Candidate("a", 1, mine=True), Candidate("b", 2, skipped=9.5), *map(Candidate, "cd", (3, 4))])
+    >>> [pair.doc_id for pair in read_open(table, 1)], next(table).doc_id
+    (['b', 'c'], 'd')
+    """
+    found: list[Candidate] = []
+    for candidate in candidates if count > 0 else ():
+        if _is_open(candidate):
+            found.append(candidate)
+            count -= candidate.skipped is None
+            if not count:
+                break
+    return found
 
 
 def distribute_topics(sizes: Mapping[str, int], people: Sequence[str], per_topic: int = 1) -> dict[str, list[str]]:

@@ -22,6 +22,8 @@ class Summary(NamedTuple):
     details: str = ""
     decimals: int = 4
     row_names: bool = True
+    most_rows: int | None = MOST_ROWS
+    """None shows all rows."""
 
 
 class Displayed:
@@ -44,15 +46,15 @@ class Displayed:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        headlines, table, notes, details, decimals, row_names = self._summary()
-        text = table.to_string(float_format=f"{{:,.{decimals}f}}".format, max_rows=MOST_ROWS, index=row_names)
+        headlines, table, notes, details, decimals, row_names, most_rows = self._summary()
+        text = table.to_string(float_format=f"{{:,.{decimals}f}}".format, max_rows=most_rows, index=row_names)
         text = "" if table.empty else text
         below = [*(f"Note: {note}" for note in notes), *([f"Details: {details}"] if details else [])]
         return "\n\n".join(part for part in ("\n".join(headlines), text, "\n".join(below)) if part)
 
     def _repr_html_(self) -> str:
-        headlines, table, notes, details, decimals, row_names = self._summary()
-        html = table.to_html(float_format=f"{{:,.{decimals}f}}".format, max_rows=MOST_ROWS, index=row_names, border=0)
+        headlines, table, notes, details, decimals, row_names, most_rows = self._summary()
+        html = table.to_html(float_format=f"{{:,.{decimals}f}}".format, max_rows=most_rows, index=row_names, border=0)
         html = "" if table.empty else html
         below = [*notes, *([f"Details: {details}"] if details else [])]
         above, below = ([f"<p>{escape(line)}</p>" for line in lines] for lines in (headlines, below))

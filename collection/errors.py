@@ -12,11 +12,14 @@ from collections.abc import Collection, Iterable, Mapping
 from os import PathLike
 from typing import Any
 
-from collection.phrases import plural
+from collection.phrases import literal, plural
 
 
 class CleverdonError(Exception):
     """Base class of all errors."""
+
+    page = ""
+    """Documentation page that helps, such as "how-to/import-files"; empty for that of the command."""
 
 
 class InputError(CleverdonError):
@@ -70,10 +73,20 @@ NAMED = 80
 
 
 class UnknownNameError(InputError):
-    """An unknown name of some `kind`, with the known names as `choices`; `written`: name -> its form in suggestions."""
+    """An unknown name of some `kind`, with the known names as `choices`.
+
+    `written`: name -> its form in suggestions. `listed_by`: the command that lists the choices, instead of the message.
+    `hint`: what else to do.
+    """
 
     def __init__(
-        self, kind: str, name: object, choices: Iterable[str], written: Mapping[str, str] | None = None
+        self,
+        kind: str,
+        name: object,
+        choices: Iterable[str],
+        written: Mapping[str, str] | None = None,
+        listed_by: str = "",
+        hint: str = "",
     ) -> None:
         self.kind, self.name, self.choices = kind, str(name), sorted(choices)
         near = difflib.get_close_matches(self.name.lower(), [c.lower() for c in self.choices], n=1, cutoff=0.6)
@@ -82,8 +95,10 @@ class UnknownNameError(InputError):
             f", ... ({len(self.choices):,} in total)" if self.choices[NAMED:] else ""
         )
         choice = f"choose from {listed}" if self.choices else f"there is no {kind}"
+        choice = f"`{listed_by}` lists all" if listed_by else choice
         guess = f"did you mean {(written or {}).get(meant, meant)!r}? " if meant else ""
-        super().__init__(f"unknown {kind} {name!r}; {guess}{choice}")
+        hint = f"; {hint}" if hint else ""
+        super().__init__(f"unknown {kind} {literal(name)}; {guess}{choice}{hint}")
 
 
 def require_known(kind: str, known: Collection[Any], *names: object) -> None:

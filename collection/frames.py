@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from collection.errors import ColumnsError, InputError
+from collection.phrases import literal
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["id", "text", "number", "integer"]
 
@@ -57,6 +59,8 @@ class Schema:
         ColumnsError, InputError
             A column is missing; `frame` is no frame, a column has another type, or a value is missing.
         """
+        import pandas as pd
+
         what = what or self.name
         if not isinstance(frame, pd.DataFrame):
             raise InputError(f"{what}: expected a DataFrame, found {type(frame).__name__}")
@@ -71,13 +75,15 @@ class Schema:
                 raise InputError(f"{what}: expected {_KINDS[kind][1]} in the column {name}, found {column.dtype}")
             if not nullable and column.hasnans:
                 row = int(column.isna().to_numpy().argmax())
-                ids = ", ".join(f"{n} {frame[n].iloc[row]!r}" for n in _PAIR if n in frame.columns and n != name)
+                ids = ", ".join(f"{n} {literal(frame[n].iloc[row])}" for n in _PAIR if n in frame.columns and n != name)
                 raise InputError(f"{what}: row {row + 1:,} has no {name}" + (f" ({ids})" if ids else ""))
         return frame
 
 
 def _holds(column: pd.Series, kind: Kind) -> bool:
     """Whether a column has a type of this kind; single values are checked in object columns only."""
+    import pandas as pd
+
     if column.dtype != object:
         text = isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype)
         return text if kind == "text" else (text and kind == "id") or column.dtype.kind in _KINDS[kind][0]

@@ -8,6 +8,22 @@ from math import ceil, floor, isclose, isnan
 _ROUNDING = 1e-9
 
 
+def literal(value: object) -> str:
+    """A value as it is written in Python; numbers of NumPy as plain numbers.
+
+    >>> import numpy as np
+    >>> literal(np.int64(1)), literal((np.int64(1), np.str_("d1"))), literal([np.arange(2)]), literal("np.int64(1)")
+    ('1', "(1, 'd1')", '[array([0, 1])]', "'np.int64(1)'")
+    """
+    if type(value) is list:
+        return f"[{', '.join(map(literal, value))}]"
+    if type(value) is tuple:
+        return f"({', '.join(map(literal, value))}{',' * (len(value) == 1)})"
+    # Without an import of NumPy, which would delay the command line.
+    is_number = type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0
+    return repr(value.item() if is_number else value)  # type: ignore[attr-defined]
+
+
 def count(number: int, one: str, many: str | None = None) -> str:
     """A number with its noun; `many` is needed only for irregular plurals.
 

@@ -6,12 +6,16 @@ equal, since that is the slow part.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-from pandas.api.extensions import ExtensionArray
 
+from collection import arrow
 from collection.frames import RUN, SCORES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Ints = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
@@ -40,29 +44,27 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> run = pd.DataFrame({"query_id": ["1"] * 3, "doc_id": ["a", "b", "c"], "score": [1.0, 1.0, 2.0]})
     >>> rank_run(run)["doc_id"].tolist()
     ['c', 'b', 'a']
     """
+    import pandas as pd
+
     SCORES.check(frame)
     score = frame["score"].astype(np.float64)
     # Unchanged columns stay Series, not arrays, so that pandas copies them before either frame is written to.
     query_id, doc_id = frame["query_id"].reset_index(drop=True), frame["doc_id"].astype("str").reset_index(drop=True)
     score = score.reset_index(drop=True)
     scores: Floats = np.asarray(score, dtype=np.float64)
-    topics = _topic_codes(query_id)
-    starts, level = _compared(topics, scores)
-    if len(np.unique(topics[starts])) < len(starts) or (scores[level] > scores[level - 1]).any():
-        order = _sorted(pd.factorize(topics)[0], scores)
-        query_id, doc_id, score = _taken(query_id, order), _taken(doc_id, order), _taken(score, order)
-        topics, scores = topics[order], np.asarray(score, dtype=np.float64)
-        starts, level = _compared(topics, scores)
-    places, rows = _unsettled(doc_id, level)
+    starts, by_score, places, rows = order_rows(_topic_codes(query_id), scores, arrow.from_column(doc_id))
+    if by_score is not None:
+        query_id, doc_id, score = _taken(query_id, by_score), _taken(doc_id, by_score), _taken(score, by_score)
     if len(places):
         order = np.arange(len(scores), dtype=np.int32)
         order[places] = rows
         doc_id = _taken(doc_id, order)
-        tied = scores[places]
+        tied = np.asarray(score, dtype=np.float64)[places]
         if np.signbit(tied[tied == 0]).any():  # -0.0 ties with 0.0, and the sign goes with its document
             score = _taken(score, order)
         del order  # as large as what comes now
@@ -75,11 +77,71 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(ranked, columns=list(RUN.names), copy=False)
 
 
+class Order(NamedTuple):
+    """The order of the rows of a run.
+
+    Attributes
+    ----------
+    starts
+        The place at which each topic begins.
+    by_score
+        The row at each place, with equal scores in the order of the rows; None if the rows are in this order.
+    places, rows
+        The places that document ids reorder, and the place in `by_score` of the row that belongs there.
+    """
+
+    starts: Ints
+    by_score: Ints | None
+    places: Ints
+    rows: Ints
+
+
+def order_rows(topics: Ints, scores: Floats, doc_ids: Any) -> Order:
+    """Order the rows of a run as :func:`rank_run` does.
+
+    Parameters
+    ----------
+    topics
+        (N,): an integer for each topic.
+    scores
+        (N,): without nan.
+    doc_ids
+        An arrow array of N texts.
+    """
+    starts, level = _compared(topics, scores)
+    by_score = None
+    if len(np.unique(topics[starts])) < len(starts) or (scores[level] > scores[level - 1]).any():
+        by_score = _sorted(_in_first_order(topics), arrow.from_numpy(scores))
+        starts, level = _compared(topics[by_score], scores[by_score])
+    return Order(starts, by_score, *_unsettled(doc_ids, by_score, level))
+
+
+def rank_rows(order: Order, count: int) -> Ints:
+    """The rank, from 1, of each of the `count` rows."""
+    rank = _numbered(order.starts, count)
+    if len(order.places):
+        of_place = rank.copy()
+        of_place[order.rows] = rank[order.places]
+        rank = of_place
+    if order.by_score is not None:
+        of_row = np.empty_like(rank)
+        of_row[order.by_score] = rank
+        rank = of_row
+    return rank
+
+
 def _topic_codes(query_id: pd.Series) -> Ints:
     """An arbitrary integer for each topic."""
+    import pandas as pd
+
     if isinstance(query_id.dtype, pd.CategoricalDtype):
         return query_id.cat.codes.to_numpy()
     return pd.factorize(query_id)[0]
+
+
+def _in_first_order(topics: Ints) -> Ints:
+    """The topics numbered by first occurrence."""
+    return arrow.to_numpy(arrow.from_numpy(topics).dictionary_encode().indices)
 
 
 def _compared(topics: Ints, scores: Floats) -> tuple[Ints, Ints]:
@@ -91,18 +153,19 @@ def _compared(topics: Ints, scores: Floats) -> tuple[Ints, Ints]:
     return np.flatnonzero(begins), np.flatnonzero(~below) + 1
 
 
-def _unsettled(doc_id: pd.Series, lower: Ints) -> tuple[Ints, Ints]:
-    """The positions of tied rows, and the rows that belong there in order of document ids; empty if in order.
+def _unsettled(doc_ids: Any, by_score: Ints | None, lower: Ints) -> tuple[Ints, Ints]:
+    """`places` and `rows` of :class:`Order`; `lower` are the places that tie with the place above."""
+    import pyarrow.compute as pc
 
-    The rows are in order of score; `lower` are those that tie with the row above.
-    """
-    documents = doc_id.array
-    if (documents[lower - 1] > documents[lower]).all():
+    def texts(places: Ints) -> Any:
+        return doc_ids.take(arrow.from_numpy(places if by_score is None else by_score[places]))
+
+    if not len(lower) or pc.all(pc.greater(texts(lower - 1), texts(lower))).as_py():
         return lower[:0], lower[:0]
-    like_above = np.zeros(len(documents) + 1, dtype=np.bool_)
+    like_above = np.zeros(len(doc_ids) + 1, dtype=np.bool_)
     like_above[lower] = True
     tied = np.flatnonzero(like_above[1:] | like_above[:-1])
-    return tied, tied[_sorted(np.cumsum(~like_above[tied]), documents[tied])]
+    return tied, tied[_sorted(np.cumsum(~like_above[tied]), texts(tied))]
 
 
 def _numbered(starts: Ints, count: int) -> npt.NDArray[np.int32]:
@@ -115,18 +178,21 @@ def _numbered(starts: Ints, count: int) -> npt.NDArray[np.int32]:
     return made
 
 
-def _sorted(groups: Ints, values: Floats | ExtensionArray) -> Ints:
-    """Row positions by group, ascending, then by value, descending, stable.
+def _sorted(groups: Ints, values: Any) -> Ints:
+    """Row positions by group, ascending, then by value, an arrow array, descending, stable.
 
     Arrow, which compares texts by bytes, splits the rows by group first: faster than sorting all by value.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    rows = pa.table({"group": pa.array(groups), "value": pa.array(values)})
-    return pc.sort_indices(rows, sort_keys=[("group", "ascending"), ("value", "descending")]).to_numpy().view(np.int64)
+    rows = pa.Table.from_arrays([arrow.from_numpy(groups), values], ["group", "value"])
+    order = pc.sort_indices(rows, sort_keys=[("group", "ascending"), ("value", "descending")])
+    return arrow.to_numpy(order).view(np.int64)
 
 
 def _taken(column: pd.Series, order: Ints) -> pd.Series:
     """The rows in this order; `Series.take` would take the index, too."""
+    import pandas as pd
+
     return pd.Series(column.array.take(order), copy=False)

@@ -340,9 +340,9 @@ def _search(campaign: Campaign, annotator: str, payload: Payload) -> wire.Search
             "judged": each.judged,
             "relevance": each.relevance,
         }
-        for each in found[:FOUND]
+        for each in found.documents[:FOUND]
     ]
-    return {"documents": documents, "more": len(found) > FOUND}
+    return {"documents": documents, "more": len(found.documents) > FOUND, "ranked": found.ranked}
 
 
 def _take(campaign: Campaign, annotator: str, payload: Payload) -> wire.DocumentPayload:

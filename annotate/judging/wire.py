@@ -293,6 +293,7 @@ class SearchAnswer(TypedDict):
 
     documents: list[FoundDocument]
     more: bool
+    ranked: int | None  # If only some of the documents that match were ranked, how many: 0 if none.
 
 
 class TakeRequest(Pair):

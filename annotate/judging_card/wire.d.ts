@@ -528,6 +528,8 @@ export interface SaidJudgement {
 export interface SearchAnswer {
   documents: FoundDocument[];
   more: boolean;
+  /** If only some of the documents that match were ranked, how many: 0 if none. */
+  ranked: number | null;
 }
 
 /** Search the collection for documents to judge. */

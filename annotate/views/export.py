@@ -5,19 +5,21 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import collection_download, data_downloads, downloads, pickers, qrels_download, widgets
 from collection.adjudication import Adjudicated
+from collection.campaign.loop_settings import EVERYWHERE
 from collection.errors import CleverdonError
 from collection.phrases import count
 
 campaign = session.current().campaign
 counts = campaign.progress.counts() | campaign.topic_tasks.counts()
 clicks, missing = campaign.clicks.sources(), campaign.corpus.missing_documents()
+# A work list reserves pairs, which readers may not do.
+can_reserve = session.current().role == "manager" and campaign.settings.judging_page().task == "grades"
+is_everywhere = campaign.settings.loop().mode in EVERYWHERE  # such a loop needs no pool
 st.title("Export")
-if not counts["pool"] and not counts["judgements"] and clicks.empty:
+if not (counts["pool"] or counts["judgements"] or len(clicks) or (can_reserve and is_everywhere)):
     widgets.stop_with_next_step("There is nothing to export yet: no pool, no judgements, no clicks.")
 
 answer = st.empty()
-# A work list reserves pairs, which readers may not do.
-can_reserve = session.current().role == "manager" and campaign.settings.judging_page().task == "grades"
 sections = {
     "Lists": counts["choices"],
     "Preferences": counts["preferences"],

@@ -44,7 +44,7 @@ class Adjudication:
         return *self.store.judgements.versions(), tuple(calibration.itertuples(index=False, name=None))
 
     def _queue(self, ended: bool) -> pd.DataFrame:
-        judgements = self.store.judgements.table()
+        judgements = self.store.judgements.table(several=True)
         pair = ["query_id", "doc_id"]
         queue = adjudication.list_disagreements(judgements, self.corpus.topics()["query_id"].tolist(), ended=ended)
         queue = queue.assign(why="disagreement")

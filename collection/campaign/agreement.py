@@ -84,7 +84,7 @@ class AgreementStudy:
         """
         for query_id in topics:
             self.settings.require_topic(query_id)
-        judged = self.store.judgements.table()
+        judged = self.store.judgements.table(columns=(*LABELS, "kind", "counts_as"))
         graded = judged[(judged["kind"] == "graded") & (judged["counts_as"] == "judgement")]
         frame = graded[list(LABELS)].astype({"relevance": "int64"})
         frame["judged_at"] = frame["judged_at"].mask(frame["source"] == "imported")
@@ -104,7 +104,7 @@ class AgreementStudy:
         return replace(found, notes=(*found.notes, *self._left_out(labels, topics, without)))
 
     def _left_out(self, labels: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
-        judged = self.store.judgements.table()
+        judged = self.store.judgements.table(columns=("annotator", "query_id", "kind", "counts_as"))
         if topics:
             judged = judged[judged["query_id"].isin(list(topics))]
         own = judged[(judged["counts_as"] == "judgement") & ~judged["annotator"].isin(list(without))]
@@ -153,7 +153,7 @@ class AgreementStudy:
 
     def disagreements(self) -> adjudication.Disagreements:
         """Number of pairs that several annotators graded, and on which they differ."""
-        return adjudication.count_disagreements(self.store.judgements.table())
+        return adjudication.count_disagreements(self.store.judgements.table(several=True))
 
     def annotator_statistics(self) -> annotator_statistics.AnnotatorStatistics:
         """Pace, grades and agreement of each annotator."""

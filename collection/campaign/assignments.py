@@ -132,7 +132,7 @@ class Assignments:
             return []
         may = people[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool)]
         member_of = dict(zip(may["name"], map(set, may["groups"]), strict=True))
-        most = self.store.pool.wanted().groupby("query_id")["wanted"].max()
+        most = self.store.pool.most_wanted()
         short: dict[tuple[int, int], list[str]] = {}
         for row in self.table().to_dict("records"):
             of = [
@@ -140,7 +140,7 @@ class Assignments:
                 for name, groups in member_of.items()
                 if not (row["accounts"] or row["groups"]) or name in row["accounts"] or groups & set(row["groups"])
             ]
-            wanted = int(most.get(row["query_id"], 1))
+            wanted = most.get(row["query_id"], 1)
             if len(of) < wanted:
                 short.setdefault((len(of), wanted), []).append(row["query_id"])
         return [

@@ -53,13 +53,13 @@ class CalibrationProgress:
     def eligible(self, topics: pd.DataFrame) -> list[str]:
         """Return the open topics in a loop that can be judged to the end; `topics` are those of :meth:`topics`."""
         rows = self.loop_scope.loop_rows()
-        judgeable = np.flatnonzero(self.loop_scope.judgeable())
+        judgeable = self.loop_scope.judgeable()
         found = []
         for query_id, mode, in_pool, size in topics[["mode", "in_pool", "size"]].itertuples():
             # A pooling strategy offers documents of the runs alone.
             if mode in LOOPING and size:
-                unjudged = self._unjudged(query_id, in_pool, judgeable)
-                if len(rows[query_id]) >= size or np.isin(unjudged, rows[query_id]).all():
+                ranked = rows[query_id]
+                if len(ranked) >= size or np.isin(self._unjudged(query_id, in_pool, judgeable), ranked).all():
                     found.append(str(query_id))
         return found
 
@@ -96,7 +96,7 @@ class CalibrationProgress:
         first, seen = self._unfinished
         if first in record.topics and made_of(first) == seen:
             return first
-        judgeable = np.flatnonzero(self.loop_scope.judgeable())
+        judgeable = self.loop_scope.judgeable()
         for query_id in sorted(record.topics, key=lambda query_id: query_id != first):
             left = len(self._unjudged(query_id, modes[query_id] in IN_POOL, judgeable))
             if left and (record.depth == 1 or not record.is_finished(self.active_learning.ledger(query_id))):
@@ -104,10 +104,15 @@ class CalibrationProgress:
                 return query_id
         return None
 
-    def _unjudged(self, query_id: str, in_pool: bool, judgeable: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows of the unjudged documents of a topic that can be judged; `judgeable` are the campaign's."""
-        scope = np.intersect1d(self.store.pool.rows(query_id), judgeable) if in_pool else judgeable
-        return np.setdiff1d(scope, self.store.judgements.judged_rows(query_id))
+    def _unjudged(self, query_id: str, in_pool: bool, judgeable: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the rows of the unjudged documents of a topic that can be judged; `judgeable` is a mask of all."""
+        scope = judgeable.copy()
+        if in_pool:
+            scope[:] = False
+            pool = self.store.pool.rows(query_id)
+            scope[pool] = judgeable[pool]
+        scope[self.store.judgements.judged_rows(query_id)] = False
+        return np.flatnonzero(scope)
 
     def _pace(self) -> float | None:
         """Mean seconds per judgement, over all annotators; None without timed judgements."""
@@ -143,7 +148,7 @@ class CalibrationProgress:
         topics = self.topics()
         if record is None:
             return CalibrationState(closed=states.list_closed(topics, closed))
-        judgeable, in_pool = np.flatnonzero(self.loop_scope.judgeable()), topics["in_pool"].to_dict()
+        judgeable, in_pool = self.loop_scope.judgeable(), topics["in_pool"].to_dict()
         left = {q: len(self._unjudged(q, in_pool[q], judgeable)) for q in record.topics}
         blind = []
         if record.depth < 1:

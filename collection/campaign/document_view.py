@@ -43,9 +43,7 @@ class DocumentView:
 
     def first_of_pool(self, most: int = 100) -> pd.DataFrame:
         """``query_id`` and ``doc_id`` of the first pairs of the pool whose document has a text."""
-        pairs = self.store.pool.pairs()[["query_id", "doc_id"]]
-        missing = pairs["doc_id"].isin(self.store.corpus.without_text(pairs["doc_id"]))
-        return pairs[~missing].head(most).reset_index(drop=True)
+        return self.store.pool.with_text(most)
 
     def image_file(self, name: str) -> Path | None:
         """Path of a file named in a document's metadata; None if it does not exist."""

@@ -21,17 +21,20 @@ class DuplicateRecords:
     """Finds duplicates among records with a DOI or PMID, and among records without their own ids.
 
     A record without its own id is left out if it is the same publication as an earlier record or a document in the
-    campaign. Documents with their own ids are only reported, because runs and qrels may name each of them.
+    campaign, also if both are equal. Documents with their own ids are only reported, because runs and qrels may name
+    each of them.
     """
 
     def __init__(self, session: ImportSession) -> None:
         self._session = session
         self._corpus = session.store.corpus
         self._index: RecordIndex | None = None
+        self._read: Counter[str] = Counter()
 
     def screen(self, path: Path | str, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
         """Yield the documents to import; the others become duplicates in the report of the session."""
         for line, document in documents:
+            self._read[str(path)] += isinstance(document, formats.Reference)
             if not self._leave_out(path, line, document):
                 self._session.kept_as.pop(document.doc_id, None)
                 yield line, document
@@ -46,14 +49,16 @@ class DuplicateRecords:
         self._index_of_campaign().add(document._replace(doc_id=kept))
         there = self._corpus.documents([document.doc_id]).get(document.doc_id) if is_reference else None
         waits = there is not None and there.text is None  # pooled or graded, and to be judged once it has a text
-        if kept == document.doc_id and (
-            there is None or waits or self._session.replace or tuple(there) == tuple(document)
-        ):
+        is_unchanged = kept == document.doc_id and there is not None and tuple(there) == tuple(document)
+        if kept == document.doc_id and not is_unchanged and (there is None or waits or self._session.replace):
             return False
+        reason = "id and content" if is_unchanged else reason
         found = DuplicateRecord(
             str(path), line, document.doc_id, document.title, kept, reason, is_reference and not waits
         )
         self._session.duplicates.append(found)
+        if is_unchanged:  # the import counts it as unchanged
+            return False
         if found.left_out and there is None:
             self._session.kept_as[document.doc_id] = kept
         return found.left_out
@@ -65,6 +70,14 @@ class DuplicateRecords:
             for document in self._corpus.documents_with_text(pooled=False):
                 self._index.add(document)
         return self._index
+
+    def sum_up(self, path: Path | str) -> str:
+        """Count the records of a file that were read, kept and left out; empty for a file without such records."""
+        if not (read := self._read[str(path)]):
+            return ""
+        out = sum(duplicate.file == str(path) and duplicate.left_out for duplicate in self._session.duplicates)
+        duplicates = plural(out, "a duplicate", "duplicates")
+        return f"; {count(read, 'record')} read, {read - out:,} kept, {out:,} left out as {duplicates}"
 
     def report(self, path: Path | str) -> None:
         """Add a notice on the duplicates of a file."""

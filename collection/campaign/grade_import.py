@@ -16,6 +16,7 @@ from collection.campaign.judging import Judging
 from collection.campaign.loop_settings import EVERYWHERE
 from collection.campaign.settings import Settings
 from collection.errors import ConflictError, FormatError, InputError, place
+from collection.formats.labels import NoTopicsError
 from collection.phrases import count, plural
 from collection.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
 from collection.store import Added
@@ -43,6 +44,7 @@ class GradeImport:
         if added.new:
             self.session.notice(path, "graded pairs of the pool count as judged; annotators are not asked for them")
         self.session.added(path, "judgement", added, f" by annotator {annotator!r}")
+        self._report_unknown_documents(path, graded)
         self.session.ignored(path, ignored)
         if unjudged := len(known) - len(graded):
             self.session.notice(path, f"skipped {count(unjudged, 'pair')} with a negative grade (unjudged)")
@@ -54,7 +56,14 @@ class GradeImport:
             return
         topics = self.session.store.corpus.topics()["query_id"].tolist()
         only = topics[0] if len(topics) == 1 else None
-        log = formats.read_label_log(path, query_id=only, names=self.grades.names)
+        try:
+            log = formats.read_label_log(path, query_id=only, names=self.grades.names)
+        except NoTopicsError as error:
+            found = count(len(topics), "topic")
+            raise InputError(
+                f"{path}: labels without topics, such as those of ASReview, need a campaign with exactly one topic, "
+                f"found {found}"
+            ) from error
         log = replace(log, labels=self._of_kept_records(path, log.labels))
         if log.labels.empty:
             raise InputError(f"{path}: expected labels, found no grades")
@@ -67,6 +76,7 @@ class GradeImport:
             judgements = plural(counted, "counts as a judgement", "count as judgements")
             self.session.notice(path, f"{count(counted, 'label')} {judgements}")
         self.session.added(path, "judgement", added, f" by {count(people, 'annotator')}")
+        self._report_unknown_documents(path, known)
         self.session.ignored(path, ignored)
         if surplus:
             are = plural(surplus, "is surplus: its pair has", "are surplus: their pairs have")
@@ -117,6 +127,20 @@ class GradeImport:
         if left := len(rows) - len(graded):
             self.session.notice(path, f"{count(left, 'row')} {plural(left, 'has', 'have')} no grade yet")
 
+    def _report_unknown_documents(self, path: Path | str, graded: pd.DataFrame) -> None:
+        """Report documents without a text, unless no document has one yet."""
+        corpus = self.session.store.corpus
+        without = graded.loc[graded["doc_id"].isin(corpus.without_text(graded["doc_id"])), "doc_id"]
+        if without.empty or next(corpus.documents_with_text(pooled=False), None) is None:
+            return
+        names, documents = plural(len(without), "names", "name"), without.nunique()
+        are = plural(documents, "that is", "that are")
+        self.session.notice(
+            path,
+            f"{count(len(without), 'judgement')} {names} {count(documents, 'document')} {are} not in the collection, "
+            f"such as {str(without.iloc[0])!r}; the grades count. Import the missing documents, or correct the ids",
+        )
+
     def _of_kept_records(self, path: Path | str, grades: pd.DataFrame) -> pd.DataFrame:
         """Move the grades of duplicates that an import left out to the record that was kept.
 
@@ -126,6 +150,10 @@ class GradeImport:
         if named is grades:
             return grades
         keys = [name for name in ("annotator", "query_id", "doc_id", "subtopic") if name in named]
+        contradicting = int((named.groupby(keys, observed=True)["relevance"].nunique() > 1).sum())
+        if contradicting:
+            records = f"{count(contradicting, 'record')} and {plural(contradicting, 'its', 'their')}"
+            self.session.notice(path, f"{records} left-out duplicates have different grades; the highest grade counts")
         best = named.sort_values("relevance", ascending=False, kind="stable").drop_duplicates(keys)
         return best.sort_index().reset_index(drop=True)
 

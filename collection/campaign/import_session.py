@@ -65,12 +65,12 @@ class ImportSession:
         """Report what the user should notice about a file."""
         self.report.notices.append(f"{path}: {sentence}")
 
-    def added(self, path: Path | str, one: str, added: Added, more: str = "") -> None:
-        """Report how many rows were added; `one` names a row, and `more` follows."""
+    def added(self, path: Path | str, one: str, added: Added, more: str = "", ending: str = "") -> None:
+        """Report how many rows were added; `one` names a row, `more` follows, and `ending` ends the sentence."""
         parts = [f"{added.new:,} new"]
         parts += [f"{added.changed:,} changed"] * bool(added.changed)
         parts += [f"{added.same:,} unchanged"] * bool(added.same)
-        self.done(path, f"{count(sum(added), one)}{more} ({', '.join(parts)})")
+        self.done(path, f"{count(sum(added), one)}{more} ({', '.join(parts)}){ending}")
 
     def known_topics(self, path: Path | str, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         """Return the rows of known topics, and the skipped topics; InputError if none is known."""

@@ -178,7 +178,7 @@ class _FileImport:
         self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
         if added.new or added.changed:  # what was derived from the documents is out of date
             self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)
-        self.session.added(path, "document", added)
+        self.session.added(path, "document", added, ending=self.duplicates.sum_up(path))
         self.duplicates.report(path)
         released = waiting - sum(self.store.pool.without_text().values())
         if released > 0:

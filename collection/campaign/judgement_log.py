@@ -28,8 +28,8 @@ class JudgementLog:
 
         ``query_id``, ``doc_id``, ``annotator``, ``kind``, ``relevance``, ``note``, ``judged_at``.
         """
-        log = self.store.judgements.table()
-        log = log[log["flagged"] & (log["counts_as"] == "judgement")][::-1].reset_index(drop=True)
+        log = self.store.judgements.table(flagged=True)
+        log = log[log["counts_as"] == "judgement"][::-1].reset_index(drop=True)
         return log[["query_id", "doc_id", "annotator", "kind", "relevance", "note", "judged_at"]]
 
     def adjudications(self, annotator: str | None = None) -> pd.DataFrame:

@@ -154,7 +154,7 @@ class Judging:
                 continue
             pool, done, _ = standings[query_id]
             pooled = modes[query_id] not in ("loop", "loop-in-pool") and done < pool
-            if pooled and assignment.next_pairs(self.demand.candidates(query_id, annotator, at)):
+            if pooled and self.demand.open_in_pool(query_id, annotator, at, 1):
                 return query_id
             if modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, at, decisive):
                 return query_id
@@ -183,11 +183,17 @@ class Judging:
         settings = self.settings.assignment()
         until = at + settings.lease * 60
         with self.store.transaction():
-            candidates = self.demand.candidates(query_id, annotator, at, calibration)
-            if self.settings.mode(query_id) == "random":
-                candidates = assignment.shuffle(candidates, self.campaign_id, annotator, query_id)
-            waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
             in_hand = set(holding)
+            if calibration is not None:
+                candidates = self.demand.candidates(query_id, annotator, at, calibration)
+            elif self.settings.mode(query_id) == "random":
+                candidates = self.demand.candidates(query_id, annotator, at)
+                candidates = assignment.shuffle(candidates, self.campaign_id, annotator, query_id)
+            else:  # no more of a large pool than is needed
+                found = {*self.store.pool.missing(query_id, holding)}  # by searching
+                candidates = self.demand.candidates(query_id, annotator, at, [d for d in holding if d not in found])
+                candidates += self.demand.open_in_pool(query_id, annotator, at, count, in_hand)
+            waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
             held = [doc_id for doc_id in waiting if doc_id in in_hand]
             fresh = [doc_id for doc_id in waiting if doc_id not in in_hand][: max(count, 0)]
             # Documents found by searching are not in the pool.

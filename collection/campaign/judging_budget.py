@@ -87,9 +87,9 @@ class JudgingBudget:
             return None
         rooms = []
         if settings.topic_budget:
-            rooms.append(settings.topic_budget - self.store.queue.count_taken(query_id, at, annotator))
+            rooms.append(settings.topic_budget - self.store.queue.count_taken(at, annotator, query_id).get(query_id, 0))
         if settings.budget:
-            taken = self.store.queue.count_taken_by_topic(at, annotator, None if alone else query_id)
+            taken = self.store.queue.count_taken(at, annotator, None if alone else query_id)
             rooms.append(self._shares(taken, self.most_in_loop())[query_id] - taken.get(query_id, 0))
         return max(min(rooms), 0) if rooms else None
 
@@ -180,7 +180,9 @@ class JudgingBudget:
     def state(self) -> BudgetState:
         """Return how much of the budgets is used."""
         settings, modes = self.settings.loop(), self.settings.modes()
-        judged = self.store.queue.count_taken_by_topic(math.inf)  # without leases
+        judged = self.store.queue.count_taken(math.inf)  # without leases
+        pending = {query_id: judged.get(query_id, 0) for query_id in pending_topics(self.store)}
+        unjudged = self.loop_scope.topics_with_unjudged(pending, modes)
         pairs = 0
         if settings.by_system_order and settings.budget:
             pairs = sum(max(most, judged.get(query_id, 0)) for query_id, most in self.most_in_loop().items())
@@ -189,7 +191,7 @@ class JudgingBudget:
             settings.topic_budget,
             judged,
             [query_id for query_id, mode in modes.items() if mode in LOOPING],
-            [query_id for query_id in pending_topics(self.store) if self.loop_scope.has_unjudged(query_id)],
+            [query_id for query_id in pending if query_id in unjudged],
             pairs,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,16 @@ class JudgingDemand:
             numbers = iter(self.wanted_outside_pool(query_id, outside).tolist())
             candidates = [c if c.wanted else c._replace(wanted=next(numbers)) for c in candidates]
         return candidates
+
+    def open_in_pool(
+        self, query_id: str, annotator: str, at: float, count: int, held: Collection[str] = ()
+    ) -> list[Candidate]:
+        """Return open pairs of the pool, enough for :func:`.assignment.next_pairs` to choose `count`.
+
+        Without the documents `held`, and calibration pairs, of which the annotator has none left.
+        """
+        unfinished = self.store.queue.unfinished(query_id, annotator, at)
+        return assignment.read_open((c for c in unfinished if c.doc_id not in held), count)
 
     def wanted_outside_pool(self, query_id: str, doc_ids: Sequence[str]) -> NDArray[np.int64]:
         """Return how many annotators are to judge each pair outside the pool."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from collection.campaign.corpus import Corpus
 from collection.campaign.loop_settings import IN_POOL, LOOPING, LoopSettings
@@ -21,6 +22,13 @@ def first_documents(frame: pd.DataFrame, depth: int) -> pd.DataFrame:
     Measures order equal scores by document id, and pools as the run lists them: with both, no pooled pair is missing.
     """
     return frame[(frame["rank"] <= depth) | (frame["listed"] <= depth)]
+
+
+def _select_rows(rankable: NDArray[np.bool_], limits: Sequence[ArrayLike]) -> NDArray[np.int64]:
+    """Return the rankable rows that all `limits` have, ascending."""
+    # Not intersect1d() with all rankable rows: it would sort a million of them for each topic.
+    rows = np.unique(reduce(np.intersect1d, limits)).astype(np.int64)
+    return rows[rankable[rows]]
 
 
 @dataclass(eq=False)
@@ -42,30 +50,30 @@ class LoopScope:
         if self._rows is None or self._rows[0] != (self.store.corpus.document_rows(), *made_of):
             listed = {} if settings.by_model else self._listed_rows(settings)  # may add rows
             documents = self.store.corpus.document_rows()
-            allowed = np.flatnonzero(self.rankable())
+            rankable = self.rankable()
+            every = np.flatnonzero(rankable)
             found: dict[str, NDArray[np.int64]] = {}
             for query_id, mode in modes.items():
                 if mode in LOOPING:
-                    rows = allowed
-                    if mode in IN_POOL:
-                        rows = np.intersect1d(rows, self.store.pool.rows(query_id))
-                    if not settings.by_model:
-                        rows = np.intersect1d(rows, listed.get(query_id, []))
-                    found[query_id] = rows
+                    limits: list[ArrayLike] = [] if settings.by_model else [listed.get(query_id, [])]
+                    limits += [self.store.pool.rows(query_id)] if mode in IN_POOL else []
+                    found[query_id] = _select_rows(rankable, limits) if limits else every
             self._rows = ((documents, *made_of), found)
         return self._rows[1]
 
-    def has_unjudged(self, query_id: str, judged: int | None = None) -> bool:
-        """Whether the loop of an open topic, or the pool before it, has unjudged documents that can be judged.
+    def topics_with_unjudged(self, judged: Mapping[str, int], modes: Mapping[str, str]) -> set[str]:
+        """Return the open topics whose loop, or the pool before it, has unjudged documents that can be judged.
 
-        `judged` is the number of its judged documents, if it is known.
+        `judged` are the numbers of judged documents of the topics in question, `modes` those of
+        :meth:`.Settings.modes`.
         """
-        rows = self.loop_rows().get(query_id)
-        if rows is None:
-            return False
-        if judged is not None and judged < len(rows):
+        found = self.loop_rows(modes) if judged else {}
+        return {q for q, number in judged.items() if q in found and self._has_unjudged(q, number, found[q], modes[q])}
+
+    def _has_unjudged(self, query_id: str, judged: int, rows: NDArray[np.int64], mode: str) -> bool:
+        if judged < len(rows):
             return True
-        if self.settings.mode(query_id) == "pool-then-loop":  # the loop of a strategy has only documents of the runs
+        if mode == "pool-then-loop":  # the loop of a strategy has only documents of the runs
             pool = self.store.pool.rows(query_id)
             rows = np.union1d(rows, np.intersect1d(pool, np.flatnonzero(self.judgeable())))
         return not np.isin(rows, self.store.judgements.judged_rows(query_id)).all()

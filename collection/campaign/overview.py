@@ -118,8 +118,8 @@ class Overview:
         progress = self.progress.topics()
         left = self.budget.left()
         annotators = self.store.judgements.annotators()
-        progress = sort_naturally(progress)
-        per_topic = progress.astype(object).where(progress.notna(), None).to_dict("records")
+        table = sort_naturally(progress)
+        per_topic = table.astype(object).where(table.notna(), None).to_dict("records")
         sums = progress[["judged", "judged_in_pool", "cannot_judge", "made", "goal", "waiting", "without_text"]].sum()
         return {
             "title": self.title,
@@ -136,16 +136,16 @@ class Overview:
             **({"recall_across_topics": across} if (across := self.calibration_topics.state().summary) else {}),
             "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
-            "next": self.next_step()._asdict(),
+            "next": self.next_step(progress)._asdict(),
             "decisions": self.decisions(),
         }
 
-    def next_step(self) -> NextStep:
-        """Return the next step for the manager."""
+    def next_step(self, progress: pd.DataFrame | None = None) -> NextStep:
+        """Return the next step for the manager; `progress` is what :meth:`.Progress.topics` returns, if it is known."""
         settings = self.settings.judging_page()
         counts = self.store.judgements.counts()
         if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
-            return self._next_step_of_grading(counts)
+            return self._next_step_of_grading(counts, progress)
         state = self.topic_tasks.state()
         made, wanted, _, topics = state.totals()
         if not topics:
@@ -165,11 +165,12 @@ class Overview:
         made_of = "sparse qrels" if settings.task == "list" else "preferences"
         return NextStep("export", f"All topics are judged: export the {made_of} and evaluate the runs.")
 
-    def _next_step_of_grading(self, counts: dict[str, int]) -> NextStep:
+    def _next_step_of_grading(self, counts: dict[str, int], progress: pd.DataFrame | None) -> NextStep:
         if not counts["topics"]:
             absent = join(name for name in ("topics", "documents", "runs") if not counts[name])
             return NextStep("import", f"Import {absent}.")
-        progress, calibration = self.progress.topics(), self.calibration_topics.state()
+        progress = self.progress.topics() if progress is None else progress
+        calibration = self.calibration_topics.state()
         loops = _find_loops(progress, calibration)
         pools = _PoolProgress.of(progress[~loops & progress["goal"].notna()])
         missing = missing_texts(progress["without_text"])

@@ -159,7 +159,7 @@ class Pools:
         The same sample of more runs draws what it drew before and a part of the new pairs, so what it left out stays
         represented by what it drew then.
         """
-        merged = chosen.merge(self.store.pool.pairs()[PAIR], on=PAIR, how="left", indicator="there")
+        merged = chosen.merge(self.store.pool.ids(), on=PAIR, how="left", indicator="there")
         new = merged[merged["there"] == "left_only"].drop(columns="there")
         if "drawn" not in new:
             return new

@@ -112,15 +112,18 @@ class Progress:
         """Return :meth:`topics`; a budget limits what is judged of the topics `limited`."""
         frame = self.store.judgements.progress(query_id)
         scopes = self.settings.modes_and_closed()
-        frame["mode"] = frame["query_id"].map(self.settings.modes())
+        modes = self.settings.modes(scopes)
+        frame["mode"] = frame["query_id"].map(modes)
         everywhere = frame["query_id"].map(lambda topic: scopes[topic][0] in EVERYWHERE).astype(bool)
         closed = frame["mode"] == "closed"
         frame["judged_in_pool"] = frame["judged"]
         frame["judged"] += frame["elsewhere"].where(everywhere, 0)
         frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere, 0)
         free = frame["wanted"] - frame["made"] - frame["waiting"] > 0
-        loops = frame.loc[everywhere & ~closed, ["query_id", "judged"]].itertuples(index=False)
-        endless = frame["query_id"].isin([q for q, n in loops if not n or self.loop_scope.has_unjudged(q, n)])
+        some = frame[everywhere & ~closed]
+        loops = dict(zip(some["query_id"], some["judged"].tolist(), strict=True))
+        unjudged = self.loop_scope.topics_with_unjudged(loops, modes)
+        endless = frame["query_id"].isin([q for q, number in loops.items() if not number or q in unjudged])
         endless |= free & frame["query_id"].isin(limited)
         frame["made"] = frame["made"].astype("Int64").mask(endless)
         frame["goal"] = frame["wanted"].astype("Int64").mask(endless).mask(closed, frame["made"])
@@ -230,8 +233,8 @@ class Progress:
             if changed in known.topics:
                 known.topics[changed] = self._standing_now(annotator, changed, known, logged)
             if at >= known.at + OTHERS_AFTER:
-                for query_id in set(self.store.judgements.topics_since(known.logged)) & known.topics.keys() - {changed}:
-                    known.topics[query_id] = self.store.assignments.standing_for(query_id, annotator)
+                others = set(self.store.judgements.topics_since(known.logged)) & known.topics.keys() - {changed}
+                known.topics |= self.store.assignments.standings_for(annotator, others)
                 known.logged, known.at = logged, at
         return known.topics
 

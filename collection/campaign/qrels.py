@@ -30,6 +30,9 @@ ENOUGH_FINISHED = 0.5
 """Share of finished topics, among those with grades, from which only finished ones are used: unfinished topics have
 unjudged documents through no fault of the pool, but with fewer the result would depend on a few topics."""
 
+OPINION = ("annotator", "query_id", "doc_id", "kind", "relevance", "counts_as")
+"""Columns of the log that adjudication reads."""
+
 
 class TopicsWithGrades(NamedTuple):
     """Topics with a grade, and those among them that are finished; by name."""
@@ -89,7 +92,8 @@ class QrelsBuilder:
         self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
     ) -> Adjudicated:
         """The qrels of :meth:`build` with the rule and how each grade came about."""
-        found = adjudication.adjudicate(self.store.judgements.table(), adjudication.parse_rule(rule, **parameters))
+        judgements = self.store.judgements.table(columns=OPINION)
+        found = adjudication.adjudicate(judgements, adjudication.parse_rule(rule, **parameters))
         grades = of_topics(found.grades, topics).sort_values("doc_id", kind="stable")
         return replace(found, grades=self.corpus.in_topic_order(grades))
 
@@ -199,7 +203,7 @@ class QrelsBuilder:
         topics = None if topics is None else list(topics)
         every = self.with_sources(chosen)
         found = replace(every, grades=of_topics(every.grades, topics))
-        judgements = of_topics(self.store.judgements.table(), topics)
+        judgements = of_topics(self.store.judgements.table(columns=(*OPINION, "strategy")), topics)
         decisive = _count_decisive(judgements)
         adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
         graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
@@ -230,7 +234,7 @@ class QrelsBuilder:
 
     def count_decisive_pairs(self, *, topics: Iterable[str] | None = None) -> int:
         """Count the graded pairs that were selected to compare the systems; parameters as for :meth:`build`."""
-        return _count_decisive(of_topics(self.store.judgements.table(), topics))
+        return _count_decisive(of_topics(self.store.judgements.table(columns=(*OPINION, "strategy")), topics))
 
     def graded_topics(self, rule: RuleChoice = None) -> tuple[str, ...]:
         """The topics that have a grade, by name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,9 +13,10 @@ from collection.campaign.settings import Settings
 from collection.documents.rendering import html_text, is_html
 from collection.errors import InputError
 from collection.records import UNSPACED, Document
-from collection.store import Selection, Store
+from collection.store import Matches, Selection, Store
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+_WORD = re.compile(r"[^\W_]+")
 
 _TAG = re.compile(r"<[^<>]*>|\A[^<>]*>|<[^<>]*\Z")
 """An HTML tag, perhaps cut off, and perhaps with the marks of a search in it."""
@@ -31,6 +33,17 @@ class Found(NamedTuple):
     relevance: int | None
 
 
+class SearchResults(NamedTuple):
+    """Documents that a search found.
+
+    `ranked` is the number of documents with the words that were ranked, the first ones in the order of import; None for
+    all of them, and 0 if the order is that of import.
+    """
+
+    documents: list[Found]
+    ranked: int | None
+
+
 @dataclass(eq=False)
 class DocumentSearch:
     """Full-text search for documents by annotators."""
@@ -39,31 +52,43 @@ class DocumentSearch:
     settings: Settings
     demand: JudgingDemand
 
-    def find(self, query_id: str, annotator: str, words: str, count: int = 30) -> list[Found]:
-        """Documents with these words, best first, and the annotator's grades of them for the topic.
+    def find(self, query_id: str, annotator: str, words: str, count: int = 30) -> SearchResults:
+        """Return documents with these words, best first, and the annotator's grades of them for the topic.
 
         `words` is a document's id, or words that must all occur; ``"a phrase"``, ``prefix*``, ``-word`` and
-        ``NOT word`` work as well.
+        ``NOT word`` work as well. Raises InputError without a word, and for a prefix of very many words.
         """
         self.settings.require_topic(query_id)
         exact = self.store.corpus.documents([words.strip()])
-        found = [(d.doc_id, d.title, (d.text or "")[:160]) for d in exact.values()]
+        found, ranked = [(d.doc_id, d.title, (d.text or "")[:160]) for d in exact.values()], None
         if not found or re.search(r"\w", words):
-            found += [row for row in self._found(words, count) if row[0] not in exact]
+            matches = self._found(words, count)
+            found += [row for row in matches.documents if row[0] not in exact]
+            ranked = matches.ranked
         found = found[:count]
         documents = self.store.corpus.documents([row[0] for row in found])
         form = self.settings.judging_page().form
         found = [(d, t, _without_tags(text) if is_html(documents[d], form) else text) for d, t, text in found]
         grades = self.store.judgements.grades_of(query_id, annotator, [doc_id for doc_id, _, _ in found])
-        return [Found(d, title, snippet, d in grades, grades.get(d)) for d, title, snippet in found]
+        results = [Found(d, title, snippet, d in grades, grades.get(d)) for d, title, snippet in found]
+        return SearchResults(results, ranked)
 
-    def _found(self, words: str, count: int) -> list[tuple[str, str, str]]:
+    def _found(self, words: str, count: int) -> Matches:
         groups, unwanted = _read(words)
-        if not any(_UNSPACED.search(word) for word in [*unwanted, *(word for group in groups for word in group)]):
-            return self.store.corpus.search(_query(groups, unwanted), count)
+        every = [*unwanted, *(word for group in groups for word in group)]
+        if not any(_UNSPACED.search(word) for word in every):
+            corpus, phrases = self.store.corpus, [_WORD.findall(word) for word in every]
+            for word, parts in zip(every, phrases, strict=True):
+                if word.endswith("*") and corpus.is_common_prefix(_fold(parts[-1])):
+                    raise InputError(f"search: too many words of the collection match {word}; add letters to it")
+            # BM25 counts a phrase in all documents, which takes long if all of its words are common.
+            if any(all(corpus.is_common(f'"{part}"') for part in parts) for parts in phrases if len(parts) > 1):
+                return corpus.search(_query(groups, unwanted), count, ranked=False)
+            return corpus.search(_query(groups, unwanted), count)
         bare = [[word.strip('"*') for word in group] for group in groups]
         found = self.store.corpus.scan(bare, [word.strip('"*') for word in unwanted], count)
-        return [(d, title, _snippet(text, [word for group in bare for word in group])) for d, title, text in found]
+        every = [word for group in bare for word in group]
+        return Matches([(d, title, _snippet(text, every)) for d, title, text in found], None)
 
     def take(self, annotator: str, query_id: str, doc_id: str) -> Document:
         """Give the annotator a document found by searching; its judgement gets the strategy "search"."""
@@ -130,6 +155,11 @@ def _snippet(text: str, words: list[str]) -> str:
     end = min(len(text), (first.end() if first else 0) + 3 * AROUND)
     marked = pattern.sub(lambda found: f"\x02{found[0]}\x03", text[start:end])
     return ("… " if start else "") + marked + (" …" if end < len(text) else "")
+
+
+def _fold(word: str) -> str:
+    """A word as in the full-text index: in lower case and without accents."""
+    return "".join(c for c in unicodedata.normalize("NFKD", word.lower()) if not unicodedata.combining(c))
 
 
 def _without_tags(snippet: str) -> str:

@@ -130,7 +130,7 @@ class SystemOrderStudy:
             return found.tolist()
 
         # Pairs that annotators hold are chosen again, and nobody else gets them.
-        taken, judged = (self.store.queue.count_taken_by_topic(at) for at in (clock.seconds(), math.inf))
+        taken, judged = (self.store.queue.count_taken(at) for at in (clock.seconds(), math.inf))
         held = {query_id: number - judged.get(query_id, 0) for query_id, number in taken.items()}
         chosen = best(BATCH + sum(held.values()), available)
         for mine in sorted(self._groups_of_topics(), key=sorted):

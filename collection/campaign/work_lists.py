@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from collection import clock, formats, layout
 from collection.assignment import LEASES
@@ -11,7 +12,7 @@ from collection.campaign.document_view import DocumentView
 from collection.campaign.judging import Judging
 from collection.campaign.settings import Settings
 from collection.characters import natural_key
-from collection.errors import InputError, require_known
+from collection.errors import InputError, UnknownNameError
 from collection.formats import WorkListRow
 from collection.records import QRELS_ANNOTATOR, GradeScale, Topic
 from collection.store import Store
@@ -45,8 +46,11 @@ class WorkLists:
         """
         layout.require_output(path, self.directory)
         formats.require_work_list_ending(path)
-        if known := self.annotators():
-            require_known("annotator", known, annotator)
+        if (known := self.annotators()) and annotator not in known:
+            command = f"cleverdon people {self.directory} --invite {quote(annotator)}"
+            error = UnknownNameError("annotator", annotator, known, hint=f"or invite the person first: `{command}`")
+            error.page = "how-to/import-files"
+            raise error
         settings = self.settings.judging_page()
         if settings.task != "grades":
             raise InputError(f"work lists: expected a campaign that judges by grades, found the task {settings.task!r}")
@@ -57,7 +61,12 @@ class WorkLists:
         for query_id, doc_id in listed:
             shown = self.document_view.shown(documents[doc_id], settings)
             words = "\n".join(filter(None, topics[query_id][1:]))
-            rows.append(WorkListRow(self.campaign_id, annotator, query_id, doc_id, words, shown.title, shown.text))
+            about = documents[doc_id].metadata
+            rows.append(
+                WorkListRow(
+                    self.campaign_id, annotator, query_id, doc_id, words, shown.title, shown.text, metadata=about
+                )
+            )
         formats.write_work_list(rows, self.grades.sentences, path)
         return len(rows)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -112,13 +112,14 @@ def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path 
     return path
 
 
-def _corpus(path: Path) -> Path:
-    """Return the corpus of a directory in BEIR's layout, which also has other files; any other path unchanged."""
+def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
+    """Return the files of a folder: of a directory in BEIR's layout the part, of any other all; or the file itself."""
     from collection import formats
 
     with suppress(InputError):
-        return Path(formats.find_collection(path).documents[0]) if path.is_dir() else path
-    return path
+        if path.is_dir():
+            return tuple(map(Path, getattr(formats.find_collection(path), part)))
+    return expand_folders((path,))
 
 
 @main.command("import")
@@ -131,7 +132,12 @@ def _corpus(path: Path) -> Path:
     help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, EndNote XML, ir_datasets:ID) or a folder of "
     "them (of a BEIR directory, the corpus only); repeatable.",
 )
-@click.option("--topics", type=FILE, help="Topics (TSV, CSV, XLSX, JSONL, Parquet, TREC SGML, XML, ir_datasets:ID).")
+@click.option(
+    "--topics",
+    type=FILE,
+    help="Topics (TSV, CSV, XLSX, JSONL, Parquet, TREC SGML, XML, ir_datasets:ID) or a folder with one file (of a BEIR "
+    "directory, the queries).",
+)
 @click.option("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
 @click.option(
     "--qrels",
@@ -168,11 +174,18 @@ def import_(directory: Path, replace: bool, duplicates: Path | None, **files: An
     if not any(files.values()):
         raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
     for name in ("documents", "runs"):
-        expanded = expand_folders(tuple(map(_corpus, files[name])) if name == "documents" else files[name])
+        expanded = expand_folders(files[name])
+        if name == "documents":  # of a directory in BEIR's layout the corpus only
+            expanded = tuple(file for path in files[name] for file in _part(path, "documents"))
         if files[name] and not expanded:
             option = {"runs": "--run"}.get(name, f"--{name}")
             raise click.UsageError(f"{option}: expected files, found the empty folder {files[name][0]}")
         files[name] = expanded
+    if files["topics"] is not None:
+        found = _part(files["topics"], "topics")
+        if len(found) != 1:
+            raise click.UsageError(f"--topics: expected a file or a folder with one, found {count(len(found), 'file')}")
+        files["topics"] = found[0]
     with Campaign(directory) as campaign, progress_line("importing") as progress:
         report = campaign.importer.import_files(**files, replace=replace, progress=progress)
     _print_report(report)

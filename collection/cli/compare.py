@@ -18,7 +18,7 @@ from collection.cli.estimates import (
     print_estimated_comparison,
     refuse_other_options,
 )
-from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
+from collection.cli.evaluate import add_costs, compute_files, parse_measures, read_qrels_for
 from collection.cli.methods import Names
 from collection.cli.options import (
     COMPAT,
@@ -141,7 +141,10 @@ def compare(
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=compat), ranks, systems, form)
         return
-    evaluation = evaluate_files(runs, judged, parsed, costs, version=compat)
+    table = formats.read_costs(costs) if costs else None
+    evaluation = compute_files(runs, judged, parsed, version=compat).evaluation()
+    if costs is not None and table is not None:
+        evaluation = add_costs(evaluation, costs, table)
     print_notices(evaluation.notes if views else ())  # the notes of a comparison include them
     if systems is not None:
         _print_frame(_topics(evaluation, systems), form)

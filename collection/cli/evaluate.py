@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -25,13 +25,15 @@ from collection.errors import FormatError, InputError
 from collection.phrases import count, join_first, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
-    from collection.comparison import Evaluation
+    from collection.comparison import Evaluation, Values
     from collection.formats import QrelsForm
-    from collection.measures import Measure, Version
+    from collection.measures import Measure, QrelsIndex, Version
+
+T = TypeVar("T")
 
 
 def parse_measures(
@@ -69,34 +71,61 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
     """Read qrels with the columns that the measures need, or in the given form."""
     qrels = _read_qrels(measures, path, form)
     topics = qrels["relevance"].groupby(qrels["query_id"], observed=True).max()
-    if ungraded := int((topics < 0).sum()):
-        print_notices([f"{path}: {ungraded:,} of {count(len(topics), 'topic')} without judged documents count as 0"])
+    _print_ungraded(path, int((topics < 0).sum()), len(topics))
     return qrels
 
 
-def evaluate_files(
-    runs: Sequence[Path], qrels: pd.DataFrame, measures: list[Measure], costs: Path | None, **options: Any
-) -> Evaluation:
-    """Evaluate run files, with progress on stderr; `options` as for :func:`collection.comparison.evaluate`.
+def index_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> QrelsIndex:
+    """Prepare the qrels of :func:`read_qrels_for` for evaluation."""
+    from collection import formats
+    from collection.measures import index_qrels
 
-    The evaluation has the costs of the file `costs`; rows of the file that belong to no run are reported.
-    """
+    plain = form is None and not any(measure.entry.needs for measure in measures)
+    index = _read_plain(path, formats.read_index) if plain else index_qrels(_read_qrels(measures, path, form))
+    _print_ungraded(path, int((~index.has_judged).sum()), len(index.topics))
+    return index
+
+
+def _print_ungraded(path: Path, ungraded: int, topics: int) -> None:
+    if ungraded:
+        print_notices([f"{path}: {ungraded:,} of {count(topics, 'topic')} without judged documents count as 0"])
+
+
+def compute_files(
+    runs: Sequence[Path], qrels: pd.DataFrame | QrelsIndex, measures: list[Measure], **options: Any
+) -> Values:
+    """Compute the values of run files, with progress on stderr; `options` as for :func:`comparison.compute`."""
     from collection import comparison, formats
 
-    table = formats.read_costs(costs) if costs else None
     with progress_line("evaluating") as progress:
         done = iter(range(1, len(runs) + 1))
-        evaluation = comparison.evaluate(
-            formats.read_runs(runs), qrels, measures, lambda _: progress("runs", next(done), len(runs)), **options
-        )
-    if costs is None or table is None:
-        return evaluation
-    where = errors.place(costs, formats.find_run_line(costs, table["run"].iloc[0]))
+        files = formats.RunFiles(runs)
+        return comparison.compute(files, qrels, measures, lambda _: progress("runs", next(done), len(runs)), **options)
+
+
+def add_costs(evaluation: Evaluation, path: Path, table: pd.DataFrame) -> Evaluation:
+    """Add the costs of a file; report the rows that belong to no run."""
+    from collection import comparison, formats
+
+    where = errors.place(path, formats.find_run_line(path, table["run"].iloc[0]))
     evaluation = comparison.with_costs(evaluation, table, where)
     if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
         are = plural(len(unknown), "is", "are")
-        print_notices([f"{costs}: {join_first(map(repr, unknown))} {are} not among the runs"])
+        print_notices([f"{path}: {join_first(map(repr, unknown))} {are} not among the runs"])
     return evaluation
+
+
+def _read_plain(path: Path, read: Callable[[Path], T]) -> T:
+    """Read qrels with one grade per document."""
+    _refuse_fifth_column(path)
+    try:
+        return read(path)
+    except FormatError as error:
+        if "found a run" in str(error):
+            command = f"cleverdon {click.get_current_context().info_name}"
+            said = str(error).removesuffix("; pass it as a run")
+            raise InputError(f"{said}; give the qrels first: {command} QRELS RUN...") from None
+        raise
 
 
 def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
@@ -106,15 +135,7 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
     if form is not None:
         return formats.read_qrels(path, form=form)
     if not needs:
-        _refuse_fifth_column(path)
-        try:
-            return formats.read_qrels(path)
-        except FormatError as error:
-            if "found a run" in str(error):
-                command = f"cleverdon {click.get_current_context().info_name}"
-                said = str(error).removesuffix("; pass it as a run")
-                raise InputError(f"{said}; give the qrels first: {command} QRELS RUN...") from None
-            raise
+        return _read_plain(path, formats.read_qrels)
     (need, measure), *others = needs.items()
     if others:
         raise InputError(
@@ -227,8 +248,8 @@ def evaluate(
         print_estimates(estimate_files(runs, judged, labels, **options), per_topic, form)
         return
     parsed = list(labels)
-    judged = read_qrels_for(parsed, qrels, qrels_form)
     if explain is not None:
+        judged = read_qrels_for(parsed, qrels, qrels_form)
         if bounds or per_topic or costs is not None or form != "table":
             raise click.UsageError("--explain cannot be combined with --bounds, --per-topic, --costs or --format")
         print_notices(comparison.out_of_reach(parsed, judged))
@@ -236,18 +257,24 @@ def evaluate(
             for measure in parsed:
                 echo(f"{run.name}: {comparison.explain(run, judged, measure, explain, compat)}\n")
         return
-    evaluation = evaluate_files(runs, judged, parsed, costs, version=compat, with_bounds=bounds, grades=grades)
-    names = [c.run for c in evaluation.coverage]
-    if not separate_seeds:
-        evaluation, _ = comparison.merge_seeds(evaluation)
-    # Measures keep the names that the command line gave them.
-    evaluation.values["measure"] = evaluation.values["measure"].map({str(m): label for m, label in labels.items()})
+    index = index_qrels_for(parsed, qrels, qrels_form)
+    table = formats.read_costs(costs) if costs else None
+    options = {"version": compat, "with_bounds": bounds, "grades": grades}
+    values = compute_files(runs, index, parsed, **options).rename_measures({str(m): name for m, name in labels.items()})
+    systems = comparison.group_seeds([c.run for c in values.coverage])
+    seeds = {system: members for system, members in systems.items() if len(members) > 1}
+    evaluation: Evaluation | Values = values
+    if table is not None or (seeds and not separate_seeds):
+        evaluation = values.evaluation()
+        if costs is not None and table is not None:
+            evaluation = add_costs(evaluation, costs, table)
+        if not separate_seeds:
+            evaluation, _ = comparison.merge_seeds(evaluation)
     print_evaluation(evaluation, per_topic, form, judged_only)
     if not separate_seeds:
         print_notices(
             f"{system} is the mean of {len(members)} runs {system}#...; --separate-seeds shows each"
-            for system, members in comparison.group_seeds(names).items()
-            if len(members) > 1
+            for system, members in seeds.items()
         )
 
 

@@ -9,7 +9,7 @@ import sys
 import click
 
 from collection.characters import one_line
-from collection.cli.options import refuse_repeated
+from collection.cli.options import name_as_typed, refuse_repeated
 from collection.cli.output import echo
 from collection.errors import CleverdonError, FormatError
 from collection.phrases import join
@@ -55,6 +55,14 @@ SECTIONS = {
 PAGES = {command: page for commands in SECTIONS.values() for command, page in commands.items()}
 FORMATS_PAGE = "reference/file-formats"
 COMMANDS_PAGE = "reference/command-line"
+
+ELSEWHERE = {
+    ("trec_eval", "--compat"): "trec_eval imitates version 10 only; for version 9, use `cleverdon evaluate --compat 9`"
+}
+"""(Command, option of another command) -> what to do."""
+
+TYPED = "collection.typed"
+"""Key of the command's arguments in ``click.Context.meta``."""
 
 METAVARS = {"text": "TEXT", "path": "FILE", "integer": "N", "integer range": "N", "float": "X", "float range": "X"}
 """Type of an option -> how the help writes its value."""
@@ -103,12 +111,13 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, and refuse options that are repeated although they take one value."""
         name, command, rest = super().resolve_command(ctx, args)
+        ctx.meta[TYPED] = tuple(rest)
         if command is not None and not ctx.resilient_parsing:  # a shell completes half a command line
             refuse_repeated(command, click.Context(command, ctx, name), rest)
         return name, command, rest
 
     def invoke(self, ctx: click.Context) -> object:  # noqa: RET503
-        """Run the command; print an error in one line, then usage and documentation page; exit with status 2."""
+        """Run the command; print an error in one line, then usage and the page that helps; exit with status 2."""
         page = ""
         try:
             return super().invoke(ctx)
@@ -116,7 +125,7 @@ class Group(click.Group):
             page = _print_usage_error(error)
         except CleverdonError as error:
             _print_error(self._name_option(ctx, str(error)))
-            page = FORMATS_PAGE if isinstance(error, FormatError) else ""
+            page = error.page or (FORMATS_PAGE if isinstance(error, FormatError) else "")
         except UnicodeEncodeError as error:
             # Python keeps bytes of an argument that are not UTF-8 as halves of surrogate pairs.
             _print_error(f"expected text in UTF-8, found {error.object!a}")
@@ -126,6 +135,7 @@ class Group(click.Group):
             ctx.exit(0)
         except OSError as error:
             _print_error(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
+            ctx.exit(2)  # no page of the documentation helps
         page = page or PAGES.get(ctx.invoked_subcommand or "", COMMANDS_PAGE)
         echo(f"See `cleverdon docs {page}`.", err=True)
         ctx.exit(2)
@@ -134,8 +144,10 @@ class Group(click.Group):
         """Begin the error of a setting with the option that sets it: ``list_size: ...`` is ``--list-size: ...``."""
         setting, colon, rest = message.partition(": ")
         command = self.commands.get(ctx.invoked_subcommand or "")
-        options = {p.name: p.opts[-1] for p in command.params if isinstance(p, click.Option)} if command else {}
-        return f"{options[setting]}{colon}{rest}" if colon and setting in options else message
+        options = {p.name: p for p in command.params if isinstance(p, click.Option)} if command else {}
+        if not colon or setting not in options:
+            return message
+        return f"{name_as_typed(options[setting], ctx.meta.get(TYPED, ()))}{colon}{rest}"
 
 
 _CLICK_ERRORS = (
@@ -160,8 +172,9 @@ def describe_usage_error(error: click.UsageError) -> str:
     "unknown option '--gold'; did you mean '--grade'?"
     """
     if isinstance(error, click.NoSuchOption):
-        guess = f"; did you mean {join(map(repr, error.possibilities), 'or')}?" if error.possibilities else ""
-        return f"unknown option {error.option_name!r}{guess}"
+        guess = f"did you mean {join(map(repr, error.possibilities), 'or')}?" if error.possibilities else ""
+        hint = ELSEWHERE.get((str(error.ctx and error.ctx.info_name), error.option_name), guess)
+        return f"unknown option {error.option_name!r}" + (f"; {hint}" if hint else "")
     if isinstance(error, click.NoSuchCommand):
         guess = f"did you mean {error.possibilities[0]!r}?" if error.possibilities else "`cleverdon --help` lists all"
         return f"unknown command {error.command_name!r}; {guess}"
@@ -175,7 +188,11 @@ def describe_usage_error(error: click.UsageError) -> str:
     text = text.removesuffix(".")
     where = ""
     if isinstance(error, click.BadParameter):
-        hint = error.param_hint or ("" if error.param is None else error.param.get_error_hint(error.ctx))
+        hint = str(error.param_hint or "")
+        if not hint and isinstance(error.param, click.Option):
+            hint = name_as_typed(error.param, error.ctx.meta.get(TYPED, ()) if error.ctx else ())
+        elif not hint and error.param is not None:
+            hint = error.param.get_error_hint(error.ctx)
         where = "" if not hint or "{" in hint else str(hint).rpartition(" / ")[2].strip("'") + ": "
     return f"{where}{text[:1].lower()}{text[1:]}"
 

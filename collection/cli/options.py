@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -127,14 +128,28 @@ QRELS_FORM = click.option(
 
 
 def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
-    """Refuse a repeated option that takes one value or switches between two: click would silently keep the last."""
+    """Refuse a repeated option that takes one value or switches between two: click would silently keep the last.
+
+    A command with the attribute ``takes_last_value`` keeps it on purpose.
+    """
+    if getattr(command, "takes_last_value", False):
+        return
     _, _, order = command.make_parser(ctx).parse_args(args=list(args))
     for option, times in Counter(order).items():
         if times == 1 or not isinstance(option, click.Option) or option.multiple or option.count:
             continue
         if not option.is_flag or option.secondary_opts:  # a plain flag may be repeated
-            name = " or ".join([option.opts[-1], *option.secondary_opts])
+            name = " or ".join([name_as_typed(option, args), *option.secondary_opts])
             raise click.UsageError(f"{name} is given {times} times, but can be given only once.", ctx)
+
+
+def name_as_typed(option: click.Parameter, args: Iterable[str]) -> str:
+    """The name of an option in the arguments of its command: ``-M`` or its long form; the long form if it has none."""
+    for name in reversed(option.opts):
+        typed = re.compile(f"{name}(=.*)?" if name.startswith("--") else f"-[A-Za-z]*{name[1:]}.*", re.DOTALL)
+        if any(map(typed.fullmatch, args)):
+            return name
+    return option.opts[-1]
 
 
 def expand_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:

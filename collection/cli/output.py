@@ -9,17 +9,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.characters import for_terminal, one_line
+from collection.characters import for_terminal, natural_key, one_line
 from collection.phrases import decimal, join_first
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from collection.comparison import Evaluation
+    from collection.comparison import Evaluation, Values
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
@@ -159,65 +159,63 @@ def _cell(value: object) -> str:
     return for_terminal(" ".join(str(value).replace("\t", " ").splitlines()))
 
 
-def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_only: bool = False) -> None:
+def print_evaluation(evaluation: Evaluation | Values, per_topic: bool, form: str, judged_only: bool = False) -> None:
     """Print values on stdout in one of the forms, and notices about missing and unjudged documents on stderr."""
-    import pandas as pd
+    from collection.comparison import Values, describe_coverage
+    from collection.records import ALL_TOPICS
 
-    from collection.comparison import describe_coverage
-    from collection.records import ALL_TOPICS, sort_naturally
-
-    values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
+    columns, costs = evaluation.columns, None if isinstance(evaluation, Values) else evaluation.costs
+    rows = [row for row in zip(*columns.values(), strict=True) if per_topic or row[1] == ALL_TOPICS]
+    measures = list(dict.fromkeys(columns["measure"]))
     if form == "tsv":
-        rows = zip(*(values[column].tolist() for column in values.columns), strict=True)
         lines = ("\t".join(cell if isinstance(cell, str) else repr(cell) for cell in row) for row in rows)
         echo_data("\n".join([*lines, ""]), nl=False)
-    elif form == "csv":
-        from collection.formats.spreadsheet import escape_frame
+    elif form in ("csv", "json"):
+        values = (evaluation.evaluation() if isinstance(evaluation, Values) else evaluation).values
+        values = values if per_topic else values[values["query_id"] == ALL_TOPICS]
+        if form == "csv":
+            from collection.formats.spreadsheet import escape_frame
 
-        echo_data(escape_frame(values).to_csv(index=False, lineterminator="\n", na_rep="nan"), nl=False)
-    elif form == "json":
-        costs = {} if evaluation.costs is None else {"costs": evaluation.costs.reset_index()}
-        print_json({"values": values, "coverage": evaluation.coverage, **costs})
-    else:
-        order = evaluation.means()
-        if per_topic:
-            for run in order.index:
-                of_run = sort_naturally(evaluation.values[evaluation.values["run"] == run])
-                of_all = of_run["query_id"] == ALL_TOPICS
-                of_run = pd.concat([of_run[~of_all], of_run[of_all]])
-                echo(run)
-                _print_values("topic", of_run, "query_id", order.columns)
-                echo()
+            echo_data(escape_frame(values).to_csv(index=False, lineterminator="\n", na_rep="nan"), nl=False)
         else:
-            _print_values("run", values, "run", order.columns, evaluation.costs)
-    if evaluation.costs is not None:
+            shown = {} if costs is None else {"costs": costs.reset_index()}
+            print_json({"values": values, "coverage": evaluation.coverage, **shown})
+    elif per_topic:
+        for run in dict.fromkeys(columns["run"]):
+            of_run = [row for row in rows if row[0] == run]
+            of_run.sort(key=lambda row: (row[1] == ALL_TOPICS, natural_key(row[1])))
+            echo(run)
+            _print_values("topic", of_run, 1, measures)
+            echo()
+    else:
+        _print_values("run", rows, 0, measures, costs)
+    if costs is not None:
         if form in ("tsv", "csv") or (form == "table" and per_topic):
             print_notices(["costs are shown only in the table of means and with --format json"])
-        unknown = evaluation.costs.index[evaluation.costs.isna().all(axis=1)].tolist()
+        unknown = costs.index[costs.isna().all(axis=1)].tolist()
         if unknown:
             print_notices([f"no costs for {join_first(unknown)}"])
     print_notices(evaluation.notes)
-    print_notices(describe_coverage(evaluation.coverage, values["measure"].unique(), judged_only))
+    print_notices(describe_coverage(evaluation.coverage, measures, judged_only))
 
 
 def _print_values(
-    first: str, values: pd.DataFrame, rows: str, columns: pd.Index[str], costs: pd.DataFrame | None = None
+    first: str,
+    values: Iterable[tuple[Any, ...]],
+    place: int,
+    measures: Sequence[str],
+    costs: pd.DataFrame | None = None,
 ) -> None:
-    """Print values as a table; bounds as `value (lowest-highest)`, costs in further columns."""
-    import pandas as pd
-
-    order = values[rows].drop_duplicates()
-
-    def table(of: str) -> pd.DataFrame:
-        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns].map(decimal)
-
-    cells = table("value")
-    if "lowest" in values:
-        cells += " (" + table("lowest") + "-" + table("highest") + ")"
+    """Print values as a table, with a row for each name at `place`; bounds as `value (lowest-highest)`."""
+    cells: dict[str, dict[str, str]] = {}
+    for row in values:
+        value, *bounds = map(decimal, row[3:])
+        cells.setdefault(row[place], {})[row[2]] = f"{value} ({'-'.join(bounds)})" if bounds else value
+    body: list[list[object]] = [[name, *(of[measure] for measure in measures)] for name, of in cells.items()]
     if costs is not None:
-        cells = pd.concat([cells, costs.loc[order].map(format_cost)], axis=1)
-    body = [[name, *row] for name, row in zip(cells.index, cells.to_numpy().tolist(), strict=True)]
-    print_table([first, *map(str, cells.columns)], body, numbers=True)
+        of_runs = costs.loc[list(cells)].map(format_cost).to_numpy().tolist()
+        body = [line + of_run for line, of_run in zip(body, of_runs, strict=True)]
+    print_table([first, *measures, *map(str, [] if costs is None else costs.columns)], body, numbers=True)
 
 
 def format_cost(value: str | float) -> str:

@@ -24,7 +24,9 @@ NUMBER = click.IntRange(1, 1_000_000_000)
 
 
 class TrecEvalCommand(click.Command):
-    """A command whose help also lists trec_eval's measures."""
+    """A command whose help also lists trec_eval's measures, and which takes the last value of a repeated option."""
+
+    takes_last_value = True
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options, then nicknames and measures."""
@@ -89,6 +91,7 @@ class TrecEvalCommand(click.Command):
     expose_value=False,
     help="Format of RUN (there is only one).",
 )
+@click.option("-o", is_flag=True, expose_value=False, help="No effect, as in trec_eval.")
 @click.option(
     "-Z",
     "--Zscore",

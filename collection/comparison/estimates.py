@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from collection.characters import escaped_markdown
-from collection.comparison.evaluation import direction
+from collection.comparison.evaluation import direction, find_measure
 from collection.comparison.leaderboard import NOISE
 from collection.comparison.system_names import group_seeds
 from collection.comparison.tables import escaped_latex
@@ -150,7 +150,8 @@ class Estimates(Displayed):
         from collection.charts.intervals import estimates_chart
         from collection.charts.marks import WIDTH
 
-        name = self.table().columns[0] if measure is None else measure
+        names = self.table().columns
+        name = names[0] if measure is None else find_measure(names, measure)
         return estimates_chart(self.standings(name), name).properties(width=WIDTH)
 
     @property

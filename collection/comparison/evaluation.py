@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import pandas as pd
 
 from collection import measures as measuring
-from collection.comparison.system_names import group_seeds
 from collection.display import Displayed, Summary
 from collection.errors import InputError, require_known
 from collection.frames import VALUES
 from collection.measures import (
+    Aligned,
     Explanation,
     Floats,
     Measure,
+    QrelsIndex,
     Version,
     align,
     as_measure,
@@ -33,6 +34,7 @@ from collection.records import ALL_TOPICS, Run
 
 if TYPE_CHECKING:
     import altair as alt
+    import pandas as pd
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
@@ -79,6 +81,11 @@ class Evaluation(Displayed):
     unjudged: pd.DataFrame | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """The columns of :attr:`values`."""
+        return {str(name): self.values[name].tolist() for name in self.values}
+
     def means(self) -> pd.DataFrame:
         """Runs x measures: the means, in the given order."""
         return self._pivot("value")
@@ -98,19 +105,22 @@ class Evaluation(Displayed):
 
     def chart(self, measure: str | None = None) -> alt.LayerChart:
         """Draw the spread of each run's values over topics as a box, for `measure` or the first measure."""
+        import pandas as pd
+
         from collection.charts.intervals import spread_chart
         from collection.charts.marks import WIDTH
 
         rows = self.per_topic()
         names = rows["measure"].unique()
-        name = names[0] if measure is None else measure
-        require_known("measure", names, name)
+        name = names[0] if measure is None else find_measure(names, measure)
         of_run = rows[rows["measure"] == name].groupby("run", sort=False)["value"]
         ends = {"lowest": 0, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "highest": 1}
         spread = pd.DataFrame({"mean": of_run.mean(), **{end: of_run.quantile(share) for end, share in ends.items()}})
         return spread_chart(spread.reset_index(), name).properties(width=WIDTH)
 
     def _summary(self) -> Summary:
+        import pandas as pd
+
         topics = self.coverage[0].topics if self.coverage else 0
         table, details = self.means(), "means(), per_topic(), chart()"
         if len(self.values.columns) > len(VALUES.names):  # with bounds
@@ -121,9 +131,45 @@ class Evaluation(Displayed):
         return Summary([headline], table, self.notes, details)
 
 
+class RunFiles(Protocol):
+    """Runs that are aligned while their files are read, such as :class:`collection.formats.RunFiles`."""
+
+    def align(self, index: QrelsIndex, version: Version) -> Iterator[tuple[str, Aligned]]:
+        """Align one run after the other, each with its name."""
+
+
+class Values(NamedTuple):
+    """The values of :func:`compute`, from which :meth:`evaluation` makes frames.
+
+    Attributes
+    ----------
+    columns, unjudged
+        The columns of :attr:`Evaluation.values` and :attr:`Evaluation.unjudged`.
+    coverage, notes
+        As :class:`Evaluation` has them.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    coverage: list[Coverage]
+    unjudged: Mapping[str, Sequence[Any]]
+    notes: tuple[str, ...]
+
+    def rename_measures(self, names: Mapping[str, str]) -> Values:
+        """The same with other names of the measures."""
+        return self._replace(columns={**self.columns, "measure": [names[name] for name in self.columns["measure"]]})
+
+    def evaluation(self) -> Evaluation:
+        """The same with frames."""
+        import pandas as pd
+
+        cutoff = pd.array(self.unjudged["cutoff"], dtype="Int64")
+        unjudged = pd.DataFrame({**self.unjudged, "cutoff": cutoff})
+        return Evaluation(pd.DataFrame(self.columns), self.coverage, unjudged=unjudged, notes=self.notes)
+
+
 def evaluate(
-    runs: Iterable[Run],
-    qrels: pd.DataFrame,
+    runs: Iterable[Run] | RunFiles,
+    qrels: pd.DataFrame | QrelsIndex,
     measures: Measure | str | Iterable[Measure | str],
     progress: Callable[[str], None] | None = None,
     *,
@@ -137,9 +183,10 @@ def evaluate(
     Parameters
     ----------
     runs
-        Any number; each is aligned once and released, so a generator keeps memory flat.
+        Any number; each is aligned once and released, so a generator keeps memory flat. Large files are fastest and
+        need least memory as :class:`collection.formats.RunFiles`.
     qrels
-        :data:`collection.frames.QRELS`.
+        :data:`collection.frames.QRELS`, or the result of :func:`collection.measures.index_qrels`.
     measures
         As text (``"nDCG@10"``, ``"map"``) or from :func:`collection.measures.parse`; each once.
     progress
@@ -160,40 +207,65 @@ def evaluate(
         The qrels have no judgement or a topic named "all", two runs have the same name, a run shares no topic with the
         qrels, a measure is given twice, or the qrels have a grade above `grades`.
     """
+    return compute(
+        runs,
+        qrels,
+        measures,
+        progress,
+        strangers=strangers,
+        version=version,
+        with_bounds=with_bounds,
+        grades=grades,
+    ).evaluation()
+
+
+def compute(
+    runs: Iterable[Run] | RunFiles,
+    qrels: pd.DataFrame | QrelsIndex,
+    measures: Measure | str | Iterable[Measure | str],
+    progress: Callable[[str], None] | None = None,
+    *,
+    strangers: bool = False,
+    version: Version = 10,
+    with_bounds: bool = False,
+    grades: Iterable[float] | None = None,
+) -> Values:
+    """Compute the values of :func:`evaluate`, whose parameters and errors are the same, without frames."""
     listed = list_measures(measures)
     measures = as_measures(listed)
     scale = None if grades is None else tuple(grades)
-    if not len(qrels):
+    if not isinstance(qrels, QrelsIndex) and not len(qrels):
         raise InputError("the qrels have no judgements; judge some pairs first")
-    if (qrels["query_id"] == ALL_TOPICS).any():
+    index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
+    if ALL_TOPICS in index.topics:
         raise InputError(f"the qrels have a topic named {ALL_TOPICS!r}, a name reserved for the mean over topics")
     for measure in measures:
         if measures.count(measure) > 1:
             raise InputError(f"measure {measure} is given twice; name it once")
-    index = index_qrels(qrels)
     numbers: dict[str, list[Floats]] = {"value": [], "lowest": [], "highest": []}
     coverage: list[Coverage] = []
     cutoffs = [cutoff_of(m) for m in measures]
     unjudged: list[float] = []
-    for run in runs:
-        if run.name in {c.run for c in coverage}:
-            raise InputError(f"two runs have the name {run.name!r}; rename one of them")
-        aligned = align(run.frame, index, version=version)
+    for name, aligned in _align_all(runs, index, version):
+        if name in {c.run for c in coverage}:
+            raise InputError(f"two runs have the name {name!r}; rename one of them")
         if len(aligned.missing_topics) == len(aligned.topics) and not strangers:
+            if not aligned.ignored_topics:
+                raise InputError(f"run {name!r}: expected lines, found none; leave it out")
             raise InputError(
-                f"run {run.name!r} has no topic of the qrels: the first topics of the run are "
+                f"run {name!r} has no topic of the qrels: the first topics of the run are "
                 f"{aligned.ignored_topics[:3]}, those of the qrels {aligned.topics[:3]}"
             )
         for measure in measures:
             values = measure(aligned)
-            columns = (values, *bounds(measure, aligned, grades=scale)) if with_bounds else (values,)
-            for kept, column in zip(numbers.values(), columns, strict=False):
+            several = (values, *bounds(measure, aligned, grades=scale)) if with_bounds else (values,)
+            for kept, column in zip(numbers.values(), several, strict=False):
                 kept.append(np.append(column, measure.summarise(column)))
         share = {k: aligned.unjudged(k).sum() / max(1, aligned.within(k).sum()) for k in set(cutoffs)}
         unjudged += [share[k] for k in cutoffs]
         coverage.append(
             Coverage(
-                run.name,
+                name,
                 len(aligned.topics),
                 tuple(aligned.missing_topics),
                 tuple(aligned.ignored_topics),
@@ -203,30 +275,34 @@ def evaluate(
             )
         )
         if progress:
-            progress(run.name)
-    rows = [*map(str, index.topics), ALL_TOPICS]
+            progress(name)
+    rows = [*index.topics, ALL_TOPICS]
     names, written = [c.run for c in coverage], [str(m) for m in measures]
-    table = pd.DataFrame(
-        {
-            "run": np.repeat(names, len(measures) * len(rows)),
-            "query_id": rows * (len(coverage) * len(measures)),
-            "measure": np.tile(np.repeat(written, len(rows)), len(coverage)),
-            **{name: np.concatenate(parts) for name, parts in numbers.items() if parts},
-        }
-    ).reindex(columns=[*VALUES.names, *(["lowest", "highest"] if with_bounds else [])])
-    beside = pd.DataFrame(
-        {
-            "run": np.repeat(names, len(measures)),
-            "measure": written * len(coverage),
-            "cutoff": pd.array(cutoffs * len(coverage), dtype="Int64"),
-            "unjudged": np.array(unjudged, dtype=np.float64),
-        }
-    )
+    kinds = ["value", "lowest", "highest"] if with_bounds else ["value"]
+    columns: dict[str, Sequence[Any]] = {
+        "run": np.repeat(names, len(measures) * len(rows)).tolist(),
+        "query_id": rows * (len(coverage) * len(measures)),
+        "measure": np.tile(np.repeat(written, len(rows)), len(coverage)).tolist(),
+        **{kind: np.concatenate([[], *numbers[kind]]).tolist() for kind in kinds},
+    }
+    beside: dict[str, Sequence[Any]] = {
+        "run": np.repeat(names, len(measures)).tolist(),
+        "measure": written * len(coverage),
+        "cutoff": cutoffs * len(coverage),
+        "unjudged": list(map(float, unjudged)),
+    }
     notes = [note for each in listed if not isinstance(each, Measure) and (note := read(each).note)]
-    notes += out_of_reach(measures, qrels)
+    notes += out_of_reach(measures, index)
     if with_bounds:
         notes.append(assumed_grades(scale, index.levels))
-    return Evaluation(table, coverage, unjudged=beside, notes=tuple(notes))
+    return Values(columns, coverage, beside, tuple(notes))
+
+
+def _align_all(runs: Iterable[Run] | RunFiles, index: QrelsIndex, version: Version) -> Iterator[tuple[str, Aligned]]:
+    if isinstance(runs, Iterable):
+        yield from ((run.name, align(run.frame, index, version=version)) for run in runs)
+    else:
+        yield from runs.align(index, version)
 
 
 def describe_coverage(coverage: Iterable[Coverage], measures: Iterable[str], judged_only: bool = False) -> list[str]:
@@ -267,15 +343,16 @@ def assumed_grades(scale: Iterable[float] | None, levels: Iterable[float]) -> st
     return f"bounds assume that an unjudged document may have any grade of {of} ({shown})"
 
 
-def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame) -> list[str]:
+def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame | QrelsIndex) -> list[str]:
     """Report each relevance level that no grade of the qrels reaches, where a measure is 0 for every run.
 
+    >>> import pandas as pd
     >>> from collection.measures import parse
     >>> qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "relevance": [0.62, 0.1]})
     >>> out_of_reach([parse("AP"), parse("AP(rel=0.5)")], qrels)
     ['no grade reaches relevance level 1 (AP); the highest is 0.62. Try --relevance-level 0.5, or AP(rel=0.5)']
     """
-    highest = float(qrels["relevance"].max())
+    highest = qrels.highest if isinstance(qrels, QrelsIndex) else float(qrels["relevance"].max())
     if highest < 0:
         return [f"no grade is 0 or more, so nothing counts as judged; the highest is {highest:g}"]
     out: dict[float, list[Measure]] = {}
@@ -294,6 +371,24 @@ def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame) -> list[str]:
     return notes
 
 
+def find_measure(names: Iterable[str], asked: str) -> str:
+    """The name of a measure among those of a result, also from another tool's name.
+
+    Raises
+    ------
+    UnknownNameError
+        The result has no such measure.
+
+    >>> find_measure(["AP", "P@5"], "map"), find_measure(["AP", "P@5"], "P_5")
+    ('AP', 'P@5')
+    """
+    known = list(names)
+    with suppress(InputError):
+        asked = asked if asked in known else str(as_measure(asked))
+    require_known("measure", known, asked)
+    return asked
+
+
 def direction(measure: Measure | str) -> int:
     """1 if a larger value is better, -1 if a smaller one is, 0 if neither.
 
@@ -309,41 +404,6 @@ def cutoff_of(measure: Measure | str) -> int | None:
     """The cut-off of the measure; None for the whole ranking."""
     measure = as_measure(measure)
     return int(measure.level) if measure.level is not None and measure.entry.at == "cutoff" else None
-
-
-def with_costs(evaluation: Evaluation, costs: pd.DataFrame, place: str = "costs") -> Evaluation:
-    """Add costs to an evaluation; a run without a row in `costs` has missing values.
-
-    A row for a system, as ``dense`` of the seeds ``dense#1`` and ``dense#2``, holds for its seeds without a row.
-
-    Parameters
-    ----------
-    evaluation, costs
-        ``run`` and any columns of costs of runs or systems (:func:`collection.formats.read_costs`).
-    place
-        The source of the costs, for messages.
-
-    Raises
-    ------
-    InputError
-        The costs name none of the runs, nor of their systems.
-    """
-    runs, known = [c.run for c in evaluation.coverage], costs.set_index("run")
-    if len(unknown_costs(runs, costs)) == len(known):
-        raise InputError(
-            f"{place}: expected costs of one of the runs ({', '.join(runs[:3])}), "
-            f"found those of {', '.join(map(str, known.index[:3]))}"
-        )
-    system_of = {run: system for system, members in group_seeds(runs).items() for run in members}
-    own, of_system = known.reindex(runs), known.reindex([system_of[run] for run in runs])
-    return replace(evaluation, costs=own.where(own.notna(), of_system.set_axis(own.index)))
-
-
-def unknown_costs(runs: Iterable[str], costs: pd.DataFrame) -> list[str]:
-    """The names in a table of costs that are neither runs nor systems of several seeds."""
-    names = list(runs)
-    known = {*names, *group_seeds(names)}
-    return [run for run in costs["run"] if run not in known]
 
 
 def explain(run: Run, qrels: pd.DataFrame, measure: Measure | str, topic: str, version: Version = 10) -> Explanation:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from collection.comparison.conclusions import Notes, add_notes, describe_best, describe_test, find_directions
-from collection.comparison.evaluation import Evaluation, direction, evaluate
+from collection.comparison.evaluation import Evaluation, direction, evaluate, find_measure
 from collection.comparison.seed_groups import merge_seeds
 from collection.display import Displayed, Summary
 from collection.errors import InputError, UnknownNameError, require_known
@@ -112,7 +112,8 @@ class Comparison(Displayed):
         from collection.charts.intervals import means_chart
         from collection.charts.marks import WIDTH
 
-        name = self.leaderboard["measure"].iloc[0] if measure is None else measure
+        names = self.leaderboard["measure"].unique()
+        name = names[0] if measure is None else find_measure(names, measure)
         return means_chart(self.standings(name), name).properties(width=WIDTH)
 
     def _summary(self) -> Summary:

@@ -6,51 +6,64 @@ the format. All writers compress files whose name ends in ``.gz``, replace an ex
 written, and raise :class:`~collection.errors.InputError` if that fails.
 """
 
-from collection.formats.beir import (
-    QUERY_TEXTS,
-    CollectionParts,
-    corpus_record,
-    find_collection,
-    query_text,
-    write_beir_qrels,
-    write_corpus,
-    write_queries,
-    write_topics,
-)
-from collection.formats.clicks import read_clicks, write_clicks
-from collection.formats.columns import to_pyterrier
-from collection.formats.costs import find_run_line, read_costs
-from collection.formats.datasets import download
-from collection.formats.decisions import read_preferences, write_choices, write_preferences
-from collection.formats.documents import read_documents
-from collection.formats.folder import CHECKSUMS, WrittenFile, describe_file, list_files, replacing_folder, write_zip
-from collection.formats.images import TYPES as IMAGE_TYPES
-from collection.formats.images import ImageList, parse_host, read_image
-from collection.formats.labels import find_label_line, read_label_log, read_labels, write_labels
-from collection.formats.objects import is_binary
-from collection.formats.qrels import QrelsForm, find_pair_line, read_qrels
-from collection.formats.references import Reference
-from collection.formats.run import read_run
-from collection.formats.run_files import name_runs, read_runs
-from collection.formats.source import stem
-from collection.formats.spreadsheet import to_tsv
-from collection.formats.topics import read_topics
-from collection.formats.training_examples import write_training
-from collection.formats.trec_eval_files import read_levels, read_reference_scores
-from collection.formats.work_lists import WorkListRow, is_work_list, read_work_list, write_work_list
-from collection.formats.work_lists import require_ending as require_work_list_ending
-from collection.formats.write import (
-    require_log_ending,
-    write_duplicates,
-    write_judgements,
-    write_lines,
-    write_passages,
-    write_pool,
-    write_qrels,
-    write_report,
-    write_run,
-    write_table,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from collection.imports import attributes_at_use
+
+if TYPE_CHECKING:
+    from collection.formats.beir import (
+        QUERY_TEXTS,
+        CollectionParts,
+        corpus_record,
+        find_collection,
+        query_text,
+        write_beir_qrels,
+        write_corpus,
+        write_queries,
+        write_topics,
+    )
+    from collection.formats.clicks import read_clicks, write_clicks
+    from collection.formats.columns import to_pyterrier
+    from collection.formats.costs import find_run_line, read_costs
+    from collection.formats.datasets import download
+    from collection.formats.decisions import read_preferences, write_choices, write_preferences
+    from collection.formats.documents import read_documents
+    from collection.formats.folder import CHECKSUMS, WrittenFile, describe_file, list_files, replacing_folder, write_zip
+    from collection.formats.images import IMAGE_TYPES, ImageList, parse_host, read_image
+    from collection.formats.labels import find_label_line, read_label_log, read_labels, write_labels
+    from collection.formats.objects import is_binary
+    from collection.formats.qrels import find_pair_line, read_qrels
+    from collection.formats.qrels_lines import QrelsForm
+    from collection.formats.references import Reference
+    from collection.formats.run import read_run
+    from collection.formats.run_alignment import RunFiles, read_index
+    from collection.formats.run_files import name_runs, read_runs
+    from collection.formats.source import stem
+    from collection.formats.spreadsheet import to_tsv
+    from collection.formats.topics import read_topics
+    from collection.formats.training_examples import write_training
+    from collection.formats.trec_eval_files import read_levels, read_reference_scores
+    from collection.formats.work_lists import (
+        WorkListRow,
+        is_work_list,
+        read_work_list,
+        require_work_list_ending,
+        write_work_list,
+    )
+    from collection.formats.write import (
+        require_log_ending,
+        write_duplicates,
+        write_judgements,
+        write_lines,
+        write_passages,
+        write_pool,
+        write_qrels,
+        write_report,
+        write_run,
+        write_table,
+    )
 
 __all__ = [
     "CHECKSUMS",
@@ -60,6 +73,7 @@ __all__ = [
     "ImageList",
     "QrelsForm",
     "Reference",
+    "RunFiles",
     "WorkListRow",
     "WrittenFile",
     "corpus_record",
@@ -79,6 +93,7 @@ __all__ = [
     "read_costs",
     "read_documents",
     "read_image",
+    "read_index",
     "read_label_log",
     "read_labels",
     "read_levels",
@@ -116,3 +131,43 @@ __all__ = [
     "write_work_list",
     "write_zip",
 ]
+
+_NAMES = {
+    "beir": (
+        "CollectionParts QUERY_TEXTS corpus_record find_collection query_text write_beir_qrels write_corpus "
+        "write_queries write_topics"
+    ),
+    "clicks": "read_clicks write_clicks",
+    "columns": "to_pyterrier",
+    "costs": "find_run_line read_costs",
+    "datasets": "download",
+    "decisions": "read_preferences write_choices write_preferences",
+    "documents": "read_documents",
+    "folder": "CHECKSUMS WrittenFile describe_file list_files replacing_folder write_zip",
+    "images": "IMAGE_TYPES ImageList parse_host read_image",
+    "labels": "find_label_line read_label_log read_labels write_labels",
+    "objects": "is_binary",
+    "qrels": "find_pair_line read_qrels",
+    "qrels_lines": "QrelsForm",
+    "references": "Reference",
+    "run": "read_run",
+    "run_alignment": "RunFiles read_index",
+    "run_files": "name_runs read_runs",
+    "source": "stem",
+    "spreadsheet": "to_tsv",
+    "topics": "read_topics",
+    "training_examples": "write_training",
+    "trec_eval_files": "read_levels read_reference_scores",
+    "work_lists": "WorkListRow is_work_list read_work_list require_work_list_ending write_work_list",
+    "write": (
+        "require_log_ending write_duplicates write_judgements write_lines write_passages write_pool write_qrels "
+        "write_report write_run write_table"
+    ),
+}
+"""Module -> its names that are exported."""
+
+__getattr__ = attributes_at_use(__name__, _NAMES)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,4 +1,7 @@
-"""BEIR's layout: ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/*.tsv`` (Thakur et al., NeurIPS 2021)."""
+"""BEIR's layout: ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/*.tsv`` (Thakur et al., NeurIPS 2021).
+
+On the Hugging Face Hub: ``corpus/*.parquet``, ``queries/*.parquet`` and ``qrels/*.parquet``.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,12 @@ from collection.formats.write import format_number, json_line, replacing
 from collection.frames import QRELS, TOPICS
 from collection.records import Document
 
+WANTED = "a directory with corpus.jsonl, queries.jsonl and qrels/, or with Parquet files in corpus/, queries/, qrels/"
+ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
+
 
 class CollectionParts(NamedTuple):
-    """Files of a collection: documents and topics (each none or one), and qrels."""
+    """Files of a collection: documents, topics and qrels."""
 
     documents: Sequence[Path | str] = ()
     topics: Sequence[Path | str] = ()
@@ -27,27 +33,34 @@ class CollectionParts(NamedTuple):
 def find_collection(path: Path | str) -> CollectionParts:
     """The parts of a directory in BEIR's layout, or of a dataset of ir_datasets.
 
-    The directory has ``corpus`` and ``queries`` as ``.jsonl``, ``.jsonl.gz`` or ``.parquet``, and qrels in ``qrels/``.
-    In a directory that ``cleverdon export --collection`` wrote, the topics are those of ``topics.jsonl``.
+    The directory has ``corpus`` and ``queries`` as ``.jsonl``, ``.jsonl.gz`` or ``.parquet``, each as one file of this
+    name or as a folder of files (as on the Hugging Face Hub), and qrels in ``qrels/``. In a directory that ``cleverdon
+    export --collection`` wrote, the topics are those of ``topics.jsonl``.
     """
     if source.is_dataset(path):
+        datasets.require_parts(path)
         return CollectionParts(*([path] if datasets.has_part(path, part) else [] for part in get_args(datasets.Part)))
     folder = Path(path)
     if not folder.is_dir():
         found = "a file" if folder.exists() else "no such directory"
-        raise FormatError(path, None, "a directory with corpus.jsonl, queries.jsonl and qrels/", found)
+        raise FormatError(path, None, WANTED, found, "" if folder.exists() else source.dataset_hint(path))
 
     def named(stem: str) -> list[Path]:
-        files = [folder / f"{stem}{ending}" for ending in (".jsonl", ".jsonl.gz", ".parquet")]
-        return [file for file in files if file.is_file()][:1]
+        files = [folder / f"{stem}{ending}" for ending in ENDINGS]
+        one = [file for file in files if file.is_file()][:1]
+        return one or [file for file in _files(folder / stem) if file.name.endswith(ENDINGS)]
 
-    parts = folder / "qrels"
-    qrels = sorted(p for p in parts.iterdir() if p.is_file() and p.name[0] != ".") if parts.is_dir() else []
-    found_parts = CollectionParts(named("corpus"), named("topics") or named("queries"), qrels)
+    found_parts = CollectionParts(named("corpus"), named("topics") or named("queries"), _files(folder / "qrels"))
     if not found_parts.documents or not found_parts.topics:
-        missing = "corpus.jsonl" if not found_parts.documents else "queries.jsonl"
-        raise FormatError(path, None, "a directory with corpus.jsonl, queries.jsonl and qrels/", f"no {missing}")
+        missing = "corpus" if not found_parts.documents else "queries"
+        raise FormatError(path, None, WANTED, f"no {missing}.jsonl, {missing}.parquet or {missing}/*.parquet")
     return found_parts
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files in a folder, by name, without hidden ones; none if there is no such folder."""
+    there = folder.iterdir() if folder.is_dir() else ()
+    return sorted(file for file in there if file.is_file() and file.name[0] != ".")
 
 
 QUERY_TEXTS: dict[str, tuple[str, ...]] = {

@@ -49,7 +49,8 @@ def to_pyterrier(frame: pd.DataFrame | Run) -> pd.DataFrame:
     -------
     DataFrame
         ``qid`` for ``query_id``, ``docno`` for ``doc_id``, ``label`` for ``relevance``, and ``query`` for the title of
-        a topic; ranks begin at 0. Other columns keep their names.
+        a topic; ranks begin at 0. ``listed`` is left out, since it does not hold once PyTerrier has changed scores.
+        Other columns keep their names.
 
     Raises
     ------
@@ -68,4 +69,6 @@ def to_pyterrier(frame: pd.DataFrame | Run) -> pd.DataFrame:
     if "doc_id" not in given:
         names["title"] = "query"
     renamed = given.rename(columns=names)
-    return renamed.assign(rank=renamed["rank"] - 1) if {"rank", "score"} <= set(renamed) else renamed
+    if not {"rank", "score"} <= set(renamed):
+        return renamed
+    return renamed.assign(rank=renamed["rank"] - 1).drop(columns="listed", errors="ignore")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import socket
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any, Literal
 
-from collection.errors import FormatError, InputError
+from collection.errors import DATASET, FormatError, InputError
 from collection.formats import fields
 from collection.formats.source import FilePath, dataset_id, is_dataset
+from collection.phrases import join_first
 
 Part = Literal["documents", "topics", "qrels"]
 
@@ -20,6 +27,21 @@ LONGEST = 1000
 def has_part(path: FilePath, part: Part) -> bool:
     """Whether the dataset has documents, topics or qrels."""
     return bool(getattr(_load(path), f"has_{_METHODS[part]}")())
+
+
+def require_parts(path: FilePath) -> None:
+    """Raise InputError if the dataset has neither documents nor topics nor qrels, only subsets that have them."""
+    if not any(has_part(path, part) for part in _METHODS):
+        raise InputError(f"{path}: expected a dataset with {_listed()}, found none of these{_name_subsets(path)}")
+
+
+def _name_subsets(path: FilePath, part: Part | None = None) -> str:
+    """Name subsets of the dataset, those with `part` if it is given."""
+    import ir_datasets
+
+    names = [f"{DATASET}{name}" for name in ir_datasets.registry if name.startswith(f"{dataset_id(path)}/")]
+    having = [name for name in names if part is None or has_part(name, part)]
+    return f"; name a subset: {join_first(having, 3)}" if having else ""
 
 
 def download(**parts: Sequence[FilePath]) -> None:
@@ -41,7 +63,7 @@ def records(path: FilePath, part: str) -> Iterator[tuple[int, dict[str, object]]
     dataset = _load(path)
     if not getattr(dataset, f"has_{_METHODS[known]}")():
         there = ", ".join(each for each in _METHODS if has_part(path, each)) or "none of these"
-        raise InputError(f"{path}: expected a dataset with {part}, found {there}; name a subset that has {part}")
+        raise InputError(f"{path}: expected a dataset with {part}, found {there}{_name_subsets(path, known)}")
     return _records(path, dataset, known)
 
 
@@ -63,6 +85,8 @@ def _records(path: FilePath, dataset: Any, part: Part) -> Iterator[tuple[int, di
         raise
     # Downloads and the many file formats of ir_datasets raise exceptions of any type.
     except Exception as error:
+        if _is_offline(error):
+            raise InputError(f"{path}: cannot download {dataset_id(path)} (no network?)") from error
         reason = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise InputError(f"{path}: expected {part}, but ir_datasets failed after {number:,}: {reason[:200]}") from error
     if not number:
@@ -81,6 +105,24 @@ def _listed() -> str:
     return "documents, topics and qrels"
 
 
+def _is_offline(error: BaseException | None) -> bool:
+    """Whether an exception or one of its causes is that of a connection."""
+    while error is not None:
+        if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+@cache
+def _silence(library: ModuleType) -> None:
+    """Hide the messages and progress bars of ir_datasets; an import has its own."""
+    nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115, as long as the process
+    hidden = SimpleNamespace(tqdm=partial(library.lazy_libs.tqdm().tqdm, file=nowhere))
+    library.lazy_libs.tqdm = lambda: hidden
+    library.log.easy().logger().setLevel(logging.ERROR)
+
+
 def _load(path: FilePath) -> Any:
     try:
         import ir_datasets
@@ -88,6 +130,7 @@ def _load(path: FilePath) -> Any:
         raise InputError(
             f"{path}: datasets are read with the package ir-datasets; install it with `pip install ir-datasets`"
         ) from None
+    _silence(ir_datasets)
     try:
         return ir_datasets.load(dataset_id(path))
     except KeyError:

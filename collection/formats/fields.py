@@ -60,7 +60,7 @@ def json_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, obj
 def json_object(path: FilePath, number: int, line: str) -> dict[str, object]:
     """The object in a line of JSONL."""
     try:
-        value = json.loads(line, parse_constant=_refuse_constant, parse_float=_finite)
+        value = _DECODER.decode(line)
         written = json.dumps(value, ensure_ascii=False) if _SUSPECT.search(line) else ""
     except json.JSONDecodeError as error:
         found = f"{quote(line)}; {error.msg.removesuffix(' at')} at column {error.colno}"
@@ -69,7 +69,8 @@ def json_object(path: FilePath, number: int, line: str) -> dict[str, object]:
         raise FormatError(path, number, "one JSON object per line", f"{error} in {quote(line)}") from None
     if not isinstance(value, dict):
         raise FormatError(path, number, "one JSON object per line", quote(line))
-    _refuse_bad_characters(path, number, written)
+    if written:
+        _refuse_bad_characters(path, number, written)
     return value
 
 
@@ -82,6 +83,10 @@ def _finite(text: str) -> float:
     if math.isinf(value):
         raise ValueError(f"{text[:20]} (too large for a number)")
     return value
+
+
+# json.loads() would make a decoder for each line.
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 
 
 def _refuse_bad_characters(path: FilePath, number: int, written: str) -> None:

@@ -12,12 +12,12 @@ from collection.formats.source import FilePath, quote
 
 FIELDS = ("images", "image")
 """Fields in which a document names images."""
-TYPES = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "avif": "image/avif"}
+IMAGE_TYPES = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "avif": "image/avif"}
 """Media type of each type of image that is kept, by ending."""
 LARGEST = 50_000_000
 """Bytes of an image; browsers render larger ones slowly or not at all."""
 
-_WANTED = f"an image ({', '.join(TYPES)})"
+_WANTED = f"an image ({', '.join(IMAGE_TYPES)})"
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.I)
 _WEB = ("http://", "https://")
 # Endings of images, also of types that are not kept, so that these are reported.
@@ -100,7 +100,7 @@ def _image(path: FilePath, number: int, field: str, value: object) -> dict[str, 
 
 
 def read_image(path: FilePath, number: int, name: str) -> tuple[bytes, str]:
-    """The content of an image, and its type, a key of :data:`TYPES`.
+    """The content of an image, and its type, a key of :data:`IMAGE_TYPES`.
 
     `path` and `number` are the file of documents and its line with the image's `name`, a path relative to the file's
     folder. Refuses images outside the folder, large files and other content.
@@ -128,7 +128,7 @@ def read_image(path: FilePath, number: int, name: str) -> tuple[bytes, str]:
 
 
 def detect_type(content: bytes) -> str | None:
-    r"""The type of an image by its content; None if it is not one of :data:`TYPES`.
+    r"""The type of an image by its content; None if it is not one of :data:`IMAGE_TYPES`.
 
     >>> detect_type(b"\x89PNG\r\n\x1a\n..."), detect_type(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
     ('png', None)

@@ -18,10 +18,13 @@ from collection.formats.columns import LABEL_ALIASES, rename_columns
 from collection.formats.labels import read_labels
 from collection.formats.qrels import read_qrels
 from collection.formats.run import read_run
+from collection.formats.run_alignment import RunFiles, read_index
 from collection.formats.run_files import read_runs
 from collection.formats.source import FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.frames import LABELS, QRELS, SCORES
+from collection.measures import QrelsIndex
+from collection.phrases import literal
 from collection.records import Run
 
 Pairs: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[tuple[object, ...]]
@@ -39,7 +42,8 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     """Qrels (:data:`collection.frames.QRELS`) under our column names.
 
     `given` is a file; a frame with ``query_id`` (or ``qid``, ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``)
-    and ``relevance`` (``label``, ``rel``, ``grade``); ``{query_id: {doc_id: relevance}}``; or tuples of query_id,
+    and ``relevance`` (``label``, ``rel``, ``grade``), or with the columns of BEIR (``query-id``, ``corpus-id``,
+    ``score``); ``{query_id: {doc_id: relevance}}``; or tuples of query_id,
     doc_id, relevance and perhaps iteration. An ``iteration`` that distinguishes rows of one pair is a subtopic. A pair
     (of a subtopic) that has two rows is an InputError.
 
@@ -52,6 +56,8 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
         raise InputError(f"qrels: expected qrels, found {given!r}; pass the qrels first, then the runs")
     if isinstance(getattr(given, "qrels", None), pd.DataFrame):
         raise InputError(f"qrels: expected a frame, found {type(given).__name__}; give its attribute qrels")
+    if isinstance(given, pd.DataFrame) and {"corpus-id", "score"} <= set(given) and "relevance" not in given:
+        given = given.rename(columns={"score": "relevance"})  # as on the Hugging Face Hub; elsewhere a run has scores
     qrels = rename_columns(_to_frame(given, "qrels", (*QRELS.names, "iteration")), QRELS)
     if not may_repeat_pairs(qrels):
         return qrels
@@ -114,6 +120,18 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
             yield from map(_to_listed_run, rest)
 
 
+def as_evaluated(qrels: QrelsLike, runs: RunsLike) -> tuple[RunFiles | Iterator[Run], QrelsIndex | pd.DataFrame]:
+    """Runs and qrels for :func:`collection.comparison.evaluate`; files are not made into frames."""
+    paths = [runs] if isinstance(runs, str | PathLike) else runs
+    listed = list(paths.values()) if isinstance(paths, Mapping) else paths
+    names = list(map(str, paths)) if isinstance(paths, Mapping) else None
+    if isinstance(listed, list | tuple) and listed and all(isinstance(path, str | PathLike) for path in listed):
+        found: RunFiles | Iterator[Run] = RunFiles(listed, names)
+    else:
+        found = as_runs(runs)
+    return found, read_index(qrels) if isinstance(qrels, str | PathLike) else as_qrels(qrels)
+
+
 def as_labels(given: LabelsLike) -> pd.DataFrame:
     """Labels (:data:`collection.frames.LABELS`) from a file or a frame; its further columns stay."""
     return read_labels(given) if isinstance(given, str | PathLike) else rename_columns(given, LABELS)
@@ -149,7 +167,7 @@ def _to_frame(given: object, what: str, columns: tuple[str, ...]) -> pd.DataFram
     for row in given if isinstance(given, Iterable) else [given]:
         if not isinstance(row, tuple) or not 3 <= len(row) <= len(columns):
             expected = f"a file, a frame, {{query_id: {{doc_id: {columns[2]}}}}} or tuples ({', '.join(columns[:3])})"
-            raise InputError(f"{what}: expected {expected}, found {row!r:.80}")
+            raise InputError(f"{what}: expected {expected}, found {literal(row):.80}")
         rows.append(row)
     width = len(rows[0]) if rows else 3
     return pd.DataFrame(rows, columns=getattr(rows[0] if rows else None, "_fields", columns)[:width])
@@ -159,7 +177,7 @@ def _flatten(given: Mapping[object, object], what: str, value: str) -> pd.DataFr
     topics: list[Mapping[object, object]] = []
     for query_id, documents in given.items():
         if not isinstance(documents, Mapping):
-            found = f"{type(documents).__name__} for {query_id!r}"
+            found = f"{type(documents).__name__} for {literal(query_id)}"
             raise InputError(f"{what}: expected {{query_id: {{doc_id: {value}}}}}, found {found}")
         topics.append(documents)
     codes = np.repeat(np.arange(len(topics)), np.array([len(documents) for documents in topics], dtype=np.int64))

@@ -41,17 +41,26 @@ def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> d
     return found
 
 
-def _time(path: FilePath, number: int, text: str, name: str) -> str:
-    """A time in UTC as a campaign writes it; other forms of ISO 8601 sort wrongly, or pandas cannot read them."""
+def to_utc(text: str, *, browser: bool = False) -> str | None:
+    """A time in UTC as a campaign writes it, or None if it is no time in ISO 8601; without a zone it is in UTC.
+
+    Other forms of ISO 8601 sort wrongly, or pandas cannot read them. `browser`: accept Z, as browsers write it.
+    """
     try:
         time = datetime.fromisoformat(text)
         time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise FormatError(path, number, f"a time as {name} (ISO 8601)", quote(text)) from None
+        return None
     thousandths = time.isoformat(timespec="milliseconds")
-    # Browsers, which write `shown_at`, end it in Z.
-    own = (thousandths, time.isoformat(), *([thousandths.replace("+00:00", "Z")] if name == "shown_at" else ()))
+    own = (thousandths, time.isoformat(), *([thousandths.replace("+00:00", "Z")] if browser else ()))
     return text if text in own else thousandths
+
+
+def _time(path: FilePath, number: int, text: str, name: str) -> str:
+    time = to_utc(text, browser=name == "shown_at")
+    if time is None:
+        raise FormatError(path, number, f"a time as {name} (ISO 8601)", quote(text))
+    return time
 
 
 def _number(path: FilePath, number: int, value: object, name: str, highest: float) -> float | int | None:

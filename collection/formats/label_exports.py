@@ -54,6 +54,7 @@ def _asreview(found: Iterator[tuple[int, Mapping[str, object]]]) -> Iterator[tup
         doc_id = next((record[name] for name in DOC_ID if record.get(name)), reference.doc_id)
         annotator = record.get("asreview_user_email") or record.get("asreview_user_name") or "asreview"
         said = {"annotator": annotator, "doc_id": doc_id, "relevance": label, "judged_at": record.get("asreview_time")}
+        said["note"] = record.get("asreview_note")
         yield number, said | {name: record[name] for name in ("query_id", "qid") if name in record}
 
 
@@ -69,7 +70,9 @@ def _label_studio(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str,
     for number, task in _array(path, what):
         annotations = task.get("annotations")
         if annotations is None:  # the form JSON-MIN, one record for each annotation
-            yield number, {**task, "annotator": _annotator(task.get("annotator")), "judged_at": task.get("created_at")}
+            chosen = {name: _choices(value) for name, value in task.items()}
+            chosen |= {"annotator": _annotator(task.get("annotator")), "judged_at": task.get("created_at")}
+            yield number, chosen
             continue
         data = task.get("data")
         if not isinstance(annotations, list) or not isinstance(data, dict):
@@ -87,15 +90,23 @@ def _annotator(value: object) -> object:
     return None if value is None else str(value)
 
 
+def _choices(value: object) -> object:
+    """The one choice of a record in the form JSON-MIN, a list of several, or any other value as it is."""
+    return _one(value["choices"]) if isinstance(value, dict) and isinstance(value.get("choices"), list) else value
+
+
+def _one(choices: object) -> object:
+    return choices[0] if isinstance(choices, list) and len(choices) == 1 else choices
+
+
 def _results(results: object) -> dict[str, object]:
-    """Name of a tag -> its one choice, rating or number."""
+    """Name of a tag -> its one choice (a list if there are several), rating or number."""
     found: dict[str, object] = {}
     for result in results if isinstance(results, list) else []:
         value = result.get("value") if isinstance(result, dict) else None
         if isinstance(value, dict):
             choices = value.get("choices")
-            one = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
-            found[str(result.get("from_name"))] = one if choices else value.get("rating", value.get("number"))
+            found[str(result.get("from_name"))] = _one(choices) if choices else value.get("rating", value.get("number"))
     return found
 
 

@@ -14,11 +14,12 @@ import pandas as pd
 from collection.errors import FormatError, InputError
 from collection.formats import delimited, fields, label_exports, source, spreadsheet
 from collection.formats.columns import LABEL_ALIASES
-from collection.formats.judgements import DETAILS, read_details
+from collection.formats.judgements import DETAILS, read_details, to_utc
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade, to_array
 from collection.formats.write import format_number, replacing, require_ids
 from collection.frames import LABELS
+from collection.phrases import literal
 from collection.records import COUNTS_AS, KINDS
 
 WANTED = "labels"
@@ -35,9 +36,13 @@ class _Row(NamedTuple):
     details: Mapping[str, object] = {}
 
 
+class NoTopicsError(FormatError):
+    """An export of labels names no topics, and the topic is not given."""
+
+
 @dataclass(frozen=True)
 class LabelLog:
-    """Labels, with :data:`~collection.formats.judgements.DETAILS` as columns where they come from a log.
+    """Labels, with :data:`~collection.formats.judgements.DETAILS` as columns where the file has them.
 
     `left_out` counts the rows of the log left out as "adjudication", "surplus" or "cannot judge", if any.
     """
@@ -103,8 +108,12 @@ def _records(path: FilePath, query_id: str | None) -> Iterator[tuple[int, dict[s
         yield from delimited.aliased_records(path, WANTED, LABEL_ALIASES, defaults)
         return
     for number, record in exported:
+        if query_id is None and not any(name in record for name in LABEL_ALIASES["query_id"]):
+            raise NoTopicsError(path, number, "labels with topics", "none", "add a column query_id")
         named = delimited.rename(path, number, WANTED, record, LABEL_ALIASES, defaults)
-        if named["relevance"] not in (None, ""):
+        if isinstance(choices := named["relevance"], list) and choices:
+            raise FormatError(path, number, "one choice as grade", ", ".join(quote(str(each)) for each in choices))
+        if named["relevance"] not in (None, "", []):
             yield number, named
 
 
@@ -123,15 +132,16 @@ def _read(path: FilePath, query_id: str | None, names: Mapping[str, int], *, det
         if before is not None and not log:
             what = f"{quote(row.annotator)} on topic {quote(row.query_id)}, document {quote(row.doc_id)}"
             found = f"{what} again (first in line {before.line})"
-            raise FormatError(path, number, "each annotator and pair once", found)
+            raise FormatError(path, number, "each annotator and pair once", found, "keep only the last of them")
         kept[row[1:4]] = row
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(LABELS.names[:3]), dtype="str")
     labels = frame.assign(relevance=to_array([row.relevance for row in graded if row.relevance is not None]))
     if any(row.first_judged_at for row in graded):
         labels["first_judged_at"] = pd.Series([row.first_judged_at for row in graded], dtype="str")
-    for name in DETAILS if any(row.details for row in graded) else ():
-        labels[name] = pd.Series([row.details[name] for row in graded], dtype=object)
+    for name in DETAILS:
+        if any(name in row.details for row in graded):
+            labels[name] = pd.Series([row.details.get(name) for row in graded], dtype=object)
     left_out["cannot judge"] = sum(row.cannot for row in kept.values())
     return LabelLog(LABELS.check(labels), {what: count for what, count in left_out.items() if count})
 
@@ -162,7 +172,8 @@ def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
         raise InputError("labels: expected a grade in every row, found none in some; leave out pairs without a grade")
     repeated = given[given.duplicated(list(LABELS.names[:3]))]
     if len(repeated):
-        raise InputError(f"labels: expected each annotator and pair once, found {tuple(repeated.iloc[0, :3])} twice")
+        found = literal(tuple(repeated.iloc[0, :3]))
+        raise InputError(f"labels: expected each annotator and pair once, found {found} twice")
     rows = [LABELS.names]
     for name, query_id, doc_id, grade in given.itertuples(index=False, name=None):
         if not _is_name(str(name)):
@@ -201,7 +212,13 @@ def _row(
     if log and record["kind"] != "graded":
         return _Row(number, annotator, query_id, doc_id, None, record["kind"] == "cannot judge", at)
     grade = read_grade(path, number, record["relevance"], names)
-    more = read_details(path, number, record) if log and details else {}
+    more: dict[str, object] = {}
+    if details and log:
+        more = read_details(path, number, record)
+    elif details:
+        note = record.get("note")
+        found = {"judged_at": at and to_utc(at), "note": note if isinstance(note, str) else None}
+        more = {name: value for name, value in found.items() if value}
     return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, details=more)
 
 
@@ -214,5 +231,10 @@ def read_grade(path: FilePath, number: int, value: object, names: Mapping[str, i
     text = "" if value is None else str(value).strip()
     grade = None if isinstance(value, bool) else names.get(text.casefold(), parse_grade(text))
     if grade is None:
-        raise FormatError(path, number, "a number as grade", quote(text) if text else "none")
+        shortest: dict[int, str] = {}
+        for name in sorted(names, key=len, reverse=True):
+            shortest[names[name]] = name
+        named = ", ".join(f"{each} = {quote(shortest[each])}" for each in sorted(shortest))
+        wanted = f"a number as grade or its name ({named})" if names else "a number as grade"
+        raise FormatError(path, number, wanted, quote(text) if text else "none")
     return grade

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, get_args
+from typing import get_args
 
 import pandas as pd
 
-from collection import phrases
 from collection.errors import FormatError, require_known
 from collection.formats import delimited, fields, objects
 from collection.formats.columns import LABEL_ALIASES
+from collection.formats.qrels_lines import FORMS, WANTED, QrelsForm, find_layout, is_typed
 from collection.formats.source import FilePath, quote
-from collection.formats.tables.lines import Extra, Layout, data_lines, first_line, parse_grade, parse_score, to_array
+from collection.formats.tables.lines import data_lines, first_line, parse_grade, to_array
 from collection.formats.tables.strict import read_table
 from collection.frames import QRELS
 
-WANTED = "qrels"
-NAMES = "query_id 0 doc_id relevance"
 _ALIASES = {name: LABEL_ALIASES[name] for name in QRELS.names}
-_HEADER = (("query-id", "query_id"), ("corpus-id", "corpus_id", "doc_id"), ("score", "relevance"))
-
-QrelsForm = Literal["judged", "subtopics", "strata", "probabilities"]
-"""Forms of qrels; see :func:`read_qrels`."""
 
 
 def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
@@ -65,25 +59,17 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     1      301     d7          0
     """
     require_known("form of qrels", get_args(QrelsForm), form)
-    if _is_typed(path):
+    if is_typed(path):
         if form != "judged":
             line = None if objects.is_binary(path) else first_line(path, WANTED)[0]
-            raise FormatError(path, line, f"qrels as lines ({_FORMS[form].names})", "JSONL, Parquet or a dataset")
+            raise FormatError(path, line, f"qrels as lines ({FORMS[form].names})", "JSONL, Parquet or a dataset")
         return _from_records(path)
-    if form == "judged":
-        layout = _layout(path)
-    else:
-        layout = _FORMS[form]
-        _first_line(path, layout.names)
+    layout = find_layout(path, form)
     rows = read_table(path, layout)
-    query_ids = rows.topic_names.take(rows.topics).array
-    qrels = pd.DataFrame({"query_id": query_ids, "doc_id": rows.documents, "relevance": rows.values})
+    query_ids = pd.Index(rows.topic_names, dtype="str").take(rows.topics).array
+    doc_ids = pd.array(rows.documents, dtype="str")
+    qrels = pd.DataFrame({"query_id": query_ids, "doc_id": doc_ids, "relevance": rows.values})
     return QRELS.check(qrels if layout.extra is None else qrels.assign(**{layout.extra.name: rows.extra}))
-
-
-def _is_typed(path: FilePath) -> bool:
-    """Whether qrels are JSONL, Parquet or a dataset."""
-    return objects.is_binary(path) or first_line(path, WANTED)[1].lstrip().startswith("{")
 
 
 def _from_records(path: FilePath) -> pd.DataFrame:
@@ -109,65 +95,10 @@ def _records(path: FilePath) -> Iterator[tuple[int, str, str, object]]:
 
 def find_pair_line(path: FilePath, query_id: str, doc_id: str) -> int | None:
     """The first line of qrels with both ids, for errors that only the campaign can find."""
-    if _is_typed(path):
+    if is_typed(path):
         return next((number for number, *pair, _ in _records(path) if pair == [query_id, doc_id]), None)
     for number, _, columns in data_lines(path, WANTED):
         document = columns[1] if len(columns) == 3 else columns[2]
         if columns[0] == query_id and document == doc_id:
             return number
     return None
-
-
-def _probability(text: str) -> float | None:
-    """The number if it is above 0 and at most 1; else None."""
-    value = parse_score(text)
-    return value if value is not None and 0 < value <= 1 else None
-
-
-def _first_line(path: FilePath, names: str) -> tuple[int, str, list[str]]:
-    """The first line of data; an error if it is a run's."""
-    number, line, columns = first_line(path, WANTED)
-    if other := _run_line(columns):
-        raise FormatError(path, number, f"{WANTED} ({names})", f"{other}: {quote(line.strip())}", "pass it as a run")
-    return number, line, columns
-
-
-def _layout(path: FilePath) -> Layout:
-    """The layout that the first line implies."""
-    number, line, columns = _first_line(path, NAMES)
-    count = len(columns)
-    if count == 3 and all(c.lower() in names for c, names in zip(columns, _HEADER, strict=True)):
-        names = "query-id corpus-id score"
-        return Layout(WANTED, names, columns=3, seen=3, doc=1, value=2, exact=True, graded=True, header=number)
-    if count > 3 and parse_grade(columns[3]) is None and {c.lower() for c in columns} & {"query_id", "qid"}:
-        raise FormatError(path, number, f"{WANTED} ({NAMES}) without a header", f"a header: {quote(line.strip())}")
-    if count < 4:
-        hint = "three columns need the header query-id, corpus-id, score" if count == 3 else ""
-        found = f"{phrases.count(count, 'column')}: {quote(line.strip())}"
-        raise FormatError(path, number, f"4 columns ({NAMES})", found, hint)
-    refuse = _run_line if count >= 6 else None
-    return Layout(WANTED, NAMES, columns=4, seen=count, doc=2, value=3, graded=True, refuse=refuse)
-
-
-def _run_line(columns: list[str]) -> str:
-    """'a run' if a line with six columns or more reads as one, else an empty text; shorter lines are never runs."""
-    if len(columns) < 6:
-        return ""
-    numbers = [parse_score(c) is not None for c in columns[3:6]]
-    return "a run" if columns[1].upper() == "Q0" or numbers == [True, True, False] else ""
-
-
-_FORMS: dict[str, Layout] = {
-    "subtopics": Layout(
-        WANTED, "query_id subtopic doc_id relevance", columns=4, seen=4, doc=2, value=3, graded=True, refuse=_run_line,
-        extra=Extra("subtopic", 1, parts=True),
-    ),
-    "strata": Layout(
-        WANTED, "query_id 0 doc_id stratum relevance", columns=5, seen=5, doc=2, value=4, graded=True, refuse=_run_line,
-        extra=Extra("stratum", 3),
-    ),
-    "probabilities": Layout(
-        WANTED, "query_id 0 doc_id relevance probability", columns=5, seen=5, doc=2, value=3, graded=True,
-        refuse=_run_line, extra=Extra("probability", 4, "a probability (above 0, at most 1)", _probability),
-    ),
-}  # fmt: skip

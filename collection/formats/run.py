@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 
-import pandas as pd
-
 from collection import phrases
 from collection.errors import FormatError
 from collection.formats import source
@@ -56,7 +54,9 @@ def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
     0      301    d42   17.5     1       1
     1      301     d7   16.1     2       2
     """
-    layout = _layout(path)
+    import pandas as pd
+
+    layout = find_layout(path)
     try:
         rows = read_table(path, layout)
     except FormatError:
@@ -67,8 +67,10 @@ def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
         layout = layout._replace(tag=layout.tag._replace(word=last[layout.tag.place]))
     frame = pd.DataFrame(
         {
-            "query_id": pd.Categorical.from_codes(rows.topics, categories=rows.topic_names, validate=False),
-            "doc_id": rows.documents,
+            "query_id": pd.Categorical.from_codes(
+                rows.topics, categories=pd.Index(rows.topic_names, dtype="str"), validate=False
+            ),
+            "doc_id": pd.array(rows.documents, dtype="str"),
             "score": rows.values,
         },
         copy=False,
@@ -77,7 +79,7 @@ def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
     return Run(source.stem(path) if layout.tag is None else layout.tag.word, RUN.check(rank_run(frame)))
 
 
-def _layout(path: FilePath) -> Layout:
+def find_layout(path: FilePath) -> Layout:
     """The layout that the first line implies."""
     number, line, columns = first_line(path, WANTED)
     count = len(columns)

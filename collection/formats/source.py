@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
@@ -56,7 +56,7 @@ def open_bytes(path: FilePath, wanted: str) -> BufferedIOBase:
     try:
         raw = place.open("rb")
     except FileNotFoundError:
-        raise FormatError(path, None, wanted, "no such file") from None
+        raise FormatError(path, None, wanted, "no such file", dataset_hint(path)) from None
     except OSError as error:
         raise FormatError(path, None, wanted, f"a file that cannot be opened ({error.strerror})") from None
     magic = raw.read(2)
@@ -79,6 +79,18 @@ class _Unzipped(gzip.GzipFile):
 def is_dataset(path: FilePath) -> bool:
     """Whether a path is the name of a dataset."""
     return str(path).startswith(DATASET)
+
+
+def dataset_hint(path: FilePath) -> str:
+    """What to write instead of a path that looks like the name of a dataset; empty for any other path.
+
+    >>> dataset_hint("irds:vaswani"), dataset_hint("beir/scifact/test"), dataset_hint("runs/bm25.run")
+    ('for a dataset, write ir_datasets:vaswani', 'for a dataset, write ir_datasets:beir/scifact/test', '')
+    """
+    name = Path(path).as_posix()
+    if name.startswith(("irds:", "beir/")):
+        return f"for a dataset, write {DATASET}{name.removeprefix('irds:')}"
+    return ""
 
 
 def dataset_id(path: FilePath) -> str:
@@ -118,35 +130,40 @@ def suffix(path: FilePath) -> str:
     return Path(name).suffix
 
 
-def chunks(path: FilePath, wanted: str) -> Iterator[Bytes]:
-    """Blocks of whole lines as arrays, without a byte order mark.
-
-    Raises one of :data:`BROKEN`, without a line number, for a damaged file or a line longer than :data:`LONGEST_ROW`.
-    """
-    with open_bytes(path, wanted) as file:
-        rest: Bytes = np.frombuffer(file.read(len(BOM)).removeprefix(BOM), np.uint8)
-        while True:
-            block = np.empty(len(rest) + CHUNK, np.uint8)
-            block[: len(rest)] = rest
-            count = file.readinto(block[len(rest) :].data)
-            block = block[: len(rest) + count]
-            cut = _last_line_end(block) if count else len(block)
-            if cut:
-                yield block[:cut]
-            if not count:
-                return
-            rest = block[cut:].copy()
-            if len(rest) > LONGEST_ROW:
-                raise OSError("a line is too long")
-
-
-def _last_line_end(block: Bytes) -> int:
+def last_line_end(block: Bytes) -> int:
     """The index after the last line feed, 0 if there is none."""
     near = len(block) - 4096
     for begin in (max(near, 0), 0):
         if cut := block[begin:].tobytes().rfind(b"\n") + 1:
             return begin + cut
     return 0
+
+
+def chunks(
+    path: FilePath, wanted: str, find_end: Callable[[Bytes], int] = last_line_end, longest: int = LONGEST_ROW
+) -> Iterator[Bytes]:
+    """Blocks of whole lines as arrays, without a byte order mark.
+
+    `find_end` gives the index at which the block ends; what follows, of at most `longest` bytes, begins the next block.
+    Raises one of :data:`BROKEN`, without a line number, for a damaged file or a longer rest.
+    """
+    with open_bytes(path, wanted) as file:
+        rest: Bytes = np.frombuffer(file.read(len(BOM)).removeprefix(BOM), np.uint8)
+        ended = False
+        while not ended:
+            block = np.empty(len(rest) + CHUNK, np.uint8)
+            block[: len(rest)] = rest
+            filled = len(rest)
+            while filled < len(block) and (count := file.readinto(block[filled:].data)):
+                filled += count
+            ended = filled < len(block)
+            block = block[:filled]
+            cut = filled if ended else find_end(block)
+            if cut:
+                yield block[:cut]
+            rest = block[cut:].copy()
+            if len(rest) > longest:
+                raise OSError("a line is too long")
 
 
 def lines(

@@ -17,6 +17,9 @@ WANTED = "a work list"
 COLUMNS = ("work_list", "annotator", "query_id", "topic", "doc_id", "title", "text", "relevance", "grades")
 """``work_list`` names the campaign, ``relevance`` is for the grade, and ``grades`` says what the grades mean."""
 
+METADATA = ("authors", "year", "journal", "doi", "url")
+"""Metadata with a column after the title, if a document of the list has it."""
+
 LONGEST_CELL = 32_767
 """Maximum characters of a cell in Excel."""
 
@@ -35,6 +38,7 @@ class WorkListRow(NamedTuple):
     text: str = ""
     line: int = 0
     relevance: int | float | None = None
+    metadata: Mapping[str, object] = {}
 
 
 def is_work_list(path: FilePath) -> bool:
@@ -45,7 +49,7 @@ def is_work_list(path: FilePath) -> bool:
     return source.suffix(path) == ".csv" and fields.first_line(path, "labels")[1].strip('"').startswith(COLUMNS[0])
 
 
-def require_ending(path: FilePath) -> None:
+def require_work_list_ending(path: FilePath) -> None:
     """Raise InputError unless the name ends in .csv or .xlsx."""
     if source.suffix(path) not in (".csv", ".xlsx"):
         raise source.ending_error(path, "work lists", (".csv", ".xlsx"))
@@ -57,25 +61,35 @@ def write_work_list(rows: Sequence[WorkListRow], grades: Mapping[int, str], path
     In CSV, texts that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`); in XLSX
     every cell is marked as text. Cells of XLSX are cut to what Excel can hold.
     """
-    require_ending(path)
+    require_work_list_ending(path)
     meaning = "\n".join(f"{grade}: {sentence}" for grade, sentence in grades.items())
+    more = [name for name in METADATA if any(row.metadata.get(name) for row in rows)]
+    columns = [*COLUMNS[:6], *more, *COLUMNS[6:]]
     cells = [
-        [row.campaign, row.annotator, row.query_id, row.topic, row.doc_id, row.title, row.text, "", meaning]
+        [row.campaign, row.annotator, row.query_id, row.topic, row.doc_id, row.title,
+         *(_cell(row.metadata.get(name)) for name in more), row.text, "", meaning]
         for row in rows
-    ]
+    ]  # fmt: skip
     if source.suffix(path) == ".csv":
         with replacing(path) as file:
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
-            writer.writerow(COLUMNS)
+            writer.writerow(columns)
             for each in cells:
-                named = zip(COLUMNS, each, strict=True)
+                named = zip(columns, each, strict=True)
                 writer.writerow([cell if name in spreadsheet.IDS else spreadsheet.escape(cell) for name, cell in named])
     else:
         with replacing_bytes(path) as raw:
-            _write_workbook(cells, list(grades), raw)
+            _write_workbook(columns, cells, list(grades), raw)
 
 
-def _write_workbook(cells: Sequence[Sequence[str]], grades: Sequence[int], file: IO[bytes]) -> None:
+def _cell(value: object) -> str:
+    """A value of metadata as a text; a list, such as authors, with semicolons."""
+    return "; ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+
+
+def _write_workbook(
+    columns: Sequence[str], cells: Sequence[Sequence[str]], grades: Sequence[int], file: IO[bytes]
+) -> None:
     from openpyxl import Workbook
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
     from openpyxl.styles import Alignment, Font
@@ -84,7 +98,7 @@ def _write_workbook(cells: Sequence[Sequence[str]], grades: Sequence[int], file:
     book = Workbook()
     sheet = book.active
     sheet.title = "Work list"
-    sheet.append(list(COLUMNS))
+    sheet.append(list(columns))
     for number, row in enumerate(cells, start=2):
         for place, text in enumerate(row, start=1):
             if not text:  # the grade
@@ -94,9 +108,10 @@ def _write_workbook(cells: Sequence[Sequence[str]], grades: Sequence[int], file:
             cell.data_type = "s"  # else text that begins with = would be a formula
             cell.quotePrefix = True  # text also after somebody edited the cell
             cell.alignment = Alignment(wrap_text=True, vertical="top")
-    choice = DataValidation("list", formula1=f'"{",".join(map(str, grades))}"', allow_blank=True)
+    choice = DataValidation("list", formula1=f'"{",".join(map(str, grades))}"', allow_blank=True, showErrorMessage=True)
+    choice.errorTitle, choice.error = "Not a grade", f"Choose one of the grades {', '.join(map(str, grades))}."
     sheet.add_data_validation(choice)
-    for place, name in enumerate(COLUMNS, start=1):
+    for place, name in enumerate(columns, start=1):
         head = sheet.cell(1, place)
         head.font = Font(bold=True)
         sheet.column_dimensions[head.column_letter].width = _WIDTHS.get(name, 14)

@@ -21,7 +21,7 @@ from collection import layout
 from collection.errors import InputError
 from collection.formats import source, spreadsheet
 from collection.formats.columns import rename_columns
-from collection.formats.qrels import QrelsForm
+from collection.formats.qrels_lines import QrelsForm
 from collection.formats.source import FilePath
 from collection.frames import POOL, QRELS, RUN
 from collection.records import DuplicateRecord, Judgement, Run, require_columns

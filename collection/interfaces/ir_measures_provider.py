@@ -8,8 +8,9 @@ ir_measures asks its providers for each measure in a fixed order and has no entr
 :func:`register` it asks Cleverdon first, and its own providers for what Cleverdon refuses.
 
 Values are those of ir_measures' own providers: each measure has the order of equal scores and the conventions of the
-provider that computes it there. The measures of gdeval are not rounded to five decimals. Cleverdon refuses measures
-that no provider of ir_measures computes, and those that it defines differently: Accuracy, Compat and alpha_DCG.
+provider that computes it there, except that the measures of gdeval are not rounded to five decimals, and that nNRBP of
+a topic without a relevant document is 0, not nan. Cleverdon refuses measures that no provider of ir_measures computes,
+and those that it defines differently: Accuracy, Compat and alpha_DCG.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from collection.errors import CleverdonError
 from collection.formats.in_memory import as_qrels, may_repeat_pairs
 from collection.interfaces.nested_dictionaries import NestedQrels, Ties
 from collection.measures import Aligned, Measure, Version, align, parse_name
+from collection.measures.user_models import DEPTH
 from collection.ranking import rank_run
 
 __all__ = ["CleverdonProvider", "register", "unregister"]
@@ -65,7 +67,7 @@ CONVENTIONS = {
 """Measure of ir_measures -> the convention of the provider that computes it; some depend on parameters."""
 
 HIGHEST_PERSISTENCE = 0.97
-"""Highest persistence of RBP at which the weights beyond rank 1,000, where cwl_eval ends, are negligible."""
+"""Highest persistence of RBP at which the weights beyond the rank at which cwl_eval ends are negligible."""
 
 
 class Request(NamedTuple):
@@ -122,6 +124,7 @@ def _convention(name: str, level: float | None, given: Mapping[str, Any]) -> Con
         or (name == "NumRel" and given.get("rel", 1) != 1)
         or (name == "IPrec" and level is not None and (level > 1 or round(level, 2) != level))  # two decimals there
         or (name == "RBP" and (level is not None or "rel" not in given or given.get("p", 0) > HIGHEST_PERSISTENCE))
+        or (name == "SDCG" and level is not None and level > DEPTH)  # cwl_eval ends there
         or given.get("min_rel", 0) != 0
         or (name == "ERR_IA" and level == 1)  # which ndeval does not normalise
     )
@@ -139,7 +142,8 @@ class CleverdonProvider(providers.Provider):  # type: ignore[misc]
 
     def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> Evaluator:
         requests = []
-        for measure in measures:
+        # ir_measures passes a set, whose order differs from process to process.
+        for measure in sorted(measures, key=str) if isinstance(measures, set) else measures:
             request = translate(measure)
             if request is None:
                 raise ValueError(f"unsupported measure {measure}")

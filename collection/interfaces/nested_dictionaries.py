@@ -46,14 +46,14 @@ class NestedQrels:
 
     def __init__(self, qrels: pd.DataFrame) -> None:
         self.index = index_qrels(qrels)
-        self._row = {str(topic): row for row, topic in enumerate(self.index.topics)}
+        self._row = {topic: row for row, topic in enumerate(self.index.topics)}
 
     @cached_property
     def _pairs(self) -> list[dict[str, int]]:
         """For each topic: document -> place of the pair in the index, whose pairs are sorted by topic."""
         width = max(1, len(self.index.documents))
         starts = np.searchsorted(self.index.pairs, np.arange(len(self._row) + 1) * width).tolist()
-        doc_ids = np.array(self.index.documents, dtype=object)[self.index.pairs % width].tolist()
+        doc_ids = self.index.documents.take(self.index.pairs % width).to_pylist()
         return [dict(zip(doc_ids[a:b], range(a, b), strict=True)) for a, b in pairwise(starts)]
 
     def align(self, run: Nested, *, ties: Ties = "descending", version: Version = 10) -> Aligned:

@@ -37,9 +37,10 @@ from collection.measures import (  # noqa: F401
     user_models,
 )
 from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Found, Version
-from collection.measures.alignment import QrelsIndex, align, from_grades, index_qrels, rank_as
+from collection.measures.alignment import align, from_grades, rank_as
 from collection.measures.explanation import Explanation, explain
 from collection.measures.measure import Measure, as_measure, as_measures, list_measures, parse, parse_name, read
+from collection.measures.qrels_index import QrelsIndex, index_qrels
 from collection.measures.table import MEASURES, MeasureEntry
 from collection.measures.trace import divide, show
 from collection.measures.value_bounds import Bounds, bounds

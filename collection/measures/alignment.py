@@ -4,101 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from collection import arrow
 from collection.errors import InputError
-from collection.frames import QRELS
 from collection.measures.aligned import (
     UNJUDGED,
     UNPOOLED,
     Aligned,
-    Floats,
     Grades,
     Ints,
     Sample,
     Subtopics,
     Version,
-    compact_grades,
     grade_levels,
 )
+from collection.measures.qrels_index import QrelsIndex, as_grades, index_qrels, stack_by_topic
 from collection.ranking import rank_run
 from collection.threads import map_ahead
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-@dataclass(frozen=True)
-class QrelsIndex:
-    """Qrels prepared by :func:`index_qrels` for any number of runs: T topics, P different pairs, S subtopics.
-
-    Attributes
-    ----------
-    topics, documents
-        The different ids.
-    pairs
-        (P,): topic * documents + document of each pair, ascending.
-    grade
-        (P,): the grade of each pair; UNJUDGED where it has none.
-    judged, levels
-        As :class:`Aligned` has them.
-    stratum, sample
-        (P,) the stratum of each pair, and what :class:`Sample` says of strata, where the qrels are a sample.
-    subtopics, known
-        (P, S) the grade of each pair for each subtopic and (T, most, S) the same by topic, where there are any.
-    """
-
-    topics: pd.Index
-    documents: pd.Index
-    pairs: Ints
-    grade: Grades
-    judged: Grades
-    levels: tuple[float, ...]
-    stratum: Ints | None
-    sample: Sample | None
-    subtopics: Grades | None
-    known: Grades | None
-
-
-def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
-    """Prepare qrels for :func:`align` of more than one run."""
-    QRELS.check(qrels)
-    topic_of_qrel, topics = pd.factorize(qrels["query_id"].astype("str"))
-    doc_of_qrel, documents = pd.factorize(qrels["doc_id"].astype("str"))
-    width = max(1, len(documents))
-    pairs, pair_of_qrel = np.unique(topic_of_qrel.astype(np.int64) * width + doc_of_qrel, return_inverse=True)
-    relevance = _as_grades(qrels["relevance"])
-    grade = np.full(len(pairs), UNJUDGED, dtype=relevance.dtype)
-    np.maximum.at(grade, pair_of_qrel, relevance)
-    topic_of_pair = pairs // width
-    order = np.lexsort((-grade, topic_of_pair))
-    order = order[grade[order] > UNJUDGED]
-    stratum, sample = _strata(qrels, pair_of_qrel, topic_of_pair, order, len(topics))
-    subtopics = _subtopics(qrels, relevance, topic_of_qrel, pair_of_qrel, len(pairs))
-    known = None
-    if subtopics is not None:
-        # By descending id, since the first of equal documents goes into the ideal ranking.
-        place = np.empty(len(documents), dtype=np.int64)
-        place[documents.argsort()] = np.arange(len(documents))
-        by_id = np.lexsort((-place[pairs % width], topic_of_pair))
-        known = stack_by_topic(topic_of_pair, subtopics[by_id], len(topics), UNJUDGED)
-    return QrelsIndex(
-        topics=topics,
-        documents=documents,
-        pairs=pairs,
-        grade=grade,
-        judged=stack_by_topic(topic_of_pair[order], grade[order], len(topics), UNJUDGED),
-        levels=grade_levels(grade),
-        stratum=stratum,
-        sample=sample,
-        subtopics=subtopics,
-        known=known,
-    )
+    import pandas as pd
 
 
 def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Version = 10) -> Aligned:
@@ -126,38 +56,63 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
         A missing id, a grade that is no number, a judged document twice in a topic of the run, a row without its
         stratum or probability, or a probability that is not above 0 and at most 1.
     """
+    import pandas as pd
+
     index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
     ranked = rank_as(run, version)
     # A ranked run has each topic in one piece, so that topics are looked up once per piece, not per row.
     rank = ranked["rank"].to_numpy()
     starts = np.flatnonzero(rank == 1)
-    run_topics = ranked["query_id"].iloc[starts].astype("str")
-    topic_of_piece = _among(run_topics, index.topics)
-    known = topic_of_piece >= 0
-    retrieved = np.zeros(len(index.topics), dtype=np.int64)
-    retrieved[topic_of_piece[known]] = np.diff(starts, append=len(rank))[known]
-
+    run_topics = ranked["query_id"].iloc[starts].astype("str").tolist()
     # Only rows whose document is judged for some topic matter: in a run they are few.
     doc_of_row = _among(ranked["doc_id"], index.documents)
     rows = np.flatnonzero(doc_of_row >= 0)
-    topic_of_row = topic_of_piece[np.searchsorted(starts, rows, side="right") - 1]
+    topic_of_row = index.places(run_topics)[np.searchsorted(starts, rows, side="right") - 1]
     rows, topic_of_row = rows[topic_of_row >= 0], topic_of_row[topic_of_row >= 0]
-    wanted = topic_of_row.astype(np.int64) * max(1, len(index.documents)) + doc_of_row[rows]
+    wanted = topic_of_row * max(1, len(index.documents)) + doc_of_row[rows]
     pair = np.minimum(np.searchsorted(index.pairs, wanted), max(0, len(index.pairs) - 1))
     named = index.pairs[pair] == wanted if len(index.pairs) else np.zeros(len(rows), dtype=np.bool_)
-    rows, topic, pair = rows[named], topic_of_row[named], pair[named]
+    rows, pair = rows[named], pair[named]
     if len(np.unique(pair)) < len(pair):
         again = pd.Series(pair).duplicated().to_numpy()
         raise InputError(f"ranking: expected each document once, found {_first(ranked.iloc[rows], again)} twice")
+    return join_parts(index, [Part(run_topics, np.diff(starts, append=len(rank)), rank[rows], pair)], version)
+
+
+class Part(NamedTuple):
+    """Whole topics of a ranked run whose documents were looked up in qrels.
+
+    Attributes
+    ----------
+    topics, retrieved
+        P topics in the order of the run, and (P,) the number of documents of each.
+    rank, pair
+        (F,) each: rank from 1, and place in ``QrelsIndex.pairs``, of every document of the run that the qrels name.
+    """
+
+    topics: list[str]
+    retrieved: Ints
+    rank: npt.NDArray[np.integer]
+    pair: Ints
+
+
+def join_parts(index: QrelsIndex, parts: Sequence[Part], version: Version) -> Aligned:
+    """Align a run that comes in parts; each topic must be in one of them."""
+    names = list(chain.from_iterable(part.topics for part in parts))
+    place = index.places(names)
+    known = place >= 0
+    retrieved = np.zeros(len(index.topics), dtype=np.int64)
+    retrieved[place[known]] = np.concatenate([part.retrieved for part in parts])[known]
+    pair = np.concatenate([part.pair for part in parts])
     return place_pairs(
         index,
         slice(None),
-        topic,
-        rank[rows],
+        index.pairs[pair] // max(1, len(index.documents)),
+        np.concatenate([part.rank for part in parts]),
         pair,
-        topics=[str(t) for t in index.topics],
+        topics=list(index.topics),
         retrieved=retrieved,
-        ignored_topics=run_topics[~known].tolist(),
+        ignored_topics=[name for name, is_known in zip(names, known.tolist(), strict=True) if not is_known],
         version=version,
     )
 
@@ -243,7 +198,7 @@ def from_grades(rankings: Sequence[Sequence[float | None]], judged: Sequence[Seq
         raise InputError(f"judged: expected the grades of {len(rankings)} topics, found {len(judged)}")
     lengths = np.array([len(r) for r in rankings], dtype=np.int64)
     flat = [UNPOOLED if g is None else g for ranking in rankings for g in ranking]
-    grade = _as_grades(pd.Series([*flat, *(g for some in judged for g in some)], dtype=np.float64), UNPOOLED)
+    grade = as_grades(np.array([*flat, *(g for some in judged for g in some)], dtype=np.float64), UNPOOLED)
     graded = np.repeat(np.arange(len(rankings)), [len(some) for some in judged])
     order = np.lexsort((-grade[len(flat) :], graded))
     order = order[grade[len(flat) :][order] > UNJUDGED]
@@ -269,93 +224,21 @@ def _first(frame: pd.DataFrame, which: npt.NDArray[np.bool_]) -> str:
     return f"{str(row['doc_id'])!r} of topic {str(row['query_id'])!r}"
 
 
-def _as_grades(relevance: pd.Series, lowest: int = UNJUDGED) -> Grades:
-    """Small integers where the grades allow it (the matrix is read many times); negatives are no grades."""
-    values = relevance.to_numpy(dtype=np.float64)
-    if not (np.abs(values) < 2**31).all():
-        wrong = values[~(np.abs(values) < 2**31)][0]
-        raise InputError(f"grades: expected numbers below 2,147,483,648, found {wrong}; leave out unjudged pairs")
-    values = np.where(values < 0, np.maximum(np.floor(values), lowest), values)
-    return compact_grades(values)
-
-
-def _among(column: pd.Series, names: pd.Index) -> npt.NDArray[np.int32]:
-    """(rows,): the place of each value in `names`, or -1; by arrow, so that strings never become objects."""
-    import pyarrow.compute as pc
+def _among(column: pd.Series, names: Any) -> npt.NDArray[np.int32]:
+    """(rows,): the place of each value among `names`, an arrow array, or -1."""
+    import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
         return _among(column.cat.categories.to_series(), names)[column.cat.codes.to_numpy()]
-    texts, wanted = _arrow(column.astype("str")), _arrow(pd.Series(names).astype("str"))
-    wanted = wanted.cast(texts.type)
-
-    def places(part: pa.Array) -> npt.NDArray[np.int32]:
-        return pc.index_in(part, value_set=wanted).fill_null(-1).to_numpy()
-
-    parts = -(-len(texts) // LOOKED_UP_AT_ONCE)
-    if parts < 2:
-        return places(texts)
+    texts = arrow.from_column(column.astype("str"))
+    parts = max(1, -(-len(texts) // LOOKED_UP_AT_ONCE))
     slices = (texts.slice(i * LOOKED_UP_AT_ONCE, LOOKED_UP_AT_ONCE) for i in range(parts))
-    return np.concatenate(list(map_ahead(places, slices, min(parts, os.cpu_count() or 1))))
+    found = map_ahead(lambda part: find_texts(part, names), slices, min(parts, os.cpu_count() or 1))
+    return np.concatenate(list(found))
 
 
-def _arrow(column: pd.Series) -> pa.Array:
-    """The column as one arrow array, without a copy where pandas holds it so."""
-    import pyarrow as pa
+def find_texts(texts: Any, names: Any) -> npt.NDArray[np.int32]:
+    """(N,): the place of each text among `names`, both arrow arrays, or -1."""
+    import pyarrow.compute as pc
 
-    array = pa.array(column)
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-
-
-def stack_by_topic(topic: Ints, values: Grades, topics: int, padding: int) -> Grades:
-    """(T, most): the values of each topic, which come topic by topic, in a row of their own."""
-    counts = np.bincount(topic, minlength=topics)
-    column = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
-    matrix = np.full((topics, int(counts.max(initial=0)), *values.shape[1:]), padding, dtype=values.dtype)
-    matrix[topic, column] = values
-    return matrix
-
-
-def _strata(
-    qrels: pd.DataFrame, pair_of_qrel: Ints, topic_of_pair: Ints, order: Ints, topics: int
-) -> tuple[Ints | None, Sample | None]:
-    """The stratum of each pair and what is known of the strata, where the qrels speak of them.
-
-    `order` holds the judged pairs as Aligned.judged has them. The sample's ranks are for a run to fill in.
-    """
-    name = "stratum" if "stratum" in qrels else "probability" if "probability" in qrels else None
-    if name is None:
-        return None, None
-    codes, values = pd.factorize(qrels[name], sort=True)
-    stratum = np.zeros(len(topic_of_pair), dtype=np.int64)
-    stratum[pair_of_qrel] = codes
-    strata = len(values)
-
-    def counted(pairs: Ints) -> Floats:
-        key = topic_of_pair[pairs] * strata + stratum[pairs]
-        return np.bincount(key, minlength=topics * strata).reshape(topics, strata).astype(np.float64)
-
-    judged = counted(order)
-    if name == "stratum":
-        size = counted(np.arange(len(topic_of_pair)))
-    else:
-        probability = np.asarray(values, dtype=np.float64)
-        if not ((probability > 0) & (probability <= 1)).all():
-            raise InputError("qrels: expected a probability of being judged above 0 and at most 1 in every row")
-        size = judged / probability
-    graded = stack_by_topic(topic_of_pair[order], stratum[order], topics, -1)
-    return stratum, Sample(np.empty((topics, 0), np.int64), size, judged, graded, listed=name == "stratum")
-
-
-def _subtopics(
-    qrels: pd.DataFrame, relevance: Grades, topic_of_qrel: Ints, pair_of_qrel: Ints, pairs: int
-) -> Grades | None:
-    """(P, S): the grade of each pair for each subtopic, if the qrels have any; each topic counts its own from 0."""
-    if "subtopic" not in qrels:
-        return None
-    name = pd.factorize(qrels["subtopic"].astype("str"))[0]
-    keys, subtopic = np.unique(topic_of_qrel * (name.max(initial=0) + 1) + name, return_inverse=True)
-    topic_of_key = keys // (name.max(initial=0) + 1)
-    subtopic = subtopic - np.searchsorted(topic_of_key, topic_of_qrel)
-    grades: Grades = np.full((pairs, int(subtopic.max(initial=-1)) + 1), UNJUDGED, dtype=relevance.dtype)
-    np.maximum.at(grades, (pair_of_qrel, subtopic), relevance)
-    return grades
+    return pc.index_in(texts, value_set=names.cast(texts.type)).fill_null(-1).to_numpy()

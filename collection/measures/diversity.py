@@ -15,7 +15,10 @@ from collection.measures.aligned import Aligned, Bools, Floats, Ints
 from collection.measures.table import MEASURES, Persistence, Positive, Share
 from collection.measures.trace import divide, show
 
-_add = partial(MEASURES.add, needs="subtopics", monotone=0)
+BY_PYNDEVAL = "orders equal scores by ascending document id (pyndeval)"
+"""Where ir_measures has pyndeval compute a measure."""
+
+_add = partial(MEASURES.add, needs="subtopics", monotone=0, differs={"ir_measures": BY_PYNDEVAL})
 
 
 def _covers(aligned: Aligned, rel: float, cutoff: int | None) -> tuple[Bools, Bools, Ints]:
@@ -35,7 +38,8 @@ def _novelty(covers: Bools, alpha: float) -> Floats:
 def _ideal_order(known: Bools, alpha: float, cutoff: int | None) -> Bools:
     """The documents of each topic so that each gains most after those before it (greedy), to the cut-off.
 
-    Of documents that gain the same, the one with the highest id comes first, as in ndeval.
+    Of documents that gain the same, the one with the highest id comes first, as in ndeval. Gains are rounded, since
+    0.1 + 0.1 + 1 and 1 + 0.1 + 0.1 differ as doubles.
     """
     topics, documents, _ = known.shape
     depth = documents if cutoff is None else min(cutoff, documents)
@@ -44,8 +48,8 @@ def _ideal_order(known: Bools, alpha: float, cutoff: int | None) -> Bools:
     seen = np.zeros((topics, known.shape[2]))
     rows = np.arange(topics)
     for place in range(depth):
-        gain = np.where(left, (known * ((1 - alpha) ** seen)[:, None, :]).sum(axis=2), -1.0)
-        best = gain.argmax(axis=1)
+        gain = (known * ((1 - alpha) ** seen)[:, None, :]).sum(axis=2).round(12)
+        best = np.where(left, gain, -1.0).argmax(axis=1)
         # Topics with fewer documents than others run out: what they are given then gains nothing.
         ideal[:, place] = known[rows, best] & left[rows, best, None]
         seen += ideal[:, place]
@@ -93,7 +97,12 @@ def alpha_ndcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1
     return divide(show("alpha-DCG", value), show("ideal alpha-DCG", best))
 
 
-@_add("ERR_IA", label="Intent-aware ERR", description="ERR averaged over subtopics.")
+@_add(
+    "ERR_IA",
+    label="Intent-aware ERR",
+    description="ERR averaged over subtopics.",
+    differs={"ir_measures": f"{BY_PYNDEVAL}; its ERR_IA@1 is not normalised"},
+)
 def err_ia(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Persistence = 0.5) -> Floats:
     """ERR_IA = (1/S) * (sum over ranks i of n_i / i) / (sum over ranks i of (1 - alpha)^(i - 1) / i).
 
@@ -178,7 +187,13 @@ def novelty_rbp(aligned: Aligned, *, rel: Positive = 1, alpha: Share = 0.5, beta
     return divide((1 - (1 - alpha) * beta) * value, show("S", number))
 
 
-@_add("nNRBP", label="Normalised NRBP", description="NRBP divided by that of the ideal ranking.", highest=np.inf)
+@_add(
+    "nNRBP",
+    label="Normalised NRBP",
+    description="NRBP divided by that of the ideal ranking.",
+    highest=np.inf,
+    differs={"ir_measures": f"{BY_PYNDEVAL}; a topic without a relevant document is nan, and so is the mean"},
+)
 def normalised_novelty_rbp(
     aligned: Aligned, *, rel: Positive = 1, alpha: Share = 0.5, beta: Persistence = 0.5
 ) -> Floats:

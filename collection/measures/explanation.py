@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from collection.display import Displayed, Summary
 from collection.errors import InputError, require_known
@@ -14,6 +14,9 @@ from collection.measures.aligned import UNJUDGED, Aligned
 from collection.measures.alignment import from_grades
 from collection.measures.measure import Measure, as_measure
 from collection.measures.trace import record_steps
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALWAYS_SHOWN = 10
 """Ranks that the text always shows; below them only those that count."""
@@ -50,7 +53,8 @@ class Explanation(Displayed):
         headlines += [f"Here with {here}."] if here else []
         facts = [f"{name} = {number:.6g}" for name, number in self.facts.items()]
         facts.append(f"{self.measure} = {self.value:.6f}")
-        return Summary(headlines, _shorten(self.ranks), facts, "ranks (all), facts", row_names=False)
+        shown, details = _shorten(self.ranks), "ranks (all), facts"
+        return Summary(headlines, shown, facts, details, row_names=False, most_rows=None)
 
 
 def explain(
@@ -92,6 +96,8 @@ def explain(
     R = 2
     AP = 0.833333
     """
+    import pandas as pd
+
     measure = as_measure(measure)
     aligned = ranking if isinstance(ranking, Aligned) else from_grades([ranking])
     if topic is None:
@@ -133,6 +139,8 @@ def explain(
 
 def _shorten(ranks: pd.DataFrame) -> pd.DataFrame:
     """The cells as text; ranks below the first few only where something counts, and dots where some are left out."""
+    import pandas as pd
+
     counts = (ranks.drop(columns=["rank", "doc_id"], errors="ignore").fillna(0) > 0).any(axis=1)
     if ranks.drop(columns=["rank", "doc_id", "grade"], errors="ignore").notna().all().any():
         counts = ranks["grade"] > 0  # numbers at every rank say nothing of which ranks count

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Grades
-from collection.measures.alignment import QrelsIndex, index_qrels
 from collection.measures.measure import Measure
+from collection.measures.qrels_index import QrelsIndex, index_qrels
 
 
 def number_rows(pairs: pd.DataFrame) -> QrelsIndex:

@@ -20,7 +20,10 @@ EPSILON = 1e-5
     "bpref",
     label="bpref",
     description="How rarely documents judged not relevant rank above relevant ones.",
-    differs={"ranx": "undefined for a topic without a document judged not relevant"},
+    differs={
+        "ranx": "undefined for a topic without a document judged not relevant; "
+        "a topic without a relevant document can make the values of other topics 0"
+    },
 )
 def bpref(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """bpref = (1/R) * sum over retrieved relevant d of 1 - min(n above d, R) / min(N, R).

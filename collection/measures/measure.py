@@ -18,6 +18,7 @@ from collection.errors import InputError, UnknownNameError, require_known
 from collection.measures.aligned import Aligned, Floats
 from collection.measures.names import bare, translate
 from collection.measures.table import DEEPEST, MEASURES, MeasureEntry
+from collection.phrases import literal
 
 _WRITTEN = re.compile(
     r"\s*(?P<name>[A-Za-z][\w-]*)\s*(?:\((?P<params>.*)\))?"
@@ -167,7 +168,7 @@ def read(text: object, rel: float | None = None) -> ReadMeasures:
     'P.5,10: computed as P@5, P@10'
     """
     if text is None or isinstance(text, int | float):
-        raise InputError(f"measure: expected a Measure or text such as 'nDCG@10', found {text!r}")
+        raise InputError(f"measure: expected a Measure or text such as 'nDCG@10', found {literal(text)}")
     text = str(text)  # also a measure of another library
     plain = text.replace("α", "alpha")  # ir_measures writes it either way
     written = _WRITTEN.fullmatch(plain)

@@ -186,7 +186,7 @@ def _special(key: str, numbers: str) -> tuple[str, str] | None:
         beta = float(numbers) ** 0.5
         return f"SetF(beta={int(beta) if beta.is_integer() else beta!r})", f"trec_eval's {numbers} is beta squared"
     if key == "rbp" and re.fullmatch(r"\d+", numbers):
-        return f"RBP(p=0.{numbers},rel=1)", "as in ranx, binary with that persistence"
+        return f"RBP(p=0.{numbers},rel=1)", "binary, as ranx documents it; ranx sums the grades"
     if key == "rbp" and re.fullmatch(r"0?\.\d+", numbers):
         raise InputError(f"RBP: expected its persistence as in RBP(p={float(numbers):g}), found {numbers!r}")
     if key == "utility" and numbers.count(",") == 3:

@@ -11,9 +11,10 @@ import pandas as pd
 from collection.errors import InputError
 from collection.frames import QRELS
 from collection.measures.aligned import UNJUDGED, Aligned, Bools, Floats, Grades, Ints, Sample, compact_grades
-from collection.measures.alignment import align, index_qrels
+from collection.measures.alignment import align
 from collection.measures.imputation import complete, number_rows, to_its_depth
 from collection.measures.measure import Measure, as_measure
+from collection.measures.qrels_index import index_qrels
 from collection.records import Run
 
 INTERVAL_COLUMNS = ("run", "value", "lowest", "highest", "error", "bias")

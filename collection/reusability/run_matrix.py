@@ -13,7 +13,7 @@ from collection.errors import InputError
 from collection.frames import QRELS
 from collection.measures import UNJUDGED, UNPOOLED, Aligned, Floats, Measure, align, index_qrels
 from collection.measures.aligned import Bools, Ints, compact_grades, grade_levels
-from collection.measures.alignment import stack_by_topic
+from collection.measures.qrels_index import stack_by_topic
 from collection.phrases import join
 from collection.records import Run
 from collection.statistics.rank_correlation import kendall

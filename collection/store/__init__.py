@@ -12,7 +12,7 @@ from typing import Self
 from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
 from collection.store.connection import Connection, SQLiteError, copy_database
-from collection.store.corpus import Added, CorpusTables
+from collection.store.corpus import Added, CorpusTables, Matches
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.judgements import JudgementTables, Pair
 from collection.store.pool import PoolTables
@@ -24,6 +24,7 @@ __all__ = [
     "Added",
     "Demand",
     "LoggedDecision",
+    "Matches",
     "Pair",
     "PastJudgement",
     "SQLiteError",

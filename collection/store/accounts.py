@@ -130,7 +130,12 @@ class AccountTables(Repository):
 
     def names_in_the_log(self) -> list[str]:
         """Return the names of all annotators who ever judged, including imported ones."""
-        return self.connection.column("SELECT DISTINCT annotator FROM last_words ORDER BY annotator")
+        # From one name to the next in the index: DISTINCT would read it to the end, at each judgement.
+        return self.connection.column(
+            "WITH RECURSIVE names (name) AS (SELECT min(annotator) FROM last_words UNION ALL "
+            "SELECT (SELECT min(annotator) FROM last_words WHERE annotator > name) FROM names WHERE name IS NOT NULL) "
+            "SELECT name FROM names WHERE name IS NOT NULL ORDER BY name"
+        )
 
     def was_imported(self, annotator: str) -> bool:
         """Tell whether judgements of this annotator were imported."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from collection.records import QRELS_ANNOTATOR
-from collection.store.connection import JUDGED_PAIRS, Repository, held_back, writes
+from collection.store.connection import JUDGED_PAIRS, POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 
 # Whether topic `t` is assigned to :annotator, to a group of theirs, or to nobody.
 _IS_MINE = """
@@ -175,21 +175,34 @@ class AssignmentTables(Repository):
         )
         return [(doc, bool(judged), bool(done)) for doc, judged, done in rows]
 
-    def standings_for(self, annotator: str) -> dict[str, tuple[int, int, int]]:
-        """Return the numbers of :meth:`standing_for` for every topic."""
+    def standings_for(self, annotator: str, query_ids: Iterable[str] | None = None) -> dict[str, tuple[int, int, int]]:
+        """Return the numbers of :meth:`standing_for` for these topics, or for every topic."""
+        # The kept counts know which pairs have all judgements. Only the others are looked at: with several annotators
+        # those that this annotator has judged, the calibration set, and pairs without a text.
         rows = self.connection.execute(
             f"""
-            SELECT t.query_id, coalesce(p.pairs, 0), coalesce(j.done, 0), coalesce(j.judged, 0)
-            FROM topics AS t
-            LEFT JOIN (SELECT p.topic, count(*) AS pairs FROM pool AS p WHERE NOT {held_back("p.doc")}
-                       GROUP BY p.topic) AS p USING (topic)
-            LEFT JOIN (
-                SELECT s.topic, count(*) AS judged, sum(p.doc IS NOT NULL AND {_DONE}) AS done
-                FROM ({JUDGED_PAIRS.format(where="")}) AS s
-                LEFT JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc GROUP BY s.topic
-            ) AS j USING (topic)
-            ORDER BY t.topic
+            WITH mine AS (
+                SELECT * FROM topics JOIN topic_counts USING (topic)
+                WHERE :ids IS NULL OR query_id IN (SELECT value FROM json_each(:ids))
+            ), odd AS (
+                SELECT w.topic, w.doc FROM mine CROSS JOIN words AS w USING (topic)
+                WHERE mine.wanted > mine.pool AND w.annotator = :annotator
+                UNION SELECT c.topic, c.doc FROM calibration AS c
+                UNION SELECT p.topic, p.doc FROM {POOL_IF_TEXTS_MISSING} AS p WHERE {held_back("p.doc")}
+            ), states AS (
+                SELECT p.topic, {held_back("p.doc")} AS held,
+                       coalesce(max(w.counts_as = 'judgement' AND w.annotator = :annotator), 0) AS judged,
+                       coalesce(max(w.counts_as = 'adjudication') OR sum(w.counts_as = 'judgement') >= p.wanted, 0)
+                           AS made, {_IN_CALIBRATION} AS for_all
+                FROM mine CROSS JOIN odd USING (topic) JOIN pool AS p ON p.topic = odd.topic AND p.doc = odd.doc
+                LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc GROUP BY p.topic, p.doc
+            ), differences AS (
+                SELECT topic, sum(held) AS held, sum((NOT held AND (judged OR (made AND NOT for_all))) - made) AS done
+                FROM states GROUP BY topic
+            )
+            SELECT m.query_id, m.pool - coalesce(d.held, 0), m.finished + coalesce(d.done, 0), m.judged + m.elsewhere
+            FROM mine AS m LEFT JOIN differences AS d USING (topic) ORDER BY m.topic
             """,
-            {"annotator": annotator},
+            {"annotator": annotator, "ids": None if query_ids is None else json_text(query_ids)},
         )
         return {query_id: tuple(numbers) for query_id, *numbers in rows}

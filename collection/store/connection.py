@@ -42,6 +42,11 @@ JUDGED_PAIRS = """
     FROM words {where} GROUP BY topic, doc
 """
 
+POOL_IF_TEXTS_MISSING = """
+    (SELECT 1 FROM documents INDEXED BY documents_without_text WHERE text IS NULL LIMIT 1) CROSS JOIN pool
+"""
+"""SQL for the pool, or for no rows at all, without a look at each pair, if every document has a text."""
+
 
 def json_text(values: Iterable[object]) -> str:
     """Write a JSON array, which SQL reads with `json_each`: one variable for any number of values."""

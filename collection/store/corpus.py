@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from heapq import nsmallest
+from itertools import accumulate, islice, repeat
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
@@ -13,12 +14,21 @@ import pandas as pd
 from collection import clock
 from collection.errors import ConflictError, InputError
 from collection.records import Document, Kind, Topic
-from collection.store.connection import Repository, held_back, json_text, writes
+from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 
 T = TypeVar("T")
 
 BATCH = 500
 """Number of documents that are imported together."""
+
+RANKED = 20_000
+"""Maximum number of documents that a search ranks: ranking a million takes seconds."""
+
+COMMON = 100_000
+"""Number of documents from which a word is common: to rank by a phrase of such words would take long."""
+
+COMMON_PREFIX = 200_000
+"""The same for a prefix, which is counted in a document once for each different word."""
 
 
 class Added(NamedTuple):
@@ -30,7 +40,7 @@ class Added(NamedTuple):
 
 
 def _json(metadata: Mapping[str, object]) -> str:
-    return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, allow_nan=False)
+    return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, allow_nan=False) if metadata else "{}"
 
 
 def _batches(values: Iterable[T]) -> Iterator[tuple[T, ...]]:
@@ -38,6 +48,16 @@ def _batches(values: Iterable[T]) -> Iterator[tuple[T, ...]]:
     iterator = iter(values)
     while batch := tuple(islice(iterator, BATCH)):
         yield batch
+
+
+class Matches(NamedTuple):
+    """Documents that a search found: id, title and snippet.
+
+    `ranked` is the number of matching documents that were ranked: None for all of them, 0 if none was.
+    """
+
+    documents: list[tuple[str, str, str]]
+    ranked: int | None
 
 
 class CorpusTables(Repository):
@@ -98,10 +118,21 @@ class CorpusTables(Repository):
             changed += len(differ)
             same += sum(row == rows[d] for d, row in there.items())
             new += sum(d not in there or there[d][1] is None for d in rows)
+            last = self.document_rows()
             self.connection.executemany(
-                "INSERT INTO documents (doc_id, title, text, metadata) VALUES (?, ?, ?, ?) ON CONFLICT (doc_id) "
-                "DO UPDATE SET title = excluded.title, text = excluded.text, metadata = excluded.metadata",
-                [(d, *row) for d, row in rows.items() if there.get(d) != row],
+                "INSERT INTO documents (doc_id, title, text, metadata) VALUES (?, ?, ?, ?)",
+                [(d, *row) for d, row in rows.items() if d not in there],
+            )
+            # In one statement: FTS5 writes what it has collected at the end of each, which for every document takes
+            # twice as long.
+            self.connection.execute(
+                "INSERT INTO documents_fts (rowid, title, text) "
+                "SELECT doc, title, text FROM documents WHERE doc > ? AND text IS NOT NULL",
+                (last,),
+            )
+            self.connection.executemany(
+                "UPDATE documents SET title = ?, text = ?, metadata = ? WHERE doc_id = ?",
+                [(*rows[d], d) for d, row in there.items() if row != rows[d]],
             )
         return Added(new, changed, same)
 
@@ -147,7 +178,8 @@ class CorpusTables(Repository):
     def missing_documents(self) -> list[str]:
         """Return the ids of pooled documents without a text, in the order of the pool."""
         return self.connection.column(
-            "SELECT d.doc_id FROM pool AS p JOIN documents AS d USING (doc) WHERE d.text IS NULL "
+            f"SELECT d.doc_id FROM {POOL_IF_TEXTS_MISSING} AS p JOIN documents AS d USING (doc) "
+            "WHERE p.doc IN (SELECT doc FROM documents WHERE text IS NULL) "
             "GROUP BY d.doc ORDER BY min(p.topic), min(p.pool_round), min(p.position), d.doc"
         )
 
@@ -252,21 +284,47 @@ class CorpusTables(Repository):
             (json_text(map(int, rows)),),
         )
 
-    def search(self, words: str, count: int) -> list[tuple[str, str, str]]:
-        """Search documents by words, best first (BM25): id, title and a snippet with marks around the words.
+    def search(self, words: str, count: int, *, ranked: bool = True) -> Matches:
+        """Search documents by words: id, title and a snippet with marks around the words, best first (BM25).
 
         `words` is a query of FTS5: "a phrase", prefix*, NOT, OR. The marks are the characters U+0002 and U+0003, which
-        no text contains.
+        no text contains. Only the first :data:`RANKED` documents that match, in the order of import, are ranked; if
+        `ranked` is False, the first `count` are returned in that order.
         """
+        match = "FROM documents_fts WHERE documents_fts MATCH ?"
+        score, most = ("bm25(documents_fts, 2.0, 1.0)", RANKED) if ranked else ("0", count)
         try:
-            return self.connection.execute(
-                "SELECT d.doc_id, d.title, snippet(documents_fts, -1, char(2), char(3), ' … ', 24) "
-                "FROM documents_fts JOIN documents AS d ON d.doc = documents_fts.rowid "
-                "WHERE documents_fts MATCH ? ORDER BY bm25(documents_fts, 2.0, 1.0), documents_fts.rowid LIMIT ?",
-                (words, count),
-            ).fetchall()
+            scores = self.connection.execute(f"SELECT {score}, rowid {match} LIMIT ?", (words, most)).fetchall()
+            rows = [row for _, row in nsmallest(count, scores)]
+            # The plus sign keeps FTS5 from a search of its own for each row.
+            snippets = self.connection.mapping(
+                f"SELECT rowid, snippet(documents_fts, -1, char(2), char(3), ' … ', 24) {match} "
+                "AND +rowid IN (SELECT value FROM json_each(?)) LIMIT ?",
+                (words, json_text(rows), len(rows)),
+            )
         except sqlite3.OperationalError as error:
             raise InputError(f'search: expected words, "a phrase", prefix* or NOT, found {words!r} ({error})') from None
+        found = self.connection.execute(
+            "SELECT doc, doc_id, title FROM json_each(?) AS o CROSS JOIN documents ON doc = o.value ORDER BY o.key",
+            (json_text(rows),),
+        )
+        documents = [(doc_id, title, snippets[doc]) for doc, doc_id, title in found]
+        return Matches(documents, (RANKED if len(scores) == RANKED else None) if ranked else 0)
+
+    def is_common(self, word: str) -> bool:
+        """Tell whether at least :data:`COMMON` documents have a word, a query of FTS5."""
+        some = "SELECT count(*) FROM (SELECT 1 FROM documents_fts WHERE documents_fts MATCH ? LIMIT ?)"
+        return self.connection.count(some, (word, COMMON)) == COMMON
+
+    def is_common_prefix(self, prefix: str) -> bool:
+        """Tell whether a prefix, in lower case and without accents, is that of :data:`COMMON_PREFIX` words or more."""
+        self.connection.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, documents_fts, row)"
+        )
+        words = self.connection.execute(
+            "SELECT doc FROM vocabulary WHERE term >= ? AND term < ?", (prefix, prefix + chr(0x10FFFF))
+        )
+        return any(total >= COMMON_PREFIX for total in accumulate(number for (number,) in words))
 
     def scan(self, groups: Sequence[Sequence[str]], unwanted: Sequence[str], count: int) -> list[tuple[str, str, str]]:
         """Search strings in all documents, most occurrences first: id, title and text.

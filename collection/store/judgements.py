@@ -11,7 +11,14 @@ import pandas as pd
 
 from collection import clock
 from collection.records import CountsAs, Judgement
-from collection.store.connection import Repository, held_back, json_text, writes
+from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
+
+# Columns of the log, in the order of collection.records.Judgement, each with its SQL.
+_LOG = {name: f"j.{name}" for name in Judgement._fields} | {
+    "query_id": "t.query_id",
+    "doc_id": "d.doc_id",
+    "revises": "r.uuid",
+}
 
 
 class Pair(NamedTuple):
@@ -95,6 +102,9 @@ class JudgementTables(Repository):
         query_id: str | None = None,
         doc_id: str | None = None,
         last: int | None = None,
+        columns: Sequence[str] = tuple(_LOG),
+        several: bool = False,
+        flagged: bool = False,
     ) -> pd.DataFrame:
         """Return judgements and adjudications, oldest first, with the fields of :class:`~collection.records.Judgement`.
 
@@ -107,6 +117,12 @@ class JudgementTables(Repository):
             Filters.
         last
             Maximum number of rows, the newest ones.
+        columns
+            Names of the columns to read; of half a million judgements, all take seconds.
+        several
+            If True, only pairs with several current judgements, an adjudication, or a place in the calibration set.
+        flagged
+            If True, only flagged judgements.
         """
         tests = [
             ("annotator = ?", annotator),
@@ -114,24 +130,30 @@ class JudgementTables(Repository):
             ("doc = (SELECT doc FROM documents WHERE doc_id = ?)", doc_id),
         ]
         used = [(test, value) for test, value in tests if value is not None]
-        where = "WHERE " + " AND ".join(test for test, _ in used) if used else ""
         # A join with the view on the topic would read the whole view for each judgement.
-        table = "words" if current else "judgements"
-        which = f"SELECT {'judgement' if current else 'id'} FROM {table} {where}"
+        table, key = ("words", "judgement") if current else ("judgements", "id")
+        conditions = [test for test, _ in used]
+        if several:
+            conditions.append(
+                "(topic, doc) IN (SELECT topic, doc FROM words GROUP BY topic, doc "
+                "HAVING count(*) > 1 OR max(counts_as = 'adjudication') UNION SELECT topic, doc FROM calibration)"
+            )
+        if flagged:
+            conditions.append(f"{key} IN (SELECT id FROM judgements WHERE flagged)")
+        where = "WHERE " + " AND ".join(conditions) if conditions else ""
+        which = f"SELECT {key} FROM {table} {where}"
         frame = self.connection.frame(
-            "SELECT j.uuid, j.annotator, t.query_id, d.doc_id, j.kind, j.relevance, j.reason, j.judged_at, j.shown_at, "
-            "j.seconds, j.source, j.strategy, j.pool_rank, j.model_round, j.probability, r.uuid AS revises, "
-            "j.note, j.counts_as, j.away, j.flagged, j.passages "
+            f"SELECT {', '.join(f'{_LOG[name]} AS {name}' for name in columns)} "
             "FROM judgements AS j JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
             f"LEFT JOIN judgements AS r ON r.id = j.revises WHERE j.id IN ({which}) ORDER BY j.id DESC LIMIT ?",
             [*(value for _, value in used), -1 if last is None else last],
         )
-        whole = dict.fromkeys(("relevance", "pool_rank", "model_round"), "Int64")
-        frame = frame.iloc[::-1].reset_index(drop=True).astype(whole)
-        frame["flagged"] = frame["flagged"].astype(bool)
-        # The null of a text column with some values is a float.
-        marked = [tuple(map(tuple, json.loads(p))) if isinstance(p, str) else () for p in frame["passages"]]
-        frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
+        types = {"relevance": "Int64", "pool_rank": "Int64", "model_round": "Int64", "flagged": "bool"}
+        frame = frame.iloc[::-1].reset_index(drop=True).astype({n: t for n, t in types.items() if n in columns})
+        if "passages" in columns:
+            # The null of a text column with some values is a float.
+            marked = [tuple(map(tuple, json.loads(p))) if isinstance(p, str) else () for p in frame["passages"]]
+            frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
         return frame
 
     def last_grades(self, annotator: str) -> dict[tuple[str, str], tuple[int | str, CountsAs]]:
@@ -157,35 +179,25 @@ class JudgementTables(Repository):
         missing), ``waiting`` (judgements that held-back pairs still need), ``elsewhere`` and ``elsewhere_cannot``
         (pairs outside the pool: judged, and judged without a grade).
         """
+        held = f"""
+            SELECT p.topic, p.wanted, count(w.doc) AS judgements,
+                   CASE WHEN max(w.counts_as = 'adjudication') THEN p.wanted
+                        ELSE min(coalesce(sum(w.counts_as = 'judgement'), 0), p.wanted) END AS made
+            FROM {POOL_IF_TEXTS_MISSING} AS p LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc
+            WHERE {held_back("p.doc")}
+            AND (:query_id IS NULL OR p.topic = (SELECT topic FROM topics WHERE query_id = :query_id))
+            GROUP BY p.topic, p.doc
+        """
         return self.connection.frame(
             f"""
-            SELECT t.query_id, t.title, count(p.doc) AS pool, coalesce(sum(p.judged), 0) AS judged,
-                   coalesce(sum(p.judged AND NOT p.graded), 0) AS cannot_judge,
-                   coalesce(sum(p.wanted), 0) AS wanted,
-                   coalesce(sum(p.made), 0) AS made,
-                   coalesce(sum(p.held_back AND NOT p.judged), 0) AS without_text,
-                   coalesce(sum(CASE WHEN p.held_back THEN p.wanted - p.made END), 0) AS waiting,
-                   coalesce(o.judged, 0) AS elsewhere, coalesce(o.judged - o.graded, 0) AS elsewhere_cannot
-            FROM topics AS t LEFT JOIN (
-                SELECT p.topic, p.doc, p.wanted, {held_back("p.doc")} AS held_back,
-                       max(w.judgement IS NOT NULL) AS judged,
-                       CASE WHEN max(w.counts_as = 'adjudication') THEN p.wanted
-                            ELSE min(coalesce(sum(w.counts_as = 'judgement'), 0), p.wanted) END AS made,
-                       max(coalesce(j.kind = 'graded', 0)) AS graded
-                FROM pool AS p LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc
-                LEFT JOIN judgements AS j ON j.id = w.judgement
-                WHERE :query_id IS NULL OR p.topic = (SELECT topic FROM topics WHERE query_id = :query_id)
-                GROUP BY p.topic, p.doc
-            ) AS p USING (topic)
-            LEFT JOIN (
-                SELECT w.topic, count(DISTINCT w.doc) AS judged,
-                       count(DISTINCT CASE WHEN j.kind = 'graded' THEN w.doc END) AS graded
-                FROM words AS w JOIN judgements AS j ON j.id = w.judgement
-                LEFT JOIN pool AS e ON e.topic = w.topic AND e.doc = w.doc
-                WHERE e.doc IS NULL GROUP BY w.topic
-            ) AS o USING (topic)
-            WHERE :query_id IS NULL OR t.query_id = :query_id
-            GROUP BY t.topic ORDER BY t.topic
+            SELECT t.query_id, t.title, c.pool, c.judged, c.cannot_judge, c.wanted, c.made,
+                   coalesce(h.without_text, 0) AS without_text, coalesce(h.waiting, 0) AS waiting,
+                   c.elsewhere, c.elsewhere_cannot
+            FROM topics AS t JOIN topic_counts AS c USING (topic) LEFT JOIN (
+                SELECT topic, sum(judgements = 0) AS without_text, sum(wanted - made) AS waiting
+                FROM ({held}) GROUP BY topic
+            ) AS h USING (topic)
+            WHERE :query_id IS NULL OR t.query_id = :query_id ORDER BY t.topic
             """,
             {"query_id": query_id},
         )
@@ -202,10 +214,7 @@ class JudgementTables(Repository):
 
     def judged_outside_pool(self) -> int:
         """Count judged pairs outside the pool."""
-        return self.connection.count(
-            "SELECT count(*) FROM (SELECT DISTINCT w.topic, w.doc FROM words AS w WHERE NOT EXISTS "
-            "(SELECT 1 FROM pool AS p WHERE p.topic = w.topic AND p.doc = w.doc))"
-        )
+        return self.connection.count("SELECT coalesce(sum(elsewhere), 0) FROM topic_counts")
 
     def topics_since(self, logged: int) -> list[str]:
         """Return the topics of log entries newer than `logged`."""
@@ -215,30 +224,35 @@ class JudgementTables(Repository):
 
     def counts(self) -> dict[str, int]:
         """Count topics, documents with a text, runs, pooled pairs, current judgements, and entries in the log."""
-        return {
-            "topics": self.connection.value("SELECT count(*) FROM topics"),
-            "documents": self.connection.value("SELECT count(*) FROM documents WHERE text IS NOT NULL"),
-            "runs": self.connection.value("SELECT count(*) FROM runs"),
-            "pool": self.connection.value("SELECT count(*) FROM pool"),
-            "judgements": self.connection.value("SELECT count(*) FROM current_judgements"),
-            "logged": self.connection.value("SELECT count(*) FROM judgements"),
-        }
+        # No document is ever deleted, so the largest key is their number.
+        found = self.connection.frame(
+            "SELECT count(*) AS topics, (SELECT coalesce(max(doc), 0) FROM documents) "
+            "- (SELECT count(*) FROM documents WHERE text IS NULL) AS documents, (SELECT count(*) FROM runs) AS runs, "
+            "coalesce(sum(pool), 0) AS pool, coalesce(sum(judgements), 0) AS judgements, "
+            "coalesce(sum(logged), 0) AS logged FROM topic_counts"
+        )
+        return {str(name): int(number) for name, number in found.iloc[0].items()}
 
     def annotators(self) -> pd.DataFrame:
         """Return ``annotator``, ``judgements`` (current), ``seconds`` (median), ``last_at`` (not imported), by name."""
+        counted = "FROM last_words WHERE NOT open AND counts_as = 'judgement'"
         frame = self.connection.frame(
-            "SELECT annotator, seconds, CASE WHEN source != 'imported' THEN judged_at END AS judged_at "
-            "FROM current_judgements WHERE counts_as = 'judgement' "
-            "ORDER BY annotator, id"
+            f"SELECT annotator, count(*) AS judgements, count(seconds) AS timed, max(judged_at) AS last_at {counted} "
+            "GROUP BY annotator ORDER BY annotator"
         )
-        return frame.groupby("annotator", as_index=False).agg(
-            judgements=("annotator", "size"), seconds=("seconds", "median"), last_at=("judged_at", "max")
-        )
+        # The index last_words_times has the seconds in order.
+        middle = f"SELECT seconds {counted} AND annotator = ? AND seconds IS NOT NULL ORDER BY seconds LIMIT ? OFFSET ?"
+        timed = zip(frame["annotator"], frame.pop("timed").tolist(), strict=True)
+        frame["seconds"] = [
+            self.connection.value(f"SELECT avg(seconds) FROM ({middle})", (name, 2 - n % 2, max(n - 1, 0) // 2))
+            for name, n in timed
+        ]
+        return frame.astype({"seconds": "float64"})[["annotator", "judgements", "seconds", "last_at"]]
 
     def logged_in(self, query_id: str) -> int:
         """Count a topic's entries in the log; rounds of its model are numbered by this count."""
         return self.connection.count(
-            "SELECT count(*) FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?)",
+            "SELECT coalesce((SELECT logged FROM topic_counts JOIN topics USING (topic) WHERE query_id = ?), 0)",
             (query_id,),
         )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from collection import clock
-from collection.store.connection import Repository, held_back, json_text, writes
+from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 from collection.store.corpus import CorpusTables
 
 
@@ -31,6 +31,29 @@ class PoolTables(Repository):
             "ORDER BY p.topic, p.pool_round, p.position"
         )
         return frame.astype({"probability": "float64", "stratum": "Int64"})
+
+    def ids(self) -> pd.DataFrame:
+        """Return ``query_id`` and ``doc_id`` of :meth:`pairs`, in no particular order of the documents of a topic."""
+        return self.connection.frame(
+            "SELECT t.query_id, d.doc_id FROM pool AS p JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+            "ORDER BY p.topic, p.doc"
+        )
+
+    def with_text(self, most: int) -> pd.DataFrame:
+        """Return ``query_id`` and ``doc_id`` of the first `most` of :meth:`pairs` whose document has a text."""
+        return self.connection.frame(
+            "SELECT t.query_id, d.doc_id FROM pool AS p CROSS JOIN topics AS t USING (topic) "
+            "CROSS JOIN documents AS d USING (doc) WHERE d.text IS NOT NULL "
+            "ORDER BY p.topic, p.pool_round, p.position LIMIT ?",
+            (most,),
+        )
+
+    def most_wanted(self) -> dict[str, int]:
+        """Return the largest number of annotators that a pooled pair of each topic needs."""
+        return self.connection.mapping(
+            "SELECT t.query_id, max(p.wanted) FROM pool AS p JOIN topics AS t USING (topic) "
+            "GROUP BY p.topic ORDER BY p.topic"
+        )
 
     def sampled_out(self) -> pd.DataFrame:
         """Return the pairs that random samples left out, unless another round put them into the pool.
@@ -133,7 +156,8 @@ class PoolTables(Repository):
     def without_text(self) -> dict[str, int]:
         """Count the unjudged pooled pairs that are held back, for each topic that has any."""
         return self.connection.mapping(
-            f"SELECT t.query_id, count(*) FROM pool AS p JOIN topics AS t USING (topic) WHERE {held_back('p.doc')} "
+            f"SELECT t.query_id, count(*) FROM {POOL_IF_TEXTS_MISSING} AS p JOIN topics AS t USING (topic) "
+            f"WHERE {held_back('p.doc')} "
             "AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = p.topic AND w.doc = p.doc) "
             "GROUP BY p.topic ORDER BY p.topic"
         )

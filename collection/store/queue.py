@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from collection.records import QRELS_ANNOTATOR, Candidate
@@ -110,6 +110,23 @@ class QueueTables(Repository):
         parameters = {"annotator": annotator, "query_id": query_id, "at": at, "ids": json_text(among or ())}
         return list(map(Candidate._make, self.connection.execute(f"SELECT {state} FROM {source}", parameters)))
 
+    def unfinished(self, query_id: str, annotator: str, at: float) -> Iterator[Candidate]:
+        """Yield the :meth:`candidates` of the pool that lack judgements, one at a time.
+
+        Pairs of the calibration set that have the judgements of the pool are left out.
+        """
+        sql = f"""
+            SELECT {_STATE.format(rank="p.rank", wanted="p.wanted")}
+            FROM topics AS t CROSS JOIN pool AS p USING (topic) CROSS JOIN documents AS d USING (doc)
+            WHERE t.query_id = :query_id AND p.wanted > (
+                SELECT count(*) FROM words AS w
+                WHERE w.topic = p.topic AND w.doc = p.doc AND w.counts_as = 'judgement')
+            ORDER BY p.pool_round, p.position
+        """
+        return map(
+            Candidate._make, self.connection.execute(sql, {"annotator": annotator, "query_id": query_id, "at": at})
+        )
+
     @writes
     def skip(self, query_id: str, doc_id: str, annotator: str, at: float) -> None:
         """Record that an annotator skipped a pair."""
@@ -194,27 +211,20 @@ class QueueTables(Repository):
         topic = self.connection.topic_key(query_id)
         return self.connection.column(sql, {"topic": topic, "at": at, "annotator": annotator})
 
-    def count_taken(self, query_id: str, at: float, annotator: str | None) -> int:
-        """Count a topic's documents that are judged, or leased now to others than the annotator."""
-        sql = """
-            SELECT count(*) FROM (
-                SELECT doc FROM words WHERE topic = :topic
-                UNION SELECT doc FROM leases WHERE topic = :topic AND until > :at AND annotator IS NOT :annotator)
-        """
-        topic = self.connection.topic_key(query_id)
-        return self.connection.count(sql, {"topic": topic, "at": at, "annotator": annotator})
+    def count_taken(self, at: float, annotator: str | None = None, query_id: str | None = None) -> dict[str, int]:
+        """Count the documents by topic that are judged, or leased now to others than the annotator.
 
-    def count_taken_by_topic(
-        self, at: float, annotator: str | None = None, query_id: str | None = None
-    ) -> dict[str, int]:
-        """Return :meth:`count_taken` by topic; with `query_id`, the annotator's leases in other topics count too."""
+        With `query_id`, the annotator's leases in other topics count too. Topics without such a document are missing.
+        """
         return self.connection.mapping(
             """
-            SELECT t.query_id, count(*) FROM (
-                SELECT topic, doc FROM words
-                UNION SELECT l.topic, l.doc FROM leases AS l JOIN topics AS o USING (topic) WHERE l.until > :at
+            SELECT t.query_id, c.judged + c.elsewhere + coalesce(l.leased, 0) AS taken
+            FROM topics AS t JOIN topic_counts AS c USING (topic) LEFT JOIN (
+                SELECT l.topic, count(DISTINCT l.doc) AS leased FROM leases AS l JOIN topics AS o USING (topic)
+                WHERE l.until > :at
                 AND NOT (l.annotator IS :annotator AND (:query_id IS NULL OR o.query_id = :query_id))
-            ) JOIN topics AS t USING (topic) GROUP BY t.topic ORDER BY t.topic
+                AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc) GROUP BY l.topic
+            ) AS l USING (topic) WHERE taken > 0 ORDER BY t.topic
             """,
             {"at": at, "annotator": annotator, "query_id": query_id},
         )

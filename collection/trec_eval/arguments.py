@@ -15,6 +15,9 @@ Argument = float | tuple[float, ...] | Mapping[int | str, float]
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
+_PRINTED = re.compile(r"(?P<name>\w+)_(?P<numbers>\d[\d.,-]*)", re.ASCII)
+"""A measure with numbers as in the output, such as ``P_10``."""
+
 
 class Column(NamedTuple):
     """One line of the output per topic: its name, its measure, and the argument of the measure's function, if any."""
@@ -52,7 +55,7 @@ def choose(asked: Iterable[str]) -> Choice:
     for text in asked:
         name, point, after = text.partition(".")
         if name not in TREC_MEASURES and name not in NICKNAMES:
-            raise UnknownNameError("measure", name, [*TREC_MEASURES, *NICKNAMES])
+            raise _unknown(text)
         if point and not after:
             raise InputError(f"{name}: expected numbers after the point, found {text!r}")
         chosen.update(NICKNAMES.get(name, (name,)))
@@ -66,6 +69,15 @@ def choose(asked: Iterable[str]) -> Choice:
             numbers[name] = after
     columns = [c for name, row in TREC_MEASURES.items() if name in chosen for c in _columns(row, numbers.get(name))]
     return Choice(columns, notes)
+
+
+def _unknown(text: str) -> InputError:
+    """The error for an unknown measure; names as in the output (``P_10``) have the option that prints them."""
+    printed = _PRINTED.fullmatch(text)
+    if printed and printed["name"] in TREC_MEASURES and TREC_MEASURES[printed["name"]].takes != "nothing":
+        return InputError(f"unknown measure {text!r}; write {printed['name']}.{printed['numbers']}")
+    choices = [*TREC_MEASURES, *NICKNAMES]
+    return UnknownNameError("measure", text.partition(".")[0], choices, listed_by="cleverdon trec_eval --help")
 
 
 def _columns(measure: TrecMeasure, text: str | None) -> list[Column]:

@@ -3,8 +3,10 @@
 Two sets of files are made (seeded, in a temporary folder): one run of 6,980 topics x 1,000 documents with about
 one relevant document a topic, as for MS MARCO, and a tenth of it; and 40 runs of 50 topics x 1,000 with 300 judged
 documents a topic, as at TREC. Each tool is a fresh process that reads the files and prints the means of AP, RR,
-P@10, R@1000 and nDCG@10. Tools take turns, so that noise hits them all; the median of the wall seconds counts, and
-the highest peak of resident memory. Then the same without files: how long values take from what is in memory.
+P@10, R@1000 and nDCG@10. Tools take turns, so that noise hits them all. The table has medians of the wall seconds and
+of the seconds of all cores, medians over the turns of the ratios to ours (also without the start of the process), and
+the highest peak of resident memory. Then the same without files: how long values take from what is in memory; and what
+`cleverdon evaluate` takes on a run of 2,000 lines.
 
 The other tools live in environments of their own under .bench/, made at first use; one that cannot be made is
 reported as a row. ranx compiles what it runs and keeps it: every tool has a run that does not count.
@@ -53,13 +55,15 @@ TOOLS = {
         "",
         """
 import json, sys
-from collection import comparison, formats
-from collection.measures import parse
+import pyarrow.compute, pyarrow.csv
+from collection.comparison import compute
+from collection.formats import RunFiles, read_index
 
-measures = [parse(m) for m in ("AP", "RR", "P@10", "R@1000", "nDCG@10")]
-runs, qrels = formats.read_runs(sys.argv[2:]), formats.read_qrels(sys.argv[1])
-for means in comparison.evaluate(runs, qrels, measures).means().to_numpy().tolist():
-    print(json.dumps(means))
+measures = ["AP", "RR", "P@10", "R@1000", "nDCG@10"]
+columns = compute(RunFiles(sys.argv[2:]), read_index(sys.argv[1]), measures).columns
+means = [v for topic, v in zip(columns["query_id"], columns["value"]) if topic == "all"]
+for first in range(0, len(means), len(measures)):
+    print(json.dumps(means[first : first + len(measures)]))
 """,
         """
 import sys, time
@@ -160,11 +164,12 @@ def environment(name: str) -> str:
 
 
 class Measured(NamedTuple):
-    """One process: its wall seconds, the peak of its memory in MB, what it printed."""
+    """One process: its wall seconds, those of all cores, the peak of its memory in MB, what it printed."""
 
     seconds: float
+    of_cores: float
     memory: float
-    printed: list[object]
+    printed: list[str]
 
 
 def measured(python: str, script: str, arguments: list[object]) -> Measured:
@@ -183,34 +188,43 @@ def measured(python: str, script: str, arguments: list[object]) -> Measured:
         if process.returncode:
             raise RuntimeError((complaint.read().strip().splitlines() or [f"exit status {process.returncode}"])[-1])
         unit = 1 if sys.platform == "darwin" else 1024
-        return Measured(seconds, usage.ru_maxrss * unit / 1e6, [json.loads(line) for line in out])
+        of_cores = usage.ru_utime + usage.ru_stime
+        return Measured(seconds, of_cores, usage.ru_maxrss * unit / 1e6, out.read().splitlines())
+
+
+def ratio(theirs: list[float], ours: list[float]) -> float:
+    """The median over the turns."""
+    return statistics.median(a / b for a, b in zip(theirs, ours, strict=True))
 
 
 # The tables -----------------------------------------------------------------------------------------
 
 
-def from_files(
-    title: str, pythons: dict[str, str], starts: dict[str, float], qrels: Path, runs: list[Path], repeats: int
-) -> tuple[float, bool]:
+def from_files(title: str, pythons: dict[str, str], qrels: Path, runs: list[Path], repeats: int) -> tuple[float, bool]:
     """Print one table. Returns our seconds, and whether the means of all tools agree."""
     done: dict[str, list[Measured]] = {name: [] for name in pythons}
+    starts: dict[str, list[float]] = {name: [] for name in pythons}
     for turn in range(repeats + 1):
         for name, python in pythons.items():
-            one = measured(python, TOOLS[name].script, [qrels, *runs])
+            start, one = measured(python, TOOLS[name].start, []), measured(python, TOOLS[name].script, [qrels, *runs])
             if turn:  # the first one does not count
+                starts[name].append(start.seconds)
                 done[name].append(one)
-    seconds = {name: statistics.median(m.seconds for m in some) for name, some in done.items()}
-    columns = f"{'seconds':>8}  {'least':>6}  {'most':>6}  {'of ours':>8}  {'without start':>13}  {'peak MB':>8}"
-    print(f"\n{title}\n{'':>14}  {columns}")
+    times = f"{'seconds':>8}  {'least':>6}  {'most':>6}  {'start':>6}  {'of cores':>8}"
+    print(f"\n{title}\n{'':>14}  {times}  {'of ours':>8}  {'without start':>13}  {'peak MB':>8}")
     for name, some in done.items():
-        times = [m.seconds for m in some]
+        times, ours = ([m.seconds for m in each] for each in (some, done[OURS]))
+        working, ours_working = (
+            [time - start for time, start in zip(*each, strict=True)]
+            for each in ((times, starts[name]), (ours, starts[OURS]))
+        )
         print(
-            f"{name:>14}  {seconds[name]:>8.2f}  {min(times):>6.2f}  {max(times):>6.2f}"
-            f"  {seconds[name] / seconds[OURS]:>7.1f}x"
-            f"  {(seconds[name] - starts[name]) / (seconds[OURS] - starts[OURS]):>12.1f}x"
+            f"{name:>14}  {statistics.median(times):>8.2f}  {min(times):>6.2f}  {max(times):>6.2f}"
+            f"  {statistics.median(starts[name]):>6.2f}  {statistics.median(m.of_cores for m in some):>8.2f}"
+            f"  {ratio(times, ours):>7.1f}x  {ratio(working, ours_working):>12.1f}x"
             f"  {max(m.memory for m in some):>8.0f}"
         )
-    means = {name: some[0].printed for name, some in done.items()}
+    means = {name: list(map(json.loads, some[0].printed)) for name, some in done.items()}
     worst = max(
         (abs(a - b), name, measure)
         for name, rows in means.items()
@@ -221,14 +235,22 @@ def from_files(
     print(
         f"{'':>14}  means " + ("agree to 4 decimals" if same else f"DIFFER: {worst[2]} of {worst[1]} by {worst[0]:.2g}")
     )
-    return seconds[OURS], same
+    return statistics.median(m.seconds for m in done[OURS]), same
+
+
+def of_command(qrels: Path, run: Path, repeats: int) -> None:
+    """Print what `cleverdon evaluate` takes."""
+    script = "import sys; from collection.cli import main; main(['evaluate', *sys.argv[1:]])"
+    done = [measured(sys.executable, script, [qrels, run]) for _ in range(repeats)]
+    seconds, of_cores = statistics.median(m.seconds for m in done), statistics.median(m.of_cores for m in done)
+    print(f"\ncleverdon evaluate on a run of 2,000 lines: {seconds:.2f} s, {of_cores:.2f} s of cores")
 
 
 def in_memory(pythons: dict[str, str], qrels: Path, run: Path, repeats: int) -> None:
     """Print how long values take from frames, and from the dicts of pytrec_eval."""
     print(f"\nFrom what is in memory: {', '.join(IN_MEMORY)} of the run of 6,980 topics")
     seconds = {
-        name: statistics.median(measured(python, TOOLS[name].in_memory, [qrels, run, repeats]).printed)
+        name: statistics.median(map(float, measured(python, TOOLS[name].in_memory, [qrels, run, repeats]).printed))
         for name, python in pythons.items()
         if TOOLS[name].in_memory
     }
@@ -248,22 +270,19 @@ def main() -> int:
             pythons[name] = environment(name)
         except RuntimeError as error:
             print(f"{name:>14}  not installed: {error}")
-    starts = {}
-    for name, python in pythons.items():
-        starts[name] = statistics.median(measured(python, TOOLS[name].start, []).seconds for _ in range(5))
-        print(f"{name:>14}  {starts[name]:>8.2f} seconds to start")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         subprocess.run([sys.executable, Path(__file__).with_name("evaluation_files.py"), folder], check=True)
         whole, tenth = folder / "sparse.run", folder / "tenth.run"
         title = "One run, 6,980 topics x 1,000 documents, one relevant document a topic"
-        long, agree = from_files(title, pythons, starts, whole.with_suffix(".qrels"), [whole], options.repeats)
+        long, agree = from_files(title, pythons, whole.with_suffix(".qrels"), [whole], options.repeats)
         title = "A tenth of it: 698 topics"
-        short, also = from_files(title, pythons, starts, tenth.with_suffix(".qrels"), [tenth], options.repeats)
+        short, also = from_files(title, pythons, tenth.with_suffix(".qrels"), [tenth], options.repeats)
         print(f"{'':>14}  ours: {long / short:.1f} times as long for 10 times the lines")
         title = "40 runs, 50 topics x 1,000 documents, 300 judged a topic"
         runs = sorted(folder.glob("dense*.run"))
-        _, at_last = from_files(title, pythons, starts, folder / "dense.qrels", runs, options.repeats)
+        _, at_last = from_files(title, pythons, folder / "dense.qrels", runs, options.repeats)
+        of_command(folder / "small.qrels", folder / "small.run", options.repeats)
         in_memory(pythons, whole.with_suffix(".qrels"), whole, options.repeats)
     return 0 if agree and also and at_last else 1
 

@@ -22,7 +22,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -70,6 +71,22 @@ def build(directory: Path, mode: str, annotators: int) -> list[str]:
 def words(rng: random.Random) -> str:
     """A text of 300 words, some of them frequent."""
     return " ".join(f"word{int(rng.paretovariate(0.4)) % 20_000}" for _ in range(300))
+
+
+@contextmanager
+def serving(directory: Path) -> Iterator[tuple[int, int]]:
+    """`cleverdon serve` on a campaign: its process id and its port."""
+    command = [sys.executable, "-m", "collection.cli", "serve", str(directory), "--no-browser", "--as", "boss"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        yield (
+            server.pid,
+            next(int(m[1]) for line in server.stdout if (m := re.search(r"127\.0\.0\.1:(\d+)/signin", line))),
+        )
+    finally:
+        server.terminate()
+        server.wait(20)
 
 
 def annotate(
@@ -139,35 +156,30 @@ def main(seconds: float = 15.0) -> None:
         with tempfile.TemporaryDirectory() as scratch:
             directory = Path(scratch) / "campaign"
             tokens = build(directory, mode, annotators)
-            command = [sys.executable, "-m", "collection.cli", "serve", str(directory), "--no-browser", "--as", "boss"]
-            server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-            assert server.stdout is not None
-            port = next(int(m[1]) for line in server.stdout if (m := re.search(r"127\.0\.0\.1:(\d+)/signin", line)))
             times: list[float] = []
             inside: list[tuple[float, ...]] = []
-            until = time.monotonic() + seconds
-            clients = [
-                threading.Thread(
-                    target=annotate,
-                    args=(
-                        port,
-                        tokens[n],
-                        [str(t) for t in range(n, TOPICS, annotators)],
-                        until,
-                        times,
-                        n,
-                        mode,
-                        inside,
-                    ),
-                )
-                for n in range(annotators)
-            ]
-            for client in clients:
-                client.start()
-            for client in clients:
-                client.join()
-            server.terminate()
-            server.wait(20)
+            with serving(directory) as (_, port):
+                until = time.monotonic() + seconds
+                clients = [
+                    threading.Thread(
+                        target=annotate,
+                        args=(
+                            port,
+                            tokens[n],
+                            [str(t) for t in range(n, TOPICS, annotators)],
+                            until,
+                            times,
+                            n,
+                            mode,
+                            inside,
+                        ),
+                    )
+                    for n in range(annotators)
+                ]
+                for client in clients:
+                    client.start()
+                for client in clients:
+                    client.join()
             with Campaign(directory) as campaign:
                 assert campaign.progress.counts()["logged"] == len(times)
                 log = campaign.judgement_log.judgements()

@@ -14,6 +14,7 @@ alpha .05, .1 and .2 and n = 5, 10, 20 and half of the topics:
   topic at 1 - alpha;
 - families: judgements in each other topic by each family; choice: by the first m calibration topics;
 - pool: the same as promise, if only the pool is in scope;
+- small: the share of smaller pools (the first 10 and 25 of every run) judged in each other topic;
 - deep: calibration topics judged to a depth, with a random sample of the rest.
 
 The orders take about an hour of one processor and are kept in ``.bench/orders``.
@@ -81,15 +82,15 @@ def replay(case: Case, level: int, seed: int | None, pool: np.ndarray) -> dict[s
     return kept | replay_pool(case, level, pool)
 
 
-def replay_pool(case: Case, level: int, pool: np.ndarray) -> dict[str, np.ndarray]:
-    """The orders of a topic within the pool."""
+def replay_pool(case: Case, level: int, pool: np.ndarray, *, draws: bool = True) -> dict[str, np.ndarray]:
+    """The orders of a topic within the pool: by the ranking and, with `draws`, with random draws."""
     if not len(pool):
         return {}
     allowed = np.zeros_like(case.space.allowed)
     allowed[pool] = case.space.allowed[pool]
     inside = replace(case, space=replace(case.space, allowed=allowed), grades=np.where(allowed, case.grades, 0))
     kept = {}
-    for source, prefix in (("ranking", "pool"), ("draws", "pool_draws")):
+    for source, prefix in (("ranking", "pool"), ("draws", "pool_draws"))[: 1 + draws]:
         judged = replay_loop(inside, Recipe(level=level), 0, source=source, end="filled")
         kept[f"{prefix}_relevant"] = inside.grades[judged.order] >= level
         kept[f"{prefix}_rounds"], kept[f"{prefix}_drawn"] = judged.rounds, judged.drawn
@@ -128,6 +129,39 @@ def load(name: str, folder: Path, seed: int | None = None) -> list[Topic]:
         assert drawn is not None
         result.append(Topic(ranked, drawn, pooled, drawn_pool))
     return result
+
+
+def load_small(name: str, folder: Path, depth: int) -> list[Ledger]:
+    """The topics of a collection, judged by the ranking within the first `depth` documents of every run."""
+    files, level = DATA / name, COLLECTIONS[name]
+    runs = list(formats.read_runs(sorted((files / "runs").glob("*"))))
+    kept = folder / f"{name}.small.{depth}.npz"
+    if not kept.exists():
+        pool = pooling.depth(runs, depth=depth)
+        documents = (d for _, d in formats.read_documents(files / "documents.jsonl.gz"))
+        topics, qrels = formats.read_topics(files / "topics.jsonl"), formats.read_qrels(files / "qrels.txt")
+        orders = {}
+        for case in cases(documents, topics, qrels, runs, scope="all", level=level):
+            rows = case.doc_ids.get_indexer(pd.Index(pool.loc[pool["query_id"] == case.query_id, "doc_id"]))
+            orders[case.query_id] = replay_pool(case, level, rows[rows >= 0], draws=False)["pool_relevant"]
+        folder.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(kept, **orders)
+    return [Ledger.of(relevant, len(relevant)) for relevant in np.load(kept).values() if relevant.any()]
+
+
+def print_small(name: str, folder: Path, splits: int) -> None:
+    """The share of small pools that is judged in each other topic."""
+    rows = []
+    for depth in (10, 25):
+        ledgers = load_small(name, folder, depth)
+        size = np.mean([ledger.size for ledger in ledgers])
+        measured = {DEFAULT_FAMILY: measure_losses(ledgers, DEFAULT_FAMILY)}
+        table = replay_losses(measured, ALPHAS, calibration_topics=NUMBERS, splits=splits)
+        for r in table[table["promised"]].itertuples():
+            judged = [f"{r.judgements / size:.0%}", f"{r.recall:.3f}"]
+            rows.append([str(depth), f"{size:.0f}", f"{r.alpha:g}", str(r.calibration_topics), *judged])
+    print(f"\n{name}: small pools")
+    print_table(["depth", "documents", "alpha", "n", "judged", "recall"], rows, numbers=True)
 
 
 def ledger_of(kept: Mapping[str, np.ndarray], source: str) -> Ledger | None:
@@ -286,7 +320,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--collections", nargs="+", choices=COLLECTIONS, default=list(COLLECTIONS))
     parser.add_argument("--splits", type=int, default=500)
-    parser.add_argument("--parts", nargs="+", default=["promise", "pool", "families", "deep"])
+    parser.add_argument("--parts", nargs="+", default=["promise", "pool", "small", "families", "deep"])
     parser.add_argument("--orders", type=Path, default=ORDERS, help="where the orders are kept")
     options = parser.parse_args()
     for name, topics in everything(options.collections, options.orders):
@@ -307,6 +341,8 @@ def main() -> None:
             print_families(name, topics, options.splits)
         if "deep" in options.parts:
             print_deep(name, topics, min(options.splits, 100))
+        if "small" in options.parts and pools:
+            print_small(name, options.orders, options.splits)
 
 
 if __name__ == "__main__":

@@ -83,4 +83,5 @@ if __name__ == "__main__":
     to = Path(sys.argv[1])
     sparse(to, "sparse", 6980)
     sparse(to, "tenth", 698)
+    sparse(to, "small", 2)
     dense(to)

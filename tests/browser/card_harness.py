@@ -431,7 +431,7 @@ class Desk:
                     "relevance": said.get("relevance"),
                 }
             )
-        return {"documents": rows[:30], "more": len(rows) > 30}
+        return {"documents": rows[:30], "more": len(rows) > 30, "ranked": None}
 
     def explained(self, ask: dict[str, Any]) -> dict[str, Any]:
         """Why a document came up."""

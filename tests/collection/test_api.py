@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_type_hints
 
 import ir_measures
@@ -26,6 +27,10 @@ from collection import (
     formats,
     pool,
     pooling,
+    read_documents,
+    read_qrels,
+    read_run,
+    read_topics,
     simulate,
     to_pyterrier,
 )  # fmt: skip
@@ -37,6 +42,7 @@ from collection.frames import POOL, VALUES
 from collection.measures import MEASURES
 from collection.ranking import rank_run
 from collection.records import Run
+from tests.helpers import ROOT
 
 NAMES = {
     "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Run", "Topic",
@@ -99,13 +105,19 @@ def test_every_function_is_typed(name: str) -> None:
         assert part in text, part
 
 
-def test_type_checkers_see_the_functions_themselves(tmp_path: Path) -> None:
+@pytest.mark.parametrize("package", [collection, comparison, formats])
+def test_type_checkers_see_what_is_imported_at_first_use(package: ModuleType) -> None:
     """What is loaded at first use is imported plainly where types are checked."""
-    source = inspect.getsource(collection)
+    source = inspect.getsource(package)
     head = source[source.index("if TYPE_CHECKING:") : source.index("__all__")]
     space: dict[str, Any] = {}
     exec(head.replace("if TYPE_CHECKING:", "if True:"), space)
-    assert {name: space[name] for name in NAMES} == {name: getattr(collection, name) for name in NAMES}
+    late = {name for name in package.__all__ if name not in vars(package)}
+    assert {name: space[name] for name in late} == {name: getattr(package, name) for name in late}
+    assert late
+    assert set(dir(package)) == set(package.__all__)
+    with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'nothing'"):
+        package.nothing  # noqa: B018
 
 
 # --- what evaluate takes ----------------------------------------------------------------------------------------------
@@ -162,7 +174,7 @@ RUN_FORMS: dict[str, Callable[[Path], Any]] = {
 def test_frames_for_pyterrier_and_back() -> None:
     """As PyTerrier's own functions name and count them: a run's ranks begin at 0."""
     run = to_pyterrier(Run("bm25", rank_run(FRAMES["bm25"])))
-    assert {"qid", "docno", "rank", "score"} <= set(run)
+    assert run.columns.tolist() == ["qid", "docno", "score", "rank"]
     assert run.groupby("qid", observed=True)["rank"].min().unique().tolist() == [0]
     back = evaluate(to_pyterrier(OURS), {"bm25": run}, ["AP"]).means()
     assert back.equals(evaluate(OURS, {"bm25": FRAMES["bm25"]}, ["AP"]).means())
@@ -171,6 +183,16 @@ def test_frames_for_pyterrier_and_back() -> None:
     assert to_pyterrier(pd.DataFrame({"doc_id": ["d1"], "title": ["a"], "text": ["b"]})).columns[0] == "docno"
     with pytest.raises(InputError, match="expected a frame or a Run, found dict"):
         to_pyterrier({})  # type: ignore[arg-type]
+
+
+def test_a_run_that_pyterrier_has_reordered() -> None:
+    """PyTerrier keeps further columns of a frame while it changes scores and ranks."""
+    run = to_pyterrier(Run("bm25", rank_run(FRAMES["bm25"])))
+    first = pool({"reversed": run.assign(score=-run["score"])}, "depth", depth=1)
+    last = run.loc[run.groupby("qid", observed=True)["score"].idxmin()]
+    assert sorted(zip(first["query_id"], first["doc_id"], strict=True)) == sorted(
+        zip(last["qid"], last["docno"], strict=True)
+    )
 
 
 def test_simulating_on_pyterriers_frames() -> None:
@@ -269,6 +291,10 @@ def test_an_iteration_that_tells_rows_of_a_pair_apart_is_a_subtopic() -> None:
         (QRELS_OF, {"bm25": FRAMES["bm25"].assign(score=np.nan)}, InputError, "run bm25: row 1 has no score"),
         (QRELS_OF, [("301", "d1")], InputError, r"\(query_id, doc_id, score\), found \('301', 'd1'\)"),
         (QRELS_OF, {"bm25": {"9": {"d1": 1.0}}}, InputError, "'bm25' has no topic of the qrels"),
+        (QRELS_OF, {"bm25": OURS.assign(score=1.0).head(0)}, InputError, "run 'bm25': expected lines, found none"),
+        ([(np.int64(7),)], RUNS_OF, InputError, r"found \(7,\)$"),
+        ({np.int64(7): 1}, RUNS_OF, InputError, "found int for 7$"),
+        (QRELS_OF, [(np.int64(7), "d1", np.nan)], InputError, r"row 1 has no score \(query_id 7, doc_id 'd1'\)"),
     ],
 )
 def test_a_refusal_says_what_was_expected_and_found(qrels: Any, runs: Any, error: type[Exception], said: str) -> None:
@@ -279,17 +305,22 @@ def test_a_refusal_says_what_was_expected_and_found(qrels: Any, runs: Any, error
 TWO_GRADES = [(who, "1", doc, grade) for who in ("ann", "bob") for doc, grade in (("a", 0), ("b", 2))]
 LABELS_OF_TWO = pd.DataFrame(TWO_GRADES, columns=["annotator", "query_id", "doc_id", "relevance"])
 
+LABELS_BY_NUMBER = pd.concat([LABELS_OF_TWO] * 2).astype({"query_id": int})
+
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
         (lambda: pool(RUNS_OF, 5), "unknown pooling strategy 5"),  # type: ignore[arg-type]
         (lambda: compare(QRELS_OF, RUNS_OF, "AP", test=None), "unknown .* None"),  # type: ignore[arg-type]
+        (lambda: compare(QRELS_OF, RUNS_OF, "AP", baseline=np.int64(7)), "unknown system 7;"),  # type: ignore[arg-type]
         (lambda: pool(RUNS_OF, "depth", depth="x"), "depth of depth: expected a whole number, found 'x'"),
         (
             lambda: evaluate(QRELS_OF, RUNS_OF, "AP", with_bounds=True, grades="x"),
             "^grades: expected two or more grades",
         ),
+        (lambda: evaluate(QRELS_OF, RUNS_OF, np.float64(5)), "found 5.0$"),  # type: ignore[arg-type]
+        (lambda: formats.write_labels(LABELS_BY_NUMBER, "l.csv"), r"found \('ann', 1, 'a'\) twice"),
         (lambda: evaluate(QRELS_OF, RUNS_OF, 5), "measure: expected a Measure or text such as 'nDCG@10', found 5"),  # type: ignore[arg-type]
         (lambda: agreement(LABELS_OF_TWO, level="x"), "level: expected a grade .a number., found 'x'"),
         (lambda: evaluate(next(as_runs(RUNS_OF)), QRELS_OF), "pass the qrels first, then the runs$"),  # type: ignore[arg-type]
@@ -499,13 +530,25 @@ def test_simulation_of_a_pooling_strategy() -> None:
     assert (means["documents"] == 60).all()
 
 
+@pytest.mark.slow
+def test_a_simulation_reads_files() -> None:
+    names = ("documents.jsonl", "topics.tsv", "qrels.txt", "bm25.run")
+    documents, topics, qrels, run = (ROOT / "docs" / "examples" / name for name in names)
+    strategies = ["depth", "loop-text"]
+    found = simulate(documents, str(topics), qrels, run, strategies=strategies)
+    frames = read_documents(documents), read_topics(topics), read_qrels(qrels), read_run(run)
+    pd.testing.assert_frame_equal(found.curves, simulate(*frames, strategies=strategies).curves)
+
+
 @pytest.mark.parametrize(("strategies", "said"), [(["mtf", "rrf"], "mtf and rrf need runs"), ("mtf", "mtf needs runs")])
 def test_simulation_of_pooling_strategies_needs_runs(strategies: Any, said: str) -> None:
     documents = pd.DataFrame({"doc_id": ["d1", "d2"], "title": "", "text": "wing flow"})
     topics = pd.DataFrame({"query_id": ["1"], "title": "wing", "description": "", "narrative": ""})
     with pytest.raises(InputError, match=said):
         simulate(documents, topics, {"1": {"d1": 1}}, strategies=strategies)
-    with pytest.raises(UnknownNameError, match="unknown pooling strategy 'mft'"):
+    with pytest.raises(UnknownNameError, match="unknown strategy 'mft'; did you mean 'mtf'"):
         simulate(documents, topics, {"1": {"d1": 1}}, strategies="mft")
+    with pytest.raises(UnknownNameError, match=r"unknown strategy 'lop'; did you mean 'loop'\? .*, loop, loop-text, "):
+        simulate(documents, topics, {"1": {"d1": 1}}, strategies="lop")
     means = simulate(documents, topics, {"1": {"d1": 1}}, {"1": {"d1": 1.0}}, strategies="mtf").means()
     assert means.index.get_level_values("strategy").tolist() == ["mtf"]

@@ -36,14 +36,13 @@ ALLOWED = {
     ("collection/campaign/collection_card.py", "annotator"): PARAMETER,
     ("annotate/views/pool.py", "depth"): PARAMETER,
     ("collection/campaign/pools.py", "budget"): PARAMETER,
-    ("collection/cli/output.py", "lowest"): "a column of the table of values",
     ("collection/measures/names.py", "rbp"): "a measure of trec_eval; a pooling strategy has it as a name",
     ("collection/campaign/grade_import.py", "annotator"): "a column of a file of labels",
     **{
         ("collection/interfaces/ir_measures_provider.py", name): "a measure of ir_measures"
         for name in (
-            "ERR", "ERR_IA", "IPrec", "Judged", "NumRel", "P_IA", "RBP", "RR", "SetF", "StRecall", "alpha_nDCG", "nDCG",
-            "nERR_IA",
+            "ERR", "ERR_IA", "IPrec", "Judged", "NumRel", "P_IA", "RBP", "RR", "SDCG", "SetF", "StRecall", "alpha_nDCG",
+            "nDCG", "nERR_IA",
         )
     },
 }  # fmt: skip

@@ -18,7 +18,12 @@ export const PAUSE = 350;
 /** @typedef {FoundDocument & { mark: string }} Row a document, and what is known of it */
 
 /** What words found. */
-const NOTHING = { words: "", documents: /** @type {FoundDocument[]} */ ([]), more: false };
+const NOTHING = {
+  words: "",
+  documents: /** @type {FoundDocument[]} */ ([]),
+  more: false,
+  ranked: /** @type {number | null} */ (null),
+};
 
 /** @param {View} view @returns {Part} */
 export function search(view) {
@@ -142,8 +147,14 @@ export function search(view) {
     if (!words()) return "Finds documents with all words. Use \u201cexact phrase\u201d, prefix* or NOT word to refine.";
     if (!isCurrent()) return byInput("Press Enter to search.", "");
     if (!n) return "No document matches.";
-    const all = result.more ? `Best ${count(n, "document")}` : count(n, "document");
-    return `${all}. ${byInput("Select one with \u2193, judge it next with Enter.", "Tap one to judge it next.")}`;
+    return `${result.more ? shown(n) : count(n, "document")}. ${byInput("Select one with \u2193, judge it next with Enter.", "Tap one to judge it next.")}`;
+  }
+
+  /** What is shown of more results. @param {number} n */
+  function shown(n) {
+    if (result.ranked === 0) return `First ${count(n, "document")} in the order of import, not ranked`;
+    const of = result.ranked === null ? "" : ` of the first ${count(result.ranked, "match", "matches")}`;
+    return `Best ${count(n, "document")}${of}`;
   }
 
   /** @param {FoundDocument} found */

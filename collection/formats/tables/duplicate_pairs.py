@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+
+from collection import arrow
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -26,7 +27,7 @@ def hash_pairs(topics: Any, documents: Any) -> Hashes:
     # Hashes of topics are scattered again, so that they are independent of those of documents.
     of_topic = _mix(_mix(hash_texts(topics.dictionary.cast("large_string")), 8), 16)
     keys = hash_texts(documents)
-    keys ^= of_topic[topics.indices.to_numpy()]
+    keys ^= of_topic[arrow.to_numpy(topics.indices)]
     return keys
 
 
@@ -73,6 +74,8 @@ def has_duplicate_keys(keys: Hashes) -> bool:
 
 def has_duplicate_pairs(keys: Hashes, topics: Any, documents: Any) -> bool:
     """Whether any pair is repeated, given the keys of the pairs."""
+    import pandas as pd
+
     ordered = np.sort(keys)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     suspects = np.flatnonzero(np.isin(keys, again))

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from collection import arrow
 from collection.formats import source
 from collection.formats.source import Bytes, FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, has_duplicate_pairs, hash_pairs
@@ -27,11 +27,11 @@ MOST_WORKERS = 8
 TAB, LINE_FEED, BLANK, LAST_ASCII = 9, 10, 32, 127
 
 
-class _UnsupportedBlock(Exception):
+class UnsupportedBlock(Exception):
     """Something that only the strict reader handles."""
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """The rows of a block of lines."""
 
     topics: Any
@@ -55,12 +55,12 @@ def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
     columns = _Columns()
     try:
         # Arrow and numpy release Python's lock.
-        for block in map_ahead(lambda chunk: _read_block(chunk, layout), chunks, min(pa.cpu_count(), MOST_WORKERS)):
+        for block in map_ahead(lambda chunk: read_block(chunk, layout), chunks, min(pa.cpu_count(), MOST_WORKERS)):
             if block is not None:
                 columns.add(block)
         if not columns.values or columns.has_duplicates():
             return None
-    except (*source.BROKEN, pa.ArrowException, MemoryError, _UnsupportedBlock):
+    except (*source.BROKEN, pa.ArrowException, MemoryError, UnsupportedBlock):
         return None
     return columns.rows()
 
@@ -78,11 +78,11 @@ class _Columns:
         """Number of blocks with each topic."""
         self._suspect = False
 
-    def add(self, block: _Block) -> None:
+    def add(self, block: Block) -> None:
         """Append a block; it has few topics, so a dict can give each its number."""
         names = block.topics.dictionary.to_pylist()
         numbers = [self._numbers.setdefault(n, len(self._numbers)) for n in names]
-        self._topics.append(np.array(numbers, np.int32)[block.topics.indices.to_numpy()])
+        self._topics.append(np.array(numbers, np.int32)[arrow.to_numpy(block.topics.indices)])
         self._documents.append(block.documents)
         self.values.append(block.values)
         self._keys.append(block.keys)
@@ -103,8 +103,7 @@ class _Columns:
 
     def rows(self) -> Rows:
         """All rows."""
-        names, documents = (pd.array(x, dtype="str") for x in (list(self._numbers), self._texts()))
-        return Rows(_concatenate(self._topics), pd.Index(names), documents, _concatenate(self.values))
+        return Rows(_concatenate(self._topics), list(self._numbers), self._texts(), _concatenate(self.values))
 
     def _texts(self) -> Any:
         import pyarrow as pa
@@ -125,22 +124,22 @@ def _skip_lines(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
     first = next(chunks)
     ends = np.flatnonzero(first == LINE_FEED)
     if len(ends) < lines:
-        raise _UnsupportedBlock
+        raise UnsupportedBlock
     yield first[ends[lines - 1] + 1 :]
     yield from chunks
 
 
-def _read_block(data: Bytes, layout: Layout) -> _Block | None:
+def read_block(data: Bytes, layout: Layout) -> Block | None:
     """The rows of a block of whole lines, parsed as it is or else tidied; None if it has none."""
     import pyarrow as pa
 
     if data.max(initial=0) > LAST_ASCII and not _is_utf8(data):
-        raise _UnsupportedBlock
+        raise UnsupportedBlock
     separator = _find_separator(data)
     if separator is not None:
         try:
             return _parse(data, separator, layout)
-        except (pa.ArrowException, _UnsupportedBlock):
+        except (pa.ArrowException, UnsupportedBlock):
             pass  # a comment, perhaps
     tidied = _normalise(data.tobytes())
     return _parse(tidied, " ", layout) if tidied else None
@@ -150,7 +149,7 @@ def _is_utf8(data: Bytes) -> bool:
     """Whether the block is UTF-8, without making a Python string of it."""
     import pyarrow as pa
 
-    ends = pa.array([0, len(data)], pa.int64()).buffers()[1]
+    ends = pa.py_buffer(np.array([0, len(data)]))
     try:
         pa.LargeStringArray.from_buffers(1, ends, pa.py_buffer(data)).validate(full=True)
     except pa.ArrowInvalid:
@@ -181,7 +180,7 @@ def _normalise(chunk: bytes) -> bytes:
     """The block without comments and with one blank between columns."""
     chunk = chunk.replace(b"\r\n", b"\n").replace(b"\t", b" ")
     if b"\r" in chunk or b"\0" in chunk:
-        raise _UnsupportedBlock
+        raise UnsupportedBlock
     while b"  " in chunk:
         chunk = chunk.replace(b"  ", b" ")
     chunk = chunk.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" \n")
@@ -190,7 +189,7 @@ def _normalise(chunk: bytes) -> bytes:
     return chunk
 
 
-def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> _Block:
+def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> Block:
     """The block's columns, and a key for each of its pairs."""
     import pyarrow as pa
     from pyarrow import csv
@@ -221,15 +220,13 @@ def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> _Block:
     )
     column = {name: table[name].combine_chunks() for name in types}  # of one chunk, unless a block is enormous
     if any(word[:1] in ("", "#") for word in column["topic"].dictionary.to_pylist()):
-        raise _UnsupportedBlock
+        raise UnsupportedBlock
     if layout.marker is not None and any(word.upper() != "Q0" for word in column["marker"].dictionary.to_pylist()):
-        raise _UnsupportedBlock
+        raise UnsupportedBlock
     if layout.tag is not None and not _all_equal(layout.tag.word, column["tag"]):
-        raise _UnsupportedBlock
+        raise UnsupportedBlock
     keys = hash_pairs(column["topic"], column["doc"])
-    return _Block(
-        column["topic"], column["doc"], _parse_values(column["value"], layout), keys, has_duplicate_keys(keys)
-    )
+    return Block(column["topic"], column["doc"], _parse_values(column["value"], layout), keys, has_duplicate_keys(keys))
 
 
 def _all_equal(word: str, column: Any) -> bool:
@@ -241,12 +238,12 @@ def _all_equal(word: str, column: Any) -> bool:
 def _parse_values(column: Any, layout: Layout) -> np.ndarray:
     """The block's grades or scores."""
     if not layout.graded:
-        scores: npt.NDArray[np.float64] = column.to_numpy()
+        scores: npt.NDArray[np.float64] = arrow.to_numpy(column)
         if np.isnan(scores).any():
-            raise _UnsupportedBlock
+            raise UnsupportedBlock
         return scores
     grades = [parse_grade(word) for word in column.dictionary.to_pylist()]
     sound = [g for g in grades if g is not None]
     if len(sound) < len(grades):
-        raise _UnsupportedBlock
-    return to_array(sound)[column.indices.to_numpy()]
+        raise UnsupportedBlock
+    return to_array(sound)[arrow.to_numpy(column.indices)]

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import source
@@ -71,9 +70,9 @@ class Rows(NamedTuple):
     """The rows of a file, topics as codes into `topic_names`."""
 
     topics: npt.NDArray[np.int32]
-    topic_names: pd.Index[str]
+    topic_names: list[str]
     documents: Any
-    """A pandas array of type `str`."""
+    """An arrow array of large strings."""
     values: npt.NDArray[np.float64] | npt.NDArray[np.int64]
     extra: list[Any] | None = None
     """The values of the layout's extra column."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from array import array
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from collection import phrases
+from collection import arrow, phrases
 from collection.errors import FormatError
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.fast import read_quickly
 from collection.formats.tables.lines import Layout, Rows, data_lines, parse_grade, parse_score, to_array
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def read_table(path: FilePath, layout: Layout) -> Rows:
@@ -25,6 +27,8 @@ def read_table(path: FilePath, layout: Layout) -> Rows:
 
 def read_strictly(path: FilePath, layout: Layout) -> Rows:
     """Read line by line: the rows, or the error with its line."""
+    import pandas as pd
+
     topics: dict[str, int] = {}
     documents: dict[str, int] = {}
     topic_codes, document_codes, numbers = array("i"), array("i"), array("q")
@@ -63,16 +67,16 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
     pairs = pd.DataFrame({"topic": np.array(topic_codes, np.int32), "doc": np.array(document_codes, np.int32)})
     part = layout.extra.name if layout.extra is not None and layout.extra.parts else ""
     twice = _find_duplicate(pairs.assign(extra=extra) if part else pairs)
-    topic_names, document_names = pd.Index(list(topics), dtype="str"), pd.Index(list(documents), dtype="str")
+    topic_names, document_names = list(topics), arrow.from_texts(list(documents))
     if twice is not None:
         first, second = twice
         where = f"topic {quote(topic_names[topic_codes[second]])}"
         where = f"{part} {quote(str(extra[second]))} of {where}" if part else where
-        document = f"document {quote(document_names[document_codes[second]])} of {where}"
+        document = f"document {quote(document_names[document_codes[second]].as_py())} of {where}"
         found = f"{document} again (first in line {numbers[first]})"
         raise FormatError(path, numbers[second], f"each document once per {part or 'topic'}", found)
     values = to_array(grades) if layout.graded else np.array(scores, dtype=np.float64)
-    texts = document_names.take(pairs["doc"].to_numpy()).array
+    texts = document_names.take(arrow.from_numpy(pairs["doc"].to_numpy()))
     return Rows(pairs["topic"].to_numpy(), topic_names, texts, values, extra or None)
 
 

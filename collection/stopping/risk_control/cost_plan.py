@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -216,16 +217,20 @@ def costs_from_topics(measured: TopicLosses, alpha: float, *, seed: int = 0) -> 
     return costs
 
 
+POOL_SIZES = (70, 145)
+"""Documents per topic up to which the first and the second range of :data:`POOL_SHARES` hold."""
+
 POOL_SHARES = {
-    (0.05, 20): (0.70, 0.77),
-    (0.1, 10): (0.58, 0.65),
-    (0.1, 20): (0.37, 0.51),
-    (0.2, 5): (0.37, 0.48),
-    (0.2, 10): (0.21, 0.41),
-    (0.2, 20): (0.15, 0.38),
+    (0.05, 20): ((0.77, 0.85), (0.62, 0.80), (0.70, 0.77)),
+    (0.1, 10): ((0.70, 0.79), (0.52, 0.70), (0.58, 0.65)),
+    (0.1, 20): ((0.60, 0.67), (0.47, 0.59), (0.37, 0.51)),
+    (0.2, 5): ((0.59, 0.68), (0.45, 0.57), (0.37, 0.48)),
+    (0.2, 10): ((0.47, 0.57), (0.32, 0.47), (0.21, 0.41)),
+    (0.2, 20): ((0.41, 0.52), (0.27, 0.41), (0.15, 0.38)),
 }
 """(alpha, n) -> lowest and highest mean share of the pool judged in each other topic, replayed on the pools (the first
-100 documents of every run) of Cranfield, Vaswani and TREC DL 2019 by ``tests/benchmarks/bench_risk_control.py``."""
+10, 25 and 100 documents of every run) of Cranfield, Vaswani and TREC DL 2019 by
+``tests/benchmarks/bench_risk_control.py``. The smaller the pool, the larger the share."""
 
 COLLECTION_SHARES = (0.01, 0.53)
 """Lowest and highest share of the collection judged in each other topic over the same (alpha, n), replayed on the three
@@ -273,7 +278,12 @@ def costs_from_replays(documents: int, alpha: float, *, in_pool: bool = True) ->
 
     def costs(n: int) -> CostRange:
         rows = [(known, topics) for known, topics in POOL_SHARES if known <= alpha + ROUNDING and topics <= n]
-        shares = (1.0, 1.0) if not rows else POOL_SHARES[max(rows)] if in_pool else COLLECTION_SHARES
+        if not rows:
+            shares = (1.0, 1.0)
+        elif in_pool:
+            shares = POOL_SHARES[max(rows)][bisect_left(POOL_SIZES, documents)]
+        else:
+            shares = COLLECTION_SHARES
         low, high = (share * documents for share in shares)
         return CostRange(low, (low * high) ** 0.5, high)
 

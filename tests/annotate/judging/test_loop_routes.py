@@ -480,7 +480,7 @@ def test_search_says_when_there_is_more(ann: Card) -> None:
     assert (len(answer["documents"]), answer["more"]) == (30, True)
     answer = ann.post("search", words="ducks")
     assert (len(answer["documents"]), answer["more"]) == (12, False)
-    assert ann.post("search", words="dragon") == {"documents": [], "more": False}
+    assert ann.post("search", words="dragon") == {"documents": [], "more": False, "ranked": None}
 
 
 # --- why --------------------------------------------------------------------------------------------

@@ -199,6 +199,25 @@ def test_a_work_list_is_handed_out_and_taken_back(
 
 
 @pytest.mark.slow
+def test_a_loop_over_the_whole_collection_hands_out_work_lists_before_its_first_judgement(
+    opened: Callable[..., AppTest], tmp_path: Path, files: Path, buttons: dict[str, Any]
+) -> None:
+    (files / "t.tsv").write_text("1\twing flow\n")
+    (files / "d.tsv").write_text("d1\tWing\tFlow past a wing.\nd2\tSlab\tHeat in a slab.\n")
+    with Campaign.create(tmp_path / "c") as campaign:
+        campaign.importer.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
+        campaign.settings.set_loop(mode="loop")
+        campaign.accounts.add("ben", "annotator")
+        app = opened(campaign, "export.py")
+        assert not app.exception
+        app.selectbox(key="work-list-annotator").set_value("ben")
+        app.segmented_control(key="work-list-format").set_value(".csv")
+        app.button(key="work-list-reserve").click().run()
+        assert {row["doc_id"] for row in csv.DictReader(io.StringIO(buttons["work-list"].decode()))} == {"d1", "d2"}
+        assert not opened(campaign, "export.py", "rae", "reader").tabs
+
+
+@pytest.mark.slow
 def test_only_managers_hand_out_work_lists(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
     for role, offered in (("manager", True), ("reader", False)):
@@ -397,8 +416,10 @@ def test_files_of_other_programs_are_uploaded(opened: Callable[..., AppTest], tm
             qrels=("q.jsonl", '{"query-id": "1", "corpus-id": "p1", "score": 1}\n'),
         )
         app = upload(opened(empty, "import_files.py"), documents=[("a.ris", rispy.dumps([record, record]))])
-        assert app.warning[0].value.startswith("a\\.ris\\: 1 duplicate record was left out")
-        assert app.dataframe[0].value[["file", "line", "duplicate_of"]].values.tolist() == [["a.ris", 9, "10.5555/w"]]
+        assert app.warning[0].value.startswith("a\\.ris\\: 2 duplicate records were left out")
+        assert app.dataframe[0].value[["file", "line", "duplicate_of"]].values.tolist() == [
+            ["a.ris", 2, "10.5555/w"], ["a.ris", 9, "10.5555/w"]
+        ]  # fmt: skip
         assert empty.progress.counts()["documents"] == 6
         empty.settings.set_loop(mode="loop")
         empty.work_lists.write("ann", tmp_path / "ann.csv", 1)

@@ -439,6 +439,54 @@ def test_the_settled_grade_is_of_qrels_and_not_of_another_annotator(campaign: Ca
 # --- labels from elsewhere ----------------------------------------------------------------------------
 
 
+def test_labels_and_qrels_of_unknown_documents_are_imported_with_a_notice(campaign: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text(
+        "annotator,query_id,doc_id,relevance\nzoe,1,zz2,3\nyan,1,zz2,0\nzoe,1,d1,0\nzoe,1,zz1,0\n"
+    )
+    (tmp_path / "nist.txt").write_text("1 0 zz1 2\n1 0 d1 2\n")
+    report = campaign.importer.import_files(labels=tmp_path / "labels.csv", qrels=tmp_path / "nist.txt")
+    what_to_do = "the grades count. Import the missing documents, or correct the ids"
+    of_qrels, of_labels = (notice for notice in report.notices if "not in the collection" in notice)
+    assert of_qrels == (
+        f"{tmp_path}/nist.txt: 1 judgement names 1 document that is not in the collection, such as 'zz1'; {what_to_do}"
+    )
+    assert of_labels == (
+        f"{tmp_path}/labels.csv: 3 judgements name 2 documents that are not in the collection, such as 'zz2'; "
+        f"{what_to_do}"
+    )
+    assert len(campaign.judgement_log.judgements()) == 6
+
+
+def test_labels_keep_their_times_and_notes(campaign: Campaign, tmp_path: Path) -> None:
+    """A time without a zone is in UTC; the time of the import takes the place of what is no time."""
+    times = {
+        "d0": "2026-01-02T10:00:00+02:00",
+        "d1": "2026-01-01 10:00:00",
+        "d2": "2026-01-01T10:00:00.5Z",
+        "d3": "now",
+    }
+    rows = [f"zoe,1,{doc},1,{at},{doc}?\n" for doc, at in times.items()]
+    (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance,judged_at,note\n" + "".join(rows))
+    campaign.importer.import_files(labels=tmp_path / "labels.csv")
+    log = campaign.judgement_log.judgements()
+    assert log["doc_id"].tolist() == list(times), "the order of the log is that of the file"
+    assert log["judged_at"].tolist()[:3] == [
+        "2026-01-02T08:00:00.000+00:00", "2026-01-01T10:00:00.000+00:00", "2026-01-01T10:00:00.500+00:00"
+    ]  # fmt: skip
+    assert log["judged_at"].iloc[3] > "2026-01-03"
+    assert log["note"].tolist() == ["d0?", "d1?", "d2?", "d3?"]
+    assert set(log["source"]) == {"imported"}
+    assert campaign.judgement_log.annotators()["last_at"].isna().all()
+
+
+def test_labels_before_any_document_are_no_reason_for_a_notice(tmp_path: Path) -> None:
+    (tmp_path / "topics.tsv").write_text("1\twings\n")
+    (tmp_path / "nist.txt").write_text("1 0 zz1 2\n")
+    with Campaign.create(tmp_path / "empty", grades="0-3") as empty:
+        report = empty.importer.import_files(topics=tmp_path / "topics.tsv", qrels=tmp_path / "nist.txt")
+    assert not any("collection" in notice for notice in report.notices)
+
+
 def labels(campaign: Campaign, path: Path, rows: str, **options: bool) -> list[str]:
     """Import lines of annotator, document, grade and minute of topic 1; what the user should notice."""
     cells = [row.split() for row in rows.splitlines()]

@@ -17,6 +17,7 @@ from collection import Campaign, Judgement
 from collection.campaign.loop_round import Reasons
 from collection.cli import main
 from collection.errors import InputError, UnknownNameError
+from collection.store import corpus
 
 WORDS = {
     "wing": ["wing flow", "flow past a wing", "a wing in a tunnel", "wing flutter", "flow over wings"],
@@ -462,7 +463,7 @@ def test_another_tab_keeps_what_it_has(wings: Campaign) -> None:
 
 
 def test_an_id_finds_its_document(wings: Campaign) -> None:
-    assert wings.search.find("1", "ann", "wing3")[0].doc_id == "wing3"
+    assert wings.search.find("1", "ann", "wing3").documents[0].doc_id == "wing3"
 
 
 def test_each_annotator_has_their_port(wings: Campaign) -> None:
@@ -514,17 +515,17 @@ def test_why_leaves_out_stop_words_and_numbers(wings: Campaign) -> None:
 
 
 def test_a_search_is_a_way_in(wings: Campaign) -> None:
-    found = wings.search.find("1", "ann", "slab -steel")
+    found = wings.search.find("1", "ann", "slab -steel").documents
     assert {f.doc_id for f in found} == {"heat0", "heat2"}
     assert "\x02slab\x03" in found[0].snippet
     assert wings.search.take("ann", "1", "heat2").doc_id == "heat2"
     judge(wings, "heat2", 3)
     row = wings.judgement_log.judgements().iloc[-1]
     assert (row["strategy"], row.isna()["model_round"]) == ("search", True)
-    assert wings.search.find("1", "ann", "slab hot")[0].relevance == 3
-    assert wings.search.find("1", "ann", "wing -flow tunnel")[0].doc_id == "wing2"
-    assert wings.search.find("1", "ann", "wing -flow nothere") == []
-    assert {f.doc_id for f in wings.search.find("1", "ann", "cooling OR steel")} == {"heat3", "heat4"}
+    assert wings.search.find("1", "ann", "slab hot").documents[0].relevance == 3
+    assert wings.search.find("1", "ann", "wing -flow tunnel").documents[0].doc_id == "wing2"
+    assert wings.search.find("1", "ann", "wing -flow nothere").documents == []
+    assert {f.doc_id for f in wings.search.find("1", "ann", "cooling OR steel").documents} == {"heat3", "heat4"}
     # The loop learns from it: its like come next.
     assert wings.active_learning.next_round("1").selections[0].doc_id.startswith("heat")
     with pytest.raises(InputError, match="has been judged or is open"):
@@ -539,17 +540,49 @@ def test_any_search_has_an_answer(wings: Campaign, words: str) -> None:
         with pytest.raises(InputError, match="expected at least one word to find"):
             wings.search.find("1", "ann", words)
     else:
-        assert all("wing" in f.doc_id for f in wings.search.find("1", "ann", words))  # no other has any of these words
+        found = wings.search.find("1", "ann", words).documents
+        assert all("wing" in f.doc_id for f in found)  # no other has any of these words
+
+
+def test_a_search_with_very_many_matches_ranks_the_first(wings: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = wings.search.find("1", "ann", "wing")
+    assert (len(every.documents) > 2, every.ranked) == (True, None)
+    monkeypatch.setattr(corpus, "RANKED", 2)
+    some = wings.search.find("1", "ann", "wing")
+    assert some.ranked == 2
+    imported = wings.store.corpus.doc_ids(range(wings.store.corpus.document_rows()))
+    first = [doc_id for doc_id in imported if doc_id in {f.doc_id for f in every.documents}][:2]
+    assert {f.doc_id for f in some.documents} == set(first)
+
+
+def test_a_search_for_a_phrase_of_common_words_is_not_ranked(wings: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    ranked = wings.search.find("1", "ann", '"a wing"')
+    monkeypatch.setattr(corpus, "COMMON", 2)
+    plain = wings.search.find("1", "ann", '"a wing"')
+    assert (ranked.ranked, plain.ranked) == (None, 0)
+    assert len(plain.documents) > 1
+    assert sorted(plain.documents) == sorted(ranked.documents)
+    rows = wings.store.corpus.rows_of(f.doc_id for f in plain.documents)
+    assert list(rows.values()) == sorted(rows.values())
+    assert wings.search.find("1", "ann", "a wing").ranked is None
+
+
+def test_a_search_refuses_a_prefix_of_too_many_words(wings: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert wings.search.find("1", "ann", "WI*").documents
+    monkeypatch.setattr(corpus, "COMMON_PREFIX", 3)
+    with pytest.raises(InputError, match='too many words of the collection match "WI"\\*; add letters'):
+        wings.search.find("1", "ann", "slab WI*")
+    assert wings.search.find("1", "ann", "stee*").documents
 
 
 def test_a_search_finds_what_comes_and_changes_later(wings: Campaign, folder: Path) -> None:
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "ghost", "text": "Überschall"}) + "\n")
     wings.importer.import_files(documents=[folder / "more.jsonl"])  # a run named it before its text was there
-    assert [f.doc_id for f in wings.search.find("1", "ann", "uberschall")] == ["ghost"]
+    assert [f.doc_id for f in wings.search.find("1", "ann", "uberschall").documents] == ["ghost"]
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "ghost", "text": "subsonic"}) + "\n")
     wings.importer.import_files(documents=[folder / "more.jsonl"], replace=True)
-    assert wings.search.find("1", "ann", "uberschall") == []
-    assert [f.doc_id for f in wings.search.find("1", "ann", "subson*")] == ["ghost"]
+    assert wings.search.find("1", "ann", "uberschall").documents == []
+    assert [f.doc_id for f in wings.search.find("1", "ann", "subson*").documents] == ["ghost"]
 
 
 @pytest.mark.parametrize("form", ["auto", "html"])
@@ -563,13 +596,13 @@ def test_what_a_search_finds_in_a_page_of_html_is_its_words(wings: Campaign, fol
     (folder / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     wings.importer.import_files(documents=[folder / "more.jsonl"])
     wings.settings.set_judging_page(form=form)
-    found = {f.doc_id: f.snippet for f in wings.search.find("1", "ann", "glider")}
+    found = {f.doc_id: f.snippet for f in wings.search.find("1", "ann", "glider").documents}
     assert found["page"] == found["said"] == "A \x02glider\x03 has 1 < 2 wings ; 2 > 1"
     assert ("<b>" in found["other"]) is (form == "auto")
-    assert wings.search.find("1", "ann", "page")[0].snippet == "A glider has 1 < 2 wings ; 2 > 1"
+    assert wings.search.find("1", "ann", "page").documents[0].snippet == "A glider has 1 < 2 wings ; 2 > 1"
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "odd", "text": f"{'<' * 40} zeppelin &#{'9' * 9000};<b"}))
     wings.importer.import_files(documents=[folder / "more.jsonl"])
-    assert "\x02zeppelin\x03" in wings.search.find("1", "ann", "zeppelin")[0].snippet
+    assert "\x02zeppelin\x03" in wings.search.find("1", "ann", "zeppelin").documents[0].snippet
 
 
 # The commands
@@ -640,7 +673,7 @@ def test_a_search_finds_words_of_scripts_without_blanks(
     lines = [json.dumps({"doc_id": doc_id, "title": "", "text": text}) for doc_id, text in texts.items()]
     (folder / "east.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     wings.importer.import_files(documents=[folder / "east.jsonl"])
-    hits = wings.search.find("1", "ann", words)
+    hits = wings.search.find("1", "ann", words).documents
     assert [hit.doc_id for hit in hits] == found
     assert all(hit.snippet.count("\x02") == hit.snippet.count("\x03") >= 1 for hit in hits)
 

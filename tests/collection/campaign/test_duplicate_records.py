@@ -102,17 +102,50 @@ def test_records_of_several_files_are_imported_once(review: Path, tmp_path: Path
     )
     (tmp_path / "pubmed.nbib").write_text(NBIB)
     result = ok("import", review, "--documents", first, "--documents", tmp_path / "pubmed.nbib")
-    assert f"{first}: 2 documents (2 new)" in result
-    assert "pubmed.nbib: 0 documents (0 new)" in result
+    assert f"{first}: 2 documents (2 new); 3 records read, 2 kept, 1 left out as a duplicate" in result
+    assert "pubmed.nbib: 0 documents (0 new); 1 record read, 0 kept, 1 left out as a duplicate" in result
     listed = tmp_path / "duplicates.csv.gz"
     again = ["import", review, "--documents", first, "--documents", tmp_path / "pubmed.nbib", "--duplicates", listed]
     assert f"{first}: 2 documents (0 new, 2 unchanged)" in ok(*again)
     with gzip.open(listed, "rt") as file:
         rows = [(row["line"], row["duplicate_of"], row["reason"], row["left_out"]) for row in csv.DictReader(file)]
     assert rows == [
+        ("2", "10.5555/hp.1", "id and content", "True"),
+        ("10", "10.5555/c", "id and content", "True"),
         ("17", "10.5555/hp.1", "title and year", "True"),
         ("1", "10.5555/hp.1", "DOI", "True"),
     ]
+
+
+def test_the_same_record_of_two_databases_is_a_duplicate(review: Path, tmp_path: Path) -> None:
+    """It has the same id and content; a PRISMA diagram counts it as identified and as removed."""
+    records = record("Wings", doi="10.5555/w"), record("Lift", doi="10.5555/l")
+    first, second = ris(tmp_path / "a.ris", *records), ris(tmp_path / "b.ris", records[0])
+    with Campaign(review) as campaign:
+        report = campaign.importer.import_files(documents=[first, second])
+        assert [(d.file, d.doc_id, d.duplicate_of, d.reason, d.left_out) for d in report.duplicates] == [
+            (str(second), "10.5555/w", "10.5555/w", "id and content", True)
+        ]
+        assert report.done == [
+            f"{first}: 2 documents (2 new); 2 records read, 2 kept, 0 left out as duplicates",
+            f"{second}: 1 document (0 new, 1 unchanged); 1 record read, 0 kept, 1 left out as a duplicate",
+        ]
+        assert len(campaign.importer.import_files(documents=[second]).duplicates) == 1
+        assert len(campaign.importer.import_files(documents=[second], replace=True).duplicates) == 1
+
+
+def test_contradicting_labels_of_a_record_and_its_duplicate(review: Path, tmp_path: Path, left_out: str) -> None:
+    (tmp_path / "labels.csv").write_text(
+        f"annotator,query_id,doc_id,relevance\nann,1,{left_out},1\nann,1,10.5555/hp.1,0\n"
+        f"bob,1,{left_out},0\nbob,1,10.5555/hp.1,0\nann,1,10.5555/c,0\n"
+    )
+    with Campaign(review) as campaign:
+        report = campaign.importer.import_files(
+            documents=[tmp_path / "a.ris"], topics=tmp_path / "a.tsv", labels=tmp_path / "labels.csv"
+        )
+        said = "1 record and its left-out duplicates have different grades; the highest grade counts"
+        assert f"{tmp_path / 'labels.csv'}: {said}" in report.notices
+        assert campaign.agreement.labels()["relevance"].tolist() == [1, 0, 0]
 
 
 def test_the_notice_counts_duplicates_and_names_the_first(review: Path, tmp_path: Path) -> None:
@@ -159,7 +192,7 @@ def test_a_record_that_changed_is_a_duplicate_unless_it_replaces(review: Path, t
         report = campaign.importer.import_files(documents=[tmp_path / "a.ris"])
         assert [(d.title, d.reason) for d in report.duplicates] == [("Wings", "DOI")]
         report = campaign.importer.import_files(documents=[tmp_path / "a.ris"], replace=True)
-        assert not report.duplicates
+        assert [(d.title, d.reason) for d in report.duplicates] == [("No year", "id and content")]
         assert campaign.corpus.documents(["10.5555/w"])["10.5555/w"].text == "New."
         texts = [d.text for d in campaign.store.corpus.documents_with_text(pooled=False) if d.title == "No year"]
         assert texts == ["Old.", "New."]

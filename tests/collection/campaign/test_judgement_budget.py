@@ -373,7 +373,7 @@ def test_a_budget_costs_a_save_little(tmp_path: Path, monkeypatch: pytest.Monkey
             raise AssertionError("the judged documents of all topics are counted")
 
         monkeypatch.setattr(LoopSettings, "__post_init__", noted)
-        monkeypatch.setattr(campaign.store.queue, "count_taken_by_topic", refuse)
+        monkeypatch.setattr(campaign.store.queue, "count_taken", refuse)
         campaign.store.connection.db.conn.set_trace_callback(seen.append)
         assert campaign.progress.of_annotator("1", "ann").all == (1, 9)
         campaign.store.connection.db.conn.set_trace_callback(None)

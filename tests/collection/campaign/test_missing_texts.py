@@ -264,7 +264,7 @@ def test_second_opinions_and_calibration_are_of_documents_with_a_text(partial: C
 
 
 def test_a_document_without_a_text_is_not_taken_from_a_search(partial: Campaign) -> None:
-    assert [found.doc_id for found in partial.search.find("1", "ann", "d60")] == ["d60"]
+    assert [found.doc_id for found in partial.search.find("1", "ann", "d60").documents] == ["d60"]
     with pytest.raises(InputError, match="document 'd60' has no text yet and cannot be judged"):
         partial.search.take("ann", "1", "d60")
 

@@ -111,13 +111,14 @@ def second_line(path: Path) -> int:
 
 
 NOT_ASSIGNED = "a pair that is assigned to {!r}, found topic '1', document {!r}"
+NUMBER_OR_NAME = "a number as grade or its name (0 = 'not relevant', 1 = 'relevant')"
 CHANGES: dict[str, tuple[Callable[[Rows], object], str]] = {
     "another pair": (lambda rows: rows[1].update(doc_id="d4"), NOT_ASSIGNED.format("ann", "d4")),
     "an unknown document": (lambda rows: rows[1].update(doc_id="d9"), NOT_ASSIGNED.format("ann", "d9")),
     "somebody else": (lambda rows: rows[1].update(annotator="ben"), NOT_ASSIGNED.format("ben", "d2")),
     "another campaign": (lambda rows: rows[1].update(work_list="0"), "a work list of this campaign"),
     "a grade outside the scale": (lambda rows: rows[1].update(relevance=2), "a grade of this campaign (0, 1), found 2"),
-    "a word": (lambda rows: rows[1].update(relevance="yes"), "a number as grade, found 'yes'"),
+    "a word": (lambda rows: rows[1].update(relevance="yes"), f"{NUMBER_OR_NAME}, found 'yes'"),
     "a pair twice": (lambda rows: rows[1].update(doc_id="d1"), "each pair once, found topic '1', document 'd1' again"),
     "no id": (lambda rows: rows[1].update(doc_id=""), "an id without blanks, found ''"),
 }  # fmt: skip
@@ -177,6 +178,32 @@ def test_texts_that_a_spreadsheet_would_compute(campaign: Campaign, tmp_path: Pa
         assert cell.value.startswith('=HYPERLINK("https://evil.example","x")\ufffd')
 
 
+@pytest.mark.parametrize("form", [".csv", ".xlsx"])
+def test_bibliographic_metadata_has_columns(campaign: Campaign, tmp_path: Path, form: str) -> None:
+    """Columns that are empty in all rows are left out."""
+    about = {"authors": ["Keller, Anna", "Brandt, Jonas"], "year": 2019, "doi": "10.5555/hp.1", "url": "", "pmid": "3"}
+    campaign.store.corpus.add_documents([Document("d1", "Heat pumps", "Ten.", about)], replace=True)
+    path = tmp_path / f"ann{form}"
+    campaign.work_lists.write("ann", path, 2)
+    first, second = rows_of(path)
+    assert list(first)[5:10] == ["title", "authors", "year", "doi", "text"]
+    assert [first[name] for name in ("authors", "year", "doi")] == [
+        "Keller, Anna; Brandt, Jonas",
+        "2019",
+        "10.5555/hp.1",
+    ]
+    assert not second["authors"]
+    first["relevance"] = second["relevance"] = 1
+    assert "2 new" in campaign.importer.import_files(labels=save(path, [first, second])).done[0]
+
+
+def test_the_sheet_refuses_what_is_no_grade(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.work_lists.write("ann", tmp_path / "ann.xlsx", 2)
+    (choice,) = openpyxl.load_workbook(tmp_path / "ann.xlsx").active.data_validations.dataValidation
+    assert (choice.showErrorMessage, choice.error) == (True, "Choose one of the grades 0, 1.")
+    assert (choice.formula1, str(choice.sqref)) == ('"0,1"', "H2:H3")
+
+
 def test_in_the_loop(campaign: Campaign, tmp_path: Path) -> None:
     campaign.settings.set_loop(mode="loop")
     assert campaign.work_lists.write("ann", tmp_path / "ann.csv", 4) == 4
@@ -187,6 +214,9 @@ def test_in_the_loop(campaign: Campaign, tmp_path: Path) -> None:
 def test_refusals(campaign: Campaign, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="unknown annotator 'anne'; did you mean 'ann'"):
         campaign.work_lists.write("anne", tmp_path / "anne.csv")
+    refused = run("export", campaign.directory, "--worklist", "Zoe B", tmp_path / "zoe.csv")
+    assert f"or invite the person first: `cleverdon people {campaign.directory} --invite 'Zoe B'`\n" in refused.stderr
+    assert refused.stderr.endswith("See `cleverdon docs how-to/import-files`.\n")
     with pytest.raises(InputError, match=r"ann\.txt: expected a name that ends in \.csv or \.xlsx for work lists"):
         campaign.work_lists.write("ann", tmp_path / "ann.txt")
     assert campaign.store.queue.held("ann", 0) == []

@@ -59,6 +59,18 @@ def test_a_comparison_draws_means_with_intervals() -> None:
 
 
 @pytest.mark.slow
+def test_charts_take_the_names_of_other_tools() -> None:
+    measures = ["map", "ndcg_cut_10"]
+    for found in (evaluate(QRELS_OF, RUNS, measures), compare(QRELS_OF, RUNS, measures)):
+        assert found.chart("ndcg_cut_10").to_dict() == found.chart("nDCG@10").to_dict()
+        assert found.chart("map").to_dict() == found.chart("AP").to_dict()
+        with pytest.raises(UnknownNameError, match="unknown measure 'mpa'; choose from AP, nDCG@10"):
+            found.chart("mpa")
+    estimated = estimate(QRELS_OF, RUNS, ["P_5"], depth=10)
+    assert estimated.chart("P_5").to_dict() == estimated.chart("P@5").to_dict()
+
+
+@pytest.mark.slow
 def test_estimates_draw_ranges() -> None:
     found = estimate(QRELS_OF, RUNS, ["nDCG@10", "P@5"], depth=10)
     rows = rows_of(found.chart())

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from collection.cli import main
+from collection.measures import MEASURES
 from collection.trec_eval import NICKNAMES, TREC_MEASURES
 from tests.helpers import ROOT, fails, ok, run
 
@@ -47,6 +48,8 @@ def test_options_have_the_names_of_trec_eval() -> None:
         ["-qmmap", "-l", "2", "qrels", "run"],
         ["qrels", "run", "-mmap", "-q", "-l2"],
         ["--query_eval_wanted", "--measure", "map", "--level_for_rel=2", "-Rqrels", "-Ttrec_results", "qrels", "run"],
+        ["-qc", "-m", "map", "-l1", "-R", "prefs", "-l", "2", "-Rqrels", "qrels", "run"],
+        ["-ocqM1000", "-J", "-N1000", "-l2", "-mmap", "--", "qrels", "run"],
     ],
 )  # fmt: skip
 def test_ways_of_writing_options(files: Path, arguments: list[str]) -> None:
@@ -145,7 +148,51 @@ def test_wrong_options_show_the_usage(files: Path) -> None:
         assert "Traceback" not in result.stderr
         assert "Usage: cleverdon trec_eval [OPTIONS] QRELS RUN" in result.stderr
     refused = run("trec_eval", "-T", "other", "qrels", "run").stderr
-    assert refused.startswith("cleverdon: --Results_format: expected 'trec_results', found 'other'\n")
+    assert refused.startswith("cleverdon: -T: expected 'trec_results', found 'other'\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-M", "x"], "-M: expected a whole number, found 'x'"),
+        (["-qMx"], "-M: expected a whole number, found 'x'"),
+        (["-l0"], "-l: expected 1 to 1000000000, found 0"),
+        (["--Max_retrieved_per_topic", "x"], "--Max_retrieved_per_topic: expected a whole number, found 'x'"),
+        (["--level_for_rel=0"], "--level_for_rel: expected 1 to 1000000000, found 0"),
+    ],
+)
+def test_errors_name_options_as_typed(files: Path, arguments: list[str], said: str) -> None:
+    assert run("trec_eval", *arguments, "qrels", "run").stderr.startswith(f"cleverdon: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("measure", "said"),
+    [
+        ("P_10", "unknown measure 'P_10'; write P.10"),
+        ("ndcg_cut_10", "unknown measure 'ndcg_cut_10'; write ndcg_cut.10"),
+        ("iprec_at_recall_0.10", "unknown measure 'iprec_at_recall_0.10'; write iprec_at_recall.0.10"),
+        ("mpa", "unknown measure 'mpa'; did you mean 'map'? `cleverdon trec_eval --help` lists all"),
+        ("xyz.5", "unknown measure 'xyz'; `cleverdon trec_eval --help` lists all"),
+    ],
+)
+def test_unknown_measures_have_a_suggestion(files: Path, measure: str, said: str) -> None:
+    assert run("trec_eval", "-m", measure, "qrels", "run").stderr.startswith(f"cleverdon: {said}\n")
+
+
+def test_values_of_trec_eval_9_are_those_of_evaluate(files: Path) -> None:
+    assert run("trec_eval", "--compat", "9", "qrels", "run").stderr.startswith(
+        "cleverdon: unknown option '--compat'; trec_eval imitates version 10 only; for version 9, use "
+        "`cleverdon evaluate --compat 9`\n"
+    )
+
+
+def test_a_failed_write_names_no_page(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("collection.cli.trec_eval.echo_data", fail)
+    result = run("trec_eval", "qrels", "run")
+    assert (result.exit_code, result.stderr) == (2, "cleverdon: No space left on device\n")
 
 
 def test_the_help_lists_measures_and_nicknames() -> None:
@@ -168,3 +215,12 @@ def test_the_script_is_the_command(files: Path) -> None:
         script, capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
     )
     assert done.stdout == ok("trec_eval", "-m", "map", "qrels", "run")
+
+
+@pytest.mark.parametrize("page", ["how-to/replace-trec-eval", "tutorials/migrate"])
+def test_pages_say_how_trec_eval_9_differs(page: str) -> None:
+    said = MEASURES["IPrec"].differs["trec_eval 9"].partition(";")[0]
+    assert said == "truncates r * R + 0.9 instead of rounding r * R"
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    assert "truncates r * R + 0.9" in text
+    assert "`cleverdon evaluate --compat 9`" in text

@@ -24,7 +24,7 @@ from collection.formats import (
     CHECKSUMS,
     find_pair_line,
     name_runs,
-    qrels,
+    qrels_lines,
     read_costs,
     read_documents,
     read_qrels,
@@ -341,19 +341,19 @@ def as_known(made):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", [run, qrels])
+@pytest.mark.parametrize("module", [run, qrels_lines])
 def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory, monkeypatch, module):
     path = tmp_path_factory.mktemp("same") / "file"
     quick_reads = 0
 
-    @given(text=files(module is qrels), block=st.sampled_from([1, 30, 1 << 20]))
+    @given(text=files(module is qrels_lines), block=st.sampled_from([1, 30, 1 << 20]))
     @tries(250)
     def same(text, block):
         nonlocal quick_reads
         monkeypatch.setattr("collection.formats.source.CHUNK", block)
         path.write_bytes(text.encode())
         try:
-            layout = module._layout(path)
+            layout = module.find_layout(path)
         except FormatError:
             return
         quick = read_quickly(path, layout)
@@ -399,7 +399,7 @@ def test_a_document_twice_is_found_wherever_it_is(write, monkeypatch, ids, order
     if order != "topic by topic":
         pairs = in_pieces(pairs)
     path = write(as_run(pairs))
-    layout = run._layout(path)
+    layout = run.find_layout(path)
     assert as_known(read_quickly(path, layout)) == as_known(strict.read_strictly(path, layout))
     for again in (0, len(pairs) // 2, len(pairs) - 1):
         path = write(as_run([*pairs, pairs[again]]))
@@ -413,9 +413,9 @@ def test_an_equal_hash_is_no_document_twice(write, monkeypatch):
     )
     pairs = [(q, d) for q in "12" for d in "abc"]
     path = write(as_run(pairs))
-    assert len(read_quickly(path, run._layout(path)).values) == 6
+    assert len(read_quickly(path, run.find_layout(path)).values) == 6
     path = write(as_run([*pairs, ("2", "a")]))
-    assert read_quickly(path, run._layout(path)) is None
+    assert read_quickly(path, run.find_layout(path)) is None
 
 
 def test_hashes_say_what_texts_are_equal():
@@ -433,14 +433,14 @@ def test_a_file_that_grows_beyond_what_its_first_block_promised(write, monkeypat
     monkeypatch.setattr("collection.formats.source.CHUNK", 2000)
     lines = [f"q{'-' * 400} Q0 d{i} 1 {-i} t\n" for i in range(20)] + [f"r Q0 {i} 1 {-i} t\n" for i in range(4000)]
     path = write("".join(lines), name)
-    layout = run._layout(path)
+    layout = run.find_layout(path)
     assert as_known(read_quickly(path, layout)) == as_known(strict.read_strictly(path, layout))
 
 
 def test_grades_that_get_a_fraction_late_in_the_file(write, monkeypatch):
     monkeypatch.setattr("collection.formats.source.CHUNK", 100)
     path = write("".join(f"q 0 d{i} {i}\n" for i in range(50)) + "q 0 e 0.5\n")
-    quick = read_quickly(path, qrels._layout(path))
+    quick = read_quickly(path, qrels_lines.find_layout(path))
     assert quick.values.dtype == "float64"
     assert quick.values.tolist() == [*range(50), 0.5]
 
@@ -1000,7 +1000,7 @@ def test_real_collections():
             assert len(read_topics(path)) == path.read_text().count("\n")
     for path in sorted((SHARED / "data" / "trecdl19-runs" / "runs").glob("*.gz")):
         made = read_run(path)
-        layout = run._layout(path)
+        layout = run.find_layout(path)
         assert as_known(read_quickly(path, layout)) == as_known(strict.read_strictly(path, layout))
         assert made.frame.groupby("query_id", observed=True)["score"].is_monotonic_decreasing.all()
 

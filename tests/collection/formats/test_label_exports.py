@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from collection.campaign import Campaign
-from collection.errors import FormatError
-from collection.formats import read_labels, source
+from collection.errors import FormatError, InputError
+from collection.formats import read_label_log, read_labels, source
 from tests.helpers import ROOT
 
 EXPORTS = Path(__file__).parent / "exports"
@@ -31,6 +31,15 @@ def test_asreview(form: str) -> None:
     ]
 
 
+def test_asreview_notes(tmp_path: Path) -> None:
+    for form, old, new in (("csv", "09:00:00,,Ann", "09:00:00,check,Ann"), ("ris", "N1  - asreview_user_name", "")):
+        text = (EXPORTS / f"asreview.{form}").read_text()
+        text = text.replace(old, new or f'N1  - asreview_note: "check"\n{old}', 1)
+        (tmp_path / f"a.{form}").write_text(text)
+        log = read_label_log(tmp_path / f"a.{form}", query_id="1").labels
+        assert log["note"].tolist() == ["check", "=1+1"]
+
+
 @pytest.mark.parametrize("form", ["csv", "xlsx", "ris"])
 def test_asreview_into_a_campaign_with_one_topic(tmp_path: Path, form: str) -> None:
     """Two of the records are duplicates of the first, whose higher label counts."""
@@ -43,6 +52,7 @@ def test_asreview_into_a_campaign_with_one_topic(tmp_path: Path, form: str) -> N
         assert campaign.agreement.labels().iloc[:, :4].values.tolist() == [
             ["ann@example.org", "7", "10.5555/hp.2019.1", 1]
         ]
+        assert campaign.judgement_log.judgements()["judged_at"].tolist() == ["2026-03-02T09:00:00.000+00:00"]
         metadata = campaign.corpus.documents(["10.5555/hp.2019.1"])["10.5555/hp.2019.1"].metadata
         assert not any("asreview" in str(name) for name in metadata)
 
@@ -71,7 +81,7 @@ def test_asreview_into_a_campaign_with_several_topics(tmp_path: Path) -> None:
     (tmp_path / "topics.tsv").write_text("7\theat pumps\n8\tcellars\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
         campaign.importer.import_files(topics=tmp_path / "topics.tsv")
-        with pytest.raises(FormatError, match=r"asreview\.csv, line 2: expected labels .*, found no query_id"):
+        with pytest.raises(InputError, match=r"need a campaign with exactly one topic, found 2 topics$"):
             campaign.importer.import_files(labels=EXPORTS / "asreview.csv")
 
 
@@ -92,8 +102,33 @@ def test_names_of_grades_are_those_of_the_campaign(tmp_path: Path) -> None:
         assert campaign.agreement.labels()["relevance"].tolist() == [1, 0, 0]
     with Campaign.create(tmp_path / "other", grades="0-1") as campaign:
         (tmp_path / "l.json").write_text((EXPORTS / "label_studio.json").read_text().replace('"Relevant"', '"Great"'))
-        with pytest.raises(FormatError, match=r"l\.json, line 2: expected a number as grade, found 'Great'"):
+        with pytest.raises(
+            FormatError,
+            match=r"l\.json, line 2: expected a number .* its name \(0 = 'not .*', 1 = 'relevant'\), found 'Great'",
+        ):
             campaign.importer.import_files(topics=tmp_path / "topics.tsv", labels=tmp_path / "l.json")
+
+
+def test_two_choices_in_one_annotation(tmp_path: Path) -> None:
+    tasks = json.loads((EXPORTS / "label_studio.json").read_text())
+    tasks[0]["annotations"][0]["result"][0]["value"]["choices"] = ["Relevant", "Not relevant"]
+    empty = json.loads((EXPORTS / "label_studio_min.json").read_text())
+    empty[0]["relevance"], empty[1]["relevance"] = {"choices": []}, {"choices": ["Relevant"]}
+    (tmp_path / "l.json").write_text(json.dumps(empty))
+    assert read_labels(tmp_path / "l.json", names=NAMES)["relevance"].tolist() == [1, 0]
+    least = json.loads((EXPORTS / "label_studio_min.json").read_text())
+    least[0]["relevance"] = {"choices": ["Relevant", "Not relevant"]}
+    for content in (tasks, least):
+        (tmp_path / "l.json").write_text(json.dumps(content))
+        with pytest.raises(FormatError, match="expected one choice as grade, found 'Relevant', 'Not relevant'$"):
+            read_labels(tmp_path / "l.json", names=NAMES)
+
+
+def test_a_pair_twice_by_one_person(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "examples" / "hical_judgments.csv").read_text()
+    (tmp_path / "h.csv").write_text(text + text.splitlines()[1] + "\n")
+    with pytest.raises(FormatError, match=r"again \(first in line 2\); keep only the last of them$"):
+        read_labels(tmp_path / "h.csv")
 
 
 def test_hical() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import socket
 import sys
 import zipfile
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import openpyxl
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +22,7 @@ from collection.campaign import Campaign
 from collection.errors import ConflictError, FormatError, InputError
 from collection.formats import parquet, workbook
 from collection.records import Document
-from tests.helpers import SHARED, fails, ok
+from tests.helpers import SHARED, fails, ok, run
 
 CORPUS = [
     {"_id": "d1", "title": "Wings", "text": "Flow past a wing.", "metadata": {"year": 1957}},
@@ -99,6 +101,35 @@ def test_a_beir_directory_is_one_argument(tmp_path: Path, form: str) -> None:
     with Campaign(tmp_path / "campaign") as campaign:
         assert campaign.progress.counts()["documents"] == 2
         assert len(campaign.qrels.build()) == 3
+
+
+@pytest.mark.slow
+def test_a_directory_as_on_the_hugging_face_hub(tmp_path: Path) -> None:
+    folder = tmp_path / "hub"
+    for name, rows in {"corpus": CORPUS, "queries": QUERIES, "qrels": QRELS}.items():
+        (folder / name).mkdir(parents=True)
+        halves = [rows[:1], rows[1:]] if name == "corpus" else [rows]
+        for number, part in enumerate(halves):
+            as_parquet(folder / name / f"{name}-0000{number}-of-0000{len(halves)}.parquet", part)
+    for number, given in enumerate((["--collection", folder], ["--documents", folder, "--topics", folder])):
+        directory = tmp_path / f"campaign{number}"
+        ok("new", directory, "--grades", "0-3")
+        said = ok("import", directory, *given)
+        assert f"{folder}/corpus/corpus-00001-of-00002.parquet: 1 document (1 new)" in said
+        with Campaign(directory) as campaign:
+            counts = campaign.progress.counts()
+            assert (counts["documents"], counts["topics"]) == (2, 2)
+            assert len(campaign.qrels.build()) == (3 if number == 0 else 0)
+    assert "found 2 files" in run("import", directory, "--topics", folder / "corpus").stderr
+    assert "0 new, 2 unchanged" in ok("import", directory, "--topics", folder / "queries")
+
+
+def test_frames_as_on_the_hugging_face_hub() -> None:
+    run_of_one = {"mine": {"1": {"d1": 1.0}}}
+    frame = pd.DataFrame(QRELS)
+    assert evaluate(frame, run_of_one, ["P@1"]).means().loc["mine", "P@1"] == 0.5
+    with pytest.raises(InputError, match="expected the column relevance"):
+        evaluate(pd.DataFrame({"query_id": ["1"], "doc_id": ["d1"], "score": [2.5]}), run_of_one)  # a run
 
 
 def test_of_a_beir_directory_the_documents_are_the_corpus(tmp_path: Path) -> None:
@@ -393,6 +424,52 @@ def test_documents_without_a_field_of_text(registry: Any, tmp_path: Path) -> Non
     )
     with pytest.raises(InputError, match=r"sized: expected documents, but ir_datasets failed after 1: no network$"):
         next(documents)
+
+
+def test_a_dataset_that_cannot_be_downloaded(registry: Any, tmp_path: Path) -> None:
+    """One sentence, without the progress bars and messages of ir_datasets."""
+    import ir_datasets
+    from ir_datasets.datasets.base import Dataset
+    from ir_datasets.formats import BaseDocs
+
+    class Far(BaseDocs):
+        def docs_iter(self) -> Any:
+            logger = ir_datasets.log.easy()
+            logger.info("download starts")
+            for _ in logger.pbar([1], desc="docs_iter"):
+                try:
+                    raise socket.gaierror(-2, "Name or service not known")
+                except OSError as error:
+                    raise RuntimeError("HTTPSConnectionPool(host='example.org')" * 20) from error
+            yield
+
+    registry.register("local/far", Dataset(Far()))
+    ok("new", tmp_path / "campaign")
+    refused = run("import", tmp_path / "campaign", "--documents", "ir_datasets:local/far")
+    said = "cleverdon: ir_datasets:local/far: cannot download local/far (no network?)\n"
+    assert refused.stderr.startswith(said)
+    assert "docs_iter" not in refused.stderr
+    assert "download starts" not in refused.stderr
+
+
+def test_a_dataset_that_only_has_subsets(registry: Any, tmp_path: Path) -> None:
+    from ir_datasets.datasets.base import Dataset
+
+    registered(registry, "local/air/wings", tmp_path)
+    registry.register("local/air", Dataset())
+    with pytest.raises(InputError, match=r"none of these; name a subset: ir_datasets:local/air/wings and .*/docs$"):
+        formats.find_collection("ir_datasets:local/air")
+    with pytest.raises(
+        InputError, match=r"with topics, found none of these; name a subset: ir_datasets:local/air/wings$"
+    ):
+        read_topics("ir_datasets:local/air")
+
+
+@pytest.mark.parametrize("name", ["irds:beir/scifact", "beir/scifact"])
+def test_a_name_that_looks_like_a_dataset(name: str) -> None:
+    for read in (formats.find_collection, read_qrels):
+        with pytest.raises(InputError, match="; for a dataset, write ir_datasets:beir/scifact$"):
+            read(name)
 
 
 def test_refusals_of_datasets(registry: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,7 +174,8 @@ def test_qrels_without_an_iteration_have_one_subtopic() -> None:
         nDCG(dcg="exp-log2", judged_only=True) @ 5, nDCG(gains={-1: 1}), nDCG(gains={1: -1}),
         nDCG(dcg="exp-log2", gains={1: 1}) @ 5, NumRel(rel=2), RR(judged_only=True) @ 5, IPrec @ 0.333,
         IPrec @ 5.0, ERR_IA @ 1, alpha_nDCG, nERR_IA(judged_only=True) @ 5,
-        INST(max_rel=3, min_rel=1), INST(max_rel=3, T=0.1), AP @ 0, P(rel=0) @ 5, NRBP(beta=1.0), nNRBP(beta=2.0),
+        SDCG(max_rel=3) @ 1001, INST(max_rel=3, min_rel=1), INST(max_rel=3, T=0.1), AP @ 0, P(rel=0) @ 5,
+        NRBP(beta=1.0), nNRBP(beta=2.0),
     ],
     ids=str,
 )  # fmt: skip
@@ -229,6 +230,15 @@ def test_ir_measures_asks_cleverdon_first_and_falls_back(registered: CleverdonPr
     mixed = ir_measures.calc_aggregate([AP, Compat], iter([Qrel("1", "a", 1)]), iter([ScoredDoc("1", "a", 1.0)]))
     assert mixed == {AP: 1.0, Compat: 1.0}
     assert list(ir_measures.iter_calc([AP], qrels, run))
+
+
+def test_the_order_of_measures_is_the_same_in_every_process(registered: CleverdonProvider) -> None:
+    """ir_measures passes a set of measures; PyTerrier takes the order of columns from the values."""
+    asked = [nDCG @ 10, P @ 5, AP, RR, Rprec, Success @ 1, Bpref, NumQ]
+    for order in (asked, asked[::-1]):
+        values = ir_measures.calc(order, {"1": {"a": 1}}, {"1": {"a": 1.0}}).per_query
+        assert [metric.measure for metric in values] == sorted(asked, key=str)
+    assert list(registered.calc_aggregate(asked, {"1": {"a": 1}}, {"1": {"a": 1.0}})) == asked
 
 
 def test_a_frame_without_rows(registered: CleverdonProvider) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,6 +80,29 @@ def test_names() -> None:
     assert ours.supported_measures == theirs.supported_measures
     assert ours.supported_nicknames == theirs.supported_nicknames
     assert set(theirs.__all__) <= {*dir(ours)}
+
+
+def test_the_version_is_that_of_the_interface() -> None:
+    assert ours.__version__ == theirs.__version__
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        ({1: {2: 1}}, {1: {2: 1.0}}),
+        ({1: {"2": 1}}, {}),
+        ({"1": {2: 1}}, {}),
+        ({"1": {"2": 1}}, {1: {2: 1.0}}),
+        ({"1": {"2": 1}}, {"1": {2: 1.0}}),
+        ({"1": {"2": 1}}, {1: {"2": 1.0}}),
+        ({"1": {"2": 1}}, {"1": {"2": 1.0}, "7": {2: 1.0}}),
+    ],
+)
+def test_ids_that_are_not_strings_are_a_type_error(qrels: Any, run: Any) -> None:
+    with pytest.raises(TypeError):
+        theirs.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
+    with pytest.raises(TypeError, match=r"^Expected string as key\.$"):
+        ours.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
 
 
 def test_the_order_of_topics_and_measures() -> None:

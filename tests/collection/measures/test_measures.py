@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from dataclasses import replace
 
@@ -133,6 +134,15 @@ def test_the_ideal_ranking_of_subtopics_is_that_of_ndeval(seed: int) -> None:
     assert value("alpha_nDCG@8", run_of(f"1 {first} 1"), qrels) == pytest.approx(
         len(covers[first]) / sum(gain / math.log2(i + 2) for i, gain in enumerate(gains[:8]))
     )
+
+
+def test_equal_gains_are_equal_whatever_the_order_of_their_sum() -> None:
+    """After d, both a (1 + 0.1 + 0.1) and c (0.1 + 0.1 + 1) gain 1.2, and c has the higher id."""
+    covers = {"a": "qst", "b": "ru", "c": "stu", "d": "rst"}
+    rows = [("1", subtopic, doc_id, 1) for doc_id, subtopics in covers.items() for subtopic in subtopics]
+    qrels = pd.DataFrame(rows, columns=["query_id", "subtopic", "doc_id", "relevance"])
+    ideal = 3 + 1.2 / math.log2(3) + 1.02 / 2 + 0.2 / math.log2(5)
+    assert value("alpha_nDCG(alpha=0.9)@4", run_of("1 d 1"), qrels) == pytest.approx(3 / ideal, abs=1e-12)
 
 
 def test_a_subtopic_document_has_the_highest_of_its_grades() -> None:
@@ -474,6 +484,15 @@ def test_an_explanation_reads_like_a_lecture() -> None:
         "R = 3\n"
         "AP@10 = 0.555556"
     )
+
+
+def test_a_notebook_shows_the_ranks_that_are_printed() -> None:
+    explanation = explain("AP", [1, 0, 0, 0, 0, 1] * 20)
+    rows = explanation._repr_html_().split("<tr>")[1:]
+    shown = [[cell for cell in re.findall("<td>(.*)</td>", row) if cell] for row in rows]
+    printed = [line.split() for line in str(explanation).split("P at i\n")[1].splitlines()]
+    assert shown == printed[: len(shown)]
+    assert sum(row[1:2] == ["1"] for row in shown) == 40, "every relevant document"
 
 
 def test_an_explanation_of_condensed_lists_names_the_right_documents() -> None:

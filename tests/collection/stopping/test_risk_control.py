@@ -463,14 +463,20 @@ def test_costs_from_topics() -> None:
 
 
 def test_costs_from_replays_take_the_next_stricter_row() -> None:
-    assert costs_from_replays(100, 0.1)(19).high == pytest.approx(65)
-    assert costs_from_replays(100, 0.1)(20).low == pytest.approx(37)
-    assert costs_from_replays(100, 0.15)(50).high == pytest.approx(51)
-    assert costs_from_replays(100, 0.2)(7).expected == pytest.approx((37 * 48) ** 0.5)
+    assert costs_from_replays(200, 0.1)(19).high == pytest.approx(130)
+    assert costs_from_replays(200, 0.1)(20).low == pytest.approx(74)
+    assert costs_from_replays(200, 0.15)(50).high == pytest.approx(102)
+    assert costs_from_replays(200, 0.2)(7).expected == pytest.approx((74 * 96) ** 0.5)
     for alpha, n in ((0.04, 50), (0.3, 3)):
         for in_pool in (True, False):
             assert costs_from_replays(100, alpha, in_pool=in_pool)(n).low == 100
     assert costs_from_replays(100, 0.1, in_pool=False)(10).low == pytest.approx(100 * COLLECTION_SHARES[0])
+
+
+def test_small_pools_are_judged_to_a_larger_share() -> None:
+    shares = {size: costs_from_replays(size, 0.1)(20) for size in (50, 100, 300)}
+    assert [round(costs.low / size, 2) for size, costs in shares.items()] == [0.6, 0.47, 0.37]
+    assert [round(costs.high / size, 2) for size, costs in shares.items()] == [0.67, 0.59, 0.51]
 
 
 def test_a_plan_as_a_table_says_why_rows_save_nothing() -> None:
@@ -478,10 +484,10 @@ def test_a_plan_as_a_table_says_why_rows_save_nothing() -> None:
     assert made.table().to_dict("list") == {
         "Calibration topics": [8, 9, 10],
         "Expected recall": ["none", "90%", "90%"],
-        "Judgements, all topics": ["5,000", "5,000", "3,320 to 3,600"],
+        "Judgements, all topics": ["5,000", "5,000", "3,080 to 3,800"],
         "Calibration judgements": [800, 900, 1_000],
-        "Judgements, other topic": ["100", "100", "58 to 65"],
-        "Share of judging everything": ["100%", "100%", "66% to 72%"],
+        "Judgements, other topic": ["100", "100", "52 to 70"],
+        "Share of judging everything": ["100%", "100%", "62% to 76%"],
     }
     assert made.note == (
         "With 8 calibration topics, no rule can be chosen: every document of every topic has to be judged. "

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import math
+import random
+import shutil
 import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collection import assignment
 from collection.errors import CampaignError, ConflictError
-from collection.records import Document, Judgement, Topic
+from collection.records import COUNTS_AS, Document, Judgement, Topic
 from collection.store import Added, Selection, Store
-from tests.helpers import tries
+from collection.store.corpus import BATCH
+from tests.helpers import GOLDEN, tries
 
 
 @pytest.fixture
@@ -39,13 +47,13 @@ def say(
     relevance: int | None = None,
     annotator: str = "ann",
     topic: str = "1",
+    **more: Any,
 ) -> None:
     pair = store.judgements.pair(topic, doc, annotator)
     assert pair is not None
+    uuid = f"{doc}{store.judgements.counts()['logged']}"
     with store.transaction():
-        store.judgements.append(
-            Judgement(f"{doc}{store.judgements.counts()['logged']}", annotator, topic, doc, kind, relevance), pair
-        )  # type: ignore[arg-type]
+        store.judgements.append(Judgement(uuid, annotator, topic, doc, kind, relevance, **more), pair)  # type: ignore[arg-type]
 
 
 def test_durable_and_concurrent_by_pragma(tmp_path: Path) -> None:
@@ -132,6 +140,178 @@ def test_progress_counts_pairs_not_judgements(store: Store) -> None:
     say(store, "b", "undone")
     assert store.assignments.standings_for("ann")["1"] == store.assignments.standing_for("1", "ann") == (2, 1, 1)
     assert store.judgements.progress("1")["judged"].tolist() == [1]
+
+
+def test_a_part_of_the_log_is_that_part_of_the_whole(store: Store) -> None:
+    for doc, annotator in (("a", "ann"), ("a", "bob"), ("b", "ann"), ("c", "bob")):
+        say(store, doc, relevance=2, annotator=annotator, flagged=doc == "b", passages=((0, 3),))
+    store.corpus.add_document_ids(["d"])
+    say(store, "c", "cannot judge", annotator="cat", counts_as="adjudication")
+    say(store, "d", relevance=0)
+    store.assignments.set_calibration([("1", "d")])
+    whole = store.judgements.table()
+    columns = ["doc_id", "relevance", "revises", "passages"]
+    pd.testing.assert_frame_equal(store.judgements.table(columns=columns), whole[columns])
+    several = whole[whole["doc_id"] != "b"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(store.judgements.table(several=True), several, check_dtype=False)
+    flagged = whole[whole["doc_id"] == "b"].reset_index(drop=True)
+    for current in (True, False):
+        table = store.judgements.table(flagged=True, current=current)
+        pd.testing.assert_frame_equal(table, flagged, check_dtype=False)
+
+
+def recount(store: Store) -> pd.DataFrame:
+    """What `JudgementTables.progress` says, counted from the tables."""
+    frame = store.connection.frame
+    words = frame(
+        "SELECT w.topic, w.doc, w.counts_as, j.kind FROM words AS w JOIN judgements AS j ON j.id = w.judgement"
+    )
+    pool = frame("SELECT topic, doc, wanted FROM pool").set_index(["topic", "doc"])["wanted"].to_dict()
+    texts = dict(store.connection.execute("SELECT doc, text IS NOT NULL FROM documents"))
+    rows = []
+    for topic, query_id, title in store.connection.execute("SELECT topic, query_id, title FROM topics ORDER BY topic"):
+        row = dict.fromkeys(store.judgements.progress().columns, 0) | {"query_id": query_id, "title": title}
+        for doc, has_text in texts.items():
+            said = words[(words["topic"] == topic) & (words["doc"] == doc)]
+            judged, graded = len(said) > 0, (said["kind"] == "graded").any()
+            if (topic, doc) not in pool:
+                row["elsewhere"] += judged
+                row["elsewhere_cannot"] += judged and not graded
+                continue
+            wanted = pool[topic, doc]
+            made = min(int((said["counts_as"] == "judgement").sum()), wanted)
+            made = wanted if (said["counts_as"] == "adjudication").any() else made
+            held = any(texts.values()) and not has_text
+            for name, number in {
+                "pool": 1, "wanted": wanted, "made": made, "judged": judged, "cannot_judge": judged and not graded,
+                "without_text": held and not judged, "waiting": (wanted - made) * held,
+            }.items():  # fmt: skip
+                row[name] += number
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def check_counts(store: Store) -> None:
+    """Compare what the database keeps with a count of everything."""
+    expected = recount(store)
+    pd.testing.assert_frame_equal(store.judgements.progress(), expected, check_dtype=False)
+    one = store.judgements.progress("2")
+    pd.testing.assert_frame_equal(one, expected[1:2].reset_index(drop=True), check_dtype=False)
+    assert store.judgements.judged_outside_pool() == expected["elsewhere"].sum()
+    log, current = store.judgements.table(current=False), store.judgements.table()
+    assert store.judgements.counts() == {
+        "topics": len(expected),
+        "documents": store.connection.count("SELECT count(*) FROM documents WHERE text IS NOT NULL"),
+        "runs": 0,
+        "pool": store.connection.count("SELECT count(*) FROM pool"),
+        "judgements": len(current),
+        "logged": len(log),
+    }
+    assert [store.judgements.logged_in(q) for q in expected["query_id"]] == [
+        (log["query_id"] == q).sum() for q in expected["query_id"]
+    ]
+    said = current[current["counts_as"] == "judgement"].astype({"seconds": "float64"})
+    said["judged_at"] = said["judged_at"].where(said["source"] != "imported")
+    by_name = said.groupby("annotator", as_index=False).agg(
+        judgements=("annotator", "size"), seconds=("seconds", "median"), last_at=("judged_at", "max")
+    )
+    kept, by_name = (f.astype(object).where(f.notna(), None) for f in (store.judgements.annotators(), by_name))
+    pd.testing.assert_frame_equal(kept, by_name)
+    for name in ("ann", "bob"):
+        standings = {q: store.assignments.standing_for(q, name) for q in ("1", "2")}
+        assert store.assignments.standings_for(name) == standings
+        assert store.assignments.standings_for(name, ["2"]) == {"2": standings["2"]}
+        for query_id in ("1", "2"):
+            pool = assignment.next_pairs(store.queue.candidates(query_id, name, 5.0))
+            unfinished = assignment.next_pairs(store.queue.unfinished(query_id, name, 5.0))
+            assert unfinished == [c for c in pool if not c.calibration or c.others < c.wanted]
+    judged: dict[str, int] = {}
+    for query_id in ("1", "2"):
+        judged |= {query_id: n} if (n := len(store.judgements.judged_rows(query_id))) else {}
+    assert store.queue.count_taken(math.inf) == judged
+    held = [c.doc_id for c in store.queue.candidates("1", "", 5.0) if c.leased]
+    elsewhere = set(held) - set(store.corpus.doc_ids(store.judgements.judged_rows("1")))
+    assert store.queue.count_taken(5.0).get("1", 0) == judged.get("1", 0) + len(elsewhere)
+    missing = store.connection.column(
+        "SELECT DISTINCT d.doc_id FROM pool JOIN documents AS d USING (doc) WHERE text IS NULL"
+    )
+    assert sorted(store.corpus.missing_documents()) == sorted(missing)
+
+
+@pytest.mark.slow
+@tries(40)
+@given(st.randoms(use_true_random=False))
+def test_counts_that_are_kept_equal_a_recount(rng: random.Random) -> None:
+    with Store(":memory:", create=True) as store:
+        store.corpus.add_topics([Topic("1", "one"), Topic("2", "two")])
+        documents = [f"d{n}" for n in range(6)]
+        store.corpus.add_document_ids(documents[:3])
+        for step in range(25):
+            act, topic, doc = rng.randrange(11), rng.choice("12"), rng.choice(documents)
+            name = rng.choice(["ann", "bob", "cat"])
+            store.corpus.add_document_ids([doc])
+            if act == 0:
+                store.corpus.add_documents([Document(doc, doc, "a text")], replace=True)
+            elif act == 1 and store.pool.missing(topic, [doc]):
+                store.pool.add(pd.DataFrame({"query_id": [topic], "doc_id": [doc], "rank": [1]}), "depth", {}, [])
+            elif act == 2:
+                pooled = store.pool.wanted()[["topic", "doc"]].itertuples(index=False, name=None)
+                store.pool.set_wanted([(rng.randrange(1, 4), *pair) for pair in pooled if rng.random() < 0.5])
+            elif act == 3:
+                store.assignments.set_calibration([(topic, doc)])
+            elif act == 4 and store.pool.rows(topic):
+                among = store.corpus.doc_ids(store.pool.rows(topic))
+                store.queue.lease(topic, [Selection(rng.choice(among))], name, 1.0, 9.0)
+            elif act > 4:
+                counts_as = rng.choice(["judgement"] * 3 + list(COUNTS_AS))
+                pair = store.judgements.pair(topic, doc, name, counts_as)
+                assert pair is not None
+                kinds = ["graded", "graded", "cannot judge"] + ["undone"] * (pair.judgement is not None)
+                kind = rng.choice(kinds)
+                said = Judgement(
+                    f"u{step}", name, topic, doc, kind, 1 if kind == "graded" else None, counts_as=counts_as,
+                    judged_at=f"2026-03-{rng.randrange(1, 29):02d}", seconds=rng.choice([None, 1.5, 2.0, 9.25]),
+                    source=rng.choice(["card", "imported"]),
+                )  # fmt: skip
+                with suppress(ZeroDivisionError), store.transaction():
+                    store.judgements.append(said, pair)
+                    if rng.random() < 0.2:
+                        raise ZeroDivisionError  # takes it all back
+        check_counts(store)
+
+
+def test_counts_of_an_older_campaign_are_made_when_it_is_opened(tmp_path: Path) -> None:
+    shutil.copy(GOLDEN / "campaign" / "campaign.db", tmp_path)
+    with Store(tmp_path / "campaign.db") as store:
+        progress = store.judgements.progress()
+        pd.testing.assert_frame_equal(progress, recount(store), check_dtype=False)
+        assert progress[["judged", "elsewhere", "without_text"]].sum().min() > 0
+
+
+def test_an_interrupted_import_leaves_neither_documents_nor_words(store: Store) -> None:
+    def interrupted() -> Iterator[Document]:
+        yield from [Document(f"n{number}", "New", "brandnew words") for number in range(2 * BATCH)]
+        yield Document("a", "A", "another text", {"n": 1})
+        raise KeyboardInterrupt
+
+    before = list(store.connection.db.conn.iterdump())
+    with pytest.raises(KeyboardInterrupt):
+        store.corpus.add_documents(interrupted(), replace=True)
+    assert list(store.connection.db.conn.iterdump()) == before
+    assert store.corpus.search("brandnew", 5).documents == []
+
+
+def test_all_words_are_found_however_a_document_came(store: Store) -> None:
+    store.corpus.add_document_ids(["later", "never"])
+    texts = {"later": "one text", "new": "two text", "a": "three text"}
+    store.corpus.add_documents([Document(d, "", text) for d, text in texts.items()], replace=True)
+    store.corpus.add_documents([Document("new", "", "four text"), Document("newest", "", "five text")], replace=True)
+    words = ("one", "two", "three", "four", "five")
+    found = {word: [row[0] for row in store.corpus.search(word, 9).documents] for word in words}
+    assert found == {"one": ["later"], "two": [], "three": ["a"], "four": ["new"], "five": ["newest"]}
+    store.corpus.add_documents([Document("never", "", "six")])
+    # Compares the index with the texts, and raises if they differ.
+    store.connection.execute("INSERT INTO documents_fts (documents_fts, rank) VALUES ('integrity-check', 1)")
 
 
 def test_documents_text_comes_later(store: Store) -> None:

@@ -394,6 +394,10 @@ def test_cutoffs_are_truncated_to_integers() -> None:
     ("text", "said"),
     [
         ("nothing", "unknown measure 'nothing'"),
+        ("P_10", "unknown measure 'P_10'; write P.10"),
+        ("iprec_at_recall_0.10", "unknown measure 'iprec_at_recall_0.10'; write iprec_at_recall.0.10"),
+        ("utility_1,-1,0,0", "unknown measure 'utility_1,-1,0,0'; write utility.1,-1,0,0"),
+        ("map_10", "unknown measure 'map_10'; did you mean"),
         ("P.", "P: expected numbers after the point, found 'P.'"),
         ("P.5,x", "P: expected numbers separated by commas, found 'x'"),
         ("P.1e999", "P: expected numbers of at most 1e+09, found 1e999"),

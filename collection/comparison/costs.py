@@ -1,16 +1,55 @@
-"""The cost-effectiveness frontier: the systems that no other system beats in both a measure and a cost."""
+"""Costs of systems, and the cost-effectiveness frontier: the systems that no other beats in both measure and cost."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from collection.comparison.evaluation import direction
+from collection.comparison.evaluation import Evaluation, direction
+from collection.comparison.system_names import group_seeds
 from collection.errors import InputError, require_known
 from collection.measures import parse
 
 MORE_IS_BETTER_COSTS = ("throughput_qps",)
 """Columns of costs in which more is better; in every other column less is better."""
+
+
+def with_costs(evaluation: Evaluation, costs: pd.DataFrame, place: str = "costs") -> Evaluation:
+    """Add costs to an evaluation; a run without a row in `costs` has missing values.
+
+    A row for a system, as ``dense`` of the seeds ``dense#1`` and ``dense#2``, holds for its seeds without a row.
+
+    Parameters
+    ----------
+    evaluation, costs
+        ``run`` and any columns of costs of runs or systems (:func:`collection.formats.read_costs`).
+    place
+        The source of the costs, for messages.
+
+    Raises
+    ------
+    InputError
+        The costs name none of the runs, nor of their systems.
+    """
+    runs, known = [c.run for c in evaluation.coverage], costs.set_index("run")
+    if len(unknown_costs(runs, costs)) == len(known):
+        raise InputError(
+            f"{place}: expected costs of one of the runs ({', '.join(runs[:3])}), "
+            f"found those of {', '.join(map(str, known.index[:3]))}"
+        )
+    system_of = {run: system for system, members in group_seeds(runs).items() for run in members}
+    own, of_system = known.reindex(runs), known.reindex([system_of[run] for run in runs])
+    return replace(evaluation, costs=own.where(own.notna(), of_system.set_axis(own.index)))
+
+
+def unknown_costs(runs: Iterable[str], costs: pd.DataFrame) -> list[str]:
+    """The names in a table of costs that are neither runs nor systems of several seeds."""
+    names = list(runs)
+    known = {*names, *group_seeds(names)}
+    return [run for run in costs["run"] if run not in known]
 
 
 def number_costs(costs: pd.DataFrame) -> list[str]:

@@ -1,0 +1,45 @@
+"""Arrays between numpy and arrow, without a copy and without pandas, which pyarrow's own functions would import."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """An arrow array of numbers or booleans without nulls."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(array.type):
+        return np.from_dlpack(array.cast(pa.int8())).view(np.bool_)
+    return np.from_dlpack(array)
+
+
+def from_numpy(array: np.ndarray) -> Any:
+    """An array of numbers."""
+    import pyarrow as pa
+
+    array = np.ascontiguousarray(array)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])
+
+
+def from_texts(texts: Sequence[str]) -> Any:
+    """An arrow array of large strings."""
+    import pyarrow as pa
+
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    return pa.LargeStringArray.from_buffers(len(encoded), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded)))
+
+
+def from_column(column: pd.Series) -> Any:
+    """A column of texts as one array."""
+    import pyarrow as pa
+
+    array = pa.array(column)
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

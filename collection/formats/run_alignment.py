@@ -1,0 +1,214 @@
+"""Runs aligned with qrels while their files are read: only what the qrels name is kept.
+
+A file is read in blocks of whole topics. Anything unusual is left to :func:`collection.formats.run.read_run` and
+:func:`collection.measures.align`, which also raise all errors. Both ways give the same values.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from collection import arrow
+from collection.errors import FormatError
+from collection.formats import qrels_lines, source
+from collection.formats.run import WANTED, find_layout, read_run
+from collection.formats.run_files import name_runs
+from collection.formats.source import Bytes, FilePath
+from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
+from collection.formats.tables.fast import MOST_WORKERS, Block, UnsupportedBlock, read_block
+from collection.formats.tables.lines import Layout
+from collection.formats.tables.strict import read_table
+from collection.measures import Aligned, QrelsIndex, Version, align, index_qrels
+from collection.measures.aligned import Ints
+from collection.measures.alignment import Part, join_parts
+from collection.measures.qrels_index import index_pairs
+from collection.ranking import order_rows, rank_rows
+from collection.threads import map_ahead
+
+LARGEST_TOPIC = 64 << 20
+"""Bytes of one topic; files with a larger one are not read in blocks of whole topics."""
+
+LARGEST_TABLE = 24
+"""Bits of the number of cells in the table of :class:`_Lookup`."""
+
+
+def read_index(path: FilePath) -> QrelsIndex:
+    """Prepare the qrels of a file for :func:`collection.measures.align`, without a frame if it consists of lines.
+
+    Raises
+    ------
+    FormatError
+        As :func:`collection.formats.read_qrels`.
+    """
+    if qrels_lines.is_typed(path):
+        from collection.formats.qrels import read_qrels
+
+        return index_qrels(read_qrels(path))
+    rows = read_table(path, qrels_lines.find_layout(path))
+    return index_pairs(rows.topic_names, rows.topics, rows.documents, rows.values)
+
+
+class RunFiles:
+    """Run files for :func:`collection.comparison.evaluate`.
+
+    Parameters
+    ----------
+    paths
+        As for :func:`collection.formats.read_runs`.
+    names
+        Names of the runs; by default those of :func:`collection.formats.name_runs`.
+    """
+
+    def __init__(self, paths: Sequence[FilePath], names: Sequence[str] | None = None) -> None:
+        self._paths, self._names = list(paths), names
+
+    def align(self, index: QrelsIndex, version: Version = 10) -> Iterator[tuple[str, Aligned]]:
+        """Align one run after the other: its name, and what :func:`collection.measures.align` gives for it.
+
+        Raises
+        ------
+        FormatError
+            As :func:`collection.formats.read_run`.
+        """
+        names = name_runs(self._paths) if self._names is None else self._names
+        lookup = _Lookup(index)
+        unusual: set[int] = set()
+        parts: list[Part] = []
+        seen: set[str] = set()
+        threads = min(os.cpu_count() or 1, MOST_WORKERS)
+        for task, part in map_ahead(lambda task: (task, task.align(lookup, version)), self._tasks(unusual), threads):
+            if task.block is not None:
+                if part is None or not seen.isdisjoint(part.topics):
+                    unusual.add(task.run)
+                else:
+                    parts.append(part)
+                    seen.update(part.topics)
+                continue
+            if task.run in unusual or not seen:
+                aligned = align(read_run(self._paths[task.run]).frame, index, version=version)
+            else:
+                aligned = join_parts(index, parts, version)
+            parts, seen = [], set()
+            yield names[task.run], aligned
+
+    def _tasks(self, unusual: set[int]) -> Iterator[_Task]:
+        """The blocks of each run, then one task without a block. Adds runs that cannot be read to `unusual`."""
+        for run, path in enumerate(self._paths):
+            try:
+                layout = find_layout(path)
+                for block in source.chunks(path, WANTED, last_topic_end, LARGEST_TOPIC):
+                    if run in unusual:
+                        break
+                    yield _Task(run, block, layout)
+            except (FormatError, *source.BROKEN):
+                unusual.add(run)
+            yield _Task(run)
+
+
+class _Task(NamedTuple):
+    """A block of a run, or the end of the run."""
+
+    run: int
+    block: Bytes | None = None
+    layout: Layout | None = None
+
+    def align(self, lookup: _Lookup, version: Version) -> Part | None:
+        """Align the block; None at anything unusual."""
+        import pyarrow as pa
+
+        if self.block is None or self.layout is None:
+            return None
+        try:
+            block = read_block(self.block, self.layout)
+        except (pa.ArrowException, MemoryError, UnsupportedBlock):
+            return None
+        if block is None:  # only comments
+            return Part([], *(np.empty(0, dtype=np.int64),) * 3)
+        if block.suspect or not lookup.exact:
+            return None
+        topics, scores = arrow.to_numpy(block.topics.indices), block.values
+        if version == 9:
+            with np.errstate(over="ignore"):  # beyond their range lies infinity, as in C
+                scores = scores.astype(np.float32)
+        rank = rank_rows(order_rows(topics, scores, block.documents), len(topics))
+        rows, pair = lookup.find(block)
+        return Part(block.topics.dictionary.to_pylist(), np.bincount(topics), rank[rows], pair)
+
+
+class _Lookup:
+    """The pairs of qrels by the keys that blocks have, of which few are compared in full."""
+
+    def __init__(self, index: QrelsIndex) -> None:
+        import pyarrow as pa
+
+        self._index = index
+        self._topic, document = np.divmod(index.pairs, max(1, len(index.documents)))
+        topics = pa.DictionaryArray.from_arrays(arrow.from_numpy(self._topic), arrow.from_texts(index.topics))
+        self._documents = index.documents.take(arrow.from_numpy(document)).cast(pa.large_string())
+        keys = hash_pairs(topics, self._documents)
+        self.exact = not has_duplicate_keys(keys)
+        self._order = np.argsort(keys)
+        self._keys = keys[self._order]
+        # Most keys of a run are not in the qrels, and the first bits of a key tell so of nearly all of them.
+        bits = min(LARGEST_TABLE, 6 + len(keys).bit_length())
+        self._shift = np.uint64(64 - bits)
+        self._table = np.zeros(1 << bits, dtype=np.bool_)
+        self._table[keys >> self._shift] = True
+        # A key is one of the few with the same leading bits, which are found faster than by bisection of all.
+        leading = len(keys).bit_length()
+        self._leading_shift = np.uint64(64 - leading)
+        groups = np.arange(1 << leading, dtype=np.uint64) << self._leading_shift
+        starts = np.searchsorted(self._keys, groups)
+        self._starts = np.minimum(starts, len(keys) - 1)
+        self._most = int(np.diff(starts, append=len(keys)).max())
+
+    def find(self, block: Block) -> tuple[Ints, Ints]:
+        """The rows of a block that the qrels name, and their places in ``QrelsIndex.pairs``."""
+        import pyarrow.compute as pc
+
+        rows = np.flatnonzero(self._table[block.keys >> self._shift])
+        keys = block.keys[rows]
+        place = self._starts[keys >> self._leading_shift]
+        for _ in range(self._most - 1):
+            place = np.minimum(place + (self._keys[place] < keys), len(self._keys) - 1)
+        alike = self._keys[place] == keys
+        rows, pair = rows[alike], self._order[place[alike]]
+        topic = self._index.places(block.topics.dictionary.to_pylist())[arrow.to_numpy(block.topics.indices)[rows]]
+        given, wanted = (
+            texts.take(arrow.from_numpy(places)) for texts, places in [(block.documents, rows), (self._documents, pair)]
+        )
+        same = arrow.to_numpy(pc.equal(given, wanted)) & (topic == self._topic[pair])
+        return rows[same], pair[same]
+
+
+def last_topic_end(block: Bytes) -> int:
+    """The index after the last topic that is whole, 0 if there is none.
+
+    A topic is a run of lines with the same first word. If a topic is in several pieces, any end of a piece will do.
+    """
+    end = source.last_line_end(block)
+    high = source.last_line_end(block[: end - 1]) if end else 0
+    word = re.match(rb"[^ \t\n]+[ \t]", block[high:end].tobytes())
+    if word is None:
+        return high
+    begins, low = np.frombuffer(word[0], np.uint8), 0
+    while low < high:  # bisect: all lines from `high` begin with the word
+        line = low + source.last_line_end(block[low : (low + high) // 2])
+        if np.array_equal(block[line : line + len(begins)], begins):
+            high = line
+        else:
+            low = _next_line(block, line)
+    return high
+
+
+def _next_line(block: Bytes, begin: int) -> int:
+    """The index after the next line feed."""
+    step = 256
+    while not len(found := np.flatnonzero(block[begin : begin + step] == ord("\n"))):
+        step *= 4
+    return begin + int(found[0]) + 1
