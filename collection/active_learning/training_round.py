@@ -218,13 +218,13 @@ def train_and_rank(
     model = examples.fit(recipe, seed)
     # Only the score of these documents depends on more than their text.
     apart = np.flatnonzero(left & (space.blank | space.retrieved))
-    standing = space.vectors.stand(model.weights[: space.vectors.features], count, left, apart)
-    rows, scores = np.append(standing.rows, apart), np.append(standing.scores, standing.apart)
+    ranked = space.vectors.rank(model.weights[: space.vectors.features], count, left, apart)
+    rows, scores = np.append(ranked.rows, apart), np.append(ranked.scores, ranked.apart)
     order = np.argsort(rows)
     rows, scores = rows[order], scores[order]
     trust = 0.0
     if space.evidence is not None and recipe.evidence == "prior":
-        mean, spread = standing.moments.mean_and_spread()
+        mean, spread = ranked.moments.mean_and_spread()
         trust = _trust(mean, spread, space, examples, recipe, seed)
         scores = (scores - np.float32(mean)) / np.float32(spread) + np.float32(trust) * space.prior[rows]
     elif recipe.evidence == "columns":

@@ -5,7 +5,7 @@ The cluster is a LocalCluster of two processes with one thread each, so on one m
 local run counts with two processes too. Measured with 1, 2 and 4 partitions:
 
 - build: texts in Parquet files (in memory for the local run) to vectors, once;
-- round: one call of `stand` as a training round makes it, 30,000 weights that are not 0, the best 100 of all documents,
+- round: one call of `rank` as a training round makes it, 30,000 weights that are not 0, the best 100 of all documents,
   200 documents apart; the median of `--turns`, and its ratio to that of the local run, measured in turns with it;
 - rows: 300 rows for the examples of a round;
 - sent, received: bytes of a round's arguments and results, pickled;
@@ -83,16 +83,16 @@ def main() -> None:
     apart, index = np.sort(rng.choice(documents, APART, replace=False)), rng.integers(0, documents, EXAMPLES)
     among = np.ones(documents, np.bool_)
 
-    def stand(vectors: Vectors) -> Any:
-        return vectors.stand(weights, BEST, among, apart)
+    def rank(vectors: Vectors) -> Any:
+        return vectors.rank(weights, BEST, among, apart)
 
-    rounds = statistics.median(timed(lambda: stand(local))[0] for _ in range(arguments.turns))
+    rounds = statistics.median(timed(lambda: rank(local))[0] for _ in range(arguments.turns))
     fetched = statistics.median(timed(lambda: local.rows(index))[0] for _ in range(arguments.turns))
     print(f"{documents:,} documents, {local.features:,} terms")
     print(f"vectors {stored_bytes(local):,} bytes, vocabulary {vocabulary_bytes(local):,} bytes")
     print(f"{'':<12}{'build':>10}{'ratio':>8}{'round':>11}{'ratio':>8}{'rows':>11}{'sent':>12}{'received':>11}")
     print(f"{'local':<12}{seconds:>8.1f} s{1:>8.2f}{1000 * rounds:>8.1f} ms{1:>8.2f}{1000 * fetched:>8.1f} ms")
-    wanted = stand(local)
+    wanted = rank(local)
     for partitions in (1, 2, 4):
         with (
             tempfile.TemporaryDirectory() as scratch,
@@ -103,16 +103,16 @@ def main() -> None:
             cluster = Cluster(workers.scheduler_address, folder, ["words"])
             made, vectors = timed(cluster.open_vectors)
             here, there, lines = [], [], []
-            found = stand(vectors)
+            found = rank(vectors)
             for _ in range(arguments.turns):
-                here.append(timed(lambda: stand(local))[0])
-                there.append(timed(lambda: stand(vectors))[0])  # noqa: B023
+                here.append(timed(lambda: rank(local))[0])
+                there.append(timed(lambda: rank(vectors))[0])  # noqa: B023
                 lines.append(timed(lambda: vectors.rows(index))[0])  # noqa: B023
             same = all(np.array_equal(a, b) for a, b in zip(wanted[:3], found[:3], strict=True))
             assert same, "the ranking differs"
             assert wanted.moments == found.moments
             assert (local.rows(index) != vectors.rows(index)).nnz == 0
-            sent, received = traffic(vectors, stand)
+            sent, received = traffic(vectors, rank)
             cluster.close()
         here_ms, there_ms, rows_ms = (1000 * statistics.median(times) for times in (here, there, lines))
         print(
@@ -121,7 +121,7 @@ def main() -> None:
         )
 
 
-def traffic(vectors: Any, stand: Callable[[Vectors], Any]) -> tuple[int, int]:
+def traffic(vectors: Any, rank: Callable[[Vectors], Any]) -> tuple[int, int]:
     """Bytes of the arguments and results of a round."""
     run, sizes = vectors._run, [0, 0]
 
@@ -132,7 +132,7 @@ def traffic(vectors: Any, stand: Callable[[Vectors], Any]) -> tuple[int, int]:
         return found
 
     vectors._run = measure
-    stand(vectors)
+    rank(vectors)
     return sizes[0], sizes[1]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import CancelledError
-from contextlib import suppress
 from itertools import count as count_up
 from itertools import islice
 from typing import Any
@@ -21,14 +19,11 @@ from collection.active_learning.features.partitions import (
     without_documents,
 )
 from collection.active_learning.features.storage import Report
-from collection.errors import ClusterError, FormatError, InputError
+from collection.cluster import Workers, require_module
+from collection.errors import FormatError
 
 PARTITION_ROWS = 100_000
 """Documents in a partition."""
-
-CONNECT_SECONDS = 5
-POLL_SECONDS, PATIENCE = 5, 3
-"""Without a worker at so many looks in a row, the cluster has failed; one that was killed starts again sooner."""
 
 
 def write_partitions(
@@ -41,7 +36,7 @@ def write_partitions(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    fsspec = _installed("fsspec")
+    fsspec = require_module("fsspec")
     folder = f"{target.rstrip('/')}/documents-{secrets.token_hex(4)}"
     system, root = fsspec.core.url_to_fs(folder)
     system.makedirs(root, exist_ok=True)
@@ -66,7 +61,7 @@ def write_to_cluster(address: str, target: str, texts: Iterable[tuple[str, str |
     Raises ClusterError, before anything is written, if the cluster cannot be reached.
     """
     begin = time.perf_counter()
-    Cluster(address, "", ()).check()
+    Workers(address).check()
     folder, documents = write_partitions(target, texts)
     return Report(documents, documents, documents, time.perf_counter() - begin, folder)
 
@@ -75,7 +70,7 @@ def count_partition(path: str, made: Sequence[str], bigrams: bool) -> Counted:
     """Read a partition and count its terms."""
     import pyarrow.parquet as pq
 
-    with _installed("fsspec").open(path, "rb") as file:
+    with require_module("fsspec").open(path, "rb") as file:
         texts = pq.read_table(file, columns=["text"])["text"].to_pylist()
     return count_texts(texts, made, bigrams=bigrams, processes=1)
 
@@ -85,25 +80,20 @@ def _size(counted: Counted) -> int:
     return len(rows.lengths)
 
 
-class Cluster:
+class Cluster(Workers):
     """The partitions of a folder on the workers of a Dask cluster.
-
-    Dask makes the partitions of a lost worker again from their files. After a failure of the whole cluster, the next
-    call connects again.
 
     Raises
     ------
-    ClusterError
-        By every method, where the cluster cannot be reached, has no workers, or cannot read the partitions.
+    ClusterError, InputError
+        As :class:`.Workers`.
     FormatError
         The folder has no partitions.
-    InputError
-        The extra ``cluster`` is not installed.
     """
 
     def __init__(self, address: str, folder: str, blocks: Sequence[str], bigrams: bool = False) -> None:
-        self.address, self.folder, self.blocks, self.bigrams = address, folder, tuple(blocks), bigrams
-        self._client: Any = None
+        super().__init__(address)
+        self.folder, self.blocks, self.bigrams = folder, tuple(blocks), bigrams
         self._parts: list[Any] = []
 
     def open_vectors(self, fingerprint: str = "") -> PartitionedVectors:
@@ -123,39 +113,13 @@ class Cluster:
 
         return self._call(ask)
 
-    def check(self) -> None:
-        """Connect and leave again."""
-        self._call(lambda: None)
-        self.close()
-
     def close(self) -> None:
         """Leave the cluster, which then forgets the vectors."""
-        client, self._client, self._parts = self._client, None, []
-        if client is not None:
-            with suppress(Exception):
-                client.close(timeout=1)
-
-    def _call(self, ask: Callable[[], Any]) -> Any:
-        distributed = _installed("distributed")
-        try:
-            if self._client is None:
-                self._client = self._connect(distributed)
-            with self._client.as_current():
-                return ask()
-        except (OSError, CancelledError, distributed.KilledWorker, ClusterError) as error:
-            self.close()
-            if isinstance(error, ClusterError):
-                raise
-            raise ClusterError(f"the cluster at {self.address} failed ({_told(error)})") from error
-
-    def _connect(self, distributed: Any) -> Any:
-        try:
-            return distributed.Client(self.address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:  # no answer, or no address
-            raise ClusterError(f"the cluster at {self.address} cannot be reached ({_told(error)})") from error
+        self._parts = []
+        super().close()
 
     def _build(self) -> tuple[Any, list[int]]:
-        system, root = _installed("fsspec").core.url_to_fs(self.folder)
+        system, root = require_module("fsspec").core.url_to_fs(self.folder)
         paths = [system.unstrip_protocol(path) for path in sorted(system.glob(f"{root}/*.parquet"))]
         if not paths:
             raise FormatError(self.folder, None, "Parquet files of documents", "none")
@@ -169,35 +133,3 @@ class Cluster:
         self._results(parts, here=False)
         self._parts = parts
         return known, numbers
-
-    def _results(self, futures: list[Any], here: bool = True) -> list[Any]:
-        """Wait for results as long as there are workers."""
-        distributed, without = _installed("distributed"), 0
-        while without < PATIENCE:
-            try:
-                distributed.wait(futures, timeout=POLL_SECONDS)
-            except TimeoutError:
-                if self._client.status == "closed":
-                    break
-                without = 0 if self._client.scheduler_info().get("workers") else without + 1
-                continue
-            if here:
-                return list(self._client.gather(futures))
-            failed = [future for future in futures if future.status != "finished"]
-            return list(self._client.gather(failed))  # raises their error
-        raise ClusterError(f"the cluster at {self.address} has no workers")
-
-
-def _told(error: BaseException) -> str:
-    if isinstance(error, CancelledError):
-        return "connection lost"
-    return (str(error) or type(error).__name__).strip().splitlines()[0]
-
-
-def _installed(module: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError:
-        raise InputError(f"a cluster needs {module}: pip install 'cleverdon[cluster]'") from None

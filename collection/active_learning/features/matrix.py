@@ -24,7 +24,7 @@ STRETCH = 20_000
 """Rows copied at a time when only some documents are scored."""
 
 
-class Standing(NamedTuple):
+class Ranked(NamedTuple):
     """What a ranking needs of the scores of a linear model, of one partition of the documents or of all."""
 
     rows: Ints
@@ -127,7 +127,7 @@ class Vectors:
                 out[stretch] += block.rows(wanted[stretch]) @ part
         return out
 
-    def stand(self, weights: ArrayLike, count: int, among: NDArray[np.bool_], apart: Ints) -> Standing:
+    def rank(self, weights: ArrayLike, count: int, among: NDArray[np.bool_], apart: Ints) -> Ranked:
         """Score all documents by a linear model; return the `count` best of those `among` (size,) and not `apart`.
 
         The moments are those of the scores of all documents `among`; `apart` has ascending rows.
@@ -137,7 +137,7 @@ class Vectors:
         chosen = among.copy()
         chosen[apart] = False
         rows = top(scores, count, chosen)
-        return Standing(rows, scores[rows], scores[apart], Moments.of(scores, among, norm(vector)))
+        return Ranked(rows, scores[rows], scores[apart], Moments.of(scores, among, norm(vector)))
 
     def blank(self) -> NDArray[np.bool_]:
         """(size,) bool: documents without a value in any learning block, which no linear model can tell apart."""

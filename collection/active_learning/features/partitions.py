@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from collection.active_learning.features.assembly import Rows, weigh_blocks
 from collection.active_learning.features.blocks import Vocabulary
-from collection.active_learning.features.matrix import Floats, Ints, Standing, Vectors
+from collection.active_learning.features.matrix import Floats, Ints, Ranked, Vectors
 from collection.active_learning.features.moments import Moments
 from collection.active_learning.features.selection import top
 
@@ -112,13 +112,13 @@ class PartitionedVectors(Vectors):
         return vstack([found[number] for number in sorted(found)], format="csr")[back]
 
     def scores(self, weights: ArrayLike, index: ArrayLike | None = None, *, threads: int | None = None) -> Floats:
-        """Score all documents (size,), or those of `index` (n,), which brings all scores here: see :meth:`stand`."""
+        """Score all documents (size,), or those of `index` (n,), which brings all scores here: see :meth:`rank`."""
         self._split(weights)
         found = np.concatenate(self._everywhere(Vectors.scores, np.asarray(weights, np.float32)))
         return found if index is None else found[self._check_rows(index)]
 
-    def stand(self, weights: ArrayLike, count: int, among: Bools, apart: Ints) -> Standing:
-        """As :meth:`.Vectors.stand`; a bit for each document goes out, and the best of each partition come back."""
+    def rank(self, weights: ArrayLike, count: int, among: Bools, apart: Ints) -> Ranked:
+        """As :meth:`.Vectors.rank`; a bit for each document goes out, and the best of each partition come back."""
         self._split(weights)
         vector = np.asarray(weights, np.float32)
         columns = np.flatnonzero(vector)  # a model knows the terms of its few hundred examples
@@ -127,14 +127,14 @@ class PartitionedVectors(Vectors):
         for number, (start, end) in enumerate(zip(self._starts[:-1], self._starts[1:], strict=True)):
             own = apart[np.searchsorted(apart, start) : np.searchsorted(apart, end)] - start
             asked[number] = (sparse, count, np.packbits(among[start:end]), own)
-        found = self._run(_stand, asked)
+        found = self._run(_rank, asked)
         parts = [found[number] for number in sorted(found)]
         rows = np.concatenate([part.rows + start for part, start in zip(parts, self._starts[:-1], strict=True)])
         scores = np.concatenate([part.scores for part in parts])
         by_row = np.argsort(rows)
         best = by_row[top(scores[by_row], count)]
         moments = Moments.merge([part.moments for part in parts])
-        return Standing(rows[best], scores[best], np.concatenate([part.apart for part in parts]), moments)
+        return Ranked(rows[best], scores[best], np.concatenate([part.apart for part in parts]), moments)
 
     def blank(self) -> Bools:
         """(size,) bool: documents without a value in any learning block, which no linear model can tell apart."""
@@ -154,9 +154,7 @@ class PartitionedVectors(Vectors):
         return found
 
 
-def _stand(
-    vectors: Vectors, sparse: tuple[Ints, Floats], count: int, packed: NDArray[np.uint8], apart: Ints
-) -> Standing:
+def _rank(vectors: Vectors, sparse: tuple[Ints, Floats], count: int, packed: NDArray[np.uint8], apart: Ints) -> Ranked:
     weights = np.zeros(vectors.features, np.float32)
     weights[sparse[0]] = sparse[1]
-    return vectors.stand(weights, count, np.unpackbits(packed, count=vectors.size).astype(np.bool_), apart)
+    return vectors.rank(weights, count, np.unpackbits(packed, count=vectors.size).astype(np.bool_), apart)

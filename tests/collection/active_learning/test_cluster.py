@@ -59,7 +59,7 @@ def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
         assert wings.features.state().cluster == workers.scheduler_address
         there = wings.active_learning.next_round("1")
         assert (there.came_by, there.selections) == ("model", here.selections)
-        monkeypatch.setattr("collection.active_learning.features.cluster.CONNECT_SECONDS", 0.2)
+        monkeypatch.setattr("collection.cluster.CONNECT_SECONDS", 0.2)
         with pytest.raises(ClusterError, match="cannot be reached"):
             wings.features.update(cluster="tcp://127.0.0.1:9")
         assert wings.features.state().cluster == workers.scheduler_address
@@ -74,7 +74,7 @@ def test_a_folder_without_partitions_is_named(workers: Any, tmp_path: Path) -> N
 
 
 def test_a_cluster_that_ends_is_named_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("collection.active_learning.features.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("collection.cluster.CONNECT_SECONDS", 0.5)
     folder, _ = write_partitions(tmp_path.as_uri(), [(f"d{n}", text) for n, text in enumerate(texts())])
     options = {"n_workers": 1, "processes": False, "protocol": "tcp", "dashboard_address": ":0", "host": "127.0.0.1"}
     with distributed.LocalCluster(**options, silence_logs="CRITICAL") as ending:

@@ -102,7 +102,7 @@ def test_partitions_rank_as_one_piece_does(cuts: list[int], recipe: Recipe) -> N
 
 def test_what_does_not_exist_is_refused() -> None:
     vectors = partition(texts(), [150], ("words",))
-    for wrong in (lambda: vectors.rows([300]), lambda: vectors.stand([1.0], 3, np.ones(300, bool), np.zeros(0, int))):
+    for wrong in (lambda: vectors.rows([300]), lambda: vectors.rank([1.0], 3, np.ones(300, bool), np.zeros(0, int))):
         with pytest.raises(InputError):
             wrong()
 
