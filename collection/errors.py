@@ -21,6 +21,14 @@ class CleverdonError(Exception):
     page = ""
     """Documentation page that helps, such as "how-to/import-files"; empty for that of the command."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # For errors from workers: the usual way would pass the message to __init__, whose parameters differ.
+        return _restore, (type(self), self.args), self.__dict__
+
+
+def _restore(kind: type[CleverdonError], arguments: tuple[Any, ...]) -> CleverdonError:
+    return kind.__new__(kind, *arguments)
+
 
 class InputError(CleverdonError):
     """Input is invalid; nothing was changed."""

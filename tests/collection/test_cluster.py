@@ -1,23 +1,30 @@
-"""Partitions on a Dask cluster of two processes on this machine: the results of one piece, also after a kill."""
+"""A Dask cluster of two processes on this machine: the results of one process, also after a kill."""
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from collection import formats
 from collection.active_learning.features import Cluster, build
 from collection.active_learning.features.cluster import write_partitions
+from collection.cluster import map_items
 from collection.errors import ClusterError, FormatError
+from collection.simulation import Results, cases, simulate
 from tests.collection.active_learning.test_partitions import require_same, texts
 from tests.collection.campaign.test_campaign_loop import build as build_wings
 from tests.collection.campaign.test_campaign_loop import judge_next
-from tests.helpers import ok
+from tests.collection.simulation.test_simulation import DOCUMENTS, QRELS, RUNS, TOPICS
+from tests.helpers import fails, graded_runs, ok
 
 distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
 pytestmark = pytest.mark.slow
@@ -32,6 +39,10 @@ def workers() -> Iterator[Any]:
         yield cluster
 
 
+def kill_one(workers: Any) -> None:
+    os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
+
+
 def test_a_cluster_knows_what_one_piece_knows_also_after_a_worker_was_killed(workers: Any, tmp_path: Path) -> None:
     documents = [(f"d{n}", text) for n, text in enumerate(texts())]
     folder, number = write_partitions(tmp_path.as_uri(), documents, rows=120)
@@ -39,7 +50,7 @@ def test_a_cluster_knows_what_one_piece_knows_also_after_a_worker_was_killed(wor
     cluster = Cluster(workers.scheduler_address, folder, ("words", "chars"))
     one, vectors = build(texts(), processes=1), cluster.open_vectors()
     require_same(one, vectors)
-    os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
+    kill_one(workers)
     require_same(one, vectors)
     cluster.close()
     require_same(one, vectors)  # connects again
@@ -89,3 +100,57 @@ def test_a_cluster_that_ends_is_named_and_found_again(tmp_path: Path, monkeypatc
     with distributed.LocalCluster(**options, scheduler_port=port, silence_logs="CRITICAL"):
         assert vectors.blank().tolist() == blank
         cluster.close()
+
+
+def test_evaluate_prints_on_a_cluster_what_it_prints_here(workers: Any, tmp_path: Path) -> None:
+    runs, qrels = graded_runs(3, 4, 30, (0.5, 1, 2, 3), (0.4, 0.3, 0.2, 0.1))
+    qrels.insert(1, "iteration", "0")
+    qrels.sample(frac=0.8, random_state=1).to_csv(tmp_path / "qrels.txt", sep=" ", header=False, index=False)
+    for run in runs:
+        formats.write_run(run, tmp_path / f"{run.name}.run")
+    asked = [
+        "evaluate",
+        tmp_path / "qrels.txt",
+        *sorted(tmp_path.glob("*.run")),
+        "-m",
+        "nDCG@10",
+        "-m",
+        "AP",
+        "--bounds",
+    ]
+    for form in (["--per-topic"], ["--format", "json"]):
+        assert ok(*asked, *form, "--cluster", workers.scheduler_address) == ok(*asked, *form)
+    (tmp_path / "r2.run").write_text("t0 Q0 d1 1 high r2\n")
+    assert fails(*asked, "--cluster", workers.scheduler_address) == fails(*asked)
+
+
+def test_simulations_on_a_cluster_survive_a_killed_worker(workers: Any) -> None:
+    def replay(**more: Any) -> Results:
+        made = cases(DOCUMENTS, TOPICS, QRELS, RUNS, pools=["depth", "mtf"])
+        found = simulate(
+            made, strategies=["loop", "depth", "mtf"], learners=["svm", "naive-bayes"], seeds=2, stops=["knee"],
+            keep_ledgers=True, **more,
+        )  # fmt: skip
+        return replace(found, values=found.values[found.values["measure"] != "seconds"])
+
+    here = replay()
+    there = replay(
+        cluster=workers.scheduler_address, progress=lambda query_id, number: kill_one(workers) if number else None
+    )
+    pd.testing.assert_frame_equal(there.values, here.values)
+    pd.testing.assert_frame_equal(there.curves, here.curves)
+    assert str(there.ledgers) == str(here.ledgers)
+
+
+def test_items_are_read_slightly_ahead(workers: Any) -> None:
+    read: list[int] = []
+
+    def items() -> Iterator[tuple[int, int]]:
+        for number in range(30):
+            read.append(number)
+            yield 1000, number
+
+    found = map_items(operator.add, items(), workers.scheduler_address)
+    assert next(found) == 1000
+    assert len(read) <= 8
+    assert list(found) == [*range(1001, 1030)]
