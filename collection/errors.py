@@ -23,7 +23,7 @@ class CleverdonError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # For errors from workers: the usual way would pass the message to __init__, whose parameters differ.
-        return _restore, (type(self), self.args), self.__dict__
+        return _restore, (type(self), self.args), vars(self)
 
 
 def _restore(kind: type[CleverdonError], arguments: tuple[Any, ...]) -> CleverdonError:
