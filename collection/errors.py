@@ -21,6 +21,14 @@ class CleverdonError(Exception):
     page = ""
     """Documentation page that helps, such as "how-to/import-files"; empty for that of the command."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # For errors from workers: the usual way would pass the message to __init__, whose parameters differ.
+        return _restore, (type(self), self.args), vars(self)
+
+
+def _restore(kind: type[CleverdonError], arguments: tuple[Any, ...]) -> CleverdonError:
+    return kind.__new__(kind, *arguments)
+
 
 class InputError(CleverdonError):
     """Input is invalid; nothing was changed."""
@@ -122,6 +130,10 @@ class ConflictError(CampaignError):
 
 class BusyError(CampaignError):
     """Another process is writing to the campaign; nothing was changed, so try again."""
+
+
+class ClusterError(CleverdonError):
+    """The Dask cluster cannot be reached, has no workers, or has lost a calculation; later calls connect again."""
 
 
 class JudgementError(CleverdonError):

@@ -29,7 +29,9 @@ _CURRENT_RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[
 """With a digest of the content, unlike names from earlier versions."""
 _IMAGE = re.compile(r"[0-9a-f]{64}\.[a-z]+(?:(?:\.[0-9a-f]{8})?\.part)?")
 _VECTOR_FOLDER = re.compile(r"made-[a-z0-9_]{8}")
-_VECTOR = re.compile(r"(?:hashes|dense|[a-z]+\.[a-z]+)\.npy|[a-z]+\.terms\.txt|meta\.json")
+_VECTOR = re.compile(
+    r"(?:hashes|dense|[a-z]+\.[a-z]+)\.npy|[a-z]+\.terms\.txt|meta\.json|(?:[0-9a-f]{32}|unfinished)\.npz"
+)
 
 
 def is_run_file(name: str) -> bool:

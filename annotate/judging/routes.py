@@ -259,7 +259,7 @@ def _exchange(
         needs_round = not current and bool(result.saved or problem is None or not pairs.order)
         answer |= {"order": pairs.order, "model_round": pairs.model_round}
         behind = not current and problem is None
-        chooser = campaign.explanations.chooser(query_id, made, behind)
+        chooser = campaign.explanations.chooser(query_id, made, behind, problem)
         across = campaign.settings.loop().by_system_order
         answer |= {"behind": behind, "problem": problem, "chooser": chooser, "across_topics": across}
     in_hand = set(holding) - set(pairs.closed)

@@ -133,7 +133,7 @@ if state.made_at is None:
 else:
     blocks = join(BLOCKS.get(block, block) for block in state.blocks)
     since = "up to date" if state.current else "out of date: documents were added or changed since"
-    made = f"The vectors of {count(state.documents, 'document')} ({blocks})"
+    made = f"The vectors of {count(state.documents, 'document')} ({blocks}{state.where})"
     st.write(f"{made}, built on {state.made_at:%Y-%m-%d at %H:%M} UTC, are {since}.")
     if state.note:
         st.warning(widgets.plain(state.note))

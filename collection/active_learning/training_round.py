@@ -152,6 +152,11 @@ class Space:
         none = self.vectors.blank()
         return none if self.evidence is None else none & (self.evidence.fusion == 0)
 
+    @cached_property
+    def retrieved(self) -> Bools:
+        """(documents,) bool: documents that some run has."""
+        return np.zeros(self.vectors.size, np.bool_) if self.evidence is None else self.evidence.fusion > 0
+
     @property
     def initial_order(self) -> str:
         """Basis of the order before a relevant document is known: "fusion", "topic text" or "no order"."""
@@ -211,24 +216,31 @@ def train_and_rank(
         rows = top(space.start, count, left)
         return Ranking(rows, space.start[rows], None, space.initial_order)
     model = examples.fit(recipe, seed)
-    scores = space.vectors.scores(model.weights[: space.vectors.features])
+    # Only the score of these documents depends on more than their text.
+    apart = np.flatnonzero(left & (space.blank | space.retrieved))
+    ranked = space.vectors.rank(model.weights[: space.vectors.features], count, left, apart)
+    rows, scores = np.append(ranked.rows, apart), np.append(ranked.scores, ranked.apart)
+    order = np.argsort(rows)
+    rows, scores = rows[order], scores[order]
     trust = 0.0
     if space.evidence is not None and recipe.evidence == "prior":
-        scores, trust = _add_prior(scores, space, examples, recipe, seed, left)
+        mean, spread = ranked.moments.mean_and_spread()
+        trust = _trust(mean, spread, space, examples, recipe, seed)
+        scores = (scores - np.float32(mean)) / np.float32(spread) + np.float32(trust) * space.prior[rows]
     elif recipe.evidence == "columns":
-        scores = scores + space.columns @ model.weights[space.vectors.features :]
-    _place_blank(scores, space, judged, relevant, left)
-    rows = top(scores, count, left)
-    return Ranking(rows, scores[rows], model, "model", trust)
+        scores = scores + space.columns[rows] @ model.weights[space.vectors.features :]
+    _place_blank(rows, scores, space, judged, relevant)
+    best = top(scores, count)
+    return Ranking(rows[best], scores[best], model, "model", trust)
 
 
-def _place_blank(scores: Floats, space: Space, judged: Ints, relevant: Bools, left: Bools) -> None:
+def _place_blank(rows: Ints, scores: Floats, space: Space, judged: Ints, relevant: Bools) -> None:
     """Rank documents without features before or after all others, whichever has the higher expected precision.
 
     Their precision is estimated from those judged so far, with the share of relevant documents so far as a prior worth
     BLANK_WEIGHT judgements. The precision of the others is that of their last BLANK_WINDOW judgements.
     """
-    waiting = space.blank & left
+    waiting = space.blank[rows]
     if not waiting.any():
         return
     is_blank = space.blank[judged]
@@ -269,16 +281,13 @@ class _Examples(NamedTuple):
         return half
 
 
-def _add_prior(
-    scores: Floats, space: Space, examples: _Examples, recipe: Recipe, seed: int, left: Bools
-) -> tuple[Floats, float]:
-    """Standard scores of the text plus the runs' prior, and the prior's weight.
+def _trust(mean: float, spread: float, space: Space, examples: _Examples, recipe: Recipe, seed: int) -> float:
+    """Weight of the runs' prior beside standard scores of the text with this mean and spread.
 
     To measure it, each half of the examples is scored by a model that has learned from the other half. While one half
     has no relevant document, the text counts as unknown, and only the prior of the documents.
     """
     half, documents = examples.halves(), examples.rows >= 0
-    mean, spread = _moments(scores, left)
     text = np.zeros(len(half))
     if all(examples.label[half == one].any() and not examples.label[half == one].all() for one in (0, 1)):
         for tested in (0, 1):
@@ -287,8 +296,7 @@ def _add_prior(
     # Counts documents: several judgements of one document are no reason to trust the runs less.
     expected = expect_trust(len(np.unique(examples.rows[examples.relevant])))
     prior = space.prior[examples.rows[documents]].astype(np.float64)
-    trust = measure_trust(text[documents], prior, examples.relevant[documents], expected)
-    return (scores - np.float32(mean)) / np.float32(spread) + np.float32(trust) * space.prior, trust
+    return measure_trust(text[documents], prior, examples.relevant[documents], expected)
 
 
 def _examples(
@@ -328,14 +336,6 @@ def _examples(
     relevant = np.zeros(len(rows), dtype=np.bool_)
     relevant[: len(judged)] = grades >= recipe.level
     return _Examples(features, label, weight, rows, relevant)
-
-
-def _moments(scores: Floats, among: Bools) -> tuple[float, float]:
-    """Mean and standard deviation of the scores of the documents `among`; a deviation of 1 if these are equal."""
-    some = scores[among]
-    if not len(some) or some.max() == some.min():
-        return float(some[0]) if len(some) else 0.0, 1.0
-    return float(some.mean()), float(some.std())
 
 
 class Queued(NamedTuple):

@@ -48,7 +48,9 @@ class Explanations:
     judgement_log: JudgementLog
     active_learning: ActiveLearning
 
-    def chooser(self, query_id: str, made: LoopRound | None, training: bool) -> tuple[str, str]:
+    def chooser(
+        self, query_id: str, made: LoopRound | None, training: bool, problem: str | None = None
+    ) -> tuple[str, str]:
         """Say what chooses the documents of a topic in its loop, and what it has learned from.
 
         Nothing about single documents, which would bias judgements; both are empty if the settings hide explanations.
@@ -59,6 +61,8 @@ class Explanations:
             The round that the present order is from, if there is one.
         training
             A new round is being made.
+        problem
+            Why no newer round could be made.
         """
         settings = self.settings.loop()
         if settings.explain == "nothing" or self.settings.mode(query_id) not in LOOPING:
@@ -74,6 +78,8 @@ class Explanations:
             state = "The model is being trained \N{HORIZONTAL ELLIPSIS}"
         elif made is None:
             state = ""
+        elif problem is not None:
+            state = f"The model is not available, and documents come from its last ranking: {problem}."
         elif made.came_by != "model":
             state = "The model starts when a relevant document is known."
         else:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from collection import clock
 from collection.active_learning import features
+from collection.active_learning.features import Cluster, write_to_cluster
 from collection.campaign.results import ProgressCallback
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from collection.store import Store
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from collection.active_learning.features import Report, Vectors
+
+HERE = "none"
+"""In place of the address of a cluster: this machine."""
 
 
 class VectorsState(NamedTuple):
@@ -33,6 +38,15 @@ class VectorsState(NamedTuple):
     current: bool
     note: str = ""
     """For the manager."""
+    cluster: str = ""
+    """Address of the cluster; "" for this machine."""
+    folder: str = ""
+    """Folder of the partitions on the cluster."""
+
+    @property
+    def where(self) -> str:
+        """Where the vectors are, after their blocks; nothing on this machine."""
+        return f"; on the cluster at {self.cluster}" if self.cluster else ""
 
 
 def vector_options(store: Store) -> tuple[list[str], bool]:
@@ -49,6 +63,7 @@ class Features:
     store: Store
     directory: Path
     _opened: tuple[str, Vectors] | None = field(default=None, init=False)
+    _cluster: Cluster | None = field(default=None, init=False)
 
     def update(
         self,
@@ -58,8 +73,12 @@ class Features:
         dense: Path | str | None = None,
         progress: ProgressCallback | None = None,
         processes: int | None = None,
+        cluster: str | None = None,
+        partitions: str | None = None,
     ) -> Report:
         """Make or update the vectors of all documents; only new and changed documents are read.
+
+        On a cluster, all documents are written as partitions, and whoever opens the vectors makes them there.
 
         Parameters
         ----------
@@ -72,6 +91,15 @@ class Features:
             A .npy file of embeddings, one row per document in the order of import.
         processes
             The number of cores by default.
+        cluster
+            Address of a Dask scheduler; "none" for this machine. Unchanged by default, at first this machine.
+        partitions
+            Folder for the documents that the workers can read: any path that fsspec knows. Unchanged by default.
+
+        Raises
+        ------
+        ClusterError
+            The cluster cannot be reached; nothing was changed.
         """
         settings = self.store.settings.all()
         version = settings.get("documents_version", 0)
@@ -85,17 +113,34 @@ class Features:
         with_bigrams = with_bigrams if bigrams is None else bigrams
         if dense is not None and "dense" not in used:
             used.append("dense")
-        report = features.update(
-            self.directory / "vectors",
-            self.store.corpus.texts(),
-            blocks=tuple(used),
-            bigrams=with_bigrams,
-            dense=None if dense is None else Path(dense),
-            progress=progress,
-            processes=processes,
-        )
+        stored = before.get("cluster", {})
+        address = stored.get("address", HERE) if cluster is None else cluster
+        remote = None
+        if address != HERE:
+            target = partitions or stored.get("partitions")
+            if target is None or "dense" in used:
+                expected = "a folder for partitions" if target is None else "words and characters"
+                found = "none; name it with --partitions" if target is None else "your own embeddings"
+                raise InputError(f"vectors on a cluster: expected {expected}, found {found}")
+            report = write_to_cluster(address, target, self.store.corpus.texts())
+            # The name of a new folder is its fingerprint.
+            folder, documents = report.fingerprint, report.documents
+            remote = {"address": address, "partitions": target, "folder": folder, "documents": documents}
+            remote["made_at"] = clock.now()
+        else:
+            report = features.update(
+                self.directory / "vectors",
+                self.store.corpus.texts(),
+                blocks=tuple(used),
+                bigrams=with_bigrams,
+                dense=None if dense is None else Path(dense),
+                progress=progress,
+                processes=processes,
+            )
         with self.store.transaction():
             made = {"version": version, "blocks": used, "bigrams": with_bigrams, "fingerprint": report.fingerprint}
+            if remote is not None:
+                made["cluster"] = remote
             if blocks is None and dense is None and "note" in before:
                 made["note"] = before["note"]
             self.store.settings.put("vectors", made)
@@ -118,16 +163,27 @@ class Features:
             return self._opened[1]
         current = settings.get("vectors", {}).get("version") == settings.get("documents_version", 0)
         try:
-            opened = features.open_vectors(self.directory / "vectors") if current else None
+            opened = self._open_made() if current else None
         except FormatError:  # damaged, or not copied with the rest
             opened = None
         if opened is None or opened.fingerprint != settings["vectors"].get("fingerprint"):
             self._update_or_do_without(progress)
-            opened = features.open_vectors(self.directory / "vectors")
+            opened = self._open_made()
         # The version they were made of: documents may have come meanwhile.
         version = self.store.settings.all()["vectors"]["version"]
         self._opened = (json.dumps([version, opened.fingerprint]), opened)
         return opened
+
+    def _open_made(self) -> Vectors:
+        """Open the vectors as they were made."""
+        if self._cluster is not None:
+            self._cluster.close()  # else the workers would keep its vectors
+            self._cluster = None
+        made = self.store.settings.all()["vectors"]
+        if (remote := made.get("cluster")) is None:
+            return features.open_vectors(self.directory / "vectors")
+        self._cluster = Cluster(remote["address"], remote["folder"], made["blocks"], made["bigrams"])
+        return self._cluster.open_vectors(made["fingerprint"])
 
     def rows(self, doc_ids: Sequence[str] | pd.Series[str]) -> csr_matrix:
         """Return the vectors of documents as rows, empty for documents that the campaign does not have."""
@@ -170,11 +226,14 @@ class Features:
         settings, directory = self.store.settings.all(), self.directory / "vectors"
         made = settings.get("vectors", {})
         blocks = made.get("blocks", [])
+        current = made.get("version") == settings.get("documents_version", 0)
+        if (remote := made.get("cluster")) is not None:
+            made_at = datetime.fromisoformat(remote["made_at"])
+            return VectorsState(remote["documents"], blocks, made_at, current, "", remote["address"], remote["folder"])
         try:
             opened = features.open_vectors(directory)
             made_at = datetime.fromtimestamp((directory / "meta.json").stat().st_mtime, UTC)
         except (CleverdonError, OSError):
             return VectorsState(0, blocks, None, False)
         with_text = [getattr(block, "documents", 0) for block in opened.blocks]
-        current = made.get("version") == settings.get("documents_version", 0)
         return VectorsState(max(with_text) or opened.size, blocks, made_at, current, made.get("note", ""))

@@ -11,6 +11,7 @@ from collection import errors
 from collection.cli.estimates import EXPECTED, LEFT_OUT, UNJUDGED, estimate_files, print_estimates, refuse_other_options
 from collection.cli.options import (
     BOUNDS,
+    CLUSTER,
     COMPAT,
     FILE,
     QRELS_FORM,
@@ -92,15 +93,44 @@ def _print_ungraded(path: Path, ungraded: int, topics: int) -> None:
 
 
 def compute_files(
-    runs: Sequence[Path], qrels: pd.DataFrame | QrelsIndex, measures: list[Measure], **options: Any
+    runs: Sequence[Path],
+    qrels: pd.DataFrame | QrelsIndex,
+    measures: list[Measure],
+    *,
+    cluster: str | None = None,
+    **options: Any,
 ) -> Values:
-    """Compute the values of run files, with progress on stderr; `options` as for :func:`comparison.compute`."""
+    """Compute the values of run files, with progress on stderr; `options` as for :func:`comparison.compute`.
+
+    With the address of a Dask scheduler, its workers read and evaluate the files.
+    """
     from collection import comparison, formats
 
     with progress_line("evaluating") as progress:
-        done = iter(range(1, len(runs) + 1))
-        files = formats.RunFiles(runs)
-        return comparison.compute(files, qrels, measures, lambda _: progress("runs", next(done), len(runs)), **options)
+        if cluster is None:
+            done = iter(range(1, len(runs) + 1))
+            files = formats.RunFiles(runs)
+            return comparison.compute(
+                files, qrels, measures, lambda _: progress("runs", next(done), len(runs)), **options
+            )
+        from collection.cluster import map_items
+
+        parts = []
+        # Workers have another working directory; a name that is no file is a dataset.
+        places = [run.absolute() if run.exists() else run for run in runs]
+        named = zip(places, formats.name_runs(runs), strict=True)
+        each = ((qrels, (place, name, measures, options)) for place, name in named)
+        for part in map_items(_compute_file, each, cluster):
+            parts.append(part)
+            progress("runs", len(parts), len(runs))
+        return comparison.Values.merge(parts)
+
+
+def _compute_file(qrels: pd.DataFrame | QrelsIndex, own: tuple[Path, str, list[Measure], dict[str, Any]]) -> Values:
+    from collection import comparison, formats
+
+    path, name, measures, options = own
+    return comparison.compute(formats.RunFiles([path], [name]), qrels, measures, **options)
 
 
 def add_costs(evaluation: Evaluation, path: Path, table: pd.DataFrame) -> Evaluation:
@@ -206,6 +236,7 @@ def _refuse_fifth_column(path: Path) -> None:
 )
 @COMPAT
 @QRELS_FORM
+@CLUSTER
 @form_option("table", "tsv", "csv", "json")
 def evaluate(
     qrels: Path,
@@ -223,6 +254,7 @@ def evaluate(
     separate_seeds: bool,
     compat: Version,
     qrels_form: QrelsForm | None,
+    cluster: str | None,
     form: str,
 ) -> None:
     """Evaluate runs against qrels.
@@ -236,7 +268,7 @@ def evaluate(
     """
     from collection import comparison, formats
 
-    refuse_other_options(unjudged, pool_depth, "judged_only", "bounds", "explain", "costs", "compat")
+    refuse_other_options(unjudged, pool_depth, "judged_only", "bounds", "explain", "costs", "compat", "cluster")
     judged_only = judged_only or unjudged == LEFT_OUT
     labels = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, judged_only)
     if grades is not None and not bounds and unjudged != EXPECTED:
@@ -250,8 +282,9 @@ def evaluate(
     parsed = list(labels)
     if explain is not None:
         judged = read_qrels_for(parsed, qrels, qrels_form)
-        if bounds or per_topic or costs is not None or form != "table":
-            raise click.UsageError("--explain cannot be combined with --bounds, --per-topic, --costs or --format")
+        if bounds or per_topic or costs is not None or cluster is not None or form != "table":
+            others = "--bounds, --per-topic, --costs, --cluster or --format"
+            raise click.UsageError(f"--explain cannot be combined with {others}")
         print_notices(comparison.out_of_reach(parsed, judged))
         for run in formats.read_runs(runs):
             for measure in parsed:
@@ -260,7 +293,8 @@ def evaluate(
     index = index_qrels_for(parsed, qrels, qrels_form)
     table = formats.read_costs(costs) if costs else None
     options = {"version": compat, "with_bounds": bounds, "grades": grades}
-    values = compute_files(runs, index, parsed, **options).rename_measures({str(m): name for m, name in labels.items()})
+    values = compute_files(runs, index, parsed, cluster=cluster, **options)
+    values = values.rename_measures({str(measure): name for measure, name in labels.items()})
     systems = comparison.group_seeds([c.run for c in values.coverage])
     seeds = {system: members for system, members in systems.items() if len(members) > 1}
     evaluation: Evaluation | Values = values

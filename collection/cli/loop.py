@@ -34,20 +34,44 @@ NAMED = 10
     help="Your own embeddings, one row per document in the order of import.",
 )
 @click.option("--processes", type=COUNT, help="Number of processes; by default one per core.")
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Build and rank at the workers of this Dask scheduler (none = here)."
+)
+@click.option("--partitions", metavar="URL", help="Folder for the documents that workers can read, as fsspec names it.")
 def vectors(
-    directory: Path, blocks: tuple[str, ...], bigrams: bool | None, dense: Path | None, processes: int | None
+    directory: Path,
+    blocks: tuple[str, ...],
+    bigrams: bool | None,
+    dense: Path | None,
+    processes: int | None,
+    cluster: str | None,
+    partitions: str | None,
 ) -> None:
     """Build the document vectors that the model reads.
 
     Only new documents are processed. The app does this when the loop starts; for large collections, do it before.
+    With --cluster, this writes the documents as Parquet partitions, and the app builds the vectors at the workers.
+
+    For example:
+      cleverdon vectors DIR --cluster tcp://10.0.0.5:8786 --partitions s3://a/b
     """
     from collection.campaign import Campaign
 
     with Campaign(directory) as campaign, progress_line("building vectors") as progress:
         report = campaign.features.update(
-            blocks=blocks or None, bigrams=bigrams, dense=dense, progress=progress, processes=processes
+            blocks=blocks or None,
+            bigrams=bigrams,
+            dense=dense,
+            progress=progress,
+            processes=processes,
+            cluster=cluster,
+            partitions=partitions,
         )
-        used = ", ".join(campaign.features.state().blocks)
+        state = campaign.features.state()
+        used = ", ".join(state.blocks)
+    if state.folder:
+        echo(f"{state.folder}: {count(report.documents, 'document')}, features {used}; {report.seconds:.1f} s")
+        return
     read = f"{count(report.tokenised, 'new text')} processed" if report.tokenised else "already up to date"
     taken = f"; embeddings from {dense}" if dense is not None else ""
     echo(

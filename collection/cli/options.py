@@ -163,6 +163,11 @@ def expand_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     return tuple(expanded)
 
 
+CLUSTER = click.option(
+    "--cluster", metavar="ADDRESS", help="Compute at the workers of this Dask scheduler, such as tcp://10.0.0.5:8786."
+)
+
+
 def runs_argument(metavar: str, *, required: bool = False) -> Callable[[F], F]:
     """An argument of run files and folders of run files."""
 

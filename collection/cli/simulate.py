@@ -10,6 +10,7 @@ import click
 
 from collection.cli.methods import Names
 from collection.cli.options import (
+    CLUSTER,
     COUNT,
     FILE,
     WRITTEN,
@@ -94,6 +95,7 @@ _input, _replay, _risk = option_section("Input"), option_section("Replay"), opti
 @_risk("--calibration-topics", type=COUNT, help="Number of calibration topics (default: half of the topics).")
 @_risk("--splits", type=COUNT, default=200, help="Number of random splits into calibration topics and others.")
 @form_option("table", "tsv")
+@CLUSTER
 @click.option("--curves", type=WRITTEN, help="File to write gain curves to, as TSV.")
 def simulate(
     documents: tuple[Path, ...],

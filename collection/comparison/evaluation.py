@@ -154,6 +154,16 @@ class Values(NamedTuple):
     unjudged: Mapping[str, Sequence[Any]]
     notes: tuple[str, ...]
 
+    @classmethod
+    def merge(cls, parts: Sequence[Values]) -> Values:
+        """Merge the values of several runs, computed with the same qrels and measures."""
+
+        def join(tables: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Sequence[Any]]:
+            return {name: [cell for table in tables for cell in table[name]] for name in tables[0]}
+
+        coverage = [each for part in parts for each in part.coverage]
+        return cls(join([p.columns for p in parts]), coverage, join([p.unjudged for p in parts]), parts[0].notes)
+
     def rename_measures(self, names: Mapping[str, str]) -> Values:
         """The same with other names of the measures."""
         return self._replace(columns={**self.columns, "measure": [names[name] for name in self.columns["measure"]]})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ import pandas as pd
 from collection import pooling
 from collection.active_learning.learners import LEARNERS
 from collection.active_learning.training_round import Recipe
+from collection.cluster import map_items
 from collection.display import Displayed, Summary
 from collection.errors import InputError, require_known
 from collection.phrases import count
@@ -34,6 +35,9 @@ LOOPS = {
 NO_LEARNER = "-"
 VALUES = ["query_id", "strategy", "learner", "seed", "measure", "value"]
 CURVE = ["query_id", "strategy", "learner", "seed", "judged", "found"]
+
+Row = tuple[str, str, str, int, str, float]
+"""A row of values."""
 
 _SOURCES: dict[Needs, Source] = {"": "ranking", "random draws": "draws", "control sample": "control"}
 """Needs of a stopping rule -> source of the documents. A replay does not support other needs."""
@@ -87,6 +91,7 @@ def simulate(
     seeds: int = 1,
     priors: Priors = None,
     progress: Callable[[str, int], None] | None = None,
+    cluster: str | None = None,
 ) -> Results:
     """Replay the judging of each case by each strategy.
 
@@ -114,13 +119,18 @@ def simulate(
     priors
         Documents whose grades are known from the start (:func:`draw_priors`, :func:`list_priors`).
     progress
-        Called with each topic and the number of topics done.
+        Called with each topic and the number of topics before it.
+    cluster
+        Address of a Dask scheduler whose workers compute; None for this process. The results are the same, except for
+        the measure "seconds".
 
     Raises
     ------
     InputError, UnknownNameError
         No topic with enough relevant documents, priors with all of them, an unknown name, or a stopping rule that needs
         more than a replay has.
+    ClusterError
+        The cluster cannot be reached, or has failed.
     """
     require_known("strategy", [*LOOPS, *(s.name for s in pooling.STRATEGIES)], *strategies)
     for learner in learners:
@@ -129,32 +139,59 @@ def simulate(
         if (needs := STOPPING_RULES[rule].needs) not in _SOURCES:
             raise InputError(f"rule {rule!r} needs {NEEDS[needs]}, which a replay does not have; choose another rule")
     usual = recipe or Recipe()
-    values: list[tuple[str, str, str, int, str, float]] = []
+    values: list[Row] = []
     curves: list[pd.DataFrame] = []
     ledgers: dict[tuple[str, str, int], list[Ledger]] = {}
-    for number, case in enumerate(cases):
-        if progress is not None:
-            progress(case.query_id, number)
-        for seed in range(seeds):
-            given = None if priors is None else priors(case, seed)
-            for strategy in strategies:
-                for learner in learners if strategy in LOOPS else [NO_LEARNER]:
-                    used = replace(usual, learner=learner) if strategy in LOOPS else usual
-                    replays = _Replays(case, strategy, used, schedule, seed, given, target)
-                    if keep_ledgers:
-                        whole = replays.whole("ranking", 0).ledger(case, usual.level)
-                        ledgers.setdefault((strategy, learner, seed), []).append(whole)
-                    judged = replays.until_found(stops)
-                    found = measure(case, judged, usual.level)
-                    for rule in stops:
-                        found |= replays.measure_stop(rule)
-                    values += [(case.query_id, strategy, learner, seed, *item) for item in found.items()]
-                    points = curve(case, judged, usual.level)
-                    points = points.assign(query_id=case.query_id, strategy=strategy, learner=learner, seed=seed)
-                    curves.append(points[CURVE])
+
+    def tasks() -> Iterator[tuple[Case, _Task]]:
+        for number, case in enumerate(cases):
+            if progress is not None:
+                progress(case.query_id, number)
+            for seed in range(seeds):
+                given = None if priors is None else priors(case, seed)
+                for strategy in strategies:
+                    for learner in learners if strategy in LOOPS else [NO_LEARNER]:
+                        used = replace(usual, learner=learner) if strategy in LOOPS else usual
+                        yield case, _Task(strategy, learner, used, schedule, seed, given, stops, target, keep_ledgers)
+
+    for key, rows, points, ledger in map_items(_replay, tasks(), cluster):
+        values += rows
+        curves.append(points)
+        if ledger is not None:
+            ledgers.setdefault(key, []).append(ledger)
     table = pd.DataFrame(values, columns=VALUES)
     _refuse_empty(table)
     return Results(table, pd.concat(curves, ignore_index=True), ledgers)
+
+
+class _Task(NamedTuple):
+    """One replay of a case; see :func:`simulate`."""
+
+    strategy: str
+    learner: str
+    recipe: Recipe
+    schedule: str
+    seed: int
+    priors: Indices | None
+    stops: Sequence[str]
+    target: float
+    keep_ledger: bool
+
+
+def _replay(case: Case, task: _Task) -> tuple[tuple[str, str, int], list[Row], pd.DataFrame, Ledger | None]:
+    """Replay a case: strategy, learner and seed; rows of values and of the curve; the ledger, if it is kept."""
+    level = task.recipe.level
+    replays = _Replays(case, task.strategy, task.recipe, task.schedule, task.seed, task.priors, task.target)
+    ledger = replays.whole("ranking", 0).ledger(case, level) if task.keep_ledger else None
+    judged = replays.until_found(task.stops)
+    found = measure(case, judged, level)
+    for rule in task.stops:
+        found |= replays.measure_stop(rule)
+    key = (task.strategy, task.learner, task.seed)
+    points = curve(case, judged, level).assign(
+        query_id=case.query_id, strategy=task.strategy, learner=task.learner, seed=task.seed
+    )
+    return key, [(case.query_id, *key, *item) for item in found.items()], points[CURVE], ledger
 
 
 def _refuse_empty(table: pd.DataFrame) -> None:

@@ -5,9 +5,11 @@ embeddings). :func:`build` makes vectors in memory; :func:`update` makes or upda
 :func:`open_vectors` opens them there; :func:`top` selects the rows with the best scores.
 
     tokens -> counting -> (workers) -> assembling -> blocks -> matrix        storage: the same on disk
+                                  partitions: several matrices as one        cluster: partitions at Dask's workers
 """
 
 from collection.active_learning.features.assembly import Progress, build
+from collection.active_learning.features.cluster import Cluster, write_to_cluster
 from collection.active_learning.features.files import open_vectors
 from collection.active_learning.features.matrix import Vectors
 from collection.active_learning.features.selection import top
@@ -16,6 +18,7 @@ from collection.active_learning.features.workers import ONE_THREAD
 
 __all__ = [
     "ONE_THREAD",
+    "Cluster",
     "Progress",
     "Report",
     "Vectors",
@@ -24,4 +27,5 @@ __all__ = [
     "top",
     "update",
     "usual_blocks",
+    "write_to_cluster",
 ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from collection.active_learning.features.blocks import TextBlock
+from collection.active_learning.features.blocks import TextBlock, Vocabulary
 from collection.active_learning.features.matrix import Vectors
 from collection.active_learning.features.term_counts import Counts, text_blocks
 from collection.active_learning.features.tfidf import STEP, frequencies, idf, write_weights
@@ -71,6 +72,28 @@ class InFile:
 GrowingArray = InMemory | InFile
 
 
+class Rows(NamedTuple):
+    """Counts of documents in a text block, as a CSR matrix with ascending columns in each row.
+
+    The order within a row decides how sums round, so it must not depend on chunks and partitions.
+    """
+
+    indptr: Ints
+    indices: NDArray[np.int32]
+    counts: NDArray[np.uint16]
+    lengths: Ints
+    """(documents,) number of words."""
+
+    def renumber(self, columns: NDArray[np.int32], width: int) -> Rows:
+        """The same rows with `columns` (old width,) in place of the columns, of `width` ones."""
+        from scipy.sparse import csr_matrix
+
+        shape = (len(self.lengths), width)
+        matrix = csr_matrix((self.counts, columns[self.indices], self.indptr), shape=shape)
+        matrix.sort_indices()
+        return Rows(self.indptr, matrix.indices.astype(np.int32, copy=False), matrix.data, self.lengths)
+
+
 class Assembly:
     """A text block under construction, row by row.
 
@@ -84,11 +107,11 @@ class Assembly:
         self._sizes: list[Ints] = []
         self._lengths: list[Ints] = []
 
-    def columns(self, counts: Counts) -> NDArray[np.int32]:
-        """Map the indices of counts to columns of this vocabulary, adding new terms to it."""
+    def place(self, counts: Counts) -> Rows:
+        """Give counts the columns of this vocabulary, adding new terms to it."""
         number = self.vocabulary
         columns = np.fromiter((number.setdefault(t, len(number)) for t in counts.terms), np.int32, len(counts.terms))
-        return columns[counts.indices]
+        return Rows(counts.indptr, counts.indices, counts.counts, counts.lengths).renumber(columns, len(number))
 
     def append(self, sizes: Ints, indices: NDArray[np.int32], counts: NDArray[np.uint16], lengths: Ints) -> None:
         """Add rows whose indices are columns of this vocabulary."""
@@ -97,18 +120,10 @@ class Assembly:
         self.indices.append(indices)
         self.counts.append(counts)
 
-    def finish(
-        self,
-        documents: int,
-        values: Callable[[int], NDArray[np.float32]],
-        *,
-        bigrams: bool = False,
-        learning: bool = True,
-    ) -> TextBlock:
-        """Return the block of `documents` texts; `values` creates an array of a given length for its values."""
+    def finish(self, documents: int) -> tuple[Rows, Vocabulary]:
+        """Return the rows of `documents` texts and their vocabulary."""
         sizes = np.concatenate([np.zeros(1, np.int64), *self._sizes])
         lengths = np.concatenate([np.zeros(0, np.int64), *self._lengths])
-        indptr = np.cumsum(sizes)
         indices, counts = self.indices.finish(), self.counts.finish()
         terms = list(self.vocabulary)
         frequency = frequencies(indices, len(terms))
@@ -120,12 +135,28 @@ class Assembly:
                 indices[start : start + STEP] = moved[indices[start : start + STEP]]
             terms = [term for term, lives in zip(terms, alive.tolist(), strict=True) if lives]
             frequency = frequency[alive]
-        weights = values(len(indices))
-        write_weights(indptr, indices, counts, idf(self.name, frequency, documents), weights)
-        return TextBlock(
-            self.name, indptr, indices, weights, counts=counts, frequency=frequency, lengths=lengths,
-            documents=documents, read_terms=lambda: terms, bigrams=bigrams, learning=learning,
-        )  # fmt: skip
+        rows = Rows(np.cumsum(sizes), indices, counts, lengths)
+        return rows, Vocabulary(terms, frequency, documents, int(lengths.sum()), len(indices))
+
+
+def weigh(
+    name: str,
+    rows: Rows,
+    vocabulary: Vocabulary,
+    values: Callable[[int], NDArray[np.float32]] = lambda length: np.empty(length, np.float32),
+    *,
+    bigrams: bool = False,
+    learning: bool = True,
+) -> TextBlock:
+    """Make the block of some rows by the vocabulary of all; `values` creates an array of a given length."""
+    weights = values(len(rows.indices))
+    idfs = idf(name, vocabulary.frequency, vocabulary.documents)
+    write_weights(rows.indptr, rows.indices, rows.counts, idfs, weights)
+    return TextBlock(
+        name, rows.indptr, rows.indices, weights, counts=rows.counts, frequency=vocabulary.frequency,
+        lengths=rows.lengths, documents=vocabulary.documents, read_terms=lambda: vocabulary.terms,
+        bigrams=bigrams, learning=learning, words=vocabulary.words, stored=vocabulary.stored,
+    )  # fmt: skip
 
 
 def split_chunks(texts: Iterable[str | None]) -> Iterator[list[str | None]]:
@@ -157,8 +188,24 @@ def build(
     >>> (vectors.scores(vectors.vectorize("apples and pears").toarray()[0]) > 0).tolist()
     [False, True]
     """
-    learning = text_blocks(blocks)
-    made = tuple(dict.fromkeys((*learning, "words")))
+    counted = count_texts(texts, made_blocks(blocks), bigrams=bigrams, progress=progress, processes=processes)
+    return weigh_blocks(counted, {name: vocabulary for name, (_, vocabulary) in counted.items()}, blocks, bigrams)
+
+
+def made_blocks(blocks: Sequence[str]) -> tuple[str, ...]:
+    """Check the names of text blocks, and add "words", which BM25 needs."""
+    return tuple(dict.fromkeys((*text_blocks(blocks), "words")))
+
+
+def count_texts(
+    texts: Iterable[str | None],
+    made: Sequence[str],
+    *,
+    bigrams: bool = False,
+    progress: Progress | None = None,
+    processes: int | None = None,
+) -> dict[str, tuple[Rows, Vocabulary]]:
+    """Count the terms of texts: rows and vocabulary of each block in `made`."""
     total = len(texts) if isinstance(texts, Sequence) else None
     assemblies = {name: Assembly(name, lambda _, dtype: InMemory(dtype)) for name in made}
     rows = documents = 0
@@ -167,13 +214,23 @@ def build(
         rows += len(chunk)
         documents += sum(text is not None for text in chunk)
         for name, assembly in assemblies.items():
-            part = found[name]
-            assembly.append(np.diff(part.indptr), assembly.columns(part), part.counts, part.lengths)
+            part = assembly.place(found[name])
+            assembly.append(np.diff(part.indptr), part.indices, part.counts, part.lengths)
         if progress:
             progress("tokenising", rows, total)
+    return {name: assembly.finish(documents) for name, assembly in assemblies.items()}
+
+
+def weigh_blocks(
+    counted: Mapping[str, tuple[Rows, Vocabulary]],
+    vocabularies: Mapping[str, Vocabulary],
+    blocks: Sequence[str],
+    bigrams: bool,
+) -> Vectors:
+    """Make vectors of counted texts with the `vocabularies` of all texts; the learner reads `blocks`."""
     return Vectors(
         tuple(
-            assembly.finish(documents, lambda n: np.empty(n, np.float32), bigrams=bigrams, learning=name in learning)
-            for name, assembly in assemblies.items()
+            weigh(name, rows, vocabularies[name], bigrams=bigrams and name == "words", learning=name in blocks)
+            for name, (rows, _) in counted.items()
         )
     )

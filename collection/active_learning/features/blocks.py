@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,8 @@ class SparseBlock(Block):
     ) -> None:
         super().__init__(name, len(indptr) - 1, columns, learning)
         self.indptr, self.indices, self.values = indptr, indices, values
+        # Decides between two products, which round differently: the same for all partitions of a block.
+        self.stored = len(values)
 
     def __repr__(self) -> str:
         return f"<block {self.name!r}: {self.shape[0]:,} x {self.shape[1]:,}, {len(self.values):,} values>"
@@ -114,7 +116,7 @@ class SparseBlock(Block):
 
         `threads`: by default one per core for a large matrix, else one.
         """
-        large = len(self.values) > matvec.SMALL
+        large = self.stored > matvec.SMALL
         fast = matvec.compiled() if large else None
         slabs = self._slabs if fast is None else []
         weights = np.ascontiguousarray(weights)
@@ -140,6 +142,20 @@ class SparseBlock(Block):
         return sums == 0
 
 
+class Vocabulary(NamedTuple):
+    """The terms of a text block, with the totals over all its documents that weights and BM25 depend on."""
+
+    terms: list[str]
+    frequency: Ints
+    """(terms,) number of documents with each term."""
+    documents: int
+    """Number of documents with a text."""
+    words: int
+    """Number of words of all documents."""
+    stored: int
+    """Number of stored values."""
+
+
 class TextBlock(SparseBlock):
     """A text block, "words" or "chars".
 
@@ -159,6 +175,8 @@ class TextBlock(SparseBlock):
         Whether some terms are pairs of words.
     learning
         False for a block "words" that is used for BM25 only.
+    words, stored
+        Number of words and of stored values of all documents, for a block that is one partition of them.
     """
 
     def __init__(
@@ -175,8 +193,12 @@ class TextBlock(SparseBlock):
         read_terms: Callable[[], list[str]],
         bigrams: bool = False,
         learning: bool = True,
+        words: int | None = None,
+        stored: int | None = None,
     ) -> None:
         super().__init__(name, indptr, indices, values, len(frequency), learning)
+        self.words = int(lengths.sum()) if words is None else words
+        self.stored = self.stored if stored is None else stored
         self.counts, self.frequency, self.lengths, self.documents = counts, frequency, lengths, documents
         self.bigrams, self._read_terms = bigrams, read_terms
 
@@ -215,7 +237,7 @@ class TextBlock(SparseBlock):
         known = self.frequency[wanted].astype(np.float64)
         weight = np.zeros(self.shape[1])
         weight[wanted] = np.log1p((self.documents - known + 0.5) / (known + 0.5)) * often
-        mean = self.lengths.sum() / max(1, self.documents)
+        mean = self.words / max(1, self.documents)
         norm = k1 * (1 - b + b * self.lengths / max(mean, 1.0))
         scores = np.zeros(self.shape[0])
         is_wanted = np.zeros(self.shape[1], bool)

@@ -26,6 +26,8 @@ from collection.errors import FormatError
 FORMAT = 1
 META = "meta.json"
 FOLDER = "made-"
+COUNTED = "made-counted_"
+"""Folder of :mod:`.counted_chunks`."""
 ARRAYS = {
     "indptr": np.int64,
     "indices": np.int32,
@@ -127,6 +129,8 @@ def _map_files(directory: Path, meta: Meta) -> Stored:
             read_terms=_terms(folder / f"{name}.terms.txt", columns),
             bigrams=bool(meta["bigrams"]) and name == "words",
             learning=name in meta["learning"],
+            words=None,
+            stored=None,
             **arrays,
         )
     for block in blocks.values():
@@ -155,7 +159,7 @@ def _terms(path: Path, columns: int) -> Callable[[], list[str]]:
 
     def read_terms() -> list[str]:
         try:
-            found = lines.tobytes().decode("utf-8", "surrogatepass").split("\n")[:-1]
+            found = decode_terms(lines.tobytes())
         except UnicodeDecodeError:
             raise FormatError(path, None, "terms in UTF-8", "another encoding", AGAIN) from None
         if len(found) != columns:
@@ -168,6 +172,11 @@ def _terms(path: Path, columns: int) -> Callable[[], list[str]]:
 def encode_terms(terms: list[str]) -> bytes:
     """Encode terms as lines; unpaired surrogates, which broken files contain, are kept."""
     return "".join(f"{term}\n" for term in terms).encode("utf-8", "surrogatepass")
+
+
+def decode_terms(lines: bytes) -> list[str]:
+    """Decode the terms of :func:`encode_terms`."""
+    return lines.decode("utf-8", "surrogatepass").split("\n")[:-1]
 
 
 def sync(path: Path) -> None:

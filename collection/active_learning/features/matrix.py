@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from collection.active_learning.features.blocks import Block, DenseBlock, SparseBlock, TextBlock
+from collection.active_learning.features.moments import Moments, norm
+from collection.active_learning.features.selection import top
 from collection.errors import InputError
 from collection.phrases import count, join
 
@@ -20,6 +22,18 @@ Ints = NDArray[np.int64]
 
 STRETCH = 20_000
 """Rows copied at a time when only some documents are scored."""
+
+
+class Ranked(NamedTuple):
+    """What a ranking needs of the scores of a linear model, of one partition of the documents or of all."""
+
+    rows: Ints
+    """(k,) the best rows, best first; ties in row order."""
+    scores: Floats
+    """(k,)."""
+    apart: Floats
+    """Scores of the rows named apart."""
+    moments: Moments
 
 
 class Vectors:
@@ -112,6 +126,18 @@ class Vectors:
             for block, part in zip(self.learning, parts, strict=True):
                 out[stretch] += block.rows(wanted[stretch]) @ part
         return out
+
+    def rank(self, weights: ArrayLike, count: int, among: NDArray[np.bool_], apart: Ints) -> Ranked:
+        """Score all documents by a linear model; return the `count` best of those `among` (size,) and not `apart`.
+
+        The moments are those of the scores of all documents `among`; `apart` has ascending rows.
+        """
+        vector = np.asarray(weights, np.float32)
+        scores = self.scores(vector)
+        chosen = among.copy()
+        chosen[apart] = False
+        rows = top(scores, count, chosen)
+        return Ranked(rows, scores[rows], scores[apart], Moments.of(scores, among, norm(vector)))
 
     def blank(self) -> NDArray[np.bool_]:
         """(size,) bool: documents without a value in any learning block, which no linear model can tell apart."""

@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from collection import layout
-from collection.active_learning.features.assembly import Assembly, InFile, Progress, split_chunks
+from collection.active_learning.features.assembly import Assembly, InFile, Progress, made_blocks, split_chunks, weigh
 from collection.active_learning.features.blocks import TextBlock
+from collection.active_learning.features.counted_chunks import CountedChunks
 from collection.active_learning.features.embeddings import Embeddings
 from collection.active_learning.features.files import ARRAYS, FOLDER, FORMAT, META, Stored, encode_terms, read, sync
-from collection.active_learning.features.term_counts import Counts, places, text_blocks
+from collection.active_learning.features.term_counts import Counts, places
 from collection.active_learning.features.tfidf import row_ranges
 from collection.active_learning.features.workers import count_chunks
 from collection.errors import BusyError, FormatError, InputError
@@ -68,7 +69,7 @@ def update(
     progress: Progress | None = None,
     processes: int | None = None,
 ) -> Report:
-    """Create or update the vectors in a directory; only new texts are tokenised.
+    """Create or update the vectors in a directory; only new texts are tokenised, and an interrupted update goes on.
 
     The result equals vectors made from scratch, except for the order of columns. The old vectors stay until everything
     is written, and a process that has them open can go on using them.
@@ -101,7 +102,7 @@ def update(
     learning = tuple(dict.fromkeys([*blocks, *(["dense"] if dense is not None else [])]))
     if not learning:
         raise InputError("blocks: expected at least one of words, chars and dense, found none")
-    made = tuple(dict.fromkeys([*text_blocks([name for name in learning if name != "dense"]), "words"]))
+    made = made_blocks([name for name in learning if name != "dense"])
     directory.parent.mkdir(parents=True, exist_ok=True)
     directory.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
     with _alone(directory):
@@ -113,8 +114,11 @@ def update(
         try:
             keys = blake2b(digest_size=8)
             total = len(texts) if isinstance(texts, Sequence) else None
-            for (hashes, rows), found in count_chunks(_chunks(texts, keys.update, writer), made, bigrams, processes):
-                writer.add(hashes, rows, found)
+            kept = CountedChunks(directory, (FORMAT, unicodedata.unidata_version, bigrams, made), made)
+            chunks = _chunks(texts, keys.update, writer, kept)
+            for chunk, counted in count_chunks(chunks, made, bigrams, processes):
+                kept.keep(chunk.key, counted)
+                writer.add(chunk.hashes, chunk.rows, chunk.kept or counted)
                 if progress:
                     progress("tokenising", writer.documents, total)
             settings = {"format": FORMAT, "unicode": unicodedata.unidata_version, "bigrams": bigrams, "blocks": made}
@@ -149,10 +153,20 @@ def _intact(directory: Path) -> Stored | None:
     return None
 
 
+class _Chunk(NamedTuple):
+    hashes: Hashes
+    rows: Ints
+    """Old row of each document, or NEW or EMPTY."""
+    key: str | None
+    """Name of the counts of its new texts."""
+    kept: dict[str, Counts] | None
+    """These counts, if an interrupted update has made them."""
+
+
 def _chunks(
-    texts: Iterable[tuple[str, str | None]], hash_key: Callable[[bytes], None], writer: _Writer
-) -> Iterator[tuple[tuple[Hashes, Ints], list[str]]]:
-    """For each chunk: the hash and the old row of each document, and the texts without an old row."""
+    texts: Iterable[tuple[str, str | None]], hash_key: Callable[[bytes], None], writer: _Writer, kept: CountedChunks
+) -> Iterator[tuple[_Chunk, list[str]]]:
+    """Chunks, and the new texts to count in each."""
 
     def only_texts() -> Iterator[str | None]:
         for key, text in texts:
@@ -164,8 +178,10 @@ def _chunks(
         hashes = np.fromiter((_hash(text) for text in chunk), np.uint64, len(chunk))
         rows = writer.known(first, hashes)
         first += len(chunk)
+        key = kept.key(hashes[rows == NEW])
+        found = kept.read(key)
         new = [text for text, row in zip(chunk, rows.tolist(), strict=True) if text is not None and row == NEW]
-        yield (hashes, rows), new
+        yield _Chunk(hashes, rows, None if found else key, found), [] if found else new
 
 
 def _hash(text: str | None) -> int:
@@ -265,7 +281,7 @@ class _Writer:
         np.save(self.folder / "hashes.npy", np.concatenate([np.zeros(0, np.uint64), *self._hashes]))
         columns = {}
         for name, assembly in self._assemblies.items():
-            block = assembly.finish(self.with_text, partial(self._values, name))
+            block = weigh(name, *assembly.finish(self.with_text), partial(self._values, name))
             for part in ARRAYS:
                 if part not in ("indices", "counts", "values"):
                     np.save(self.folder / f"{name}.{part}.npy", getattr(block, part))
@@ -276,8 +292,9 @@ class _Writer:
 
 def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: Counts) -> None:
     """Append documents, some from rows of the old block and some from new counts."""
-    indices, counts = [assembly.columns(found)], [found.counts]
-    sizes, lengths = [np.zeros(1, np.int64), np.diff(found.indptr)], [np.zeros(1, np.int64), found.lengths]
+    placed = assembly.place(found)
+    indices, counts = [placed.indices], [placed.counts]
+    sizes, lengths = [np.zeros(1, np.int64), np.diff(placed.indptr)], [np.zeros(1, np.int64), placed.lengths]
     # The stack has one empty row, then the new rows, then the old ones.
     source = np.zeros(len(rows), np.int64)
     source[rows == NEW] = 1 + np.arange(len(found.lengths))

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
+from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, TypeVar
@@ -103,6 +104,8 @@ def count_chunks(
         idle: SimpleQueue[Worker] = SimpleQueue()
         for _ in range(processes):
             idle.put(stack.enter_context(closing(Worker(blocks, bigrams))))
+        for tag, texts in islice(chunks, 1):  # while they start
+            yield tag, count(texts, blocks, bigrams)
 
         def count_chunk(chunk: tuple[T, Sequence[str | None]]) -> tuple[T, Counted]:
             worker = idle.get()

@@ -365,6 +365,8 @@ def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, 
     assert seen == held[:5], "the last order that there was holds"
     assert looping.progress.counts()["logged"] == 5
     assert ann.last["problem"] == "no memory left"
+    sentence = "The model is not available, and documents come from its last ranking: no memory left."
+    assert ann.last["chooser"][1] == sentence
     training = ann.client.app.state.service.trainer
     until(lambda: training._current is None and not training._requested, "the end of the last attempt")
     ann.settle()

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -20,7 +21,18 @@ from hypothesis.extra import numpy as st_numpy
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from collection.active_learning.features import Report, Vectors, build, matvec, open_vectors, top, update, workers
+from collection.active_learning.features import (
+    Report,
+    Vectors,
+    assembly,
+    build,
+    counted_chunks,
+    matvec,
+    open_vectors,
+    top,
+    update,
+    workers,
+)
 from collection.active_learning.features.term_counts import MOST, count
 from collection.errors import BusyError, FormatError, InputError, UnknownNameError
 from collection.tokens import normalise, words
@@ -426,6 +438,29 @@ def test_an_error_in_the_middle_leaves_the_old_vectors(tmp_path: Path) -> None:
         update(tmp_path, broken())
     assert open_vectors(tmp_path).size == len(BEFORE)
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("damage", [False, True])
+def test_an_interrupted_update_goes_on(damage: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counted_chunks, "LARGE", 2)
+    monkeypatch.setattr(assembly, "CHUNK_DOCUMENTS", 2)
+
+    def interrupted() -> Iterator[tuple[str, str | None]]:
+        yield from pairs([*TEXTS[:6]])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        update(tmp_path / "v", interrupted(), processes=1)
+    kept = sorted((tmp_path / "v").glob("made-*/*.npz"))
+    assert len(kept) == 3
+    if damage:
+        kept[0].write_bytes(kept[0].read_bytes()[:-9])
+    counted: list[str | None] = []
+    monkeypatch.setattr(workers, "count", lambda texts, *given: counted.extend(texts) or count(texts, *given))
+    update(tmp_path / "v", pairs([*TEXTS]), processes=1)
+    assert len(counted) == (4 if damage else 2)
+    assert space(open_vectors(tmp_path / "v")).tolist() == space(build(TEXTS, processes=1)).tolist()
+    assert not list((tmp_path / "v").glob("made-*/*.npz"))
 
 
 def test_one_update_at_a_time(tmp_path: Path) -> None:

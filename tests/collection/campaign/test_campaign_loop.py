@@ -676,3 +676,13 @@ def test_a_search_finds_words_of_scripts_without_blanks(
     hits = wings.search.find("1", "ann", words).documents
     assert [hit.doc_id for hit in hits] == found
     assert all(hit.snippet.count("\x02") == hit.snippet.count("\x03") >= 1 for hit in hits)
+
+
+def test_a_cluster_needs_a_folder_and_no_embeddings(wings: Campaign, folder: Path) -> None:
+    np.save(folder / "dense.npy", np.ones((70, 2)))
+    for given, message in (
+        ({"partitions": None}, "expected a folder for partitions, found none; name it with --partitions"),
+        ({"partitions": "memory://x", "dense": folder / "dense.npy"}, "expected words and characters, found your own"),
+    ):
+        with pytest.raises(InputError, match=message):
+            wings.features.update(cluster="tcp://127.0.0.1:9", **given)

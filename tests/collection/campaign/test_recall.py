@@ -332,7 +332,7 @@ def test_no_topics_no_rows(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "empty") as campaign:
         assert campaign.recall.table().empty
         assert list(campaign.recall.table()) == list(TABLE)
-        assert campaign.features.state() == (0, [], None, False, "")
+        assert campaign.features.state()[:5] == (0, [], None, False, "")
         with pytest.raises(UnknownNameError):
             campaign.recall.of_topic("x")
 
@@ -363,7 +363,7 @@ def test_the_key_changes_with_all_that_counts(hundred: Campaign) -> None:
 
 
 def test_the_vectors_tell_whether_they_are_current(hundred: Campaign, tmp_path: Path) -> None:
-    assert hundred.features.state() == (0, [], None, False, "")
+    assert hundred.features.state()[:5] == (0, [], None, False, "")
     hundred.features.update()
     state = hundred.features.state()
     assert (state.documents, state.blocks, state.current) == (100, ["words", "chars"], True)

@@ -33,6 +33,7 @@ from collection.stopping import STOPPING_RULES, Ledger
 from collection.stopping.published import _find_knee
 from collection.stopping.risk_control import RULE_FAMILIES
 from tests.conftest import frame
+from tests.helpers import fails
 
 WORDS = [
     "wing flow",
@@ -429,6 +430,13 @@ def folder(tmp_path: Path) -> Path:
 def command(folder: Path, *more: str) -> list[str]:
     names = ("--documents", "docs.jsonl", "--topics", "topics.tsv", "--qrels", "qrels.txt")
     return ["simulate", *(str(folder / n) if "." in n else n for n in names), *more]
+
+
+def test_the_command_names_a_cluster_that_cannot_be_reached(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    monkeypatch.setattr("collection.cluster.CONNECT_SECONDS", 0.2)
+    told = fails(*command(folder, "--cluster", "tcp://127.0.0.1:9"))
+    assert told.startswith("cleverdon: the cluster at tcp://127.0.0.1:9 cannot be reached (")
 
 
 def test_the_command_prints_tsv_and_writes_curves(folder: Path) -> None:

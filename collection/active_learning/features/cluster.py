@@ -1,0 +1,135 @@
+"""Partitions of documents on a Dask cluster (extra ``cluster``): Parquet files, read by the worker that counts them."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count as count_up
+from itertools import islice
+from typing import Any
+
+from collection.active_learning.features.assembly import count_texts, made_blocks
+from collection.active_learning.features.partitions import (
+    Counted,
+    PartitionedVectors,
+    merge_vocabularies,
+    vocabularies_of,
+    weigh_partition,
+    without_documents,
+)
+from collection.active_learning.features.storage import Report
+from collection.cluster import Workers, require_module
+from collection.errors import FormatError
+
+PARTITION_ROWS = 100_000
+"""Documents in a partition."""
+
+
+def write_partitions(
+    target: str, texts: Iterable[tuple[str, str | None]], rows: int = PARTITION_ROWS
+) -> tuple[str, int]:
+    """Write ids and texts as Parquet files of `rows` documents each; return their new folder in `target`, and a count.
+
+    `target` is any path that fsspec knows.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    fsspec = require_module("fsspec")
+    folder = f"{target.rstrip('/')}/documents-{secrets.token_hex(4)}"
+    system, root = fsspec.core.url_to_fs(folder)
+    system.makedirs(root, exist_ok=True)
+    documents = 0
+    remaining = iter(texts)
+    for number in count_up():
+        batch = list(islice(remaining, rows))
+        if not batch:
+            break
+        documents += len(batch)
+        ids, contents = zip(*batch, strict=True)
+        with system.open(f"{root}/part-{number:06}.parquet", "wb") as file:
+            pq.write_table(
+                pa.table({"doc_id": pa.array(ids, pa.string()), "text": pa.array(contents, pa.string())}), file
+            )
+    return folder, documents
+
+
+def write_to_cluster(address: str, target: str, texts: Iterable[tuple[str, str | None]]) -> Report:
+    """Write partitions to a new folder of `target` for the cluster at `address`; the fingerprint is the folder.
+
+    Raises ClusterError, before anything is written, if the cluster cannot be reached.
+    """
+    begin = time.perf_counter()
+    Workers(address).check()
+    folder, documents = write_partitions(target, texts)
+    return Report(documents, documents, documents, time.perf_counter() - begin, folder)
+
+
+def count_partition(path: str, made: Sequence[str], bigrams: bool) -> Counted:
+    """Read a partition and count its terms."""
+    import pyarrow.parquet as pq
+
+    with require_module("fsspec").open(path, "rb") as file:
+        texts = pq.read_table(file, columns=["text"])["text"].to_pylist()
+    return count_texts(texts, made, bigrams=bigrams, processes=1)
+
+
+def _size(counted: Counted) -> int:
+    rows, _ = next(iter(counted.values()))
+    return len(rows.lengths)
+
+
+class Cluster(Workers):
+    """The partitions of a folder on the workers of a Dask cluster.
+
+    Raises
+    ------
+    ClusterError, InputError
+        As :class:`.Workers`.
+    FormatError
+        The folder has no partitions.
+    """
+
+    def __init__(self, address: str, folder: str, blocks: Sequence[str], bigrams: bool = False) -> None:
+        super().__init__(address)
+        self.folder, self.blocks, self.bigrams = folder, tuple(blocks), bigrams
+        self._parts: list[Any] = []
+
+    def open_vectors(self, fingerprint: str = "") -> PartitionedVectors:
+        """Make the vectors at the workers, or find those that another client has made."""
+        known, sizes = self._call(self._build)
+        return PartitionedVectors(known, sizes, self.run, fingerprint)
+
+    def run(self, function: Callable[..., Any], arguments: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
+        """Call a function with the vectors of some partitions and the arguments of each."""
+
+        def ask() -> dict[int, Any]:
+            if not self._parts:
+                self._build()
+            submit = self._client.submit
+            futures = [submit(function, self._parts[n], *given, pure=False) for n, given in arguments.items()]
+            return dict(zip(arguments, self._results(futures), strict=True))
+
+        return self._call(ask)
+
+    def close(self) -> None:
+        """Leave the cluster, which then forgets the vectors."""
+        self._parts = []
+        super().close()
+
+    def _build(self) -> tuple[Any, list[int]]:
+        system, root = require_module("fsspec").core.url_to_fs(self.folder)
+        paths = [system.unstrip_protocol(path) for path in sorted(system.glob(f"{root}/*.parquet"))]
+        if not paths:
+            raise FormatError(self.folder, None, "Parquet files of documents", "none")
+        # Equal calls have equal keys, so that several clients share one copy.
+        submit, made = self._client.submit, made_blocks(self.blocks)
+        counted = [submit(count_partition, path, made, self.bigrams) for path in paths]
+        merged = submit(merge_vocabularies, [submit(vocabularies_of, part) for part in counted])
+        parts = [submit(weigh_partition, part, merged, self.blocks, self.bigrams) for part in counted]
+        sizes = [submit(_size, part) for part in counted]
+        known, *numbers = self._results([submit(without_documents, merged, self.blocks, self.bigrams), *sizes])
+        self._results(parts, here=False)
+        self._parts = parts
+        return known, numbers

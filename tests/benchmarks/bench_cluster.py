@@ -1,0 +1,140 @@
+"""What partitions on a Dask cluster cost beside one piece in this process.
+
+Documents are generated (seeded): 45 to 135 words, whose frequencies follow Zipf's law (1 / rank) over 200,000 words.
+The cluster is a LocalCluster of two processes with one thread each, so on one machine there is no network, and the
+local run counts with two processes too. Measured with 1, 2 and 4 partitions:
+
+- build: texts in Parquet files (in memory for the local run) to vectors, once;
+- round: one call of `rank` as a training round makes it, 30,000 weights that are not 0, the best 100 of all documents,
+  200 documents apart; the median of `--turns`, and its ratio to that of the local run, measured in turns with it;
+- rows: 300 rows for the examples of a round;
+- sent, received: bytes of a round's arguments and results, pickled;
+- vectors: bytes of all partitions, and of the vocabulary with its idf, which every worker and this process hold.
+
+All results are compared with the local ones, bit for bit.
+
+    python tests/benchmarks/bench_cluster.py [--documents 100000] [--turns 15]
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collection.active_learning.features import Cluster, Vectors, build
+from collection.active_learning.features.cluster import write_partitions
+
+VOCABULARY, WEIGHTS, BEST, APART, EXAMPLES = 200_000, 30_000, 100, 200, 300
+
+
+def generate(documents: int) -> list[str]:
+    """Texts of about 90 words."""
+    rng = np.random.default_rng(7)
+    words = np.array([np.base_repr(rank + 36, 36).lower() for rank in range(VOCABULARY)], dtype=object)
+    share = np.cumsum(1 / np.arange(1, VOCABULARY + 1))
+    lengths = rng.integers(45, 136, documents)
+    drawn = iter(words[np.searchsorted(share / share[-1], rng.random(int(lengths.sum())))].tolist())
+    return [" ".join([next(drawn) for _ in range(length)]) for length in lengths.tolist()]
+
+
+def stored_bytes(vectors: Vectors) -> int:
+    """Bytes of the arrays of a partition, without the vocabulary."""
+    blocks: tuple[Any, ...] = vectors.blocks
+    arrays = ("indptr", "indices", "values", "counts", "lengths")
+    return sum(getattr(block, name).nbytes for block in blocks for name in arrays)
+
+
+def vocabulary_bytes(vectors: Vectors) -> int:
+    """Bytes of the terms, pickled, and of their frequencies."""
+    blocks: tuple[Any, ...] = vectors.blocks
+    return sum(len(pickle.dumps(block.terms, protocol=5)) + block.frequency.nbytes for block in blocks)
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds and result of a call."""
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def main() -> None:
+    """Print a table."""
+    from distributed import LocalCluster
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--turns", type=int, default=15)
+    arguments = parser.parse_args()
+    documents = arguments.documents
+    texts = generate(documents)
+    seconds, local = timed(lambda: build(texts, blocks=["words"], processes=2))
+    rng = np.random.default_rng(1)
+    weights = np.zeros(local.features, np.float32)
+    weights[rng.choice(local.features, min(WEIGHTS, local.features), replace=False)] = 1
+    weights *= rng.standard_normal(local.features).astype(np.float32)
+    apart, index = np.sort(rng.choice(documents, APART, replace=False)), rng.integers(0, documents, EXAMPLES)
+    among = np.ones(documents, np.bool_)
+
+    def rank(vectors: Vectors) -> Any:
+        return vectors.rank(weights, BEST, among, apart)
+
+    rounds = statistics.median(timed(lambda: rank(local))[0] for _ in range(arguments.turns))
+    fetched = statistics.median(timed(lambda: local.rows(index))[0] for _ in range(arguments.turns))
+    print(f"{documents:,} documents, {local.features:,} terms")
+    print(f"vectors {stored_bytes(local):,} bytes, vocabulary {vocabulary_bytes(local):,} bytes")
+    print(f"{'':<12}{'build':>10}{'ratio':>8}{'round':>11}{'ratio':>8}{'rows':>11}{'sent':>12}{'received':>11}")
+    print(f"{'local':<12}{seconds:>8.1f} s{1:>8.2f}{1000 * rounds:>8.1f} ms{1:>8.2f}{1000 * fetched:>8.1f} ms")
+    wanted = rank(local)
+    for partitions in (1, 2, 4):
+        with (
+            tempfile.TemporaryDirectory() as scratch,
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as workers,
+        ):
+            pairs = ((str(number), text) for number, text in enumerate(texts))
+            folder, _ = write_partitions(Path(scratch).as_uri(), pairs, rows=-(-documents // partitions))
+            cluster = Cluster(workers.scheduler_address, folder, ["words"])
+            made, vectors = timed(cluster.open_vectors)
+            here, there, lines = [], [], []
+            found = rank(vectors)
+            for _ in range(arguments.turns):
+                here.append(timed(lambda: rank(local))[0])
+                there.append(timed(lambda: rank(vectors))[0])  # noqa: B023
+                lines.append(timed(lambda: vectors.rows(index))[0])  # noqa: B023
+            same = all(np.array_equal(a, b) for a, b in zip(wanted[:3], found[:3], strict=True))
+            assert same, "the ranking differs"
+            assert wanted.moments == found.moments
+            assert (local.rows(index) != vectors.rows(index)).nnz == 0
+            sent, received = traffic(vectors, rank)
+            cluster.close()
+        here_ms, there_ms, rows_ms = (1000 * statistics.median(times) for times in (here, there, lines))
+        print(
+            f"{f'{partitions} on Dask':<12}{made:>8.1f} s{made / seconds:>8.2f}{there_ms:>8.1f} ms"
+            f"{there_ms / here_ms:>8.2f}{rows_ms:>8.1f} ms{sent:>12,}{received:>11,}"
+        )
+
+
+def traffic(vectors: Any, rank: Callable[[Vectors], Any]) -> tuple[int, int]:
+    """Bytes of the arguments and results of a round."""
+    run, sizes = vectors._run, [0, 0]
+
+    def measure(function: Callable[..., Any], asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
+        found: dict[int, Any] = run(function, asked)
+        sizes[0] += len(pickle.dumps(list(asked.values()), protocol=5))
+        sizes[1] += len(pickle.dumps(found, protocol=5))
+        return found
+
+    vectors._run = measure
+    rank(vectors)
+    return sizes[0], sizes[1]
+
+
+if __name__ == "__main__":
+    main()
