@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from collection import clock, layout
-from collection.campaign import backup_archive
+from collection.campaign import backup_archive, integrity
 from collection.campaign.backup_archive import BackupReport
+from collection.campaign.integrity import Finding
 from collection.errors import CleverdonError, InputError, require_known
 from collection.store import Inspection, Store
 
@@ -152,6 +153,20 @@ class Backups:
         report, _ = add(self.directory, self.folder, keep=settings.keep, keep_days=settings.keep_days)
         self.store.settings.put("backup_problem", None)
         return report
+
+    def write(self, path: Path) -> BackupReport:
+        """Write a backup to a new file, without the secrets that only operators know: ``.secret`` and ``sso.toml``."""
+        return backup_archive.write(self.directory, path, secrets=False)
+
+    def campaign_bytes(self) -> int:
+        """Return the size of the database, runs and images."""
+        folders = (self.directory / layout.RUNS, self.directory / layout.IMAGES)
+        files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+        return sum(file.stat().st_size for file in (self.directory / layout.DATABASE, *files) if file.is_file())
+
+    def check(self) -> list[Finding]:
+        """Check the campaign: see :func:`.integrity.check`."""
+        return integrity.check(self.directory)
 
     def is_due(self) -> bool:
         """Whether the schedule asks for a backup now."""
