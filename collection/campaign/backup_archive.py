@@ -75,7 +75,7 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
     Raises
     ------
     CampaignError
-        There is no campaign, or its database cannot be read.
+        There is no campaign, or its database is damaged, in which case an older backup is worth more than a new one.
     InputError
         The target exists, belongs to the campaign, or cannot be written.
     """
@@ -103,7 +103,8 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
     except FileExistsError:
         raise InputError(f"{target}: expected a new file, found an existing one; choose another name") from None
     except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from error
+        where = f": {error.filename}" if error.filename else ""
+        raise InputError(f"{target}: cannot be written ({error.strerror or error}{where})") from error
     has_secrets = not manifest.files.keys().isdisjoint((layout.SECRET, layout.PROVIDER))
     return BackupReport(target, size, len(manifest.files), has_secrets, missing)
 
@@ -131,6 +132,11 @@ def _write_archive(directory: Path, copy: Path, secrets: bool, file: IO[bytes]) 
     Store.copy(directory / layout.DATABASE, copy)
     with Inspection(copy) as inspection:
         settings = inspection.settings
+        if damage := inspection.damage():
+            raise CampaignError(
+                f"{directory / layout.DATABASE} is damaged, so no backup was made: {damage[0]}; restore an earlier "
+                "backup with `cleverdon restore FILE NEW`"
+            )
     now = datetime.fromtimestamp(clock.seconds(), UTC)
     files: dict[str, tuple[int, str]] = {}
     missing: list[str] = []
@@ -184,12 +190,6 @@ def _publish(part: Path, target: Path) -> None:
     layout.sync_folder(target.parent)
 
 
-def read_manifest(path: Path) -> Manifest:
-    """Read the manifest of a backup; :class:`FormatError` for any other file."""
-    with _open_archive(path) as (_, manifest):
-        return manifest
-
-
 def verify(path: Path) -> Manifest:
     """Read a whole backup and compare sizes and checksums; :class:`FormatError` names the first difference."""
     with _open_archive(path) as (archive, manifest):
@@ -215,58 +215,58 @@ def restore(path: Path, directory: Path) -> Manifest:
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise CampaignError(f"{directory}: expected a new or empty directory, found files; choose another name")
     layout.require_output(directory)
+    written: list[Path] = []
     with _open_archive(path) as (archive, manifest):
-        made = not directory.exists()
         try:
-            directory.mkdir(parents=True, exist_ok=True)
+            if not directory.exists():
+                directory.mkdir(parents=True)
+                written.append(directory)
             needed, free = sum(size for size, _ in manifest.files.values()), shutil.disk_usage(directory).free
             if needed > free:
                 raise InputError(f"{directory}: expected {needed:,} bytes of free disk space, found {free:,}")
-            _fill(path, archive, manifest, directory)
+            _fill(path, archive, manifest, directory, written)
         except BaseException as error:
-            _remove(manifest, directory)
-            if made:
+            for place in reversed(written):
                 with suppress(OSError):
-                    directory.rmdir()
+                    place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
             if isinstance(error, OSError):
                 raise InputError(f"{directory}: cannot be written ({error.strerror or error})") from error
             raise
     return manifest
 
 
-def _fill(path: Path, archive: zipfile.ZipFile, manifest: Manifest, directory: Path) -> None:
+def _fill(path: Path, archive: zipfile.ZipFile, manifest: Manifest, directory: Path, written: list[Path]) -> None:
+    """Write all files; `written` gets each file and folder as it is made."""
+
+    def make_folder(folder: Path) -> None:
+        if folder not in written and folder != directory:
+            make_folder(folder.parent)
+            folder.mkdir(mode=layout.PRIVATE_FOLDER)
+            written.append(folder)
+
     directory.chmod(layout.PRIVATE_FOLDER)
     for name in (layout.RUNS, layout.EXPORTS):
-        (directory / name).mkdir(mode=layout.PRIVATE_FOLDER)
+        make_folder(directory / name)
     part = directory / f"{layout.DATABASE}.part"
     for name in manifest.files:
         place = part if name == layout.DATABASE else directory / name
-        for folder in reversed(place.relative_to(directory).parents[:-1]):
-            (directory / folder).mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
+        make_folder(place.parent)
         with layout.create_private(place) as file:
+            written.append(place)
             _extract(path, archive, manifest, name, file)
             file.flush()
             os.fsync(file.fileno())
+    beside = [part.with_name(f"{part.name}-{kind}") for kind in ("wal", "shm")]  # SQLite's, while it reads the database
+    written += beside
     with Inspection(part) as inspection:  # which refuses a newer version
-        if problems := inspection.problems():
-            raise FormatError(path, None, "an intact database", problems[0])
-    for leftover in directory.glob(f"{part.name}-*"):  # what SQLite made beside the database to read it
-        leftover.unlink()
-    for folder in (directory, *(place for place in directory.rglob("*") if place.is_dir())):
+        if damage := inspection.damage():
+            raise FormatError(path, None, "an intact database", damage[0])
+    for file_beside in beside:
+        file_beside.unlink(missing_ok=True)
+    for folder in (place for place in (directory, *written) if place.is_dir()):
         layout.sync_folder(folder)
     part.rename(directory / layout.DATABASE)
     layout.sync_folder(directory)
-
-
-def _remove(manifest: Manifest, directory: Path) -> None:
-    """Remove what a restore has written that failed, and nothing else."""
-    with suppress(OSError):
-        for file in (*(directory / name for name in manifest.files), *directory.glob(f"{layout.DATABASE}.part*")):
-            file.unlink(missing_ok=True)
-        folders = {folder for name in manifest.files for folder in Path(name).parents[:-1]}
-        for name in sorted({*folders, Path(layout.RUNS), Path(layout.EXPORTS)}, reverse=True):
-            with suppress(FileNotFoundError):
-                (directory / name).rmdir()
 
 
 @contextmanager
@@ -279,6 +279,8 @@ def _open_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, Manifest]]:
         raise FormatError(path, None, "a backup", "no such file") from None
     except IsADirectoryError:
         raise FormatError(path, None, "a backup", "a folder") from None
+    except OSError as error:
+        raise FormatError(path, None, "a backup", f"a file that cannot be read ({error.strerror or error})") from error
     # What zipfile raises for damaged archives, among them encrypted members and unknown methods (RuntimeError).
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError) as error:
         raise FormatError(path, None, "a backup", f"a damaged or different file ({error})") from error

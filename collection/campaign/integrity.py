@@ -66,7 +66,7 @@ def check(directory: Path | str, progress: ProgressCallback | None = None) -> li
 
 
 def _database(inspection: Inspection) -> Iterator[Finding]:
-    for problem in inspection.problems():
+    for problem in [*inspection.damage(), *inspection.dangling_rows()]:
         yield Finding(
             True, f"{layout.DATABASE} is damaged: {problem}; restore a backup with `cleverdon restore FILE NEW`"
         )

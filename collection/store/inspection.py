@@ -77,14 +77,17 @@ class Inspection:
         """Whether the tables are of an earlier version."""
         return self.version < schema_version.LATEST
 
-    def problems(self) -> list[str]:
-        """Return what SQLite finds wrong with the file, and rows that name a missing row; empty if it is intact."""
+    def damage(self) -> list[str]:
+        """Return what SQLite finds wrong with the file; empty if it is intact."""
         try:
-            found = [str(row[0]) for row in self._db.execute(f"PRAGMA integrity_check({MOST})") if row[0] != "ok"]
-            parents = Counter((table, parent) for table, _, parent, _ in self._db.execute("PRAGMA foreign_key_check"))
+            return [str(row[0]) for row in self._db.execute(f"PRAGMA integrity_check({MOST})") if row[0] != "ok"]
         except sqlite3.DatabaseError as error:
             return [str(error)]
-        return found + [
+
+    def dangling_rows(self) -> list[str]:
+        """Return a phrase for each table with rows that name a missing row of another one."""
+        parents = Counter((table, parent) for table, _, parent, _ in self._rows("PRAGMA foreign_key_check"))
+        return [
             f"{rows:,} of the rows in the table {table} name a missing row of {parent}"
             for (table, parent), rows in sorted(parents.items())
         ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import sqlite3
 from contextlib import closing, suppress
@@ -72,7 +74,15 @@ def migrate(db: Database, path: Path | str) -> None:
 
 
 def copy_database(source: Path | str, target: Path | str) -> None:
-    """Copy a database that may be in use to a new file, which its owner alone reads; the source is only read."""
+    """Copy a database that may be in use to a new file, which its owner alone reads; the source is only read.
+
+    Raises
+    ------
+    CampaignError
+        There is no database, or it cannot be read.
+    OSError
+        The copy cannot be written.
+    """
     if not Path(source).is_file():
         raise CampaignError(f"{source}: expected the database of a campaign, found no file")
     layout.create_private(Path(target)).close()
@@ -83,6 +93,8 @@ def copy_database(source: Path | str, target: Path | str) -> None:
         ):
             read.backup(written)
     except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
         raise CampaignError(
             f"{source}: expected the database of a campaign, found a file that cannot be read ({error})"
         ) from error

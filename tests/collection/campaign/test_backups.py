@@ -81,7 +81,7 @@ def test_a_restored_backup_exports_the_same_bytes_and_has_the_same_files(
 def test_secrets_can_be_left_out(golden: Path, tmp_path: Path) -> None:
     said = ok("backup", golden, tmp_path / "b.zip", "--without-secrets")
     assert said.endswith("it contains password hashes.\n")
-    names = backup_archive.read_manifest(tmp_path / "b.zip").files
+    names = backup_archive.verify(tmp_path / "b.zip").files
     assert "campaign.db" in names
     assert not {".secret", "sso.toml"} & names.keys()
 
@@ -100,9 +100,7 @@ def test_embeddings_of_the_user_are_in_the_backup_and_computed_vectors_are_not(
 ) -> None:
     campaign.features.update()
     backup_archive.write(campaign.directory, tmp_path / "computed.zip")
-    assert not any(
-        name.startswith("vectors/") for name in backup_archive.read_manifest(tmp_path / "computed.zip").files
-    )
+    assert not any(name.startswith("vectors/") for name in backup_archive.verify(tmp_path / "computed.zip").files)
     np.save(tmp_path / "own.npy", np.eye(8, dtype=np.float32))
     campaign.features.update(dense=tmp_path / "own.npy")
     backup_archive.write(campaign.directory, tmp_path / "own.zip")
@@ -140,6 +138,36 @@ def test_a_backup_while_people_judge_is_consistent(campaign: Campaign, tmp_path:
     assert failed == []
     assert sizes == sorted(sizes)
     assert sizes[-1] > sizes[0]
+
+
+def test_a_damaged_database_is_not_backed_up(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
+    """Nor does it push intact backups out of the folder."""
+    page = campaign.store.connection.value("SELECT rootpage FROM sqlite_master WHERE name = 'pool_pair'")
+    first, _ = backups.add(campaign.directory, tmp_path / "to", keep=1)
+    campaign.store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    clock.passes(60)
+    with (campaign.directory / layout.DATABASE).open("rb+") as file:
+        file.seek((page - 1) * 4096)
+        file.write(bytes(100))
+    said = fails("backup", campaign.directory, "--to", tmp_path / "to", "--keep", 1)
+    assert "is damaged, so no backup was made" in said
+    assert list((tmp_path / "to").iterdir()) == [first.path]
+
+
+def test_a_restore_that_fails_leaves_files_of_others(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else writes into the directory at the same time."""
+    extract = backup_archive._extract
+
+    def write_and_fail(path: Path, *more: object) -> None:
+        extract(path, *more)  # type: ignore[arg-type]
+        (tmp_path / "restored" / "runs" / "mine.txt").write_text("mine")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(backup_archive, "_extract", write_and_fail)
+    assert "restored: cannot be written (No space left on device)" in fails("restore", archive, tmp_path / "restored")
+    assert contents(tmp_path / "restored") == {"runs/mine.txt": b"mine"}
 
 
 def test_a_missing_run_is_reported_and_the_rest_is_backed_up(campaign: Campaign, tmp_path: Path) -> None:
