@@ -99,8 +99,12 @@ def main(
         require_network(proxy)
 
     from annotate.judging.trainer import Trainer
-    from collection.campaign import Campaign
+    from collection.campaign import Campaign, server_lock
 
+    try:
+        keep_address = click.get_current_context().with_resource(server_lock.hold(directory))
+    except CleverdonError as error:
+        raise CannotServe(str(error)) from error
     trainer = Trainer(directory)
     with suppress(CleverdonError), Campaign(directory) as campaign:
         trainer.start(campaign)  # in parallel to the imports below: both take a second
@@ -120,6 +124,7 @@ def main(
             campaign.server_state.keep_port(person, sock.getsockname()[1])
             address = public or (provider.address if provider else f"http://{shown}:{sock.getsockname()[1]}")
             campaign.server_state.keep_address(address)
+        keep_address(address)
         app = create_app(
             directory,
             trainer,

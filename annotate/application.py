@@ -24,7 +24,7 @@ from annotate.auth.routes import SignInService
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.judging.routes import JudgingService
 from annotate.judging.trainer import Trainer
-from annotate.server import uploads
+from annotate.server import backup_schedule, uploads
 from annotate.server.origins import Origins
 from collection.campaign import Campaign
 
@@ -50,12 +50,14 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
-        freeing = asyncio.create_task(_free_uploads())
+        tasks = [asyncio.create_task(_free_uploads()), asyncio.create_task(backup_schedule.run(directory))]
         try:
             async with judging.lifespan(app):
                 yield
         finally:
-            freeing.cancel()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await signing.close()
 
     with Campaign(directory) as campaign:

@@ -15,19 +15,23 @@ from collection.errors import InputError
 
 DATABASE = "campaign.db"
 SECRET = ".secret"
+PROVIDER = "sso.toml"
+SERVER = ".server.json"
 RUNS = "runs"
 IMAGES = "files"
 VECTORS = "vectors"
 EXPORTS = "exports"
+BACKUPS = "backups"
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """The database has password hashes and addresses: only the owner of a campaign reads it."""
 
-_TOP = re.compile(r"campaign\.db(?:-wal|-shm|-journal)?|\.secret(?:-[0-9a-f]+)?|sso\.toml", re.I)
+_TOP = re.compile(r"campaign\.db(?:-wal|-shm|-journal)?|\.secret(?:-[0-9a-f]+)?|\.server\.json|sso\.toml", re.I)
 _RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[0-9a-f]{16})?\.(?:parquet|part)", re.A)
 _CURRENT_RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[0-9a-f]{16}\.parquet|\.part)", re.A)
 """With a digest of the content, unlike names from earlier versions."""
 _IMAGE = re.compile(r"[0-9a-f]{64}\.[a-z]+(?:(?:\.[0-9a-f]{8})?\.part)?")
+_BACKUP = re.compile(r"before-version-[0-9]+\.db(?:\.part)?|[^/\x00]*-[0-9a-f]{12}-[0-9]{8}-[0-9]{6}\.zip")
 _VECTOR_FOLDER = re.compile(r"made-[a-z0-9_]{8}")
 _VECTOR = re.compile(
     r"(?:hashes|dense|[a-z]+\.[a-z]+)\.npy|[a-z]+\.terms\.txt|meta\.json|(?:[0-9a-f]{32}|unfinished)\.npz"
@@ -49,11 +53,27 @@ def is_vector_folder(name: str) -> bool:
     return bool(_VECTOR_FOLDER.fullmatch(name))
 
 
+def is_vector(name: str) -> bool:
+    """Whether a file in a folder of vectors was written by an update of the vectors."""
+    return bool(_VECTOR.fullmatch(name))
+
+
+def is_backed_up(name: str) -> bool:
+    """Whether a path inside a campaign's directory, with slashes, is one that a backup can have."""
+    folder, _, file = name.rpartition("/")
+    if not folder:
+        return file in (DATABASE, SECRET, PROVIDER)
+    if folder in (RUNS, IMAGES):
+        return not file.endswith(".part") and bool((_RUN if folder == RUNS else _IMAGE).fullmatch(file))
+    parent, _, made = folder.partition("/")
+    return name == f"{VECTORS}/meta.json" or (parent == VECTORS and is_vector_folder(made) and is_vector(file))
+
+
 def remove_vectors(folder: Path) -> None:
     """Remove a folder of vectors, except for files that an update did not write."""
     with suppress(OSError):
         for file in _regular_files(folder):
-            if _VECTOR.fullmatch(file.name):
+            if is_vector(file.name):
                 file.unlink()
         folder.rmdir()
 
@@ -61,6 +81,7 @@ def remove_vectors(folder: Path) -> None:
 def own_files(directory: Path) -> Iterator[Path]:
     """Every regular file that Cleverdon named, without exports."""
     names_in = {directory: _TOP, directory / RUNS: _RUN, directory / IMAGES: _IMAGE, directory / VECTORS: _VECTOR}
+    names_in |= {directory / BACKUPS: _BACKUP}
     names_in |= dict.fromkeys(_vector_folders(directory), _VECTOR)
     for folder, names in names_in.items():
         yield from (file for file in _regular_files(folder) if names.fullmatch(file.name))
@@ -128,6 +149,9 @@ def _is_own(target: Path, directory: Path) -> bool:
         first, *more = (part.casefold() for part in target.relative_to(directory).parts)
         if first in (RUNS, IMAGES, VECTORS) or (not more and _TOP.fullmatch(first)):
             return True
+        # An existing one; a new backup is written there.
+        if first == BACKUPS and len(more) == 1 and _BACKUP.fullmatch(more[0]) and target.exists():
+            return True
     if any(target.is_relative_to(resolved(directory / name)) for name in (RUNS, IMAGES, VECTORS, DATABASE, SECRET)):
         return True
     with suppress(OSError):
@@ -141,6 +165,12 @@ def create_private(path: Path) -> IO[bytes]:
     """Open a new file for writing that only its owner may read, whatever the umask."""
     how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, how, PRIVATE_FILE), "wb")
+
+
+def sync_file(path: Path) -> None:
+    """Make the content of a file durable that somebody else wrote and closed."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:
@@ -167,11 +197,14 @@ def restrict_permissions(directory: Path) -> None:
         return
     with suppress(OSError):
         directory.chmod(PRIVATE_FOLDER)
-        for folder in (*(directory / name for name in (RUNS, IMAGES, VECTORS, EXPORTS)), *_vector_folders(directory)):
+        for folder in (
+            *(directory / name for name in (RUNS, IMAGES, VECTORS, EXPORTS, BACKUPS)),
+            *_vector_folders(directory),
+        ):
             if folder.is_dir() and not folder.is_symlink():
                 folder.chmod(PRIVATE_FOLDER)
         for file in own_files(directory):
-            if file.name != "sso.toml":  # the user's own; `serve` warns if others can read it
+            if file.name != PROVIDER:  # the user's own; `serve` warns if others can read it
                 file.chmod(PRIVATE_FILE)
 
 

@@ -31,6 +31,7 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("guidelines.py", "Guidelines", ":material/menu_book:", "Set up", "guidelines", EVERYBODY),
     PageEntry("judging_page.py", "Judging page", ":material/view_carousel:", "Set up", "judging-page", MANAGERS),
     PageEntry("people.py", "People", ":material/group:", "Set up", "people", MANAGERS),
+    PageEntry("backups.py", "Backups", ":material/backup:", "Set up", "backups", MANAGERS),
     PageEntry("judge.py", "Judge", ":material/gavel:", "Judge", "judge", JUDGES),
     PageEntry("my_judgements.py", "My judgements", ":material/history:", "Judge", "my-judgements", JUDGES),
     PageEntry("adjudicate.py", "Adjudicate", ":material/balance:", "Judge", "adjudicate", MANAGERS),

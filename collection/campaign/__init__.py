@@ -11,6 +11,7 @@ from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.adjudication import Adjudication
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.assignments import Assignments
+from collection.campaign.backups import Backups
 from collection.campaign.calibration import Calibration
 from collection.campaign.calibration_progress import CalibrationProgress
 from collection.campaign.calibration_topics import CalibrationTopics
@@ -64,7 +65,7 @@ class Campaign:
     - `active_learning`, `features`, `budget`, `recall`, `calibration_topics`, `system_order`: loop, and when to stop
     - `agreement`, `qrels`, `evaluation`, `explanations`: results
     - `work_lists`, `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
-    - `overview`, `progress`, `search`, `near_duplicates`, `document_view`, `server_state`: what the pages show
+    - `overview`, `progress`, `search`, `near_duplicates`, `document_view`, `backups`, `server_state`: for pages
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ class Campaign:
         self.document_view = view = DocumentView(store, directory, settings)
         self.judgement_log = log = JudgementLog(store)
         self.accounts = accounts = Accounts(store, directory)
-        self.server_state = ServerState(store, directory)
+        self.server_state, self.backups = ServerState(store, directory), Backups(store, directory)
         self.loop_scope = scope = LoopScope(store, settings, corpus)
         self.budget = budget = JudgingBudget(store, settings, scope)
         self.progress = progress = Progress(store, settings, scope, budget)

@@ -19,8 +19,10 @@ from collection.characters import one_line
 from collection.cli import (
     agreement,
     assign,
+    backup,
     calibrate,
     card,
+    check,
     compare,
     docs,
     duplicates,
@@ -32,6 +34,7 @@ from collection.cli import (
     people,
     pool,
     preferences,
+    restore,
     reusability,
     rules,
     simulate,
@@ -72,10 +75,10 @@ def main() -> None:
 
 
 for command in (
-    agreement.agreement, assign.assign, calibrate.calibrate, card.card, compare.compare, docs.docs,
-    duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors,
-    methods.methods, order.order, people.people, pool.pool, preferences.preferences, reusability.reusability,
-    rules.rules, simulate.simulate, trec_eval.trec_eval,
+    agreement.agreement, assign.assign, backup.backup, calibrate.calibrate, card.card, check.check, compare.compare,
+    docs.docs, duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, loop.loop, loop.recall,
+    loop.vectors, methods.methods, order.order, people.people, pool.pool, preferences.preferences, restore.restore,
+    reusability.reusability, rules.rules, simulate.simulate, trec_eval.trec_eval,
 ):  # fmt: skip
     main.add_command(command)
 

@@ -47,7 +47,13 @@ SECTIONS = {
         "trec_eval": "how-to/replace-trec-eval",
     },
     "Simulation and planning": {"simulate": "how-to/simulate", "methods": "reference/pooling"},
-    "Team and server": {"serve": "operations/team-server", "people": "operations/team-server"},
+    "Team and server": {
+        "serve": "operations/team-server",
+        "people": "operations/team-server",
+        "backup": "operations/backup",
+        "restore": "operations/backup",
+        "check": "operations/backup",
+    },
     "Documentation": {"docs": "index"},
 }
 """Sections of `cleverdon --help` -> their commands -> the documentation page of each command."""

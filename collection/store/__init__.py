@@ -11,18 +11,21 @@ from typing import Self
 
 from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
-from collection.store.connection import Connection, SQLiteError, copy_database
+from collection.store.connection import Connection, SQLiteError
 from collection.store.corpus import Added, CorpusTables, Matches
 from collection.store.history import HistoryTables, PastJudgement
+from collection.store.inspection import Inspection
 from collection.store.judgements import JudgementTables, Pair
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand, QueueTables, Selection
+from collection.store.schema_version import copy_database
 from collection.store.settings import SettingsTable
 from collection.store.topic_tasks import LoggedDecision, TopicKey, TopicTaskTables
 
 __all__ = [
     "Added",
     "Demand",
+    "Inspection",
     "LoggedDecision",
     "Matches",
     "Pair",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -19,6 +18,7 @@ from sqlite_utils import Database
 from collection import layout
 from collection.errors import BusyError, CampaignError
 from collection.schema import migrations
+from collection.store import schema_version
 
 SQLiteError = sqlite3.Error
 """An error of the database itself, after which a transaction may be rolled back already."""
@@ -102,23 +102,6 @@ def writes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P]
     return in_transaction
 
 
-def copy_database(source: Path | str, target: Path | str) -> None:
-    """Copy a database that may be in use to a new file, which its owner alone reads; the source is only read."""
-    if not Path(source).is_file():
-        raise CampaignError(f"{source}: expected the database of a campaign, found no file")
-    layout.create_private(Path(target)).close()
-    try:
-        with (
-            closing(sqlite3.connect(f"{Path(source).resolve().as_uri()}?mode=ro", uri=True)) as read,
-            closing(sqlite3.connect(str(target))) as written,
-        ):
-            read.backup(written)
-    except sqlite3.DatabaseError as error:
-        raise CampaignError(
-            f"{source}: expected the database of a campaign, found a file that cannot be read ({error})"
-        ) from error
-
-
 class Connection:
     """A connection to the database of a campaign; the parameters are those of :class:`collection.store.Store`."""
 
@@ -131,30 +114,16 @@ class Connection:
         try:
             connection = sqlite3.connect(str(path), timeout=BUSY_SECONDS, isolation_level=None)
             self.db = Database(connection)
+            schema_version.require_openable(self.db, path)  # before anything is written, be it the journal mode
             self.db.execute("PRAGMA journal_mode = WAL")
             self.db.execute("PRAGMA synchronous = FULL")
             self.db.execute("PRAGMA foreign_keys = ON")
             if migrations.pending(self.db):
-                if self.db.table_names() and not migrations.applied(self.db):
-                    raise CampaignError(f"{path}: expected the database of a campaign, found another one")
-                self._migrate()
+                schema_version.migrate(self.db, path)
         except sqlite3.DatabaseError as error:
             raise CampaignError(
                 f"{path}: expected the database of a campaign, found a file that cannot be opened ({error})"
             ) from error
-
-    def _migrate(self) -> None:
-        """Migrate the tables, possibly while another process does the same."""
-        try:
-            migrations.apply(self.db)
-        except sqlite3.OperationalError:
-            if self.db.conn.in_transaction:
-                self.db.conn.rollback()
-            for _ in range(50):
-                if not migrations.pending(self.db):
-                    return
-                time.sleep(0.1)
-            raise
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ embeddings). :func:`build` makes vectors in memory; :func:`update` makes or upda
 
 from collection.active_learning.features.assembly import Progress, build
 from collection.active_learning.features.cluster import Cluster, write_to_cluster
-from collection.active_learning.features.files import open_vectors
+from collection.active_learning.features.files import open_vectors, stored_files
 from collection.active_learning.features.matrix import Vectors
 from collection.active_learning.features.selection import top
 from collection.active_learning.features.storage import Report, update, usual_blocks
@@ -24,6 +24,7 @@ __all__ = [
     "Vectors",
     "build",
     "open_vectors",
+    "stored_files",
     "top",
     "update",
     "usual_blocks",

@@ -75,6 +75,12 @@ def open_vectors(directory: str | os.PathLike[str]) -> Vectors:
     return Vectors(tuple(stored.blocks[name] for name in order), stored.meta["fingerprint"])
 
 
+def stored_files(directory: Path) -> list[Path]:
+    """Return the files of the current vectors in a directory; FormatError if there are none."""
+    meta = _read_meta(directory)
+    return [directory / META, *(directory / meta["folder"] / name for name in meta["files"])]
+
+
 def read(directory: Path) -> Stored:
     """Map all files of a directory."""
     meta = _read_meta(directory)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotate.auth import tokens
@@ -14,6 +16,7 @@ from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
 from annotate.judging.document_payload import PREFIX, TEXT_CAP
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
+from collection.campaign import backup_archive
 from collection.errors import BusyError
 from tests.conftest import signed_in
 from tests.helpers import AS_JSON, judged, post
@@ -255,3 +258,19 @@ def test_a_save_takes_milliseconds(client: TestClient) -> None:
 def test_half_of_a_character_is_refused_and_breaks_nothing(client: TestClient, odd: dict[str, Any]) -> None:
     error = post(client, "sync", 400, **odd)["error"]
     assert "wanted" in error or "expected" in error
+
+
+def test_a_backup_restored_elsewhere_serves_the_same_and_sessions_go_on(
+    client: TestClient, campaign: Campaign, tmp_path: Path
+) -> None:
+    """With the tokens of the first server, which the key and the sessions in the backup make valid."""
+    post(client, "sync", decisions=[], query_id="1", want=2)
+    assert campaign.backups.make().secrets
+    (made,) = campaign.backups.available()
+    backup_archive.restore(made.path, tmp_path / "elsewhere")
+    service = JudgingService(tmp_path / "elsewhere")
+    app = Starlette(routes=service.routes(), lifespan=service.lifespan)
+    with TestClient(app, headers={TOKEN_HEADER: client.headers[TOKEN_HEADER]}) as restored:
+        for route, asked in (("topics", {}), ("document", {"doc_id": "d2"}), ("sync", {"query_id": "1", "want": 5})):
+            first, second = post(client, route, **asked), post(restored, route, **asked)
+            assert second == first

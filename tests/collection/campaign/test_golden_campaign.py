@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotate.application import create_app
-from tests.helpers import GOLDEN, judged, ok, post, until
+from tests.helpers import GOLDEN, ROOT, judged, ok, post, until
 
 KEPT = GOLDEN / "campaign"
 EXPECTED = GOLDEN / "campaign-expected"
@@ -147,6 +147,23 @@ def test_the_log_has_every_kind_of_judgement(directory: Path, column: str, value
 def test_the_log_has_optional_fields(directory: Path) -> None:
     for column in ("note", "passages", "reason", "revises", "model_round", "probability", "shown_at", "away"):
         assert query(directory, f"SELECT 1 FROM judgements WHERE {column} IS NOT NULL LIMIT 1"), column
+
+
+def test_every_released_version_has_a_campaign() -> None:
+    """What CHANGELOG.md calls unreleased needs none yet; a release without one fails here."""
+    headings = re.findall(r"^## (\S+) \((.+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert headings
+    released = {version for version, date in headings if date != "unreleased"}
+    assert released <= {folder.name.removeprefix("campaign-") for folder in GOLDEN.glob("campaign-*")}
+
+
+@pytest.mark.parametrize("kept", [file.parent.name for file in sorted(GOLDEN.glob("campaign*/campaign.db"))])
+def test_a_campaign_of_an_earlier_version_opens_and_is_intact(kept: str, tmp_path: Path) -> None:
+    directory = Path(shutil.copytree(GOLDEN / kept, tmp_path / "campaign"))
+    ok("status", directory)
+    assert ok("check", directory) == "No problems.\n"
+    ok("export", directory, "--qrels", tmp_path / "qrels.txt", "--judgements", tmp_path / "log.jsonl")
+    assert len(rows_of(tmp_path / "log.jsonl")) > 0
 
 
 def test_new_campaigns_have_the_same_schema(directory: Path, tmp_path: Path) -> None:

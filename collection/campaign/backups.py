@@ -1,0 +1,190 @@
+"""Backups of a campaign in a folder: names, schedule, and which ones are kept."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from collection import clock, layout
+from collection.campaign import backup_archive, integrity
+from collection.campaign.backup_archive import BackupReport
+from collection.campaign.integrity import Finding
+from collection.errors import CleverdonError, InputError, require_known
+from collection.store import Inspection, Store
+
+_STAMP = "%Y%m%d-%H%M%S"
+_NAME = re.compile(r"[\w.-]+-(?P<id>[0-9a-f]{12})-(?P<stamp>[0-9]{8}-[0-9]{6})\.zip")
+_LEFT_AFTER = timedelta(days=1)
+"""Age of a folder that a backup was written in, after which its process is gone."""
+
+
+class Backup(NamedTuple):
+    """A backup in a folder."""
+
+    path: Path
+    made_at: datetime
+    """UTC, from its name."""
+    size: int
+    """Bytes."""
+
+
+@dataclass(frozen=True)
+class BackupSettings:
+    """When the server makes backups, and which ones it keeps."""
+
+    every_hours: int = 0
+    """0: never."""
+    keep: int = 7
+    """Number of backups that are kept, the newest."""
+    keep_days: int = 0
+    """Age in days after which backups are removed, except for the newest; 0: none."""
+
+
+def add(
+    directory: Path, folder: Path, *, keep: int | None = None, keep_days: int | None = None, secrets: bool = True
+) -> tuple[BackupReport, list[Path]]:
+    """Write a backup into a folder under a name with the time, and remove older backups of the same campaign there.
+
+    Parameters
+    ----------
+    keep, keep_days
+        As for :class:`BackupSettings`; None keeps all.
+
+    Returns
+    -------
+    tuple
+        The report, and the removed backups.
+
+    Raises
+    ------
+    CampaignError, InputError
+        As :func:`.backup_archive.write`.
+    """
+    _require_limits(keep, keep_days)
+    with Inspection(directory / layout.DATABASE) as inspection:
+        campaign = str(inspection.settings["id"])
+    try:
+        folder.mkdir(mode=layout.PRIVATE_FOLDER, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from error
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", directory.resolve().name).strip("-.") or "campaign"
+    now = datetime.fromtimestamp(clock.seconds(), UTC)
+    report = backup_archive.write(directory, folder / f"{name}-{campaign}-{now:{_STAMP}}.zip", secrets=secrets)
+    return report, _remove_old(folder, campaign, now, keep, keep_days)
+
+
+def backups_in(folder: Path, campaign: str) -> list[Backup]:
+    """List the backups of a campaign (its id) in a folder, newest first; other files are not looked at."""
+    found = []
+    for file in folder.iterdir() if folder.is_dir() else ():
+        named = _NAME.fullmatch(file.name)
+        if named and named["id"] == campaign and file.is_file() and not file.is_symlink():
+            with suppress(ValueError, FileNotFoundError):  # no such date, or removed meanwhile
+                at = datetime.strptime(named["stamp"], _STAMP).replace(tzinfo=UTC)
+                found.append(Backup(file, at, file.stat().st_size))
+    return sorted(found, key=lambda backup: (backup.made_at, backup.path.name), reverse=True)
+
+
+def _require_limits(keep: int | None, keep_days: int | None) -> None:
+    if keep is not None and keep < 1:
+        raise InputError(f"keep: expected at least 1 backup, found {keep}")
+    if keep_days is not None and keep_days < 0:
+        raise InputError(f"keep_days: expected 0 days or more, found {keep_days}")
+
+
+def _remove_old(folder: Path, campaign: str, now: datetime, keep: int | None, days: int | None) -> list[Path]:
+    removed = []
+    for number, backup in enumerate(backups_in(folder, campaign)):
+        is_old = bool(days) and now - backup.made_at > timedelta(days=days or 0)
+        if number and (is_old or (keep is not None and number >= keep)):
+            with suppress(FileNotFoundError):
+                backup.path.unlink()
+                removed.append(backup.path)
+    for scratch in folder.glob(f"{backup_archive.SCRATCH}*"):
+        with suppress(OSError):
+            if scratch.stat().st_mtime < (now - _LEFT_AFTER).timestamp():
+                shutil.rmtree(scratch)
+    return removed
+
+
+@dataclass(eq=False)
+class Backups:
+    """Backups of a campaign in its own folder ``backups``, which may be a link to a folder on another disk."""
+
+    store: Store
+    directory: Path
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the backups."""
+        return self.directory / layout.BACKUPS
+
+    def settings(self) -> BackupSettings:
+        """Return the schedule."""
+        return BackupSettings(**self.store.settings.get("backups", {}))
+
+    def set_settings(self, **changes: int) -> BackupSettings:
+        """Change fields of the :class:`BackupSettings`.
+
+        UnknownNameError for an unknown setting, InputError for a value out of range.
+        """
+        with self.store.transaction():
+            settings = self.settings()
+            require_known("backup setting", asdict(settings), *changes)
+            settings = replace(settings, **changes)
+            _require_limits(settings.keep, settings.keep_days)
+            if settings.every_hours < 0:
+                raise InputError(f"every_hours: expected 0 hours or more, found {settings.every_hours}")
+            self.store.settings.put("backups", asdict(settings))
+        return settings
+
+    def available(self) -> list[Backup]:
+        """Return the backups, newest first."""
+        return backups_in(self.folder, str(self.store.settings.get("id")))
+
+    def make(self) -> BackupReport:
+        """Make a backup now, and remove older ones by the settings."""
+        settings = self.settings()
+        report, _ = add(self.directory, self.folder, keep=settings.keep, keep_days=settings.keep_days)
+        self.store.settings.put("backup_problem", None)
+        return report
+
+    def write(self, path: Path) -> BackupReport:
+        """Write a backup to a new file, without the secrets that only operators know: ``.secret`` and ``sso.toml``."""
+        return backup_archive.write(self.directory, path, secrets=False)
+
+    def campaign_bytes(self) -> int:
+        """Return the size of the database, runs and images."""
+        folders = (self.directory / layout.RUNS, self.directory / layout.IMAGES)
+        files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+        return sum(file.stat().st_size for file in (self.directory / layout.DATABASE, *files) if file.is_file())
+
+    def check(self) -> list[Finding]:
+        """Check the campaign: see :func:`.integrity.check`."""
+        return integrity.check(self.directory)
+
+    def is_due(self) -> bool:
+        """Whether the schedule asks for a backup now."""
+        hours, made = self.settings().every_hours, self.available()
+        now = datetime.fromtimestamp(clock.seconds(), UTC)
+        return bool(hours) and (not made or now - made[0].made_at >= timedelta(hours=hours))
+
+    def make_if_due(self) -> BackupReport | None:
+        """Make a backup if the schedule asks for one; a failure is kept for :meth:`problem` and raised."""
+        if not self.is_due():
+            return None
+        try:
+            return self.make()
+        except CleverdonError as error:
+            self.store.settings.put("backup_problem", f"{clock.now()[:16].replace('T', ' ')} UTC: {error}")
+            raise
+
+    def problem(self) -> str | None:
+        """Return when and why the last scheduled backup failed, or None if it did not."""
+        problem: str | None = self.store.settings.get("backup_problem")
+        return problem

@@ -1,0 +1,41 @@
+"""`cleverdon check`: look for damage in a campaign or a backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from collection.cli.options import FORMAT
+from collection.cli.output import echo, print_json, progress_line
+from collection.phrases import count, sentence
+
+
+@click.command()
+@click.argument("path", metavar="DIR|BACKUP", type=click.Path(path_type=Path))
+@FORMAT
+def check(path: Path, form: str) -> None:
+    """Check the database and files of a campaign, or a backup.
+
+    Nothing is written, so a server can go on running. Each finding says what to do. The exit status is 1 if there is a
+    problem; notes alone do not count.
+    """
+    from collection.campaign import backup_archive, integrity
+
+    with progress_line("checking") as progress:
+        if path.is_file():
+            manifest = backup_archive.verify(path)
+            found = []
+            whole = f"All {count(len(manifest.files), 'file')} of the backup are as written"
+        else:
+            found = integrity.check(path, progress)
+            whole = "No problems"
+    problems = sum(finding.serious for finding in found)
+    if form == "json":
+        print_json({"problems": problems, "findings": [finding._asdict() for finding in found]})
+    else:
+        for finding in found:
+            echo(f"{'Problem' if finding.serious else 'Note'}: {sentence(finding.sentence)}")
+        echo(f"{count(problems, 'problem')}." if problems else f"{whole}.")
+    if problems:
+        raise SystemExit(1)

@@ -1,0 +1,124 @@
+"""The version of a database's tables: refusing newer ones, and migrating older ones after a copy."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from collection import layout
+from collection.errors import BusyError, CampaignError
+from collection.schema import SCRIPTS, migrations
+
+KEPT = 3
+"""Number of copies from before a migration that are kept, those of the newest versions."""
+
+LATEST = len(SCRIPTS)
+"""The version of the tables that this program makes: the number of migrations."""
+
+_COPY = re.compile(r"before-version-([0-9]+)\.db")
+
+
+def version(db: Database) -> int:
+    """Return the number of migrations that a database has had, of whatever version of Cleverdon; 0 for none."""
+    return len(migrations.applied(db))
+
+
+def require_openable(db: Database, path: Path | str) -> None:
+    """Raise :class:`CampaignError` for a database of something else, or of a newer version; nothing is written."""
+    applied = [migration.name for migration in migrations.applied(db)]
+    if not applied and db.table_names():
+        raise CampaignError(f"{path}: expected the database of a campaign, found another one")
+    if not SCRIPTS.keys() >= set(applied):
+        raise CampaignError(
+            f"{path}: expected tables of version {LATEST} or earlier, found version {len(applied)}, made by a newer "
+            "Cleverdon; update Cleverdon to open this campaign"
+        )
+
+
+def migrate(db: Database, path: Path | str) -> None:
+    """Run all pending migrations in one transaction, after a copy of the database to ``backups/``.
+
+    If anything fails, or the process is killed, the database stays as it was.
+
+    Raises
+    ------
+    BusyError
+        Another process keeps writing to the database.
+    CampaignError
+        The copy cannot be written.
+    """
+    try:
+        db.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        raise BusyError(
+            f"{path}: the tables must be updated, but another process is using the campaign ({error}); stop it, or "
+            "try again"
+        ) from error
+    try:
+        # Another process may have migrated while this one waited. The transaction keeps others from writing, so
+        # nothing comes between the copy and the migrations.
+        if migrations.pending(db):
+            if db.table_names() and str(path) != ":memory:":
+                _keep_copy(Path(path))
+            migrations.apply(db)
+        db.conn.commit()
+    except BaseException:
+        db.conn.rollback()
+        raise
+
+
+def copy_database(source: Path | str, target: Path | str) -> None:
+    """Copy a database that may be in use to a new file, which its owner alone reads; the source is only read.
+
+    Raises
+    ------
+    CampaignError
+        There is no database, or it cannot be read.
+    OSError
+        The copy cannot be written.
+    """
+    if not Path(source).is_file():
+        raise CampaignError(f"{source}: expected the database of a campaign, found no file")
+    layout.create_private(Path(target)).close()
+    try:
+        with (
+            closing(sqlite3.connect(f"{Path(source).resolve().as_uri()}?mode=ro", uri=True)) as read,
+            closing(sqlite3.connect(str(target))) as written,
+        ):
+            read.backup(written)
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+        raise CampaignError(
+            f"{source}: expected the database of a campaign, found a file that cannot be read ({error})"
+        ) from error
+
+
+def _keep_copy(path: Path) -> None:
+    """Copy the database to ``backups/before-version-N.db``, and remove the oldest of such copies."""
+    folder = path.parent / layout.BACKUPS
+    place = folder / f"before-version-{LATEST}.db"
+    part = place.with_name(f"{place.name}.part")
+    try:
+        folder.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
+        part.unlink(missing_ok=True)  # of a process that was killed; no other one can be here at the same time
+        copy_database(path, part)
+        layout.sync_file(part)
+        part.replace(place)
+        layout.sync_folder(folder)
+        copies = [(int(found[1]), file) for file in folder.iterdir() if (found := _COPY.fullmatch(file.name))]
+        for _, file in sorted(copies)[:-KEPT]:
+            file.unlink()
+    except (OSError, CampaignError) as error:
+        with suppress(OSError):
+            part.unlink()
+        raise CampaignError(
+            f"{place}: the copy of the database before its tables are updated cannot be written ({error}); free some "
+            "space or restore the permissions of the folder"
+        ) from error

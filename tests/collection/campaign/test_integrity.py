@@ -1,0 +1,204 @@
+"""`cleverdon check`: each kind of damage is found, says what to do, and nothing is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from collection import Campaign
+from collection.campaign import backup_archive, integrity
+from collection.campaign.integrity import Finding
+from tests.helpers import GOLDEN, fails, ok, run
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    """A campaign with runs, an image and vectors, as this version keeps it."""
+    directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "golden"))
+    with Campaign(directory) as campaign:
+        campaign.server_state.secret()
+    return directory
+
+
+def change(directory: Path, sql: str) -> None:
+    with closing(sqlite3.connect(directory / "campaign.db")) as database:
+        database.execute(sql)
+        database.commit()
+
+
+def only(found: list[Finding]) -> Finding:
+    (one,) = found
+    return one
+
+
+def test_an_intact_campaign_has_no_findings(golden: Path) -> None:
+    assert ok("check", golden) == "No problems.\n"
+    assert json.loads(ok("check", golden, "--format", "json")) == {"problems": 0, "findings": []}
+
+
+def test_findings_are_the_same_beside_a_writer_and_nothing_is_written(golden: Path) -> None:
+    with Campaign(golden) as campaign, campaign.transaction():
+        campaign.store.settings.put("tour", True)
+        before = {file: file.stat().st_mtime_ns for file in golden.rglob("*") if not file.name.endswith("-shm")}
+        assert integrity.check(golden) == []
+        assert {file: file.stat().st_mtime_ns for file in before} == before
+
+
+def test_an_earlier_version_is_a_note_and_is_not_migrated(tmp_path: Path) -> None:
+    directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "old"))
+    for place in (directory, *directory.rglob("*")):
+        place.chmod(0o700 if place.is_dir() else 0o600)
+    before = (directory / "campaign.db").read_bytes()
+    said = ok("check", directory)
+    assert said.startswith("Note: The tables have version 8, of an earlier Cleverdon; the next command that opens ")
+    assert (directory / "campaign.db").read_bytes() == before
+    assert not (directory / "backups").exists()
+
+
+def test_a_newer_version_is_a_problem(golden: Path) -> None:
+    change(golden, "INSERT INTO _sqlite_migrations VALUES (99, 'cleverdon', 'm099_later', '')")
+    found = only(integrity.check(golden))
+    assert found.serious
+    assert "update Cleverdon to open this campaign" in found.sentence
+
+
+def corrupt(path: Path, at: int = 0) -> None:
+    content = bytearray(path.read_bytes())
+    content[at : at + 100] = bytes(100)
+    path.write_bytes(content)
+
+
+def root_page(directory: Path, name: str) -> int:
+    with closing(sqlite3.connect(directory / "campaign.db")) as database:
+        return int(database.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [name]).fetchone()[0])
+
+
+def of_runs(directory: Path) -> Path:
+    return sorted((directory / "runs").iterdir())[0]
+
+
+def of_images(directory: Path) -> Path:
+    return next((directory / "files").iterdir())
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a missing run": (
+        lambda d: of_runs(d).unlink(),
+        r"run 'bm25': runs/bm25\S+ is missing; import the run again: `cleverdon import \S+ --run FILE --replace`",
+    ),
+    "a damaged run": (lambda d: corrupt(of_runs(d), 50), "is not the file that was imported: its checksum differs"),
+    "a damaged image": (lambda d: corrupt(of_images(d)), r"1 image \(\S+\) has another content than when imported"),
+    "a missing image": (lambda d: of_images(d).unlink(), r"1 image \(\S+\) of documents is missing; import the "),
+    "a database without a header": (lambda d: corrupt(d / "campaign.db"), "that cannot be read .* restore a backup"),
+    "a damaged page": (
+        lambda d: corrupt(d / "campaign.db", (root_page(d, "pool_pair") - 1) * 4096),
+        "campaign.db is damaged: .*; restore a backup with `cleverdon restore FILE NEW`",
+    ),
+    "a page of the runs": (
+        lambda d: corrupt(d / "campaign.db", (root_page(d, "runs") - 1) * 4096),
+        "that cannot be read .* restore a backup",
+    ),
+    "a row that names a missing row": (
+        lambda d: change(d, "DELETE FROM documents WHERE doc = (SELECT doc FROM pool LIMIT 1)"),
+        r"campaign.db is damaged: \d+ of the rows in the table \w+ name a missing row of documents",
+    ),
+    "a short key": (lambda d: (d / ".secret").write_text("short"), r"\.secret is damaged; delete it to get a new key"),
+    "an open file": (
+        lambda d: of_runs(d).chmod(0o644),
+        "other users of this machine can read bm25.* run `chmod -R go=",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_is_a_problem_that_says_what_to_do(golden: Path, name: str) -> None:
+    damage, message = DAMAGE[name]
+    if name in ("a damaged page", "a page of the runs", "a database without a header"):
+        change(golden, "PRAGMA journal_mode = DELETE")  # nothing of the database in another file
+    damage(golden)
+    result = run("check", golden)
+    assert result.exit_code == 1, result.output
+    findings = json.loads(run("check", golden, "--format", "json").stdout)["findings"]
+
+    assert [found for found in findings if found["serious"] and re.search(message, found["sentence"])], findings
+    assert "Problem: " in result.stdout
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can give files away")
+def test_a_file_of_another_user_is_a_problem(golden: Path) -> None:
+    os.chown(golden / ".secret", 1234, 1234)
+    assert ".secret belongs to another user than" in only(integrity.check(golden)).sentence
+
+
+def test_orphans_are_notes(golden: Path, tmp_path: Path) -> None:
+    """Cleverdon removes its own, as the run that an import replaced; files of the user are nobody's business."""
+    (tmp_path / "bm25.run").write_text("1 Q0 d1 1 1 bm25\n")
+    ok("import", golden, "--run", tmp_path / "bm25.run", "--replace")
+    (golden / "files" / f"{'0' * 64}.png").write_bytes(b"")
+    (golden / "runs" / "mine.parquet").write_text("mine")
+    (golden / "files" / "mine.png").write_text("mine")
+    result = run("check", golden)
+    notes = [line for line in result.stdout.splitlines() if line.startswith("Note: ")]
+    assert len(notes) == 2
+    assert "1 file in runs belongs to no run (bm25" in notes[0]
+    assert "belongs to no document; you may delete it" in notes[1]
+    assert "mine" not in result.stdout
+
+
+def test_a_run_that_is_replaced_during_the_check_is_no_problem(golden: Path, tmp_path: Path) -> None:
+    (tmp_path / "bm25.run").write_text("1 Q0 d1 1 1 bm25\n")
+    imported: list[int] = []
+
+    def replace_twice(what: str, done: int, total: int | None) -> None:
+        if not imported:
+            imported.append(done)
+            for name in ("dense", "dense"):
+                (tmp_path / "dense.run").write_text(f"1 Q0 d1 1 {len(imported)} {name}\n")
+                imported.append(done)
+                ok("import", golden, "--run", tmp_path / "dense.run", "--replace")
+
+    found = integrity.check(golden, replace_twice)
+    assert len(imported) == 3
+    assert [finding for finding in found if finding.serious] == []
+
+
+def test_vectors_of_other_documents_are_a_note_unless_they_have_embeddings(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.features.update()
+    shutil.copytree(campaign.directory / "vectors", tmp_path / "before")
+    assert integrity.check(campaign.directory) == []
+    np.save(tmp_path / "own.npy", np.eye(8, dtype=np.float32))
+    campaign.features.update(dense=tmp_path / "own.npy")
+    assert integrity.check(campaign.directory) == []
+    shutil.rmtree(campaign.directory / "vectors")
+    shutil.copytree(tmp_path / "before", campaign.directory / "vectors")
+    found = only(integrity.check(campaign.directory))
+    assert found.serious
+    assert found.sentence.startswith("the vectors were built from other documents (8 rows); provide your embeddings")
+    shutil.rmtree(campaign.directory / "vectors")
+    assert "missing or damaged; provide your embeddings again" in only(integrity.check(campaign.directory)).sentence
+    campaign.store.settings.put("vectors", campaign.store.settings.get("vectors") | {"blocks": ["words"]})
+    found = only(integrity.check(campaign.directory))
+    assert not found.serious
+    assert "they are built again when the loop needs them" in found.sentence
+
+
+def test_a_backup_is_checked_as_a_whole(golden: Path, tmp_path: Path) -> None:
+    backup_archive.write(golden, tmp_path / "b.zip")
+    assert ok("check", tmp_path / "b.zip") == "All 6 files of the backup are as written.\n"
+    content = bytearray((tmp_path / "b.zip").read_bytes())
+    content[1000] ^= 1
+    (tmp_path / "b.zip").write_bytes(content)
+    assert "b.zip: expected" in fails("check", tmp_path / "b.zip")
+
+
+def test_no_campaign(tmp_path: Path) -> None:
+    assert "there is no campaign in" in fails("check", tmp_path)
