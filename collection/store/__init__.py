@@ -15,6 +15,7 @@ from collection.store.connection import Connection, SQLiteError, copy_database
 from collection.store.corpus import Added, CorpusTables, Matches
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.judgements import JudgementTables, Pair
+from collection.store.machine_labels import LabelRow, LabelSet, MachineLabelTables
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand, QueueTables, Selection
 from collection.store.settings import SettingsTable
@@ -23,6 +24,8 @@ from collection.store.topic_tasks import LoggedDecision, TopicKey, TopicTaskTabl
 __all__ = [
     "Added",
     "Demand",
+    "LabelRow",
+    "LabelSet",
     "LoggedDecision",
     "Matches",
     "Pair",
@@ -69,6 +72,7 @@ class Store:
         self.topic_tasks = TopicTaskTables(self.connection)
         self.history = HistoryTables(self.connection)
         self.accounts = AccountTables(self.connection)
+        self.machine_labels = MachineLabelTables(self.connection)
 
     @staticmethod
     def copy(source: Path | str, target: Path | str) -> None:

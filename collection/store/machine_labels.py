@@ -1,0 +1,155 @@
+"""Labels that no person gave: by models, rules and clicks."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+
+from collection.store.connection import Repository, writes
+
+LabelKind = Literal["llm", "rule", "clicks"]
+
+
+class LabelSet(NamedTuple):
+    """Labels made in one way."""
+
+    key: int
+    name: str
+    kind: LabelKind
+    settings: Mapping[str, Any]
+    """All that made the labels."""
+    made_at: str
+
+
+class LabelRow(NamedTuple):
+    """A label, or what came instead of one."""
+
+    query_id: str
+    doc_id: str
+    status: Literal["graded", "no grade", "failed"]
+    relevance: float | None
+    labelled_at: str
+    prompt: str | None = None
+    reply: str | None = None
+    model: str | None = None
+    prompt_tokens: int | None = None
+    reply_tokens: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    problem: str | None = None
+
+
+_COLUMNS = LabelRow._fields[2:]
+
+
+class MachineLabelTables(Repository):
+    """Label sets and their labels, views and samples."""
+
+    @writes
+    def create(self, name: str, kind: LabelKind, settings: Mapping[str, Any], made_at: str) -> LabelSet:
+        """Add a label set without labels; its name is new."""
+        text = json.dumps(dict(settings), ensure_ascii=False, sort_keys=True, allow_nan=False)
+        key = self.connection.insert("label_sets", {"name": name, "kind": kind, "settings": text, "made_at": made_at})
+        assert key is not None
+        return LabelSet(key, name, kind, dict(settings), made_at)
+
+    def sets(self) -> list[LabelSet]:
+        """All label sets, in order of creation."""
+        rows = self.connection.execute("SELECT label_set, name, kind, settings, made_at FROM label_sets ORDER BY 1")
+        return [LabelSet(key, name, kind, json.loads(settings), at) for key, name, kind, settings, at in rows]
+
+    @writes
+    def add(self, label_set: int, rows: Iterable[LabelRow]) -> None:
+        """Append labels of pairs whose topics and documents the campaign has."""
+        places = ", ".join("?" * len(_COLUMNS))
+        self.connection.executemany(
+            f"INSERT INTO machine_labels (label_set, topic, doc, {', '.join(_COLUMNS)}) VALUES (?, "
+            f"(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), {places})",
+            (
+                (label_set, *row._replace(prompt=_packed(row.prompt), reply=_packed(row.reply)))  # type: ignore[arg-type]
+                for row in rows
+            ),
+        )
+
+    def current(self, label_set: int) -> pd.DataFrame:
+        """``query_id``, ``doc_id``, ``status``, ``relevance`` (float64, nan without a grade), by topic and document."""
+        found = self.connection.frame(
+            "SELECT t.query_id, d.doc_id, m.status, m.relevance FROM current_machine_labels AS m "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? "
+            "ORDER BY m.topic, m.doc",
+            (label_set,),
+        )
+        return found.astype({"query_id": "str", "doc_id": "str", "status": "str", "relevance": "float64"})
+
+    def log(self, label_set: int) -> Iterable[LabelRow]:
+        """All rows of a set in order, with prompts and replies."""
+        rows = self.connection.execute(
+            f"SELECT t.query_id, d.doc_id, {', '.join('m.' + name for name in _COLUMNS)} FROM machine_labels AS m "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? ORDER BY m.id",
+            (label_set,),
+        )
+        for row in map(LabelRow._make, rows):
+            yield row._replace(prompt=_unpacked(row.prompt), reply=_unpacked(row.reply))
+
+    def totals(self, label_set: int) -> pd.DataFrame:
+        """By ``status``: ``rows``, ``prompt_tokens``, ``reply_tokens``, ``cost``, ``seconds``, over the whole log."""
+        return self.connection.frame(
+            "SELECT status, count(*) AS rows, coalesce(sum(prompt_tokens), 0) AS prompt_tokens, "
+            "coalesce(sum(reply_tokens), 0) AS reply_tokens, coalesce(sum(cost), 0.0) AS cost, "
+            "coalesce(sum(seconds), 0.0) AS seconds FROM machine_labels WHERE label_set = ? "
+            "GROUP BY status ORDER BY status",
+            (label_set,),
+        )
+
+    @writes
+    def record_view(self, annotator: str, label_set: int, pairs: Iterable[tuple[str, str]], shown_at: str) -> None:
+        """Record that an annotator saw labels of pairs (query_id, doc_id); the first time counts."""
+        self.connection.executemany(
+            "INSERT INTO label_views (annotator, label_set, topic, doc, shown_at) VALUES (?, ?, "
+            "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), ?) "
+            "ON CONFLICT DO NOTHING",
+            ((annotator, label_set, query_id, doc_id, shown_at) for query_id, doc_id in pairs),
+        )
+
+    def views(self) -> pd.DataFrame:
+        """``annotator``, ``label_set`` (name), ``query_id``, ``doc_id``, ``shown_at``, in order of time."""
+        return self.connection.frame(
+            "SELECT v.annotator, s.name AS label_set, t.query_id, d.doc_id, v.shown_at FROM label_views AS v "
+            "JOIN label_sets AS s USING (label_set) JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+            "ORDER BY v.shown_at, v.annotator, v.topic, v.doc, v.label_set"
+        )
+
+    @writes
+    def set_sample(self, label_set: int, sample: pd.DataFrame) -> None:
+        """Keep a sample: ``query_id``, ``doc_id``, ``size``, ``priority`` (nan if judged before); made once only."""
+        priorities = [None if pd.isna(each) else float(each) for each in sample["priority"]]
+        self.connection.executemany(
+            "INSERT INTO human_samples (label_set, topic, doc, size, priority) VALUES (?, "
+            "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), ?, ?)",
+            zip(
+                [label_set] * len(sample), sample["query_id"], sample["doc_id"], sample["size"].tolist(), priorities,
+                strict=True,
+            ),
+        )  # fmt: skip
+
+    def sample(self, label_set: int) -> pd.DataFrame:
+        """The pairs of a sample in order: ``query_id``, ``doc_id``, ``size``, ``priority`` (nan if judged before)."""
+        found = self.connection.frame(
+            "SELECT t.query_id, d.doc_id, s.size, s.priority FROM human_samples AS s "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE s.label_set = ? "
+            "ORDER BY s.priority IS NOT NULL, s.priority DESC, s.topic, s.doc",
+            (label_set,),
+        )
+        return found.astype({"query_id": "str", "doc_id": "str", "size": "float64", "priority": "float64"})
+
+
+def _packed(text: str | None) -> bytes | None:
+    return None if text is None else zlib.compress(text.encode("utf-8", "surrogatepass"))
+
+
+def _unpacked(packed: object) -> str | None:
+    return zlib.decompress(packed).decode("utf-8", "surrogatepass") if isinstance(packed, bytes) else None
