@@ -30,6 +30,7 @@ from collection.campaign.judgement_log import JudgementLog
 from collection.campaign.judging import Judging
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.judging_demand import JudgingDemand
+from collection.campaign.label_study import LabelStudy
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.near_duplicates import NearDuplicates
 from collection.campaign.overview import Overview
@@ -62,7 +63,7 @@ class Campaign:
     - `accounts`, `assignments`, `calibration`, `settings`: who judges what, and how
     - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
     - `active_learning`, `features`, `budget`, `recall`, `calibration_topics`, `system_order`: loop, and when to stop
-    - `agreement`, `qrels`, `evaluation`, `explanations`: results
+    - `agreement`, `qrels`, `evaluation`, `explanations`, `label_study`: results
     - `work_lists`, `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
     - `overview`, `progress`, `search`, `near_duplicates`, `document_view`, `server_state`: what the pages show
 
@@ -90,7 +91,7 @@ class Campaign:
     (2, 'd1')
     """
 
-    def __init__(self, directory: Path | str) -> None:
+    def __init__(self, directory: Path | str) -> None:  # noqa: PLR0915  # a statement for each service
         self.directory = directory = Path(directory)
         if not (directory / DATABASE).is_file():
             if directory.is_file():
@@ -131,6 +132,7 @@ class Campaign:
         self.work_lists = WorkLists(store, directory, self.id, grades, settings, view, judging)
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)
+        self.label_study = LabelStudy(store, grades, corpus, qrels)
         self.adjudication = Adjudication(store, corpus, judging)
         self.evaluation = Evaluator(store, grades, corpus, features, tasks, qrels)
         self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)

@@ -8,7 +8,6 @@ are taken as independent; the correction by people's grades does not rely on tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,11 +20,11 @@ from collection.phrases import join
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MEASURES = ("nDCG", "DCG", "P", "R", "RBP")
+MEASURES = ("nDCG", "DCG", "P")
 """Measures that have an expected value here: sums over documents, and such sums over an ideal.
 
-Average precision and reciprocal rank depend on products of grades. In replays (`tests/benchmarks/bench_llm.py`), their
-intervals held the value in 87 to 93% instead of 95%, so they are refused.
+Recall divides by a number that small samples hardly tell, and average precision depends on products of grades: in
+replays, their 95% intervals held the value in 87 to 93%, so both are refused.
 """
 
 LEAST_IDEAL = 0.3
@@ -48,26 +47,20 @@ class Expected:
 
 def require_measure(measure: Measure) -> None:
     """Raise InputError unless a measure has an expected value."""
-    known = {"nDCG": {"dcg", "gains"}, "DCG": {"dcg", "gains"}, "RBP": {"p", "rel"}}
-    if measure.name not in MEASURES or set(measure.parameters) - known.get(measure.name, {"rel"}):
+    known = {"P": {"rel"}}
+    if measure.name not in MEASURES or set(measure.parameters) - known.get(measure.name, {"dcg", "gains"}):
         raise InputError(f"{measure} cannot be corrected; expected one of {join(MEASURES)} without other parameters")
 
 
 def rank_weights(measure: Measure, places: Ints) -> Floats:
-    """(R, N) weights of the grades in the values, at most 1: 1 / log2(rank + 1), and p^(rank - 1) for RBP.
+    """(R, N) weights of the grades in the values, at most 1: 1 / log2(rank + 1), or 1 for P.
 
     `places` (R, N) are the ranks of the pairs, 0 if the run does not have the pair.
     """
     shown = places > 0
     if measure.level is not None:
         shown &= places <= measure.level
-    rank = np.maximum(places, 1)
-    if measure.name == "RBP":
-        weights: Floats = _persistence(measure) ** (rank - 1.0)
-    elif measure.name in ("P", "R"):
-        weights = np.ones(places.shape)
-    else:
-        weights = 1 / np.log2(rank + 1.0)
+    weights = np.ones(places.shape) if measure.name == "P" else 1 / np.log2(np.maximum(places, 1) + 1.0)
     return np.where(shown, weights, 0.0)
 
 
@@ -108,21 +101,15 @@ def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, 
     weights = rank_weights(measure, places)
     if measure.name == "P":
         weights = weights / (measure.level or np.nan)
-    if measure.name == "RBP":
-        weights = weights * (1 - _persistence(measure))
     gain = steps @ gains
     above: Floats = np.stack([np.bincount(topic, each * gain, topics) for each in weights]).astype(np.float64)
     slopes = weights[:, rows, None] * gains
-    if measure.name not in ("nDCG", "R"):
+    if measure.name != "nDCG":
         return Expected(above, slopes)
-    ideal, by_step = _ideal(_ideal_of(measure), topic, steps, gains, topics)
+    ideal, by_step = _ideal(measure.level, topic, steps, gains, topics)
     values = above / ideal
     at = topic[rows]
     return Expected(values, (slopes - values[:, at, None] * by_step[at]) / ideal[at, None])
-
-
-def _persistence(measure: Measure) -> float:
-    return float(measure.parameters.get("p", measure.entry.parameters["p"]))
 
 
 def _gains(measure: Measure, levels: Floats) -> Floats:
@@ -140,30 +127,21 @@ def _gains(measure: Measure, levels: Floats) -> Floats:
     return np.diff(gain)
 
 
-def _ideal_of(measure: Measure) -> Callable[[Floats], Floats]:
-    """The ideal as a function of the number of documents that reach a step, for a gain of 1."""
-    if measure.name != "nDCG":
-        return lambda number: number
-    deepest = int(measure.level or 10_000)
-    total = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, deepest + 2)))])
-    return lambda number: np.interp(number, np.arange(deepest + 1), total)
-
-
-def _ideal(
-    of: Callable[[Floats], Floats], topic: Ints, steps: Floats, gains: Floats, topics: int
-) -> tuple[Floats, Floats]:
+def _ideal(cutoff: float | None, topic: Ints, steps: Floats, gains: Floats, topics: int) -> tuple[Floats, Floats]:
     """(T,) expected ideal, and (T, G) its slope by the number of documents that reach each step.
 
     The ideal bends, so its mean is not the ideal of the mean number: the number is taken as normal, with the variance
     of independent grades.
     """
+    deepest = int(cutoff or len(topic))
+    total = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, deepest + 2)))])
     count = np.stack([np.bincount(topic, each, topics) for each in steps.T], axis=1)
     certain = np.stack([np.bincount(topic, each >= 1.0, topics) for each in steps.T], axis=1)
     spread = np.sqrt(np.stack([np.bincount(topic, each * (1 - each), topics) for each in steps.T], axis=1))
 
     def mean(shift: float) -> Floats:
         numbers = np.maximum((count + shift)[..., None] + spread[..., None] * _NODES, certain[..., None])
-        return np.asarray(of(numbers) @ _WEIGHTS)
+        return np.asarray(np.interp(numbers, np.arange(deepest + 1), total) @ _WEIGHTS)
 
     ideal = mean(0.0) @ gains
     slopes = (mean(0.25) - mean(-0.25)) / 0.5 * gains
