@@ -36,6 +36,7 @@ from collection.cli import (
     rules,
     simulate,
     trec_eval,
+    worth,
 )
 from collection.cli.help import Group
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, WRITTEN, expand_folders
@@ -75,7 +76,7 @@ for command in (
     agreement.agreement, assign.assign, calibrate.calibrate, card.card, compare.compare, docs.docs,
     duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors,
     methods.methods, order.order, people.people, pool.pool, preferences.preferences, reusability.reusability,
-    rules.rules, simulate.simulate, trec_eval.trec_eval,
+    rules.rules, simulate.simulate, trec_eval.trec_eval, worth.worth,
 ):  # fmt: skip
     main.add_command(command)
 

@@ -37,6 +37,7 @@ SECTIONS = {
         "agreement": "how-to/measure-agreement",
         "rules": "how-to/adjudicate",
         "order": "how-to/rank-with-fewer-judgements",
+        "worth": "tutorials/language-model-judgements",
         "reusability": "how-to/check-reusability",
     },
     "Evaluation": {

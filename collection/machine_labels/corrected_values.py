@@ -35,7 +35,7 @@ COMMON = 3
 LEAST_SAMPLE = 20
 """Smallest number of sampled judgements for a correction."""
 
-RESIDUAL = 0.13
+RESIDUAL = 0.055
 """Variance of the error of a predicted step of the scale before anybody has judged; see :func:`plan`."""
 
 
