@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -66,6 +67,15 @@ class LabelStudy:
     grades: GradeScale
     corpus: Corpus
     qrels: QrelsBuilder
+
+    def sets(self) -> list[LabelSet]:
+        """All label sets, in order of creation."""
+        return self.store.machine_labels.sets()
+
+    def cache_key(self) -> str:
+        """Cache key of all results, which changes with labels, judgements, pool, runs and families."""
+        labels, judgements = self.store.machine_labels.version(), self.store.judgements.versions()
+        return json.dumps([labels, judgements, self.store.corpus.runs_signature(), self.families()])
 
     def find(self, name: str) -> LabelSet:
         """Return the label set of a name.

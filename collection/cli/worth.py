@@ -131,8 +131,9 @@ def _print_compared(found: PeopleComparison) -> None:
     print_table(["agreement", "value", "lowest", "highest"], rows)
     echo("\nPeople's grades (rows) and labels (columns)")
     matrix = found.confusion
-    cells = [[f"{grade:g}", *(f"{each:,}" for each in matrix.loc[grade])] for grade in matrix.index]
-    print_table(["", *(f"{grade:g}" for grade in matrix.columns)], cells)
+    grades = [f"{grade:g}" for grade in found.grades_of_scale]
+    cells = [[grade, *(f"{each:,}" for each in row)] for grade, row in zip(grades, matrix.to_numpy(), strict=True)]
+    print_table(["", *grades], cells)
     for what, frame in (("topic", found.topics.sort_values("disagreement", ascending=False, kind="stable")),
                         ("run", found.runs.sort_values("bias", ascending=False, kind="stable"))):  # fmt: skip
         if len(frame):

@@ -45,6 +45,11 @@ class PeopleComparison:
     topics: pd.DataFrame
     runs: pd.DataFrame
 
+    @property
+    def grades_of_scale(self) -> list[float]:
+        """The grades of the scale, which are rows and columns of `confusion`."""
+        return [float(grade) for grade in self.confusion.index.to_numpy()]
+
 
 def compare_with_people(
     labels: pd.DataFrame, people: pd.DataFrame, runs: list[Run], scale: list[float], *, resamples: int = 1000

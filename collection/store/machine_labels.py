@@ -95,6 +95,11 @@ class MachineLabelTables(Repository):
         for row in map(LabelRow._make, rows):
             yield row._replace(prompt=_unpacked(row.prompt), reply=_unpacked(row.reply))
 
+    def version(self) -> list[int]:
+        """Numbers that change with every label, view and sample."""
+        tables = ("label_sets", "machine_labels", "label_views", "human_samples")
+        return [self.connection.count(f"SELECT count(*) FROM {table}") for table in tables]
+
     def totals(self, label_set: int) -> pd.DataFrame:
         """By ``status``: ``rows``, ``prompt_tokens``, ``reply_tokens``, ``cost``, ``seconds``, over the whole log."""
         return self.connection.frame(
