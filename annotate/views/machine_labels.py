@@ -49,13 +49,14 @@ with widgets.shown_errors():
     except InputError as error:
         st.info(widgets.sentence(str(error)))
     if compared is not None:
-        graded = compared.coefficients[compared.coefficients["scale"] == "graded"].set_index("coefficient")
+        graded = compared.coefficients[compared.coefficients["scale"] == "graded"]
+        values = dict(zip(graded["coefficient"], graded["value"].tolist(), strict=True))
         widgets.metrics(
             {
                 "Pairs with both": f"{compared.pairs:,}",
                 "Same grade": percent(compared.same / compared.pairs),
-                "Cohen's kappa": f"{graded.loc['cohen', 'value']:.2f}",
-                "Krippendorff's alpha (ordinal)": f"{graded.loc['alpha-ordinal', 'value']:.2f}",
+                "Cohen's kappa": f"{values['cohen']:.2f}",
+                "Krippendorff's alpha (ordinal)": f"{values['alpha-ordinal']:.2f}",
             }
         )
         grades = [f"{grade:g}" for grade in compared.grades_of_scale]
