@@ -18,7 +18,7 @@ from collection.campaign.settings import Settings
 from collection.clicks import SMOOTHING
 from collection.errors import CampaignError, ConflictError, InputError, require_known
 from collection.machine_labels.filled_qrels import PEOPLE, fill_qrels
-from collection.machine_labels.model_families import family_of, runs_of_family
+from collection.machine_labels.model_families import runs_of_family
 from collection.machine_labels.rules import LABEL_RULES, label_pairs
 from collection.machine_labels.views import labels_seen
 from collection.phrases import count, join, plural
@@ -257,10 +257,9 @@ class MachineLabels:
     def _pooled_model(self, there: LabelSet) -> Iterator[str]:
         if runs := self.runs_built_on(there.name):
             model = str(there.settings.get("model", there.name))
-            of = f"of the family {family_of(model)} " if family_of(model) and there.kind == "llm" else ""
             yield (
-                f"The judge {model} is {of}also part of {count(len(runs), 'pooled system')} ({join(runs)}): its labels "
-                f"may favour {plural(len(runs), 'it', 'them')}."
+                f"The judging model {model} is also part of {count(len(runs), 'pooled system')}, by declaration or by "
+                f"name ({join(runs)}): its labels may favour {plural(len(runs), 'it', 'them')}."
             )
 
     # --- what annotators see

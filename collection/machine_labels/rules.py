@@ -138,7 +138,7 @@ def matches_pattern(
         raise InputError("matches-pattern: expected a regular expression as pattern, found nothing")
     values = _field_values(document, field)
     try:
-        texts = pa.array(values or [], pa.string())
+        texts = pa.array(values or [""], pa.string())  # without a text the pattern would not be read
         found = pc.match_substring_regex(texts, pattern, ignore_case=not case)
     except pa.ArrowInvalid as error:
         raise InputError(
@@ -146,7 +146,7 @@ def matches_pattern(
         ) from None
     if values is None:
         return None
-    return then if pc.any(found).as_py() else otherwise
+    return then if values and pc.any(found).as_py() else otherwise
 
 
 @lru_cache(maxsize=_KEPT_TOPICS)

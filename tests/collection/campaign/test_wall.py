@@ -73,7 +73,7 @@ def add_as_judgements(campaign: Campaign) -> None:
 
 
 @pytest.fixture(scope="module")
-def copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Path]]:
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Folders with a copy: "plain", "labelled" (with labels), "broken" (with labels as judgements)."""
     folder = tmp_path_factory.mktemp("wall")
     plain = Path(shutil.copytree(GOLDEN / "campaign", folder / "plain" / "campaign"))
@@ -83,7 +83,7 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
     for name, add in (("labelled", add_labels), ("broken", add_as_judgements)):
         with Campaign(Path(shutil.copytree(plain, folder / name / "campaign"))) as campaign:
             add(campaign)
-    yield lambda name: folder / name / "campaign"
+    return lambda name: folder / name / "campaign"
 
 
 @pytest.fixture(autouse=True)
@@ -454,7 +454,8 @@ OTHERS = {
 
 EXPORTS = {
     "--qrels": ["--qrels q.txt", "--qrels u.txt --unjudged", "--qrels s.txt --qrels-form strata",
-                "--qrels p.txt --qrels-form probabilities", "--qrels m.txt --rule majority", "--qrels d.txt --rule dawid-skene"],
+                "--qrels p.txt --qrels-form probabilities", "--qrels m.txt --rule majority",
+                "--qrels d.txt --rule dawid-skene"],
     "--judgements": ["--judgements log.jsonl", "--judgements log.csv", "--judgements log.parquet"],
     "--labels": ["--labels l.csv"],
     "--passages": ["--passages p.jsonl"],
