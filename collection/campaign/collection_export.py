@@ -186,13 +186,14 @@ class CollectionExport:
 
     def _write_logs(self, folder: Path, names: Mapping[str, str]) -> None:
         """The logs of decisions that have any entry."""
+        judgements = self.store.judgements.table(current=False)
         logs = (
-            (self.store.judgements.table, formats.write_judgements, "judgements.jsonl"),
-            (self.topic_tasks.choices, formats.write_choices, "choices.jsonl"),
-            (self.topic_tasks.preferences, formats.write_preferences, "preferences.jsonl"),
+            (self.machine_labels.mark_seen(judgements), formats.write_judgements, "judgements.jsonl"),
+            (self.topic_tasks.choices(current=False), formats.write_choices, "choices.jsonl"),
+            (self.topic_tasks.preferences(current=False), formats.write_preferences, "preferences.jsonl"),
         )
-        for read, write, name in logs:
-            log = export.renamed(read(current=False), names)
+        for entries, write, name in logs:
+            log = export.renamed(entries, names)
             if len(log):
                 write(self.document_view.quoted(log) if "passages" in log else log, folder / name)
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import pandas as pd
-
 from collection import adjudication, formats, layout
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.document_view import DocumentView
@@ -17,7 +15,6 @@ from collection.campaign.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError
 from collection.formats import QrelsForm
-from collection.machine_labels.views import labels_seen
 from collection.store import Store
 
 RULE_FILE = ".rule.json"
@@ -93,6 +90,7 @@ class Exporter:
             As :meth:`.MachineLabels.filled`.
         """
         log, quoted = self.store.judgements, self.document_view.quoted
+        mark_seen = self.machine_labels.mark_seen
         by_annotator = ["annotator", "query_id", "doc_id"]
         if qrels is None and (unjudged or include_unjudged_topics or qrels_form != "judged"):
             raise InputError("a form of qrels and unjudged pairs apply to a qrels file only; name one")
@@ -110,7 +108,7 @@ class Exporter:
                     else self._write_filled_qrels(path, rule, topics, fill_with)
                 ),
             ),
-            (judgements, _table(lambda: self._log(quoted(log.table(current=False))), formats.write_judgements)),
+            (judgements, _table(lambda: mark_seen(quoted(log.table(current=False))), formats.write_judgements)),
             (labels, _table(lambda: self.agreement.labels().sort_values(by_annotator), formats.write_labels)),
             (passages, lambda path: formats.write_passages(quoted(log.table()), path)),
             (pool, _table(self.store.pool.pairs, formats.write_pool)),
@@ -189,11 +187,6 @@ class Exporter:
         formats.write_report(self.qrels.rule_report(chosen, topics=topics), path, RULE_FILE)
         self.machine_labels.write_sources(frame, fill_with, path)
         return len(frame)
-
-    def _log(self, judgements: pd.DataFrame) -> pd.DataFrame:
-        """The log with ``saw_label``, if labels were shown to anybody."""
-        views = self.store.machine_labels.views()
-        return judgements if views.empty else judgements.assign(saw_label=labels_seen(judgements, views))
 
 
 def _table(read: Callable[[], T], write: Callable[[T, Path | str], None]) -> Writer:

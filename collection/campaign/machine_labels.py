@@ -288,6 +288,11 @@ class MachineLabels:
         views = self.store.machine_labels.views()
         return judgements[labels_seen(judgements, views[views["label_set"] == name]) == ""]
 
+    def mark_seen(self, judgements: pd.DataFrame) -> pd.DataFrame:
+        """Judgements with ``saw_label`` (:func:`.labels_seen`); without it while no label was shown to anybody."""
+        views = self.store.machine_labels.views()
+        return judgements if views.empty else judgements.assign(saw_label=labels_seen(judgements, views))
+
     # --- files
 
     def export(self, name: str, path: Path | str) -> int:

@@ -211,6 +211,9 @@ def test_judgements_after_seeing_a_label_are_marked(campaign: Campaign, tmp_path
         (row["annotator"], row["doc_id"], row["saw_label"]) for row in csv.DictReader((tmp_path / "log.csv").open())
     ]
     assert seen == [("ann", "d1", ""), ("ann", "d2", "judge"), ("ann", "d6", ""), ("bob", "d2", "")]
+    campaign.collection_export.write(tmp_path / "c")
+    lines = (tmp_path / "c" / "judgements.jsonl").read_text().splitlines()
+    assert [json.loads(line)["saw_label"] for line in lines] == ["", "judge", "", ""]
     unseen = labels.unseen("judge", campaign.agreement.labels())
     assert list(zip(unseen["annotator"], unseen["doc_id"], strict=True)) == [
         ("ann", "d1"),

@@ -75,7 +75,8 @@ def test_options_that_do_not_go_together(campaign: Campaign, options: list[str],
 
 
 def test_labels_are_added_to_qrels_only(campaign: Campaign) -> None:
-    assert "--fill-with adds labels to qrels" in refused("export", campaign.directory, "--pool", "p", "--fill-with", "x")
+    said = refused("export", campaign.directory, "--pool", "p", "--fill-with", "x")
+    assert "--fill-with adds labels to qrels" in said
 
 
 def test_rules_are_listed() -> None:
