@@ -10,7 +10,7 @@ from typing import TypeVar
 from collection import adjudication, formats, layout
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.document_view import DocumentView
-from collection.campaign.machine_labels import MachineLabels
+from collection.campaign.machine_labels import MachineLabels, remove_stale_report
 from collection.campaign.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError
@@ -174,6 +174,7 @@ class Exporter:
             left_out = [] if unjudged_topics else self.qrels.unjudged_topics(form, rule=chosen)
             report |= {"unjudged_topics_left_out": len(left_out)}
         formats.write_qrels(frame, path, form=form)
+        remove_stale_report(path)
         formats.write_report(report, path, RULE_FILE)
         return len(frame)
 
@@ -183,9 +184,9 @@ class Exporter:
         """Write qrels with machine labels, and beside them the reports on the rule and on the source of each grade."""
         chosen = adjudication.parse_rule(rule)
         frame = of_topics(self.machine_labels.filled(self.qrels.build(chosen), fill_with), topics)
+        self.machine_labels.write_sources(frame, fill_with, path)
         formats.write_qrels(frame, path)
         formats.write_report(self.qrels.rule_report(chosen, topics=topics), path, RULE_FILE)
-        self.machine_labels.write_sources(frame, fill_with, path)
         return len(frame)
 
 

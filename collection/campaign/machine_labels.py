@@ -303,6 +303,7 @@ class MachineLabels:
         """
         layout.require_output(path, self.directory)
         there, found = self.named(name), self.labels(name)
+        _write_report(self._report(there) | {"labels": len(found)}, path)
         ending, rows = Path(path).name.lower().removesuffix(".gz").rpartition(".")[2], len(found)
         if ending == "jsonl":
             # With escapes: a reply may have characters that UTF-8 cannot write.
@@ -314,7 +315,6 @@ class MachineLabels:
             formats.write_log(found.assign(label_set=name)[columns], path, columns, "machine labels")
         else:
             formats.write_qrels(found, path)
-        formats.write_report(self._report(there) | {"labels": len(found)}, path, LABELS_FILE)
         return rows
 
     def filled(self, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -336,8 +336,14 @@ class MachineLabels:
         return self.corpus.in_topic_order(filled.sort_values("doc_id", kind="stable"))
 
     def write_sources(self, filled: pd.DataFrame, name: str, path: Path | str) -> None:
-        """Write FILE.labels.json beside filled qrels, which says for each pair who gave its grade."""
-        formats.write_report(self.filled_report(filled, name), path, LABELS_FILE)
+        """Write FILE.labels.json, which says for each pair of filled qrels who gave its grade; before the qrels.
+
+        Raises
+        ------
+        InputError
+            FILE is a pipe or a device, beside which there is no report.
+        """
+        _write_report(self.filled_report(filled, name), path)
 
     def filled_report(self, filled: pd.DataFrame, name: str) -> dict[str, object]:
         """What is in filled qrels (:meth:`filled`): number of pairs by source, and the source of each pair."""
@@ -366,3 +372,17 @@ class MachineLabels:
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),
         }
+
+
+def _write_report(report: Mapping[str, object], path: Path | str) -> None:
+    """Write FILE.labels.json, before FILE, so that no file with labels is ever without one."""
+    if not formats.takes_report(path):
+        raise InputError(f"{path}: machine labels need a report beside their file; expected a regular file")
+    formats.write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{LABELS_FILE}")
+
+
+def remove_stale_report(path: Path | str) -> None:
+    """Remove the FILE.labels.json of an earlier export from beside qrels without machine labels."""
+    report = Path(f"{path}{LABELS_FILE}")
+    if report.is_file() and '"label_set"' in report.read_text(encoding="utf-8", errors="replace"):
+        report.unlink()

@@ -44,13 +44,18 @@ class Names(click.types.StringParamType):
 
 
 @click.command()
-@click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "families", "rules", "label-rules"]))
+@click.argument(
+    "family",
+    metavar="FAMILY",
+    type=click.Choice(["strategies", "learners", "stopping", "families", "rules", "label-rules"]),
+)
 @form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners and rules.
 
-    `stopping` are stopping rules, `families` stopping rules whose setting is chosen by calibration topics, `rules`
-    adjudication rules, `label-rules` rules for weak labels. Shows the parameters of each with their defaults.
+    FAMILY is `strategies`, `learners`, `stopping` (stopping rules), `families` (stopping rules whose setting is chosen
+    by calibration topics), `rules` (adjudication rules) or `label-rules` (rules for weak labels). Shows the parameters
+    of each with their defaults.
     """
     print_entries(list_entries(family), form)
 

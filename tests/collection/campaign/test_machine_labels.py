@@ -141,6 +141,11 @@ def test_filled_qrels_say_who_gave_each_grade(campaign: Campaign, tmp_path: Path
     assert report["by"] == {"1": {"d1": "people", "d6": "judge"}}
     assert report["pairs"] == {"people": 1, "judge": 1}
     assert json.loads((tmp_path / "q.txt.rule.json").read_text())["pairs"] == 1
+    ok("export", campaign.directory, "--qrels", tmp_path / "q.txt")
+    assert not (tmp_path / "q.txt.labels.json").exists()  # of the qrels before
+    said = "machine labels need a report beside their file"
+    assert said in fails("export", campaign.directory, "--qrels", "/dev/stdout", "--fill-with", "judge")
+    assert said in fails("export", campaign.directory, "--machine-labels", "judge", "/dev/stdout")
     for more in (["--unjudged"], ["--qrels-form", "strata"]):
         assert "machine labels fill the unjudged pairs of a plain qrels file" in fails(
             "export", campaign.directory, "--qrels", tmp_path / "x", "--fill-with", "judge", *more
