@@ -128,15 +128,18 @@ class MachineLabels:
 
     # --- weak labels
 
-    def label_by_rule(self, rule: str, *, name: str | None = None, **parameters: Any) -> Labelled:
+    def label_by_rule(
+        self, rule: str, parameters: Mapping[str, Any] | None = None, *, name: str | None = None
+    ) -> Labelled:
         """Label the pairs that are pooled or judged by a rule.
 
         A set of this name with the same settings keeps its labels, and gets those of pairs that came later.
 
         Parameters
         ----------
-        rule, **parameters
-            A name of :data:`collection.machine_labels.rules.LABEL_RULES`, and its parameters.
+        rule, parameters
+            A name of :data:`collection.machine_labels.rules.LABEL_RULES`, and those of its parameters that differ from
+            the defaults.
         name
             Name of the label set; by default that of the rule.
 
@@ -145,17 +148,17 @@ class MachineLabels:
         UnknownNameError, InputError, ConflictError
             As :func:`.label_pairs` and :meth:`create`.
         """
-        entry = LABEL_RULES[rule]
-        entry.require_parameters(parameters)
+        entry, given = LABEL_RULES[rule], dict(parameters or {})
+        entry.require_parameters(given)
         settings = {
             "rule": rule,
-            "parameters": {**entry.parameters, **parameters},
+            "parameters": {**entry.parameters, **given},
             "description": entry.description,
             "function": f"{entry.function.__module__}.{entry.function.__qualname__}",
         }
         there = self._set_with(name := name or rule, "rule", settings)
         pairs = self._documents_of(self._unlabelled(there))
-        found = label_pairs(entry, pairs, self.grades, parameters)  # takes time: people judge meanwhile
+        found = label_pairs(entry, pairs, self.grades, given)  # takes time: people judge meanwhile
         with self.store.transaction():
             return self._append(there or self.create(name, "rule", settings), found)
 

@@ -87,7 +87,7 @@ def _add_labels(
     with progress_line("labelling"):
         if rule is not None:
             parameters = read_parameters(LABEL_RULES[rule], settings)
-            found = campaign.machine_labels.label_by_rule(rule, name=name, **parameters)
+            found = campaign.machine_labels.label_by_rule(rule, parameters, name=name)
         else:
             found = campaign.machine_labels.label_by_clicks(logs or None, name=name or "clicks")
     made = found.label_set

@@ -12,7 +12,7 @@ from tests.helpers import judged, post
 
 @pytest.fixture
 def labelled(campaign: Campaign) -> Campaign:
-    campaign.machine_labels.label_by_rule("contains-string", string="document 2", then=3)
+    campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3})
     return campaign
 
 
@@ -40,7 +40,7 @@ def test_a_shown_label_is_recorded_with_the_lease(client: TestClient, labelled: 
 
 def test_a_document_found_by_searching_has_its_label(client: TestClient, labelled: Campaign) -> None:
     labelled.pools.add("depth", depth=3)
-    labelled.machine_labels.label_by_rule("contains-string", string="document 2", then=3)
+    labelled.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3})
     labelled.settings.set_judging_page(show_labels="contains-string")
     assert post(client, "take", query_id="1", doc_id="d3")["label"]["relevance"] == 0
     assert "label" not in post(client, "take", query_id="1", doc_id="d8")  # it has none

@@ -35,15 +35,15 @@ def add_model_labels(campaign: Campaign, **by_document: float) -> None:
 
 
 def test_a_set_grows_with_the_pool(campaign: Campaign) -> None:
-    first = campaign.machine_labels.label_by_rule("contains-string", name="twos", string="document 2", then=3)
+    first = campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
     assert (first.added, first.without_grade, first.pairs) == (6, 0, 6)
     assert grades(campaign, "twos") == {"d1": 0, "d2": 3, "d6": 0, "d4": 0, "d5": 0, "d7": 0}
     campaign.pools.add("depth", depth=3)
     campaign.judging.judge("ann", "1", "d8", 1)  # outside the pool
-    again = campaign.machine_labels.label_by_rule("contains-string", name="twos", string="document 2", then=3)
+    again = campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
     assert (again.label_set, again.added, again.pairs) == (first.label_set, 2, 8)
     with pytest.raises(ConflictError, match="was made in another way"):
-        campaign.machine_labels.label_by_rule("contains-string", name="twos", string="document 3")
+        campaign.machine_labels.label_by_rule("contains-string", {"string": "document 3"}, name="twos")
     assert campaign.machine_labels.table()[["name", "kind", "pairs", "graded"]].to_numpy().tolist() == [
         ["twos", "rule", 8, 8]
     ]
@@ -51,9 +51,9 @@ def test_a_set_grows_with_the_pool(campaign: Campaign) -> None:
 
 def test_a_rule_that_fails_leaves_no_set(campaign: Campaign) -> None:
     with pytest.raises(InputError):
-        campaign.machine_labels.label_by_rule("matches-pattern", pattern="(")
+        campaign.machine_labels.label_by_rule("matches-pattern", {"pattern": "("})
     with pytest.raises(InputError, match="expected a grade of this campaign"):
-        campaign.machine_labels.label_by_rule("contains-query", otherwise=9)
+        campaign.machine_labels.label_by_rule("contains-query", {"otherwise": 9})
     assert campaign.machine_labels.sets() == []
 
 

@@ -46,7 +46,7 @@ UUIDS = [str(UUID(int=n)) for n in range(1, 9)]
 def add_labels(campaign: Campaign) -> None:
     """Labels of all kinds, that contradict people, with failures, a declared run and a sample for people."""
     labels = campaign.machine_labels
-    labels.label_by_rule("contains-query", terms="any", then=0, otherwise=3)
+    labels.label_by_rule("contains-query", {"terms": "any", "then": 0, "otherwise": 3})
     labels.label_by_clicks()
     model = labels.create("gpt-judge", "llm", {"model": "dense-1b", "template": "UMBRELA"})
     pairs = campaign.store.pool.pairs()
