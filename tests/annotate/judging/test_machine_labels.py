@@ -21,6 +21,7 @@ def views(campaign: Campaign) -> list[tuple[str, str]]:
     return list(zip(found["annotator"], found["doc_id"], strict=True))
 
 
+@pytest.mark.slow
 def test_labels_are_hidden_by_default(client: TestClient, labelled: Campaign) -> None:
     answer = post(client, "sync", query_id="1", want=5, recent=True)
     assert [document for document in answer["documents"] if "label" in document] == []
@@ -38,6 +39,7 @@ def test_a_shown_label_is_recorded_with_the_lease(client: TestClient, labelled: 
     assert [each["doc_id"] for each in recent if "label" not in each] == ["d2"]
 
 
+@pytest.mark.slow
 def test_a_document_found_by_searching_has_its_label(client: TestClient, labelled: Campaign) -> None:
     labelled.pools.add("depth", depth=3)
     labelled.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3})

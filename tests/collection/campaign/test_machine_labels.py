@@ -34,6 +34,7 @@ def add_model_labels(campaign: Campaign, **by_document: float) -> None:
 # --- rules and clicks -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_set_grows_with_the_pool(campaign: Campaign) -> None:
     first = campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
     assert (first.added, first.without_grade, first.pairs) == (6, 0, 6)
@@ -57,6 +58,7 @@ def test_a_rule_that_fails_leaves_no_set(campaign: Campaign) -> None:
     assert campaign.machine_labels.sets() == []
 
 
+@pytest.mark.slow
 def test_clicks_are_labels_between_0_and_1(campaign: Campaign, tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="no click log"):
         campaign.machine_labels.label_by_clicks()
@@ -99,6 +101,7 @@ def test_nobody_has_the_name_of_a_label_set(campaign: Campaign, tmp_path: Path) 
 # --- exports --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_set_is_exported_with_what_made_it(campaign: Campaign, tmp_path: Path) -> None:
     add_model_labels(campaign, d1=2.0, d6=0.0)
     labels = campaign.machine_labels
@@ -129,6 +132,7 @@ def test_a_set_is_exported_with_what_made_it(campaign: Campaign, tmp_path: Path)
         labels.export("judge", campaign.directory / "campaign.db")
 
 
+@pytest.mark.slow
 def test_filled_qrels_say_who_gave_each_grade(campaign: Campaign, tmp_path: Path) -> None:
     add_model_labels(campaign, d1=2.0, d6=1.0, d8=3.0)  # d8 is in no pool
     campaign.judging.judge("ann", "1", "d1", 0)
@@ -153,6 +157,7 @@ def test_filled_qrels_say_who_gave_each_grade(campaign: Campaign, tmp_path: Path
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.slow
 def test_a_collection_with_machine_labels_says_so(campaign: Campaign, tmp_path: Path) -> None:
     add_model_labels(campaign, d1=2.0, d6=1.0)
     campaign.judging.judge("ann", "1", "d1", 0)
@@ -179,6 +184,7 @@ def test_machine_labels_do_not_fill_choices(campaign: Campaign) -> None:
         campaign.collection_card.filled(campaign.qrels.build(), "choices", "judge")
 
 
+@pytest.mark.slow
 def test_warnings_come_from_other_services_too(campaign: Campaign, tmp_path: Path) -> None:
     add_model_labels(campaign, d1=2.0)
 
@@ -198,6 +204,7 @@ def test_warnings_come_from_other_services_too(campaign: Campaign, tmp_path: Pat
 # --- what annotators see --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_judgements_after_seeing_a_label_are_marked(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
     add_model_labels(campaign, d1=2.0, d2=1.0)
     labels = campaign.machine_labels

@@ -18,6 +18,7 @@ def refused(*arguments: object) -> str:
     return result.stderr.splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_rule_labels_the_pool(campaign: Campaign) -> None:
     directory = campaign.directory
     assert ok("label", directory) == "The campaign has no label sets.\n"
@@ -34,6 +35,7 @@ def test_a_rule_labels_the_pool(campaign: Campaign) -> None:
     assert "contains-string  rule      6             6" in ok("label", directory)
 
 
+@pytest.mark.slow
 def test_runs_are_declared_and_warned_of(campaign: Campaign, tmp_path: Path) -> None:
     directory = campaign.directory
     campaign.machine_labels.create("gpt", "llm", {"model": "gpt-9"})
@@ -47,6 +49,7 @@ def test_runs_are_declared_and_warned_of(campaign: Campaign, tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.slow
 def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
     campaign.judging.judge("ann", "1", "d1", 0)
     campaign.machine_labels.label_by_rule("contains-string", name="weak")
