@@ -32,6 +32,7 @@ from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.judging_demand import JudgingDemand
 from collection.campaign.label_study import LabelStudy
 from collection.campaign.loop_scope import LoopScope
+from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.near_duplicates import NearDuplicates
 from collection.campaign.overview import Overview
 from collection.campaign.pools import Pools
@@ -63,7 +64,8 @@ class Campaign:
     - `accounts`, `assignments`, `calibration`, `settings`: who judges what, and how
     - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
     - `active_learning`, `features`, `budget`, `recall`, `calibration_topics`, `system_order`: loop, and when to stop
-    - `agreement`, `qrels`, `evaluation`, `explanations`, `label_study`: results
+    - `agreement`, `qrels`, `evaluation`, `explanations`: results
+    - `machine_labels`, `label_study`: labels by models, rules and clicks, which are never judgements, and their worth
     - `work_lists`, `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
     - `overview`, `progress`, `search`, `near_duplicates`, `document_view`, `server_state`: what the pages show
 
@@ -131,6 +133,8 @@ class Campaign:
         self.importer = Importer(store, directory, grades, settings, corpus, judging)
         self.work_lists = WorkLists(store, directory, self.id, grades, settings, view, judging)
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
+        self.clicks = clicks = ClickLogs(store, directory, self.title)
+        self.machine_labels = labels = MachineLabels(store, directory, self.title, grades, settings, corpus, clicks)
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)
         self.label_study = LabelStudy(store, grades, corpus, qrels)
         self.adjudication = Adjudication(store, corpus, judging)
@@ -142,14 +146,13 @@ class Campaign:
         self.near_duplicates = NearDuplicates(store, settings)
         self.history = JudgingHistory(store, grades, settings, progress, tasks)
         self.pools = Pools(store, settings, corpus, assignments)
-        self.clicks = ClickLogs(store, directory, self.title)
         self.training_data = TrainingData(store, directory, self.title, grades, settings, corpus, tasks, qrels)
         self.overview = Overview(store, self.title, grades, settings, progress, budget, tasks, topics, order)
-        self.export = Exporter(store, directory, view, tasks, qrels, agreement)
+        self.export = Exporter(store, directory, view, tasks, qrels, agreement, labels)
         self.collection_card = card = CollectionCard(
-            store, self.title, grades, settings, corpus, progress, tasks, qrels, agreement, recall, topics
+            store, self.title, grades, settings, corpus, progress, tasks, qrels, agreement, recall, topics, labels
         )
-        self.collection_export = CollectionExport(store, directory, corpus, view, progress, tasks, qrels, card)
+        self.collection_export = CollectionExport(store, directory, corpus, view, progress, tasks, qrels, card, labels)
 
     @classmethod
     def create(

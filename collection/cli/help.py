@@ -32,6 +32,7 @@ SECTIONS = {
         "vectors": "how-to/use-the-loop",
         "recall": "how-to/stop-judging",
         "calibrate": "how-to/guarantee-recall",
+        "label": "how-to/use-weak-labels",
     },
     "Quality": {
         "agreement": "how-to/measure-agreement",

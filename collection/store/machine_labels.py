@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from collection.store.connection import Repository, writes
+from collection.store.connection import Repository, json_text, writes
 
 LabelKind = Literal["llm", "rule", "clicks"]
 
@@ -62,6 +62,10 @@ class MachineLabelTables(Repository):
         rows = self.connection.execute("SELECT label_set, name, kind, settings, made_at FROM label_sets ORDER BY 1")
         return [LabelSet(key, name, kind, json.loads(settings), at) for key, name, kind, settings, at in rows]
 
+    def folded_names(self) -> set[str]:
+        """The names of all label sets, case-folded: no annotator may have one."""
+        return {name.casefold() for name in self.connection.column("SELECT name FROM label_sets ORDER BY label_set")}
+
     @writes
     def add(self, label_set: int, rows: Iterable[LabelRow]) -> None:
         """Append labels of pairs whose topics and documents the campaign has."""
@@ -84,6 +88,17 @@ class MachineLabelTables(Repository):
             (label_set,),
         )
         return found.astype({"query_id": "str", "doc_id": "str", "status": "str", "relevance": "float64"})
+
+    def grades_of(self, label_set: int, query_id: str, doc_ids: Iterable[str]) -> dict[str, float]:
+        """The labels of a topic's documents; those without a grade are left out."""
+        rows = self.connection.execute(
+            "SELECT d.doc_id, m.relevance FROM current_machine_labels AS m JOIN documents AS d USING (doc) "
+            "WHERE m.label_set = ? AND m.topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "AND m.doc IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))) "
+            "AND m.relevance IS NOT NULL ORDER BY m.doc",
+            (label_set, query_id, json_text(doc_ids)),
+        )
+        return dict(rows)
 
     def log(self, label_set: int) -> Iterable[LabelRow]:
         """All rows of a set in order, with prompts and replies."""
