@@ -1,0 +1,1 @@
+"""Labels that no person gave: by models, rules and clicks. They are never judgements."""
