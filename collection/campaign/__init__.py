@@ -30,6 +30,8 @@ from collection.campaign.judgement_log import JudgementLog
 from collection.campaign.judging import Judging
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.judging_demand import JudgingDemand
+from collection.campaign.llm_judging import LlmJudging
+from collection.campaign.llm_label_sets import LlmLabelSets
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.near_duplicates import NearDuplicates
 from collection.campaign.overview import Overview
@@ -61,6 +63,7 @@ class Campaign:
     - `importer`, `corpus`, `pools`: files in, topics and documents, pairs to judge
     - `accounts`, `assignments`, `calibration`, `settings`: who judges what, and how
     - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
+    - `llm`: labels by language models, apart from judgements
     - `active_learning`, `features`, `budget`, `recall`, `calibration_topics`, `system_order`: loop, and when to stop
     - `agreement`, `qrels`, `evaluation`, `explanations`: results
     - `work_lists`, `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
@@ -92,10 +95,7 @@ class Campaign:
 
     def __init__(self, directory: Path | str) -> None:
         self.directory = directory = Path(directory)
-        if not (directory / DATABASE).is_file():
-            if directory.is_file():
-                raise CampaignError(f"{directory}: expected the directory of a campaign, found a file")
-            raise CampaignError(f"there is no campaign in {directory}; create one with `cleverdon new {directory}`")
+        _require_campaign(directory)
         layout.restrict_permissions(directory)
         self.store = store = Store(directory / DATABASE)
         made = store.settings.all()
@@ -108,6 +108,8 @@ class Campaign:
         self.settings = settings = Settings(store, grades)
         self.corpus = corpus = Corpus(store, directory)
         self.document_view = view = DocumentView(store, directory, settings)
+        labels = LlmLabelSets(store, self.id, grades, settings)
+        self.llm = LlmJudging(store, directory, self.id, grades, settings, corpus, view, labels)
         self.judgement_log = log = JudgementLog(store)
         self.accounts = accounts = Accounts(store, directory)
         self.server_state = ServerState(store, directory)
@@ -199,3 +201,10 @@ class Campaign:
     def close(self) -> None:
         """Close the database connection."""
         self.store.close()
+
+
+def _require_campaign(directory: Path) -> None:
+    if not (directory / DATABASE).is_file():
+        if directory.is_file():
+            raise CampaignError(f"{directory}: expected the directory of a campaign, found a file")
+        raise CampaignError(f"there is no campaign in {directory}; create one with `cleverdon new {directory}`")

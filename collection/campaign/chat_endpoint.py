@@ -109,15 +109,16 @@ class ChatEndpoint:
                 "language models need the package openai; install it with `pip install openai`, or install Cleverdon "
                 "with its extra llm"
             ) from None
-        key = os.environ.get(self.key_variable, "").strip()
-        no_key: Mapping[str, Any] = {} if key else {"Authorization": openai.Omit()}
         return openai.OpenAI(
             base_url=require_endpoint(self.url),
-            api_key=key or "none",
+            api_key=self._key or "none",
             max_retries=self.retries,
             timeout=self.timeout,
-            default_headers=no_key,
         )
+
+    @property
+    def _key(self) -> str:
+        return os.environ.get(self.key_variable, "").strip()
 
     def connect(self) -> None:
         """Load the package and read the key; InputError if the package is missing."""
@@ -138,11 +139,12 @@ class ChatEndpoint:
         import openai
 
         started = time.monotonic()
+        without_key = {} if self._key else {"Authorization": openai.Omit()}
         request = {
             "model": model,
             "messages": list(messages),
             "extra_body": dict(settings),
-            "extra_headers": {"Idempotency-Key": key},
+            "extra_headers": {"Idempotency-Key": key, **without_key},
         }
         try:
             parts = self._streamed(request) if self.stream else _parts(self._client.chat.completions.create(**request))
@@ -166,8 +168,9 @@ class ChatEndpoint:
             **request, stream=True, stream_options={"include_usage": True}
         ) as chunks:
             for chunk in chunks:
-                model, revision = model or chunk.model, revision or chunk.system_fingerprint
-                usage = chunk.usage or usage
+                model = model or getattr(chunk, "model", None)
+                revision = revision or getattr(chunk, "system_fingerprint", None)
+                usage = getattr(chunk, "usage", None) or usage
                 for choice in (chunk.choices or [])[:1]:
                     text += choice.delta.content or ""
                     refusal += choice.delta.refusal or ""
@@ -191,29 +194,40 @@ class ChatEndpoint:
 
     def _without_key(self, text: str) -> str:
         """The text without the key, which an endpoint may repeat in its messages."""
-        key = os.environ.get(self.key_variable, "").strip()
-        return text.replace(key, "[key]") if key else text
+        return text.replace(self._key, "[key]") if self._key else text
 
 
 def _parts(completion: Any) -> Answer:
-    """Read a completion; the client's library passes on whatever a server has sent, whether it has these fields or not."""
+    """Read a completion; the client's library passes on whatever a server has sent, with or without these fields."""
     choices = getattr(completion, "choices", None)
     if not choices:
         raise RequestError("the answer is no chat completion")
-    message = choices[0].message
-    return _answer(
-        message.content, message.refusal, choices[0].finish_reason, completion.model, completion.system_fingerprint,
-        completion.usage,
-    )  # fmt: skip
+    message, usage = choices[0].message, getattr(completion, "usage", None)
+    model, revision = (getattr(completion, name, None) for name in ("model", "system_fingerprint"))
+    refusal = getattr(message, "refusal", None)
+    return _answer(message.content, refusal, choices[0].finish_reason, model, revision, usage)
 
 
-def _answer(text: object, refusal: object, finish: object, model: object, revision: object, usage: Any) -> Answer:
+def _answer(text: object, refusal: object, finish: object, model: object, revision: object, usage: object) -> Answer:
     if isinstance(refusal, str) and refusal:
         text, finish = refusal, "refusal"
-    tokens = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
-    prompt_tokens, reply_tokens = (n if isinstance(n, int) and 0 <= n < 2**40 else None for n in tokens)
-    named = [writable(part) if isinstance(part, str) and part else None for part in (finish, model, revision)]
-    return Answer(text if isinstance(text, str) else None, *named, prompt_tokens, reply_tokens, 0.0)
+    return Answer(
+        text=text if isinstance(text, str) else None,
+        finish=_name(finish),
+        model=_name(model),
+        revision=_name(revision),
+        prompt_tokens=_tokens(getattr(usage, "prompt_tokens", None)),
+        reply_tokens=_tokens(getattr(usage, "completion_tokens", None)),
+        seconds=0.0,
+    )
+
+
+def _name(value: object) -> str | None:
+    return writable(value) if isinstance(value, str) and value else None
+
+
+def _tokens(value: object) -> int | None:
+    return value if isinstance(value, int) and 0 <= value < 2**40 else None
 
 
 @dataclass(frozen=True)
@@ -225,11 +239,14 @@ class Answered(Generic[T]):
     error: BaseException | None
 
 
-def ask_all(ask: Callable[[T], Answer], requests: Iterator[T], concurrency: int) -> Iterator[Answered[T]]:
+def ask_all(
+    ask: Callable[[T], Answer], next_request: Callable[[], T | None], concurrency: int
+) -> Iterator[Answered[T]]:
     """Ask with several threads, and yield what comes back in the order of its arrival.
 
-    `requests` is read in the caller's thread, one request whenever a thread is free, so it can end when a budget is used
-    up. The threads never outlive the process: a request that is given up does not keep it waiting.
+    `next_request` is called in the caller's thread whenever a thread is free. If it returns None, no request is added
+    before another answer has come; without any request under way, that is the end. The process never waits for the
+    threads at its own end.
     """
     waiting: queue.SimpleQueue[T | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[Answered[T]] = queue.SimpleQueue()
@@ -244,7 +261,7 @@ def ask_all(ask: Callable[[T], Answer], requests: Iterator[T], concurrency: int)
     started = in_flight = 0
     try:
         while True:
-            while in_flight < concurrency and (request := next(requests, None)) is not None:
+            while in_flight < concurrency and (request := next_request()) is not None:
                 if started < concurrency:
                     threading.Thread(target=work, name=f"request-{started}", daemon=True).start()
                     started += 1

@@ -26,6 +26,7 @@ from collection.cli import (
     duplicates,
     evaluate,
     export,
+    llm,
     loop,
     methods,
     order,
@@ -73,9 +74,9 @@ def main() -> None:
 
 for command in (
     agreement.agreement, assign.assign, calibrate.calibrate, card.card, compare.compare, docs.docs,
-    duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors,
-    methods.methods, order.order, people.people, pool.pool, preferences.preferences, reusability.reusability,
-    rules.rules, simulate.simulate, trec_eval.trec_eval,
+    duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, llm.llm, loop.loop, loop.recall,
+    loop.vectors, methods.methods, order.order, people.people, pool.pool, preferences.preferences,
+    reusability.reusability, rules.rules, simulate.simulate, trec_eval.trec_eval,
 ):  # fmt: skip
     main.add_command(command)
 

@@ -32,6 +32,7 @@ SECTIONS = {
         "vectors": "how-to/use-the-loop",
         "recall": "how-to/stop-judging",
         "calibrate": "how-to/guarantee-recall",
+        "llm": "how-to/judge-with-a-language-model",
     },
     "Quality": {
         "agreement": "how-to/measure-agreement",

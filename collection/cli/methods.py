@@ -44,13 +44,14 @@ class Names(click.types.StringParamType):
 
 
 @click.command()
-@click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "families", "rules"]))
+@click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "families", "rules", "templates"]))
 @form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners and rules.
 
     `stopping` are stopping rules, `families` stopping rules whose setting is chosen by calibration topics, `rules`
-    adjudication rules. Shows the parameters of each with their defaults.
+    adjudication rules, `templates` prompt templates for language models. Shows the parameters of each with their
+    defaults.
     """
     print_entries(list_entries(family), form)
 
@@ -88,6 +89,10 @@ def list_entries(family: str) -> Iterable[Entry[Any]]:
         from collection.active_learning.learners import LEARNERS
 
         return LEARNERS
+    if family == "templates":
+        from collection.machine_labels.templates import TEMPLATES
+
+        return TEMPLATES
     from collection import adjudication, stopping
 
     if family == "families":

@@ -84,7 +84,7 @@ class MachineLabelTables(Repository):
         )
 
     def probe(self, label_set: int) -> list[LabelRow]:
-        """Return the rows of an injection probe as :meth:`add_probe` takes them, in order; the last of a pair counts."""
+        """Return the rows of an injection probe as :meth:`add_probe` takes them; the last of each pair counts."""
         rows = self.connection.execute(
             f"SELECT t.query_id, m.request, {_SELECTED} FROM injection_probes AS m JOIN topics AS t USING (topic) "
             "WHERE m.label_set = ? ORDER BY m.id",
@@ -128,6 +128,27 @@ class MachineLabelTables(Repository):
             "coalesce(sum(seconds), 0.0) AS seconds FROM machine_labels WHERE label_set = ? "
             "GROUP BY status ORDER BY status",
             (label_set,),
+        )
+
+    def tokens(self, label_set: int) -> tuple[int, int, int]:
+        """Return the number of answers whose tokens are known, and their prompt and reply tokens."""
+        answers, prompt, reply = self.connection.execute(
+            "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(reply_tokens), 0) FROM machine_labels "
+            "WHERE label_set = ? AND prompt_tokens IS NOT NULL AND reply_tokens IS NOT NULL",
+            (label_set,),
+        ).fetchone()
+        return answers, prompt, reply
+
+    def cost(self, label_set: int, prompt_price: float, reply_price: float) -> float:
+        """Return the cost of a set and its probe; the prices, of a million tokens, are for rows without a cost."""
+        columns = "SELECT cost, prompt_tokens, reply_tokens FROM"
+        return float(
+            self.connection.value(
+                "SELECT coalesce(sum(coalesce(cost, (prompt_tokens * :prompt + reply_tokens * :reply) / 1e6)), 0.0) "
+                f"FROM ({columns} machine_labels WHERE label_set = :label_set "
+                f"UNION ALL {columns} injection_probes WHERE label_set = :label_set)",
+                {"label_set": label_set, "prompt": prompt_price, "reply": reply_price},
+            )
         )
 
     @writes
