@@ -17,6 +17,12 @@ _STATED_ANYWHERE = re.compile(rf"\b{_NAME} ?[:=] ?(-?[0-9]{{1,9}})", re.IGNORECA
 _NUMBER = re.compile(r"(-?[0-9]{1,9})\.?", re.ASCII)
 _ENDED = {"stop", "eos", "end_turn", "stop_sequence"}
 """Reasons of servers for the end of a reply that the model ended itself."""
+_PROBLEMS = {
+    "length": "the reply was cut off",
+    "content_filter": "the endpoint's filter withheld the reply",
+    "refusal": "the model refused",
+}
+"""Other reasons -> why such a reply has no grade."""
 
 
 class Reply(NamedTuple):
@@ -50,8 +56,7 @@ def read_grade(text: str | None, grades: GradeScale, finish: str | None = "stop"
     """
     finish = (finish or "stop").lower()
     if finish not in _ENDED:
-        reason = {"length": "the reply was cut off", "content_filter": "the endpoint's filter withheld the reply"}
-        return Reply(None, reason.get(finish, f"the reply ended with {finish!r}"))
+        return Reply(None, _PROBLEMS.get(finish, f"the reply ended with {finish!r}"))
     plain = _THOUGHT.sub("", text or "")
     if not plain.strip():
         return Reply(None, "the reply is empty")

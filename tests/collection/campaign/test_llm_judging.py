@@ -41,12 +41,11 @@ def fake() -> Iterator[FakeEndpoint]:
 
 
 @pytest.fixture
-def many(make_campaign: Callable[..., Campaign], tmp_path: Path) -> Campaign:
+def many(tmp_path: Path) -> Iterator[Campaign]:
     """A campaign with 2 topics of 20 pairs each."""
-    campaign = Campaign.create(tmp_path / "many")
-    fill(campaign, tmp_path, ["t1", "t2"], [f"d{n:02}" for n in range(20)])
-    campaign.close()
-    return campaign
+    with Campaign.create(tmp_path / "many") as campaign:
+        fill(campaign, tmp_path, ["t1", "t2"], [f"d{n:02}" for n in range(20)])
+        yield campaign
 
 
 def label(campaign: Campaign, fake: FakeEndpoint, **how: Any) -> LabelReport:
@@ -143,6 +142,7 @@ def test_an_endpoint_answers(name: str, campaign: Campaign, fake: FakeEndpoint) 
         assert all((row.problem or "").startswith(problem) for row in stored)
 
 
+@pytest.mark.slow
 def test_everything_that_made_a_label_is_stored(campaign: Campaign, fake: FakeEndpoint) -> None:
     campaign.settings.set_guidelines("Only code counts.")
     label(campaign, fake, prices=PRICES, settings={"parameters": {"seed": 7, "temperature": None}})
@@ -173,6 +173,7 @@ def test_everything_that_made_a_label_is_stored(campaign: Campaign, fake: FakeEn
     assert shown.cost == pytest.approx(0.9)
 
 
+@pytest.mark.slow
 def test_labels_are_no_judgements(campaign: Campaign, fake: FakeEndpoint) -> None:
     before = campaign.overview.status()
     label(campaign, fake)
@@ -180,6 +181,7 @@ def test_labels_are_no_judgements(campaign: Campaign, fake: FakeEndpoint) -> Non
     assert campaign.qrels.build().empty
 
 
+@pytest.mark.slow
 def test_a_stream_is_read_to_its_end(campaign: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = lambda asked: Reply("Grade: 3", cut=document(asked) == "1")
     report = label(campaign, fake, stream=True)
@@ -190,6 +192,7 @@ def test_a_stream_is_read_to_its_end(campaign: Campaign, fake: FakeEndpoint) -> 
     assert {row.reply_tokens for row in rows(campaign)} == {5, None}
 
 
+@pytest.mark.slow
 def test_what_is_stored_is_not_asked_again(campaign: Campaign, fake: FakeEndpoint) -> None:
     bad = {"1": Reply("nonsense"), "2": Reply("too long", 400)}
     fake.answer = lambda asked: bad.get(document(asked), Reply())
@@ -207,6 +210,7 @@ def test_what_is_stored_is_not_asked_again(campaign: Campaign, fake: FakeEndpoin
     assert campaign.llm.plan(LlmSettings("m", fake.url), again=True).pairs == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -231,18 +235,23 @@ def test_guidelines_are_settings(campaign: Campaign, fake: FakeEndpoint) -> None
         label(campaign, fake)
 
 
+@pytest.mark.slow
 def test_a_budget_is_never_exceeded(campaign: Campaign, fake: FakeEndpoint) -> None:
     """Not even by requests under way, which may cost as much as the longest reply; later runs count what is spent."""
-    how = {"prices": PRICES, "settings": {"parameters": {"max_tokens": 5}}}
-    report = label(campaign, fake, budget=1.0, concurrency=4, **how)
-    spent = 0.15 * report.graded
-    assert report.ended == "budget"
-    assert 1 <= report.graded < 6
-    again = label(campaign, fake, budget=1.0, **how)
-    assert spent + 0.15 * again.graded <= 1.0
-    assert campaign.llm.label_sets.spent("m") == pytest.approx(spent + 0.15 * again.graded)
+    how = {"prices": Prices(0.0, 30_000.0), "settings": {"parameters": {"max_tokens": 5}}}  # .15 for a reply
+    report = label(campaign, fake, budget=0.5, concurrency=4, **how)
+    assert (report.ended, report.graded, report.cost) == ("budget", 3, pytest.approx(0.45))
+    assert label(campaign, fake, budget=0.5, **how).graded == 0
+    assert label(campaign, fake, budget=0.6, **how).graded == 1
+    assert campaign.llm.label_sets.spent("m") == pytest.approx(0.6)
     assert label(campaign, fake, budget=100.0, **how).ended == "complete"
     assert len(fake.asked) == 6
+
+
+def test_what_a_cheap_reply_leaves_of_the_budget_is_used(campaign: Campaign, fake: FakeEndpoint) -> None:
+    fake.answer = one_answer(Reply(tokens=(100, 1)))
+    how = {"prices": Prices(0.0, 30_000.0), "settings": {"parameters": {"max_tokens": 5}}}
+    assert label(campaign, fake, budget=0.33, concurrency=4, **how).ended == "complete"
 
 
 def test_tokens_that_the_endpoint_does_not_tell_are_estimated_for_the_cost(
@@ -256,6 +265,7 @@ def test_tokens_that_the_endpoint_does_not_tell_are_estimated_for_the_cost(
     assert report.cost == row.cost == pytest.approx(length / 4)
 
 
+@pytest.mark.slow
 def test_a_refused_key_ends_all_and_is_never_shown(
     campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,20 +287,20 @@ def test_without_a_key_none_is_sent(campaign: Campaign, fake: FakeEndpoint) -> N
     assert fake.asked[0].authorization is None
 
 
+@pytest.mark.slow
 def test_many_failures_end_a_run(many: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = one_answer(Reply("down", 503, headers=NOW))
-    with Campaign(many.directory) as campaign:
-        report = label(campaign, fake, retries=0)
+    report = label(many, fake, retries=0)
     assert (report.ended, report.failed, len(fake.asked)) == ("failed", FAILURES, FAILURES)
     assert report.problem == "10 requests in a row failed, the last one with: HTTP 503: down"
 
 
+@pytest.mark.slow
 def test_an_unreachable_endpoint_takes_no_name(many: Campaign) -> None:
     with FakeEndpoint() as gone:
         pass
-    with Campaign(many.directory) as campaign:
-        assert "no connection to http://127.0.0.1" in str(label(campaign, gone, retries=0).problem)
-        assert campaign.llm.sets() == []
+    assert "no connection to http://127.0.0.1" in str(label(many, gone, retries=0).problem)
+    assert many.llm.sets() == []
 
 
 def test_pairs_without_a_text_are_not_asked(campaign: Campaign, fake: FakeEndpoint) -> None:
@@ -299,40 +309,41 @@ def test_pairs_without_a_text_are_not_asked(campaign: Campaign, fake: FakeEndpoi
     assert (len(plan.pairs), plan.without_text) == (5, 1)
 
 
+@pytest.mark.slow
 def test_long_documents_are_cut(campaign: Campaign, fake: FakeEndpoint) -> None:
     label(campaign, fake, most=1, settings={"characters": 8})
     assert "\nThe text\n" in fake.asked[0].prompt
     assert "its other 15 characters are not shown" in fake.asked[0].prompt
 
 
+@pytest.mark.slow
 def test_the_first_pairs_are_a_random_sample(many: Campaign, fake: FakeEndpoint) -> None:
-    with Campaign(many.directory) as campaign:
-        plan = campaign.llm.plan(LlmSettings("m", fake.url))
-        assert len(plan.pairs) == 40
-        assert plan.pairs != sorted(plan.pairs)
-        assert {query_id for query_id, _ in plan.pairs[:10]} == {"t1", "t2"}
-        assert campaign.llm.plan(LlmSettings("m", fake.url), most=10).pairs == plan.pairs[:10]
+    plan = many.llm.plan(LlmSettings("m", fake.url))
+    assert len(plan.pairs) == 40
+    assert plan.pairs != sorted(plan.pairs)
+    assert {query_id for query_id, _ in plan.pairs[:10]} == {"t1", "t2"}
+    assert many.llm.plan(LlmSettings("m", fake.url), most=10).pairs == plan.pairs[:10]
 
 
+@pytest.mark.slow
 def test_the_estimate_learns_from_answers(many: Campaign, fake: FakeEndpoint) -> None:
-    with Campaign(many.directory) as campaign:
-        before = campaign.llm.plan(LlmSettings("m", fake.url), prices=PRICES).estimate
-        assert before.measured == 0
-        assert before.reply_tokens == (40 * 5, 40 * 500)
-        label(campaign, fake, most=10)
-        after = campaign.llm.plan(LlmSettings("m", fake.url), prices=PRICES)
-        assert (after.estimate.measured, after.estimate.prompt_tokens) == (10, 3000)
-        assert after.estimate.cost == pytest.approx((4.5, 4.5))
-        assert after.spent == pytest.approx(1.5)  # answers without a cost, at these prices
+    before = many.llm.plan(LlmSettings("m", fake.url), prices=PRICES).estimate
+    assert before.measured == 0
+    assert before.reply_tokens == (40 * 5, 40 * 500)
+    label(many, fake, most=10)
+    after = many.llm.plan(LlmSettings("m", fake.url), prices=PRICES)
+    assert (after.estimate.measured, after.estimate.prompt_tokens) == (10, 3000)
+    assert after.estimate.cost == pytest.approx((4.5, 4.5))
+    assert after.spent == pytest.approx(1.5)  # answers without a cost, at these prices
 
 
+@pytest.mark.slow
 def test_a_trial_keeps_nothing(many: Campaign, fake: FakeEndpoint) -> None:
-    with Campaign(many.directory) as campaign:
-        plan = campaign.llm.plan(LlmSettings("m", fake.url))
-        tried, estimate, _ = campaign.llm.try_out(plan, ChatEndpoint(fake.url), RequestLimits(1, PRICES))
-        assert sorted((row.query_id, row.doc_id) for row in tried) == sorted(plan.pairs[:10])
-        assert estimate.cost == pytest.approx((6.0, 6.0))
-        assert campaign.llm.sets() == []
+    plan = many.llm.plan(LlmSettings("m", fake.url))
+    tried, estimate, _ = many.llm.try_out(plan, ChatEndpoint(fake.url), RequestLimits(1, PRICES))
+    assert sorted((row.query_id, row.doc_id) for row in tried) == sorted(plan.pairs[:10])
+    assert estimate.cost == pytest.approx((6.0, 6.0))
+    assert many.llm.sets() == []
 
 
 def test_one_process_labels_at_a_time(campaign: Campaign, fake: FakeEndpoint) -> None:
@@ -340,6 +351,7 @@ def test_one_process_labels_at_a_time(campaign: Campaign, fake: FakeEndpoint) ->
         label(campaign, fake)
 
 
+@pytest.mark.slow
 def test_a_stop_lets_requests_under_way_finish(many: Campaign, fake: FakeEndpoint) -> None:
     limits = RequestLimits(3)
 
@@ -348,11 +360,10 @@ def test_a_stop_lets_requests_under_way_finish(many: Campaign, fake: FakeEndpoin
         return Reply()
 
     fake.answer = answer
-    with Campaign(many.directory) as campaign:
-        plan = campaign.llm.plan(LlmSettings("m", fake.url))
-        report = campaign.llm.label(plan, ChatEndpoint(fake.url), limits)
-        assert report.ended == "stopped"
-        assert report.graded == len(rows(campaign)) == len(fake.asked) <= 3
+    plan = many.llm.plan(LlmSettings("m", fake.url))
+    report = many.llm.label(plan, ChatEndpoint(fake.url), limits)
+    assert report.ended == "stopped"
+    assert report.graded == len(rows(many)) == len(fake.asked) <= 3
 
 
 def obeys(*names: str) -> Callable[[Asked], Reply]:
@@ -365,6 +376,7 @@ def obeys(*names: str) -> Callable[[Asked], Reply]:
     return answer
 
 
+@pytest.mark.slow
 def test_the_probe_counts_followed_requests(campaign: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = obeys("German", "plain")
     plan = campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"])

@@ -50,6 +50,7 @@ def command(campaign: Campaign, fake: FakeEndpoint, *more: object) -> list[objec
     return ["llm", campaign.directory, "--model", "m", "--endpoint", fake.url, *more]
 
 
+@pytest.mark.slow
 def test_the_command_labels_and_lists(campaign: Campaign, fake: FakeEndpoint) -> None:
     prices = ("--price-in", 1000, "--price-out", 10_000)
     shown = ok(*command(campaign, fake, *prices, "--yes"))
@@ -71,6 +72,7 @@ def test_the_command_asks_before_it_costs(campaign: Campaign, fake: FakeEndpoint
     assert "Estimate:" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_prompts_and_replies(campaign: Campaign, fake: FakeEndpoint) -> None:
     shown = ok(*command(campaign, fake, "--dry-run", "--price-in", 1, "--price-out", 1))
     assert len(re.findall(r"^== Topic \d, document d\d: grade 2, .* 100 \+ 5 tokens, cost ", shown, re.M)) == 6
@@ -79,6 +81,7 @@ def test_a_dry_run_shows_prompts_and_replies(campaign: Campaign, fake: FakeEndpo
     assert "No labels" in ok("llm", campaign.directory)
 
 
+@pytest.mark.slow
 def test_errors_of_the_command_are_one_line(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
     assert "--budget: expected prices" in fails(*command(campaign, fake, "--budget", 1, "--yes"))
     assert "--template: expected one of umbrela, nist" in fails(*command(campaign, fake, "--template", "none.txt"))
@@ -91,6 +94,7 @@ def test_errors_of_the_command_are_one_line(campaign: Campaign, fake: FakeEndpoi
     assert f"cleverdon: {fake.url} refuses the model or the address (HTTP 404: no such model)" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_printed_template_can_be_used(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text(ok("llm", campaign.directory, "--template", "nist", "--print-template"))
     assert "1 graded" in ok(*command(campaign, fake, "--template", tmp_path / "mine.txt", "--most", 1, "--yes"))
