@@ -105,7 +105,7 @@ def llm(
 
     For example:
       cleverdon llm DIR --model M --endpoint http://127.0.0.1:8000/v1 --dry-run
-      cleverdon llm DIR --model M --endpoint URL --price-in 0.5 --price-out 2 --budget 20
+      cleverdon llm DIR --model M --endpoint URL --stream --most 500 --yes
     """
     from collection.campaign import Campaign
 

@@ -44,14 +44,18 @@ class Names(click.types.StringParamType):
 
 
 @click.command()
-@click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "families", "rules", "templates"]))
+@click.argument(
+    "family",
+    metavar="FAMILY",
+    type=click.Choice(["strategies", "learners", "stopping", "families", "rules", "templates"]),
+)
 @form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners and rules.
 
-    `stopping` are stopping rules, `families` stopping rules whose setting is chosen by calibration topics, `rules`
-    adjudication rules, `templates` prompt templates for language models. Shows the parameters of each with their
-    defaults.
+    FAMILY is strategies (of pooling), learners, stopping (stopping rules), families (stopping rules whose setting is
+    chosen by calibration topics), rules (of adjudication) or templates (prompts for language models). Shows the
+    parameters of each with their defaults.
     """
     print_entries(list_entries(family), form)
 
