@@ -123,7 +123,7 @@ class ChatEndpoint:
     def connect(self) -> None:
         """Load the package and read the key; InputError if the package is missing."""
         with self._lock:  # threads ask at the same time
-            assert self._client is not None
+            _ = self._client
 
     def ask(self, model: str, messages: Sequence[Mapping[str, str]], settings: Mapping[str, Any], key: str) -> Answer:
         """Ask for one reply; `key` is the same for the same request, so that endpoints may answer it once only.

@@ -91,9 +91,10 @@ class LlmLabelSets:
         totals = self.store.machine_labels.totals(made.key)
         return LlmLabelSet(
             name=made.name,
-            model=made.settings["model"],
-            endpoint=made.settings["endpoint"],
-            template=made.settings["template"]["name"],
+            # Labels that were imported need not have such settings.
+            model=str(made.settings.get("model", "")),
+            endpoint=str(made.settings.get("endpoint", "")),
+            template=str(made.settings.get("template", {}).get("name", "")),
             made_at=made.made_at,
             labelled=int(statuses.get("graded", 0)),
             no_grade=int(statuses.get("no grade", 0)),

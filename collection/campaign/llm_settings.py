@@ -18,7 +18,7 @@ from collection.records import UNSPACED, GradeScale
 CHARACTERS = 20_000
 """Characters of a document that are shown to the model by default."""
 
-PARAMETERS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 500}
+PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 500}
 """Parameters of a request by default."""
 
 LIMITS = ("max_completion_tokens", "max_tokens")

@@ -65,6 +65,18 @@ def test_the_command_labels_and_lists(campaign: Campaign, fake: FakeEndpoint) ->
     assert (listed["labelled"], listed["cost"], listed["probe"]["wanted"]) == (6, pytest.approx(0.9), 3)
 
 
+def test_the_log_has_prompts_and_replies(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
+    fake.answer = lambda asked: Reply("half \ud800\nGrade: 2")
+    ok(*command(campaign, fake, "--most", 1, "--yes"))
+    assert "1 answer" in ok("llm", campaign.directory, "--name", "m", "--log", tmp_path / "log.jsonl")
+    (row,) = map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())
+    assert row["prompt"] == fake.asked[0].body["messages"]
+    assert (row["reply"], row["relevance"], row["revision"]) == ("half \ufffd\nGrade: 2", 2.0, "fp_7")
+    log = ("llm", campaign.directory, "--log", tmp_path / "log.jsonl")
+    assert "did you mean 'm'?" in fails(*log, "--name", "M")
+    assert "ends in .jsonl" in fails("llm", campaign.directory, "--name", "m", "--log", tmp_path / "log.csv")
+
+
 def test_the_command_asks_before_it_costs(campaign: Campaign, fake: FakeEndpoint) -> None:
     result = run(*command(campaign, fake))
     assert (result.exit_code, fake.asked) == (2, [])
