@@ -51,6 +51,8 @@ class LabelReport(NamedTuple):
     ended: Ended
     problem: str | None
     """Why it ended early, if `ended` is "failed"."""
+    last_failure: str | None
+    """Why the last failed request failed."""
 
 
 class LlmLabelSet(NamedTuple):
@@ -196,13 +198,14 @@ class LlmLabelSets:
         asked = LabelRequests(requests, endpoint, settings, self.grades, f"{self.campaign_id} {name} {made}", limits)
         statuses: Counter[str] = Counter()
         prompt = reply = 0
-        cost = 0.0
+        cost, failure = 0.0, None
         for row in asked:
             keep(row)
+            failure = row.problem if row.status == "failed" else failure
             statuses[row.status] += 1
             prompt, reply = prompt + (row.prompt_tokens or 0), reply + (row.reply_tokens or 0)
             cost += row.cost or 0.0
             if progress is not None:
                 progress(name, statuses.total(), total)
         of_status = (statuses["graded"], statuses["no grade"], statuses["failed"])
-        return LabelReport(*of_status, prompt, reply, cost, asked.ended, asked.problem)
+        return LabelReport(*of_status, prompt, reply, cost, asked.ended, asked.problem, failure)

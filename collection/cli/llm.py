@@ -276,6 +276,8 @@ def _end(report: LabelReport, left: int, what: str) -> None:
     """Say why requests ended early, and exit with the status that belongs to it."""
     from collection.campaign.chat_endpoint import EndpointError
 
+    if report.last_failure is not None and report.problem is None:
+        print_notices([f"the last failed request: {report.last_failure}"])
     rest = f"{count(left, what)} left. The same command continues."
     if report.ended == "budget":
         echo(f"The budget is used up: {count(left, what)} left. The same command with a larger --budget continues.")

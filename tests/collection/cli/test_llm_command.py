@@ -100,6 +100,8 @@ def test_errors_of_the_command_are_one_line(campaign: Campaign, fake: FakeEndpoi
     (tmp_path / "mine.txt").write_text("{topic} {document} {grades}")
     assert "expected {answer}" in fails(*command(campaign, fake, "--template", tmp_path / "mine.txt"))
     assert "--set: expected NAME=VALUE" in fails(*command(campaign, fake, "--set", "seed"))
+    fake.answer = lambda asked: Reply("too long", 400)
+    assert "note: the last failed request: HTTP 400: too long" in run(*command(campaign, fake, "--yes")).stderr
     fake.answer = lambda asked: Reply("no such model", 404)
     result = run(*command(campaign, fake, "--yes"))
     assert result.exit_code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 import pytest
@@ -68,6 +69,20 @@ def test_the_mark_is_the_same_for_the_same_texts_only() -> None:
     assert render(template, SCALE, "", WING, 1000) == render(template, SCALE, "", WING, 1000)
     marks = {render(template, SCALE, "", WING._replace(text=text), 9).user.split("\n")[1] for text in "abc"}
     assert len(marks) == 3
+
+
+def test_a_mark_that_a_text_contains_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hash:
+        def __init__(self, text: bytes) -> None:
+            self.salt = text.partition(b"\0")[0].decode()
+
+        def hexdigest(self) -> str:
+            return self.salt * 64
+
+    monkeypatch.setattr(hashlib, "sha256", Hash)
+    template = Template("mine", "", COMPLETE)
+    prompt = render(template, SCALE, "", Material({"title": "0" * 16}, "1" * 20, "2" * 15), 1000)
+    assert f"<<<{'2' * 16} and" in prompt.system
 
 
 @pytest.mark.parametrize(
