@@ -22,7 +22,7 @@ MEASURES = ("nDCG@10", "P@10", "DCG@10", "nDCG@20")
 KINDS = {"llm": "language model", "rule": "rule", "clicks": "clicks"}
 
 st.title("Machine labels")
-sets = {each.name: each for each in study.sets()}
+sets = {each.name: each for each in campaign.machine_labels.sets()}
 if not sets:
     widgets.stop_with_next_step(
         "This campaign has no labels by machines: `cleverdon llm` asks a model, `cleverdon label` applies a rule."
@@ -39,7 +39,7 @@ st.caption(f"{about}, {made.made_at[:10]}. These labels are never part of judgem
 key = study.cache_key()
 
 with widgets.shown_errors():
-    for caution in cached(study.cautions, key, "Reading labels")(name):
+    for caution in cached(campaign.machine_labels.warnings, key, "Reading labels")(name):
         st.warning(widgets.sentence(caution))
 
     st.subheader("Agreement with people")

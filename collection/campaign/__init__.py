@@ -31,6 +31,8 @@ from collection.campaign.judging import Judging
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.judging_demand import JudgingDemand
 from collection.campaign.label_study import LabelStudy
+from collection.campaign.llm_judging import LlmJudging
+from collection.campaign.llm_label_sets import LlmLabelSets
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.near_duplicates import NearDuplicates
@@ -63,6 +65,7 @@ class Campaign:
     - `importer`, `corpus`, `pools`: files in, topics and documents, pairs to judge
     - `accounts`, `assignments`, `calibration`, `settings`: who judges what, and how
     - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
+    - `llm`: labels by language models, apart from judgements
     - `active_learning`, `features`, `budget`, `recall`, `calibration_topics`, `system_order`: loop, and when to stop
     - `agreement`, `qrels`, `evaluation`, `explanations`: results
     - `machine_labels`, `label_study`: labels by models, rules and clicks, which are never judgements, and their worth
@@ -95,10 +98,7 @@ class Campaign:
 
     def __init__(self, directory: Path | str) -> None:  # noqa: PLR0915  # a statement for each service
         self.directory = directory = Path(directory)
-        if not (directory / DATABASE).is_file():
-            if directory.is_file():
-                raise CampaignError(f"{directory}: expected the directory of a campaign, found a file")
-            raise CampaignError(f"there is no campaign in {directory}; create one with `cleverdon new {directory}`")
+        _require_campaign(directory)
         layout.restrict_permissions(directory)
         self.store = store = Store(directory / DATABASE)
         made = store.settings.all()
@@ -111,6 +111,8 @@ class Campaign:
         self.settings = settings = Settings(store, grades)
         self.corpus = corpus = Corpus(store, directory)
         self.document_view = view = DocumentView(store, directory, settings)
+        llm_sets = LlmLabelSets(store, self.id, grades, settings)
+        self.llm = LlmJudging(store, directory, self.id, grades, settings, corpus, view, llm_sets)
         self.judgement_log = log = JudgementLog(store)
         self.accounts = accounts = Accounts(store, directory)
         self.server_state = ServerState(store, directory)
@@ -136,7 +138,7 @@ class Campaign:
         self.clicks = clicks = ClickLogs(store, directory, self.title)
         self.machine_labels = labels = MachineLabels(store, directory, self.title, grades, settings, corpus, clicks)
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)
-        self.label_study = LabelStudy(store, grades, corpus, qrels)
+        self.label_study = LabelStudy(store, grades, corpus, qrels, labels)
         self.adjudication = Adjudication(store, corpus, judging)
         self.evaluation = Evaluator(store, grades, corpus, features, tasks, qrels)
         self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)
@@ -204,3 +206,10 @@ class Campaign:
     def close(self) -> None:
         """Close the database connection."""
         self.store.close()
+
+
+def _require_campaign(directory: Path) -> None:
+    if not (directory / DATABASE).is_file():
+        if directory.is_file():
+            raise CampaignError(f"{directory}: expected the directory of a campaign, found a file")
+        raise CampaignError(f"there is no campaign in {directory}; create one with `cleverdon new {directory}`")

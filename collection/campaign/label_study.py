@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from collection import machine_labels
 from collection.campaign.corpus import Corpus
+from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.qrels import QrelsBuilder
-from collection.errors import CampaignError, InputError, require_known
+from collection.errors import CampaignError, InputError
 from collection.expected_judgements import Pairs, describe
 from collection.machine_labels import (
     CorrectedValues,
@@ -24,7 +25,7 @@ from collection.machine_labels import (
     find_effects,
 )
 from collection.measures import Measure, as_measure
-from collection.phrases import count, decimal, join, percent
+from collection.phrases import count, decimal, percent
 from collection.records import GradeScale
 from collection.store import LabelSet, Store
 
@@ -36,9 +37,6 @@ MEASURE = "nDCG@10"
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 """Shares of the pairs for which a plan gives the width of the intervals."""
-
-FAMILIES = "run_families"
-"""Name of the setting that says which runs are built on which family of models."""
 
 ERROR = 0.05
 """Error of a corrected value (half the width of its interval) up to which no caution is given."""
@@ -67,32 +65,18 @@ class LabelStudy:
     grades: GradeScale
     corpus: Corpus
     qrels: QrelsBuilder
+    labels: MachineLabels
 
-    def sets(self) -> list[LabelSet]:
-        """All label sets, in order of creation."""
-        return self.store.machine_labels.sets()
+    def __post_init__(self) -> None:
+        """Add what this service finds to the warnings of label sets."""
+        self.labels.checks.append(self._limits)
 
     def cache_key(self) -> str:
         """Cache key of all results, which changes with labels, judgements, pool, runs and families."""
         labels, judgements = self.store.machine_labels.version(), self.store.judgements.versions()
-        return json.dumps([labels, judgements, self.store.corpus.runs_signature(), self.families()])
-
-    def find(self, name: str) -> LabelSet:
-        """Return the label set of a name.
-
-        Raises
-        ------
-        UnknownNameError
-            There is none.
-        """
-        sets = {each.name: each for each in self.store.machine_labels.sets()}
-        require_known("label set", sets, name)
-        return sets[name]
-
-    def labels(self, name: str) -> pd.DataFrame:
-        """The grades of a label set: ``query_id``, ``doc_id``, ``relevance`` (float64)."""
-        current = self.store.machine_labels.current(self.find(name).key)
-        return current.loc[current["status"] == "graded", [*PAIR, "relevance"]].reset_index(drop=True)
+        return json.dumps(
+            [labels, judgements, self.store.corpus.runs_signature(), self.labels.table()["built_on"].tolist()]
+        )
 
     def people(self, name: str) -> pd.DataFrame:
         """People's adjudicated grades, without pairs that somebody judged after seeing the label."""
@@ -101,11 +85,9 @@ class LabelStudy:
 
     def _seen(self, name: str) -> pd.MultiIndex:
         """The pairs that somebody judged after seeing the label."""
-        views = self.store.machine_labels.views()
-        views = views[views["label_set"] == name]
         judged = self.store.judgements.table(columns=("annotator", *PAIR, "judged_at"))
-        after = views.merge(judged, on=["annotator", *PAIR])
-        return pd.MultiIndex.from_frame(after.loc[after["shown_at"] <= after["judged_at"], PAIR])
+        after = judged.drop(self.labels.unseen(name, judged).index)
+        return pd.MultiIndex.from_frame(after[PAIR].drop_duplicates())
 
     def compare(self, name: str, *, resamples: int = 1000) -> PeopleComparison:
         """Compare a label set with people's grades.
@@ -117,7 +99,7 @@ class LabelStudy:
         """
         scale = sorted(map(float, self.grades.sentences))
         return compare_with_people(
-            self.labels(name), self.people(name), list(self.corpus.runs()), scale, resamples=resamples
+            self.labels.labels(name), self.people(name), list(self.corpus.runs()), scale, resamples=resamples
         )
 
     def plan(self, name: str, measure: Measure | str = MEASURE, counts: Sequence[int] | None = None) -> pd.DataFrame:
@@ -144,7 +126,7 @@ class LabelStudy:
         """
         if judgements < 20:
             raise InputError(f"expected at least 20 judgements, found {judgements}")
-        label_set, measure, pairs = self.find(name), as_measure(measure), self._pairs()
+        label_set, measure, pairs = self.labels.named(name), as_measure(measure), self._pairs()
         with self.store.transaction():
             if self.store.machine_labels.sample(label_set.key).empty:
                 sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
@@ -184,7 +166,7 @@ class LabelStudy:
             Too few judgements of the sample, or a measure that cannot be corrected.
         """
         pairs, measure = self._pairs(), as_measure(measure)
-        if self.store.machine_labels.sample(self.find(name).key).empty:
+        if self.store.machine_labels.sample(self.labels.named(name).key).empty:
             raise InputError(
                 "expected people's grades of a random sample, found no sample; "
                 f"draw one with `cleverdon worth DIR {name} --ask N`"
@@ -197,45 +179,14 @@ class LabelStudy:
 
     def effects(self, name: str, found: CorrectedValues) -> SystemEffects:
         """What the labels do to conclusions about the systems."""
-        return find_effects(found, self.families())
+        runs = self.labels.runs_built_on(name)
+        model = str(self.labels.named(name).settings.get("model", name))
+        return find_effects(found, {model: runs} if runs else {})
 
-    def families(self) -> dict[str, list[str]]:
-        """Families of models, and the runs that are built on each, as far as managers said so."""
-        return dict(self.store.settings.get(FAMILIES) or {})
-
-    def set_family(self, family: str, runs: Sequence[str]) -> None:
-        """State the runs that are built on a family of models; no runs forgets the family.
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such run.
-        """
-        require_known("run", self._run_names(), *runs)
-        with self.store.transaction():
-            kept = {name: members for name, members in self.families().items() if name != family}
-            self.store.settings.put(FAMILIES, kept | ({family: list(runs)} if runs else {}))
-
-    def cautions(self, name: str) -> list[str]:
-        """Sentences that belong to every export with these labels, and to every page that shows them."""
-        label_set = self.find(name)
-        return [*self._circular(label_set), *self._few(name), *self._one_topic(name), *self._views(name)]
-
-    def _circular(self, label_set: LabelSet) -> list[str]:
-        model = str(label_set.settings.get("model", "")).casefold()
-        if not model:
-            return []
-        named = {run for run in self._run_names() if model in run.casefold() or run.casefold() in model}
-        for family, members in self.families().items():
-            if family.casefold() in model:
-                named.update(members)
-        if not named:
-            return []
-        runs = join(sorted(named))
-        return [
-            f"The judging model {label_set.settings['model']} also made or helped to make {runs}: "
-            "its labels may favour them."
-        ]
+    def _limits(self, label_set: LabelSet) -> list[str]:
+        """Sentences for :meth:`.MachineLabels.warnings`."""
+        name = label_set.name
+        return [*self._few(name), *self._one_topic(name), *self._views(name)]
 
     def _few(self, name: str) -> list[str]:
         try:
@@ -263,11 +214,8 @@ class LabelStudy:
         return [f"Topic {worst['query_id']} carries {percent(worst['disagreement'])} of the disagreement with people."]
 
     def _views(self, name: str) -> list[str]:
-        seen = len(self._seen(name).unique())
+        seen = len(self._seen(name))
         return [f"{count(seen, 'pair')} judged after the label was seen: left out of the comparison."] if seen else []
-
-    def _run_names(self) -> list[str]:
-        return [str(run) for run in self.store.corpus.runs()["run"]]
 
     def _pairs(self) -> Pairs:
         pool = self.store.pool.pairs()
@@ -296,12 +244,12 @@ class LabelStudy:
 
     def _aligned(self, name: str, pairs: Pairs) -> Floats:
         """(N,) labels of the pairs, nan without one."""
-        labels = self.labels(name).set_index(PAIR)["relevance"]
+        labels = self.labels.labels(name).set_index(PAIR)["relevance"]
         return labels.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64)
 
     def _sizes(self, name: str, pairs: Pairs, measure: Measure) -> tuple[Floats, Floats]:
         """(N,) sizes and priorities of the sample; the sizes that it would have, and no priorities, without one."""
-        sample = self.store.machine_labels.sample(self.find(name).key)
+        sample = self.store.machine_labels.sample(self.labels.named(name).key)
         if sample.empty:
             sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
             return sizes, np.full(len(sizes), np.nan)

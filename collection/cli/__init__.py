@@ -27,6 +27,7 @@ from collection.cli import (
     evaluate,
     export,
     label,
+    llm,
     loop,
     methods,
     order,
@@ -75,8 +76,8 @@ def main() -> None:
 
 for command in (
     agreement.agreement, assign.assign, calibrate.calibrate, card.card, compare.compare, docs.docs,
-    duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, label.label, loop.loop, loop.recall,
-    loop.vectors, methods.methods, order.order, people.people, pool.pool, preferences.preferences,
+    duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, label.label, llm.llm, loop.loop,
+    loop.recall, loop.vectors, methods.methods, order.order, people.people, pool.pool, preferences.preferences,
     reusability.reusability, rules.rules, simulate.simulate, trec_eval.trec_eval, worth.worth,
 ):  # fmt: skip
     main.add_command(command)

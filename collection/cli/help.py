@@ -33,6 +33,7 @@ SECTIONS = {
         "recall": "how-to/stop-judging",
         "calibrate": "how-to/guarantee-recall",
         "label": "how-to/use-weak-labels",
+        "llm": "how-to/judge-with-a-language-model",
     },
     "Quality": {
         "agreement": "how-to/measure-agreement",

@@ -31,12 +31,6 @@ SHOWN = 10
 @click.option("--plan", is_flag=True, help="Only show how exact values get with how many human judgements.")
 @click.option("--ask", type=COUNT, metavar="N", help="Ask people to judge a random sample of N pairs, and no others.")
 @click.option("--seed", type=COUNT, default=1, help="Seed of the sample (default 1).")
-@click.option(
-    "--family",
-    metavar="MODEL=RUN,RUN",
-    multiple=True,
-    help="State which runs are built on a family of models; MODEL= forgets it.",
-)
 @FORMAT
 def worth(
     directory: Path,
@@ -45,7 +39,6 @@ def worth(
     plan: bool,
     ask: int | None,
     seed: int,
-    family: tuple[str, ...],
     form: str,
 ) -> None:
     """Show what a set of machine labels is worth beside people's grades.
@@ -64,11 +57,6 @@ def worth(
     asked = parse_one(measure or MEASURE)
     with Campaign(directory) as campaign:
         study = campaign.label_study
-        for each in family:
-            model, sign, runs = each.partition("=")
-            if not sign:
-                raise click.UsageError(f"--family: expected MODEL=RUN,RUN, found {each!r}")
-            study.set_family(model, [run for run in runs.split(",") if run])
         if ask is not None:
             progress = study.ask_people(name, ask, asked, seed=seed)
             if form == "json":
@@ -87,7 +75,7 @@ def worth(
             compared = study.compare(name)
             corrected, why = _correct(study, name, asked)
             effects = None if corrected is None else study.effects(name, corrected)
-            notices = study.cautions(name)
+            notices = campaign.machine_labels.warnings(name)
     if form == "json":
         print_json(_facts(compared, corrected, effects) | {"cautions": notices})
         return

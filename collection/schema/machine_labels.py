@@ -24,10 +24,12 @@ MACHINE_LABELS = """
         doc INTEGER NOT NULL REFERENCES documents,
         status TEXT NOT NULL CHECK (status IN ('graded', 'no grade', 'failed')),
         relevance REAL CHECK ((relevance IS NOT NULL) = (status = 'graded') AND relevance >= 0),
-        -- For models: what was asked and answered (compressed by zlib), and the model as the endpoint names it.
+        -- For models: what was asked and answered (compressed by zlib), and the model and its revision (the
+        -- fingerprint of the system) as the endpoint names them.
         prompt BLOB,
         reply BLOB,
         model TEXT,
+        revision TEXT,
         prompt_tokens INTEGER,
         reply_tokens INTEGER,
         cost REAL,
@@ -44,6 +46,27 @@ MACHINE_LABELS = """
     SELECT m.* FROM machine_labels AS m WHERE m.id = (
         SELECT max(l.id) FROM machine_labels AS l
         WHERE l.label_set = m.label_set AND l.topic = m.topic AND l.doc = m.doc);;
+
+    -- Answers to documents with injected requests, made for a probe: they are no labels. Append-only; the last row of a
+    -- topic and request counts.
+    CREATE TABLE injection_probes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        label_set INTEGER NOT NULL REFERENCES label_sets,
+        topic INTEGER NOT NULL REFERENCES topics,
+        request TEXT NOT NULL,
+        status TEXT NOT NULL CHECK (status IN ('graded', 'no grade', 'failed')),
+        relevance REAL CHECK ((relevance IS NOT NULL) = (status = 'graded') AND relevance >= 0),
+        prompt BLOB,
+        reply BLOB,
+        model TEXT,
+        revision TEXT,
+        prompt_tokens INTEGER,
+        reply_tokens INTEGER,
+        cost REAL,
+        seconds REAL,
+        problem TEXT,
+        labelled_at TEXT NOT NULL
+    );;
 
     -- Who saw which label, and when: a judgement after it is not independent of the label.
     CREATE TABLE label_views (

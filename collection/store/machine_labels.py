@@ -36,6 +36,7 @@ class LabelRow(NamedTuple):
     prompt: str | None = None
     reply: str | None = None
     model: str | None = None
+    revision: str | None = None
     prompt_tokens: int | None = None
     reply_tokens: int | None = None
     cost: float | None = None
@@ -44,6 +45,8 @@ class LabelRow(NamedTuple):
 
 
 _COLUMNS = LabelRow._fields[2:]
+_PLACES = ", ".join("?" * len(_COLUMNS))
+_SELECTED = ", ".join(f"m.{name}" for name in _COLUMNS)
 
 
 class MachineLabelTables(Repository):
@@ -69,15 +72,38 @@ class MachineLabelTables(Repository):
     @writes
     def add(self, label_set: int, rows: Iterable[LabelRow]) -> None:
         """Append labels of pairs whose topics and documents the campaign has."""
-        places = ", ".join("?" * len(_COLUMNS))
         self.connection.executemany(
             f"INSERT INTO machine_labels (label_set, topic, doc, {', '.join(_COLUMNS)}) VALUES (?, "
-            f"(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), {places})",
-            (
-                (label_set, *row._replace(prompt=_packed(row.prompt), reply=_packed(row.reply)))  # type: ignore[arg-type]
-                for row in rows
-            ),
+            f"(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), {_PLACES})",
+            ((label_set, *_packed_row(row)) for row in rows),
         )
+
+    @writes
+    def add_probe(self, label_set: int, rows: Iterable[LabelRow]) -> None:
+        """Append answers of an injection probe, whose ``doc_id`` is the name of the request."""
+        self.connection.executemany(
+            f"INSERT INTO injection_probes (label_set, topic, request, {', '.join(_COLUMNS)}) VALUES (?, "
+            f"(SELECT topic FROM topics WHERE query_id = ?), ?, {_PLACES})",
+            ((label_set, *_packed_row(row)) for row in rows),
+        )
+
+    def probe(self, label_set: int) -> list[LabelRow]:
+        """Return the rows of an injection probe as :meth:`add_probe` takes them; the last of each pair counts."""
+        rows = self.connection.execute(
+            f"SELECT t.query_id, m.request, {_SELECTED} FROM injection_probes AS m JOIN topics AS t USING (topic) "
+            "WHERE m.label_set = ? ORDER BY m.id",
+            (label_set,),
+        )
+        return list(map(_unpacked_row, rows))
+
+    def attempts(self, label_set: int) -> dict[tuple[str, str], int]:
+        """Return the number of rows of each pair (query_id, doc_id) in the log of a set."""
+        rows = self.connection.execute(
+            "SELECT t.query_id, d.doc_id, count(*) FROM machine_labels AS m JOIN topics AS t USING (topic) "
+            "JOIN documents AS d USING (doc) WHERE m.label_set = ? GROUP BY m.topic, m.doc ORDER BY m.topic, m.doc",
+            (label_set,),
+        )
+        return {(query_id, doc_id): number for query_id, doc_id, number in rows}
 
     def current(self, label_set: int) -> pd.DataFrame:
         """``query_id``, ``doc_id``, ``status``, ``relevance`` (float64, nan without a grade), by topic and document."""
@@ -103,12 +129,11 @@ class MachineLabelTables(Repository):
     def log(self, label_set: int) -> Iterable[LabelRow]:
         """All rows of a set in order, with prompts and replies."""
         rows = self.connection.execute(
-            f"SELECT t.query_id, d.doc_id, {', '.join('m.' + name for name in _COLUMNS)} FROM machine_labels AS m "
+            f"SELECT t.query_id, d.doc_id, {_SELECTED} FROM machine_labels AS m "
             "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? ORDER BY m.id",
             (label_set,),
         )
-        for row in map(LabelRow._make, rows):
-            yield row._replace(prompt=_unpacked(row.prompt), reply=_unpacked(row.reply))
+        yield from map(_unpacked_row, rows)
 
     def version(self) -> list[int]:
         """Numbers that change with every label, view and sample."""
@@ -123,6 +148,27 @@ class MachineLabelTables(Repository):
             "coalesce(sum(seconds), 0.0) AS seconds FROM machine_labels WHERE label_set = ? "
             "GROUP BY status ORDER BY status",
             (label_set,),
+        )
+
+    def tokens(self, label_set: int) -> tuple[int, int, int]:
+        """Return the number of answers whose tokens are known, and their prompt and reply tokens."""
+        answers, prompt, reply = self.connection.execute(
+            "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(reply_tokens), 0) FROM machine_labels "
+            "WHERE label_set = ? AND prompt_tokens IS NOT NULL AND reply_tokens IS NOT NULL",
+            (label_set,),
+        ).fetchone()
+        return answers, prompt, reply
+
+    def cost(self, label_set: int, prompt_price: float, reply_price: float) -> float:
+        """Return the cost of a set and its probe; the prices, of a million tokens, are for rows without a cost."""
+        columns = "SELECT cost, prompt_tokens, reply_tokens FROM"
+        return float(
+            self.connection.value(
+                "SELECT coalesce(sum(coalesce(cost, (prompt_tokens * :prompt + reply_tokens * :reply) / 1e6)), 0.0) "
+                f"FROM ({columns} machine_labels WHERE label_set = :label_set "
+                f"UNION ALL {columns} injection_probes WHERE label_set = :label_set)",
+                {"label_set": label_set, "prompt": prompt_price, "reply": reply_price},
+            )
         )
 
     @writes
@@ -167,8 +213,18 @@ class MachineLabelTables(Repository):
         return found.astype({"query_id": "str", "doc_id": "str", "size": "float64", "priority": "float64"})
 
 
+def _packed_row(row: LabelRow) -> tuple[object, ...]:
+    packed = {name: _packed(getattr(row, name)) for name in ("prompt", "reply")}
+    return tuple(packed.get(name, value) for name, value in row._asdict().items())
+
+
 def _packed(text: str | None) -> bytes | None:
     return None if text is None else zlib.compress(text.encode("utf-8", "surrogatepass"))
+
+
+def _unpacked_row(row: tuple[Any, ...]) -> LabelRow:
+    label = LabelRow._make(row)
+    return label._replace(prompt=_unpacked(label.prompt), reply=_unpacked(label.reply))
 
 
 def _unpacked(packed: object) -> str | None:

@@ -132,6 +132,7 @@ def test_modules_are_nouns() -> None:
     terms = {
         "active_learning",
         "judging",
+        "llm_judging",
         "multiple_testing",
         "pooling",
         "ranking",

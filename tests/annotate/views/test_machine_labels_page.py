@@ -21,7 +21,7 @@ def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_pat
         app = opened(campaign, "machine_labels.py")
     assert not app.exception
     said = words(app)
-    assert "The judging model gpt-x also made or helped to make gpt-x-rerank" in said.replace("\\", "")
+    assert "(gpt-x-rerank): its labels may favour it." in said.replace("\\", "")
     assert "Expected pairs with a label and a grade by people, found none" in said
     app.number_input(key="ask_number").set_value(60)
     app.button[0].click().run()

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from collection import Campaign
-from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.errors import CampaignError, InputError
 from collection.store import LabelRow
 from tests.helpers import ok, run
 
@@ -121,33 +121,29 @@ def test_a_pool_that_has_grown_is_refused(campaign: Path, tmp_path: Path) -> Non
 def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         study = opened.label_study
-        first = study.cautions("gpt")
-        assert (
-            first[0] == "The judging model gpt-x also made or helped to make gpt-x-rerank: its labels may favour them."
-        )
+        first = opened.machine_labels.warnings("gpt")
+        assert "(gpt-x-rerank): its labels may favour it." in first[0]
         assert "is not known: expected people's grades of a random sample" in first[1]
-        study.set_family("gpt", ["fair"])
-        assert "make fair and gpt-x-rerank" in study.cautions("gpt")[0]
-        with pytest.raises(UnknownNameError):
-            study.set_family("gpt", ["nobody"])
         study.ask_people("gpt", 40)
         judge(opened, tmp_path)
-        few = study.cautions("gpt")[1]
+        few = opened.machine_labels.warnings("gpt")[1]
         assert few.startswith("40 human judgements of the sample give an error of ±0.")
         assert few.endswith("for ±0.0500 more are needed.")
         study.ask_people("gpt", 120)
         judge(opened, tmp_path)
-        assert len(study.cautions("gpt")) == 1
+        assert len(opened.machine_labels.warnings("gpt")) == 1
 
 
 def test_pairs_judged_after_the_label_was_seen_are_left_out(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         study = opened.label_study
-        made = study.find("gpt")
+        made = opened.machine_labels.named("gpt")
         opened.store.machine_labels.record_view("ann", made.key, [("q0", "d0-0"), ("q0", "d0-1")], AT)
         judge(opened, tmp_path)
         assert len(study.people("gpt")) == 118
-        assert study.cautions("gpt")[-1] == ("2 pairs judged after the label was seen: left out of the comparison.")
+        assert opened.machine_labels.warnings("gpt")[-1] == (
+            "2 pairs judged after the label was seen: left out of the comparison."
+        )
 
 
 def test_one_topic_with_most_of_the_disagreement_is_named(campaign: Path, tmp_path: Path) -> None:
@@ -159,7 +155,7 @@ def test_one_topic_with_most_of_the_disagreement_is_named(campaign: Path, tmp_pa
         ]  # fmt: skip
         opened.store.machine_labels.add(made.key, rows)
         judge(opened, tmp_path)
-        assert "Topic q3 carries 100% of the disagreement with people." in opened.label_study.cautions("odd")
+        assert "Topic q3 carries 100% of the disagreement with people." in opened.machine_labels.warnings("odd")
 
 
 def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> None:
@@ -170,7 +166,7 @@ def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> N
     assert said == "Asked people to judge a random sample of 60 pairs of 120 and no others; 0 judged so far.\n"
     with Campaign(campaign) as opened:
         judge(opened, tmp_path)
-    report = ok("worth", campaign, "gpt", "--family", "gpt=gpt-x-rerank")
+    report = ok("worth", campaign, "gpt")
     assert "60 pairs with a label and a grade by people" in report
     assert "nDCG@10 corrected by 60 human judgements of a random sample" in report
     assert "What labels give to the runs of a family" in report
@@ -181,11 +177,10 @@ def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> N
         in run("worth", campaign, "gpt", "-m", "AP").stderr + run("worth", campaign, "gpt", "-m", "AP").stdout
     )
     assert "unknown label set 'other'" in run("worth", campaign, "other").stderr
-    assert "--family: expected MODEL=RUN,RUN, found 'x'" in run("worth", campaign, "gpt", "--family", "x").stderr
 
 
 def test_labels_change_no_judgement(campaign: Path) -> None:
     with Campaign(campaign) as opened:
         assert opened.progress.counts()["judgements"] == 0
         assert opened.qrels.build().empty
-        assert pd.DataFrame(opened.label_study.labels("gpt"))["relevance"].between(0, 3).all()
+        assert pd.DataFrame(opened.machine_labels.labels("gpt"))["relevance"].between(0, 3).all()
