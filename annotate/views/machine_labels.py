@@ -99,7 +99,7 @@ with widgets.shown_errors():
     if session.current().role == "manager":
         with st.form("ask", border=False):
             least = min(20, progress.pairs)
-            suggested = min(max(progress.asked, int(plan["judgements"].iloc[1])), progress.pairs)
+            suggested = min(max(progress.asked, int(plan["judgements"].iloc[0])), progress.pairs)
             judgements = st.number_input(
                 "Pairs that people judge", least, max(progress.pairs, least), max(suggested, least), key="ask_number",
                 help="A random sample of the pool. People are asked for these pairs and no others; more continue it.",

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from collection import clock
 from collection.campaign.chat_endpoint import ChatEndpoint
 from collection.campaign.llm_requests import Ended, LabelRequest, LabelRequests, RequestLimits
 from collection.campaign.llm_settings import LlmSettings, Prices
+from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.settings import Settings
 from collection.characters import one_line, writable
 from collection.errors import CampaignError, InputError
@@ -83,6 +83,7 @@ class LlmLabelSets:
     campaign_id: str
     grades: GradeScale
     settings: Settings
+    labels: MachineLabels
 
     def summaries(self) -> list[LlmLabelSet]:
         """Return the label sets of language models, in order of creation."""
@@ -174,7 +175,7 @@ class LlmLabelSets:
                 return
             with self.store.transaction():
                 if found is None:
-                    found = self.store.machine_labels.create(name, "llm", self.record(settings), clock.now())
+                    found = self.labels.create(name, "llm", self.record(settings))
                 add(found.key, [*early, row])
             early.clear()
 

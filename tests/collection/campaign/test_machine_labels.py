@@ -122,10 +122,11 @@ def test_a_set_is_exported_with_what_made_it(campaign: Campaign, tmp_path: Path)
         assert report["settings"] == {"model": "acme/Alpha-7B"}
         assert (report["label_set"], report["kind"], report["labels"]) == ("judge", "llm", 2)
         assert report["status"] == {"graded": 2, "no grade": 1}
-        assert report["warnings"] == [
+        assert report["warnings"][0] == (
             "The judging model acme/Alpha-7B is also part of 1 pooled system, by declaration or by name (alpha): its "
             "labels may favour it."
-        ]
+        )
+        assert "is not known: expected people's grades of a random sample" in report["warnings"][1]
     with pytest.raises(UnknownNameError, match="unknown label set 'jugde'; did you mean 'judge'"):
         labels.export("jugde", tmp_path / "x.txt")
     with pytest.raises(InputError, match="belongs to the campaign"):

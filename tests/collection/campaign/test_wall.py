@@ -362,6 +362,9 @@ NUMBERLESS = {
 }  # fmt: skip
 """Methods that others call with what is compared there, or that give no number."""
 
+OF_LABELS = ("machine_labels.", "label_study.", "llm.")
+"""Services of machine labels."""
+
 OF_PEOPLE_AND_SERVERS = ("accounts.", "server_state.")
 """Services of names, passwords and addresses."""
 
@@ -379,7 +382,7 @@ def methods(campaign: Campaign) -> set[str]:
 def test_every_method_of_every_service_is_compared(copies: Callable[[str], Path]) -> None:
     with Campaign(copies("plain")) as campaign:
         known = {*READS, *WRITES, *FILES, *NUMBERLESS}
-        there = {m for m in methods(campaign) if not m.startswith(("machine_labels.", *OF_PEOPLE_AND_SERVERS))}
+        there = {m for m in methods(campaign) if not m.startswith((*OF_LABELS, *OF_PEOPLE_AND_SERVERS))}
     assert there == known
 
 
@@ -449,7 +452,7 @@ OTHERS = {
     "export": "see EXPORTS", "label": "lists label sets", "new": "makes a campaign", "import": "reads files",
     "serve": "see PAGES and ROUTES", "demo": "as serve", "docs": "no campaign", "measures": "no campaign",
     "methods": "no campaign", "evaluate": "files only", "compare": "files only", "trec_eval": "files only",
-    "simulate": "files only",
+    "simulate": "files only", "llm": "labels by a model", "worth": "what labels are worth",
 }  # fmt: skip
 
 EXPORTS = {
