@@ -262,6 +262,7 @@ def test_every_entry_of_every_table_describes_itself() -> None:
     from collection.adjudication import ADJUDICATION_RULES
     from collection.annotator_agreement import COEFFICIENTS
     from collection.demo.systems import SYSTEMS
+    from collection.machine_labels.templates import TEMPLATES
     from collection.measures import MEASURES
     from collection.pooling import STRATEGIES
     from collection.preferences.choices import CHOICE_RULES
@@ -277,6 +278,7 @@ def test_every_entry_of_every_table_describes_itself() -> None:
         LEARNERS,
         STOPPING_RULES,
         RULE_FAMILIES,
+        TEMPLATES,
     ):
         assert len(table) > 0
         for entry in table:
