@@ -173,7 +173,7 @@ class ChatEndpoint:
                 usage = getattr(chunk, "usage", None) or usage
                 for choice in (chunk.choices or [])[:1]:
                     text += choice.delta.content or ""
-                    refusal += choice.delta.refusal or ""
+                    refusal += getattr(choice.delta, "refusal", None) or ""
                     finish = choice.finish_reason or finish
         if finish is None:
             raise RequestError("the stream ended before the reply did")

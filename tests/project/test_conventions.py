@@ -263,6 +263,7 @@ def test_every_entry_of_every_table_describes_itself() -> None:
     from collection.annotator_agreement import COEFFICIENTS
     from collection.demo.systems import SYSTEMS
     from collection.machine_labels.rules import LABEL_RULES
+    from collection.machine_labels.templates import TEMPLATES
     from collection.measures import MEASURES
     from collection.pooling import STRATEGIES
     from collection.preferences.choices import CHOICE_RULES
@@ -279,6 +280,7 @@ def test_every_entry_of_every_table_describes_itself() -> None:
         STOPPING_RULES,
         RULE_FAMILIES,
         LABEL_RULES,
+        TEMPLATES,
     ):
         assert len(table) > 0
         for entry in table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -195,7 +196,7 @@ def test_warnings_come_from_other_services_too(campaign: Campaign, tmp_path: Pat
     campaign.machine_labels.checks.append(too_few)
     assert campaign.machine_labels.runs_built_on("judge") == ["alpha"]
     campaign.machine_labels.declare_runs("judge", ["beta"])
-    first, second = campaign.machine_labels.warnings("judge")
+    first, *_, second = campaign.machine_labels.warnings("judge")
     assert "2 pooled systems, by declaration or by name (alpha and beta)" in first
     assert second == "judge: too few."
     with pytest.raises(UnknownNameError, match="unknown run 'gamma'"):
@@ -206,7 +207,12 @@ def test_warnings_come_from_other_services_too(campaign: Campaign, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_judgements_after_seeing_a_label_are_marked(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
+def test_judgements_after_seeing_a_label_are_marked(
+    campaign: Campaign, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "collection.clock.now", lambda: datetime.fromtimestamp(clock.at, UTC).isoformat(timespec="milliseconds")
+    )
     add_model_labels(campaign, d1=2.0, d2=1.0)
     labels = campaign.machine_labels
     assert labels.show("ann", "1", ["d1"]) == {}

