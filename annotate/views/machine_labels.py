@@ -36,6 +36,13 @@ about = f"By {KINDS[made.kind]}"
 if model := made.settings.get("model"):
     about += f" {widgets.plain(str(model))}"
 st.caption(f"{about}, {made.made_at[:10]}. These labels are never part of judgements, agreement, progress or qrels.")
+if made.kind == "llm":
+    described = next(each for each in campaign.llm.sets() if each.name == name)
+    st.caption(
+        f"{described.labelled:,} labelled, {described.no_grade:,} replies without a grade, {described.failed:,} "
+        f"failed; {described.prompt_tokens + described.reply_tokens:,} tokens, cost {described.cost:,.2f}. "
+        + (widgets.plain(described.probe.summary) if described.probe else "Not probed for injected requests.")
+    )
 key = study.cache_key()
 
 with widgets.shown_errors():
