@@ -6,12 +6,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import IO
 
-from collection.errors import InputError
+from collection.errors import BusyError, InputError
 
 DATABASE = "campaign.db"
 SECRET = ".secret"
@@ -180,6 +180,31 @@ def sync_folder(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def locked(directory: Path, work: str = "updating") -> Iterator[None]:
+    """Lock a directory for one piece of work; the operating system releases the lock when the process ends.
+
+    Raises
+    ------
+    BusyError
+        Another process has locked it.
+    """
+    if os.name != "posix":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BusyError(f"another process is {work} {directory}; try again when it has finished") from None
+        yield
     finally:
         os.close(handle)
 

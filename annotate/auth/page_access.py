@@ -40,6 +40,7 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("annotators.py", "Annotators", ":material/monitoring:", "Results", "annotators", MANAGERS),
     PageEntry("compare.py", "Compare", ":material/leaderboard:", "Results", "compare", READERS),
     PageEntry("system_order.py", "System order", ":material/format_list_numbered:", "Results", "order", READERS),
+    PageEntry("machine_labels.py", "Machine labels", ":material/smart_toy:", "Results", "machine-labels", READERS),
     PageEntry("reusability.py", "Reusability", ":material/recycling:", "Results", "reusability", READERS),
     PageEntry("export.py", "Export", ":material/download:", "Results", "export", READERS),
     PageEntry("account.py", "Account", ":material/account_circle:", "Account", "account", EVERYBODY),

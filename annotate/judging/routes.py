@@ -199,7 +199,7 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.Topics
 
 def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> wire.SyncAnswer:
     exchange = partial(_exchange, trainer, campaign, annotator, payload)
-    answer, pairs, needs_round = save_and_hand_out(campaign, exchange)
+    answer, pairs, labels, needs_round = save_and_hand_out(campaign, exchange)
     query_id = answer.get("query_id")
     if query_id is not None:
         if needs_round:  # the judgements it learns from are on disk now
@@ -210,6 +210,7 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
             for document in answer["documents"]:
                 if document["doc_id"] in pairs.calibration:
                     document["calibration"] = True
+                _add_label(document, labels)
         if payload.get("recent"):
             answer["recent"] = _recent(campaign, annotator, query_id)
     answer["progress"] = _progress(campaign, annotator, query_id)
@@ -218,8 +219,11 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
 
 def _exchange(
     trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
-) -> tuple[wire.SyncAnswer, NextPairs | None, bool]:
-    """Save judgements, then choose the next pairs; also return whether the topic's model needs a new round."""
+) -> tuple[wire.SyncAnswer, NextPairs | None, dict[str, wire.MachineLabel], bool]:
+    """Save judgements, then choose the next pairs.
+
+    Also returns the machine labels to show with them, and whether the topic's model needs a new round.
+    """
     readable, refused = fields.read_decisions(payload, "decisions", partial(fields.read_judgement, annotator))
     result = campaign.judging.judge_many(readable, leased_only=True)
     for item in fields.read_list(payload, "skips"):
@@ -235,11 +239,11 @@ def _exchange(
         "progress": {"all": {"judged": 0, "pool": 0}},  # counted after the transaction
     }
     if payload.get("query_id") is None:
-        return answer, None, False
+        return answer, None, {}, False
     want, holding = fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
     answer["query_id"] = query_id = fields.read_text(payload, "query_id")
     if want <= 0 and result.saved:  # no lease needs to be extended either
-        return answer, None, False
+        return answer, None, {}, False
     needs_round = False
     made, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
     alone = payload.get("alone") is not False  # else another card of this annotator keeps its documents
@@ -269,7 +273,21 @@ def _exchange(
             annotator, query_id, tried, made.topics if made else (), wait=False
         )
         answer["budget"] = campaign.budget.used_up(query_id)
-    return answer, pairs, needs_round
+    labels = _show_labels(campaign, annotator, query_id, [document.doc_id for document in pairs.documents])
+    return answer, pairs, labels, needs_round
+
+
+def _show_labels(campaign: Campaign, annotator: str, query_id: str, doc_ids: list[str]) -> dict[str, wire.MachineLabel]:
+    """Labels by document, which count as seen from now on; none unless the manager shows a label set."""
+    name, found = campaign.settings.judging_page().show_labels, {}
+    for doc_id, relevance in campaign.machine_labels.show(annotator, query_id, doc_ids).items():
+        found[doc_id] = wire.MachineLabel(label_set=name, relevance=relevance)
+    return found
+
+
+def _add_label(document: wire.DocumentPayload, labels: Mapping[str, wire.MachineLabel]) -> None:
+    if document["doc_id"] in labels:
+        document["label"] = labels[document["doc_id"]]
 
 
 def _feedback(campaign: Campaign, feedback: Feedback) -> wire.CalibrationFeedback:
@@ -348,8 +366,12 @@ def _search(campaign: Campaign, annotator: str, payload: Payload) -> wire.Search
 def _take(campaign: Campaign, annotator: str, payload: Payload) -> wire.DocumentPayload:
     """Take a document that the annotator found by searching, to be judged next."""
     query_id = fields.read_text(payload, "query_id")
-    document = campaign.search.take(annotator, query_id, fields.read_text(payload, "doc_id"))
-    return document_payloads(campaign, [document], query_id)[0]
+    with campaign.transaction():
+        document = campaign.search.take(annotator, query_id, fields.read_text(payload, "doc_id"))
+        labels = _show_labels(campaign, annotator, query_id, [document.doc_id])
+    (taken,) = document_payloads(campaign, [document], query_id)
+    _add_label(taken, labels)
+    return taken
 
 
 def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[wire.RecentJudgement]:

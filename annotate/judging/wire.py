@@ -33,6 +33,13 @@ class Image(TypedDict):
     link: bool  # Only a link is drawn, since the manager has not allowed the host.
 
 
+class MachineLabel(TypedDict):
+    """A label of a pair that no person gave."""
+
+    label_set: str
+    relevance: float
+
+
 class DocumentPayload(TypedDict):
     """A document as the annotator sees it, without a word on how it came into the pool."""
 
@@ -49,6 +56,7 @@ class DocumentPayload(TypedDict):
     terms: list[tuple[int, int]]  # Places of the topic's words in what is sent, in order and apart; at most 5,000.
     title_terms: list[tuple[int, int]]  # The same for the title.
     calibration: NotRequired[bool]  # Everybody judges this document for the topic.
+    label: NotRequired[MachineLabel]  # Only if the manager shows labels; the server records that it was seen.
 
 
 class Topic(TypedDict):

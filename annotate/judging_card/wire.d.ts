@@ -119,6 +119,8 @@ export interface DocumentAnswer {
   title_terms: [number, number][];
   /** Everybody judges this document for the topic. */
   calibration?: boolean;
+  /** Only if the manager shows labels; the server records that it was seen. */
+  label?: MachineLabel;
   said?: SaidJudgement | null;
 }
 
@@ -145,6 +147,8 @@ export interface DocumentPayload {
   title_terms: [number, number][];
   /** Everybody judges this document for the topic. */
   calibration?: boolean;
+  /** Only if the manager shows labels; the server records that it was seen. */
+  label?: MachineLabel;
 }
 
 /** Ask for a whole document; the topic chooses its excerpts. */
@@ -264,6 +268,12 @@ export interface ListUnit {
   /** In display order, cut after 4,000 characters. */
   documents: DocumentPayload[];
   former: PastListDecision | null;
+}
+
+/** A label of a pair that no person gave. */
+export interface MachineLabel {
+  label_set: string;
+  relevance: number;
 }
 
 /** Near-duplicates by document, the most similar first. */
@@ -466,6 +476,8 @@ export interface RecentJudgement {
   title_terms: [number, number][];
   /** Everybody judges this document for the topic. */
   calibration?: boolean;
+  /** Only if the manager shows labels; the server records that it was seen. */
+  label?: MachineLabel;
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
   reason: string | null;

@@ -46,6 +46,16 @@ with st.form("card", enter_to_submit=False):
         hint = "Compares only with documents that the same annotator judged."
         label = "Point out near-duplicates of judged documents"
         wanted["near"] = st.checkbox(label, settings.near, "near", hint)
+        names = ["", *(label_set.name for label_set in campaign.machine_labels.sets())]
+        wanted["show_labels"] = st.selectbox(
+            "Machine labels shown to annotators",
+            names,
+            names.index(settings.show_labels),
+            format_func=lambda name: widgets.plain(name) or "None",
+            key="show_labels",
+            help="For grades. Judgements given after seeing a label are marked in the exported log, and left out where "
+            "these labels are compared with people.",
+        )
     with right:
         wanted["form"] = pickers.pick_described("Text format", FORMS, settings.form, "form")
         st.caption("Set the format before annotators mark passages: the positions of passages depend on it.")

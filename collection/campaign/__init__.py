@@ -31,7 +31,11 @@ from collection.campaign.judgement_log import JudgementLog
 from collection.campaign.judging import Judging
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.judging_demand import JudgingDemand
+from collection.campaign.label_study import LabelStudy
+from collection.campaign.llm_judging import LlmJudging
+from collection.campaign.llm_label_sets import LlmLabelSets
 from collection.campaign.loop_scope import LoopScope
+from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.near_duplicates import NearDuplicates
 from collection.campaign.overview import Overview
 from collection.campaign.pools import Pools
@@ -62,8 +66,10 @@ class Campaign:
     - `importer`, `corpus`, `pools`: files in, topics and documents, pairs to judge
     - `accounts`, `assignments`, `calibration`, `settings`: who judges what, and how
     - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
+    - `llm`: labels by language models, apart from judgements
     - `active_learning`, `features`, `budget`, `recall`, `calibration_topics`, `system_order`: loop, and when to stop
     - `agreement`, `qrels`, `evaluation`, `explanations`: results
+    - `machine_labels`, `label_study`: labels by models, rules and clicks, which are never judgements, and their worth
     - `work_lists`, `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
     - `overview`, `progress`, `search`, `near_duplicates`, `document_view`, `backups`, `server_state`: for pages
 
@@ -91,12 +97,9 @@ class Campaign:
     (2, 'd1')
     """
 
-    def __init__(self, directory: Path | str) -> None:
+    def __init__(self, directory: Path | str) -> None:  # noqa: PLR0915  # a statement for each service
         self.directory = directory = Path(directory)
-        if not (directory / DATABASE).is_file():
-            if directory.is_file():
-                raise CampaignError(f"{directory}: expected the directory of a campaign, found a file")
-            raise CampaignError(f"there is no campaign in {directory}; create one with `cleverdon new {directory}`")
+        _require_campaign(directory)
         layout.restrict_permissions(directory)
         self.store = store = Store(directory / DATABASE)
         made = store.settings.all()
@@ -131,7 +134,12 @@ class Campaign:
         self.importer = Importer(store, directory, grades, settings, corpus, judging)
         self.work_lists = WorkLists(store, directory, self.id, grades, settings, view, judging)
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
+        self.clicks = clicks = ClickLogs(store, directory, self.title)
+        self.machine_labels = labels = MachineLabels(store, directory, self.title, grades, settings, corpus, clicks)
+        llm_sets = LlmLabelSets(store, self.id, grades, settings, labels)
+        self.llm = LlmJudging(store, directory, self.id, grades, settings, corpus, view, llm_sets)
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)
+        self.label_study = LabelStudy(store, grades, corpus, qrels, labels)
         self.adjudication = Adjudication(store, corpus, judging)
         self.evaluation = Evaluator(store, grades, corpus, features, tasks, qrels)
         self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)
@@ -141,14 +149,13 @@ class Campaign:
         self.near_duplicates = NearDuplicates(store, settings)
         self.history = JudgingHistory(store, grades, settings, progress, tasks)
         self.pools = Pools(store, settings, corpus, assignments)
-        self.clicks = ClickLogs(store, directory, self.title)
         self.training_data = TrainingData(store, directory, self.title, grades, settings, corpus, tasks, qrels)
         self.overview = Overview(store, self.title, grades, settings, progress, budget, tasks, topics, order)
-        self.export = Exporter(store, directory, view, tasks, qrels, agreement)
+        self.export = Exporter(store, directory, view, tasks, qrels, agreement, labels)
         self.collection_card = card = CollectionCard(
-            store, self.title, grades, settings, corpus, progress, tasks, qrels, agreement, recall, topics
+            store, self.title, grades, settings, corpus, progress, tasks, qrels, agreement, recall, topics, labels
         )
-        self.collection_export = CollectionExport(store, directory, corpus, view, progress, tasks, qrels, card)
+        self.collection_export = CollectionExport(store, directory, corpus, view, progress, tasks, qrels, card, labels)
 
     @classmethod
     def create(
@@ -200,3 +207,10 @@ class Campaign:
     def close(self) -> None:
         """Close the database connection."""
         self.store.close()
+
+
+def _require_campaign(directory: Path) -> None:
+    if not (directory / DATABASE).is_file():
+        if directory.is_file():
+            raise CampaignError(f"{directory}: expected the directory of a campaign, found a file")
+        raise CampaignError(f"there is no campaign in {directory}; create one with `cleverdon new {directory}`")

@@ -65,6 +65,8 @@ class Accounts:
             same = [other for other in self.store.accounts.names() if other.casefold() == clean.casefold()]
             if same:
                 raise ConflictError(f"the name {clean!r} is taken by the account {same[0]!r}; choose another name")
+            if clean.casefold() in self.store.machine_labels.folded_names():
+                raise ConflictError(f"{clean!r} is the name of a label set; choose another name")
             for other in self.store.accounts.names_in_the_log():
                 if other != clean and other.casefold() == clean.casefold():
                     raise ConflictError(

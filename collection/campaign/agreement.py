@@ -15,6 +15,7 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.settings import Settings
 from collection.errors import InputError
+from collection.machine_labels.views import labels_seen
 from collection.measures import Measure, as_measure
 from collection.phrases import count, join, plural
 from collection.records import QRELS_ANNOTATOR, GradeScale, Run
@@ -115,6 +116,11 @@ class AgreementStudy:
             yield f'{cannot:,} "cannot judge" {plural(cannot, "judgement")} left out.'
         if adjudicated := int((judged["counts_as"] == "adjudication").sum()):
             yield f"{count(adjudicated, 'adjudication')} left out: adjudications are not independent opinions."
+        if seen := int((labels_seen(labels, self.store.machine_labels.views()) != "").sum()):
+            yield (
+                f"{count(seen, 'judgement')} {plural(seen, 'was', 'were')} given after the annotator saw a machine "
+                f"label of the pair, and {plural(seen, 'is', 'are')} not independent of it."
+            )
 
     def cache_key(self) -> str:
         """Cache key of :meth:`report` and :meth:`conclusions`."""

@@ -19,6 +19,7 @@ from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.corpus import Corpus
+from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.progress import Progress
 from collection.campaign.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.campaign.recall import RecallEstimates
@@ -72,6 +73,7 @@ class CollectionCard:
     agreement: AgreementStudy
     recall: RecallEstimates
     calibration_topics: CalibrationTopics
+    machine_labels: MachineLabels
 
     def facts(
         self,
@@ -82,6 +84,7 @@ class CollectionCard:
         query_text: str = "title",
         name_annotators: bool = False,
         topics: Collection[str] | None = None,
+        fill_with: str | None = None,
     ) -> Facts:
         """The content of ``collection.json`` without files; parameters as for :meth:`.CollectionExport.write`.
 
@@ -93,7 +96,8 @@ class CollectionCard:
         with self.store.snapshot():
             graded, made_of = self.qrels_and_source(rule)
             names = self.annotator_names(name_annotators)
-            return self.facts_of(graded, topics, made_of, names, name, rule, corpus, query_text)
+            filled = self.filled(graded, made_of, fill_with)
+            return self.facts_of(graded, topics, made_of, names, name, rule, corpus, query_text, filled, fill_with)
 
     def outline(
         self,
@@ -128,6 +132,17 @@ class CollectionCard:
             )
         return found.astype({"relevance": "int64"}), made_of
 
+    def filled(self, graded: pd.DataFrame, made_of: str, fill_with: str | None) -> pd.DataFrame | None:
+        """The qrels with the machine labels of the set `fill_with`, if there is one; see :meth:`.MachineLabels.filled`.
+
+        CampaignError for qrels of choices or preferences, whose grades machine labels do not share.
+        """
+        if fill_with is None:
+            return None
+        if made_of != "judgements":
+            raise CampaignError(f"machine labels fill qrels of judgements only, found qrels of {made_of}")
+        return self.machine_labels.filled(graded, fill_with).astype({"relevance": "int64"})
+
     def facts_of(
         self,
         graded: pd.DataFrame,
@@ -138,11 +153,17 @@ class CollectionCard:
         rule: RuleChoice,
         corpus: CorpusChoice,
         query_text: str,
+        filled: pd.DataFrame | None = None,
+        fill_with: str | None = None,
     ) -> Facts:
-        """The card without its files, for the qrels of all topics (`graded`), of which these `topics` are exported."""
+        """The card without its files, for the qrels of all topics (`graded`), of which these `topics` are exported.
+
+        `filled` are the qrels with machine labels of the set `fill_with`; all other numbers are those of people.
+        """
         require_known("text of queries", formats.QUERY_TEXTS, query_text)
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
         qrels = of_topics(graded, topics)
+        written = qrels if filled is None else of_topics(filled, topics)
         left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
         decisive = self.qrels.count_decisive_pairs(topics=topics) if made_of == "judgements" else 0
         # A chosen document is relevant, whatever the level of the loop.
@@ -156,8 +177,8 @@ class CollectionCard:
             "documents": {
                 "with_text": self.progress.counts()["documents"],
                 "corpus": corpus,
-                "exported": self._exported(qrels, corpus),
-                "judged_without_text": len(self.store.corpus.without_text(qrels["doc_id"])),
+                "exported": self._exported(written, corpus),
+                "judged_without_text": len(self.store.corpus.without_text(written["doc_id"])),
             },
             "topics": {"count": len(needs), "query_text": query_text},
             "grades": {str(grade): sentence for grade, sentence in self.grades.sentences.items()},
@@ -166,6 +187,7 @@ class CollectionCard:
             | ({"topics_left_out": left_out} if left_out else {})
             | ({"decisive_pairs": decisive} if decisive else {}),
             "rule": self._rule_facts(rule, names, topics) if made_of == "judgements" else None,
+            **self._label_facts(written, fill_with),
             "judging": export.of_judging(log, current),
             "decisions": self.topic_tasks.counts(),
             "agreement": self._agreement_facts(),
@@ -186,6 +208,16 @@ class CollectionCard:
             "files": [],
         }
         return export.plain(facts)
+
+    def _label_facts(self, written: pd.DataFrame, fill_with: str | None) -> Facts:
+        """``machine_labels``: what made those in the qrels, with counts; nothing without any."""
+        if fill_with is None:
+            return {}
+        report = self.machine_labels.filled_report(written, fill_with)
+        grades = written.loc[written["by"] == fill_with, "relevance"].value_counts()
+        counts = {str(grade): int(grades.get(grade, 0)) for grade in self.grades.sentences}
+        names = ("label_set", "kind", "labels", "settings", "labelled_at", "pairs", "warnings")
+        return {"machine_labels": {name: report[name] for name in names} | {"per_grade": counts}}
 
     def _promise_facts(self) -> Facts:
         """``recall_across_topics``: the guaranteed recall with its assumptions; nothing without a calibrated rule."""

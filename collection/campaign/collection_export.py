@@ -17,6 +17,7 @@ from collection.campaign.collection_card import CollectionCard, CorpusChoice
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_view import DocumentView
 from collection.campaign.images import FOLDER, images_of
+from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.progress import Progress
 from collection.campaign.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.campaign.results import ProgressCallback
@@ -57,6 +58,7 @@ class CollectionExport:
     topic_tasks: TopicTasks
     qrels: QrelsBuilder
     collection_card: CollectionCard
+    machine_labels: MachineLabels
 
     def write(
         self,
@@ -70,6 +72,7 @@ class CollectionExport:
         name_annotators: bool = False,
         replace: bool = False,
         topics: Collection[str] | None = None,
+        fill_with: str | None = None,
         progress: ProgressCallback | None = None,
     ) -> CollectionReport:
         """Write the collection into a directory of its own, completely or not at all.
@@ -94,6 +97,9 @@ class CollectionExport:
             Name the annotators instead of calling them a1, a2, ... in the card and in the logs; notes stay as written.
         topics
             Include only the judgements of these topics in the qrels; topics and logs are included completely.
+        fill_with
+            Name of a label set for the pooled pairs without a grade. The card counts these labels, and
+            ``qrels.txt.labels.json`` says for each pair who gave its grade.
 
         Raises
         ------
@@ -109,11 +115,17 @@ class CollectionExport:
             formats.replacing_folder(directory, replace=replace, known_by=CARD) as folder,
         ):
             graded, made_of = self.collection_card.qrels_and_source(rule)
-            qrels = of_topics(graded, topics)
+            filled = self.collection_card.filled(graded, made_of, fill_with)
+            qrels = of_topics(graded if filled is None else filled, topics)
             names = self.collection_card.annotator_names(name_annotators)
-            facts = self.collection_card.facts_of(graded, topics, made_of, names, name, rule, corpus, query_text)
+            facts = self.collection_card.facts_of(
+                graded, topics, made_of, names, name, rule, corpus, query_text, filled, fill_with
+            )
             self._write_corpus(folder, qrels, corpus, tell)
             self._write_tables(folder, qrels, made_of, rule, query_text)
+            if fill_with is not None:
+                for file in ("qrels.txt", "qrels/test.tsv"):
+                    self.machine_labels.write_sources(qrels, fill_with, folder / file)
             self._write_logs(folder, names)
             if with_runs:
                 self._write_runs(folder, tell)
@@ -174,13 +186,14 @@ class CollectionExport:
 
     def _write_logs(self, folder: Path, names: Mapping[str, str]) -> None:
         """The logs of decisions that have any entry."""
+        judgements = self.store.judgements.table(current=False)
         logs = (
-            (self.store.judgements.table, formats.write_judgements, "judgements.jsonl"),
-            (self.topic_tasks.choices, formats.write_choices, "choices.jsonl"),
-            (self.topic_tasks.preferences, formats.write_preferences, "preferences.jsonl"),
+            (self.machine_labels.mark_seen(judgements), formats.write_judgements, "judgements.jsonl"),
+            (self.topic_tasks.choices(current=False), formats.write_choices, "choices.jsonl"),
+            (self.topic_tasks.preferences(current=False), formats.write_preferences, "preferences.jsonl"),
         )
-        for read, write, name in logs:
-            log = export.renamed(read(current=False), names)
+        for entries, write, name in logs:
+            log = export.renamed(entries, names)
             if len(log):
                 write(self.document_view.quoted(log) if "passages" in log else log, folder / name)
 

@@ -10,7 +10,8 @@ from typing import TypeVar
 from collection import adjudication, formats, layout
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.document_view import DocumentView
-from collection.campaign.qrels import QrelsBuilder, RuleChoice
+from collection.campaign.machine_labels import MachineLabels, remove_stale_report
+from collection.campaign.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError
 from collection.formats import QrelsForm
@@ -35,6 +36,7 @@ class Exporter:
     topic_tasks: TopicTasks
     qrels: QrelsBuilder
     agreement: AgreementStudy
+    machine_labels: MachineLabels
 
     def files(
         self,
@@ -50,6 +52,7 @@ class Exporter:
         unjudged: bool = False,
         include_unjudged_topics: bool = False,
         topics: Collection[str] | None = None,
+        fill_with: str | None = None,
     ) -> dict[str, int]:
         """Write the files that are named; each is replaced as a whole or left as it was.
 
@@ -58,7 +61,8 @@ class Exporter:
         qrels
             Adjudicated judgements in TREC form. FILE.rule.json beside it holds :meth:`.QrelsBuilder.rule_report`.
         judgements
-            The whole log with revised judgements and quoted passages: ``.jsonl``, ``.csv`` or ``.parquet``.
+            The whole log with revised judgements and quoted passages: ``.jsonl``, ``.csv`` or ``.parquet``. Once
+            annotators were shown machine labels, ``saw_label`` names the label sets that they had seen for the pair.
         labels
             Every annotator's current grades without adjudications: ``.csv`` or ``.tsv``, a row per annotator and pair.
         passages
@@ -69,27 +73,42 @@ class Exporter:
             Ids of pooled documents without a text, one per line.
         rule, qrels_form, unjudged, include_unjudged_topics, topics
             As for :meth:`.QrelsBuilder.in_form`.
+        fill_with
+            Name of a label set for the pooled pairs without a grade in the qrels. FILE.labels.json beside the qrels
+            says for each pair who gave its grade.
 
         Returns
         -------
         dict
-            Path -> number of rows, without FILE.rule.json.
+            Path -> number of rows, without FILE.rule.json and FILE.labels.json.
 
         Raises
         ------
         InputError
             A file belongs to the campaign (then nothing is written), or cannot be written.
+        UnknownNameError, CampaignError
+            As :meth:`.MachineLabels.filled`.
         """
         log, quoted = self.store.judgements, self.document_view.quoted
+        mark_seen = self.machine_labels.mark_seen
         by_annotator = ["annotator", "query_id", "doc_id"]
         if qrels is None and (unjudged or include_unjudged_topics or qrels_form != "judged"):
             raise InputError("a form of qrels and unjudged pairs apply to a qrels file only; name one")
+        if fill_with is not None and (qrels is None or unjudged or include_unjudged_topics or qrels_form != "judged"):
+            raise InputError(
+                "machine labels fill the unjudged pairs of a plain qrels file: expected no other form of qrels and no "
+                "unjudged pairs"
+            )
         return self._write(
             (
                 qrels,
-                lambda path: self._write_qrels(path, rule, qrels_form, unjudged, include_unjudged_topics, topics),
+                lambda path: (
+                    self._write_qrels(path, rule, qrels_form, unjudged, include_unjudged_topics, topics)
+                    if fill_with is None
+                    else self._write_filled_qrels(path, rule, topics, fill_with)
+                ),
             ),
-            (judgements, _table(lambda: quoted(log.table(current=False)), formats.write_judgements)),
+            (judgements, _table(lambda: mark_seen(quoted(log.table(current=False))), formats.write_judgements)),
             (labels, _table(lambda: self.agreement.labels().sort_values(by_annotator), formats.write_labels)),
             (passages, lambda path: formats.write_passages(quoted(log.table()), path)),
             (pool, _table(self.store.pool.pairs, formats.write_pool)),
@@ -155,7 +174,19 @@ class Exporter:
             left_out = [] if unjudged_topics else self.qrels.unjudged_topics(form, rule=chosen)
             report |= {"unjudged_topics_left_out": len(left_out)}
         formats.write_qrels(frame, path, form=form)
+        remove_stale_report(path)
         formats.write_report(report, path, RULE_FILE)
+        return len(frame)
+
+    def _write_filled_qrels(
+        self, path: Path | str, rule: RuleChoice, topics: Collection[str] | None, fill_with: str
+    ) -> int:
+        """Write qrels with machine labels, and beside them the reports on the rule and on the source of each grade."""
+        chosen = adjudication.parse_rule(rule)
+        frame = of_topics(self.machine_labels.filled(self.qrels.build(chosen), fill_with), topics)
+        self.machine_labels.write_sources(frame, fill_with, path)
+        formats.write_qrels(frame, path)
+        formats.write_report(self.qrels.rule_report(chosen, topics=topics), path, RULE_FILE)
         return len(frame)
 
 

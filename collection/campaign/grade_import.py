@@ -173,10 +173,12 @@ class GradeImport:
             raise FormatError(path, line, f"a grade of this campaign ({self.grades}{or_else})", f"{row['relevance']}")
 
     def _require_one_spelling(self, path: Path | str, names: Iterable[str]) -> None:
-        """Refuse names that would split one person into two annotators."""
-        accounts = self.session.store.accounts
+        """Refuse names of label sets, and those that would split one person into two annotators."""
+        accounts, sets = self.session.store.accounts, self.session.store.machine_labels.folded_names()
         there = {name.casefold(): name for name in (*accounts.names_in_the_log(), *accounts.names())}
         for name in names:
+            if name.casefold() in sets:
+                raise ConflictError(f"{path}: the annotator {name!r} has the name of a label set; rename one of them")
             other = there.setdefault(name.casefold(), name)
             if other != name:
                 raise ConflictError(

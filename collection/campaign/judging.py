@@ -378,6 +378,8 @@ class Judging:
             raise JudgementError(
                 f"names that begin with {QRELS_ANNOTATOR!r} are reserved for imported qrels, found {annotator!r}"
             )
+        if str(annotator).casefold() in self.store.machine_labels.folded_names():
+            raise JudgementError(f"expected the name of a person, found {annotator!r}, the name of a label set")
         known = {*self.store.accounts.names_in_the_log(), *self.store.accounts.names()}
         spellings = sorted(name for name in known if name.casefold() == str(annotator).casefold())
         if spellings and annotator not in spellings:

@@ -61,6 +61,8 @@ class CardSettings:
         Hosts from which linked images are shown.
     rest_after
         Minutes of judging without a break after which the card suggests one; 0: never.
+    show_labels
+        Name of the label set whose labels annotators see beside the documents that they grade; "": none.
     """
 
     task: Task = "grades"
@@ -74,6 +76,7 @@ class CardSettings:
     near: bool = True
     image_hosts: tuple[str, ...] = ()
     rest_after: int = 50
+    show_labels: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "image_hosts", tuple(dict.fromkeys(host.lower() for host in self.image_hosts)))

@@ -179,6 +179,9 @@ class Settings:
         """
         with self.store.transaction():
             settings = changed(self.judging_page(), changes, "judging-page setting")
+            if "show_labels" in changes and settings.show_labels:
+                names = [label_set.name for label_set in self.store.machine_labels.sets()]
+                require_known("label set", names, settings.show_labels)
             self.store.settings.put("card", asdict(settings))
         return settings
 

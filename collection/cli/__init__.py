@@ -28,6 +28,8 @@ from collection.cli import (
     duplicates,
     evaluate,
     export,
+    label,
+    llm,
     loop,
     methods,
     order,
@@ -39,6 +41,7 @@ from collection.cli import (
     rules,
     simulate,
     trec_eval,
+    worth,
 )
 from collection.cli.help import Group
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, WRITTEN, expand_folders
@@ -76,9 +79,10 @@ def main() -> None:
 
 for command in (
     agreement.agreement, assign.assign, backup.backup, calibrate.calibrate, card.card, check.check, compare.compare,
-    docs.docs, duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, loop.loop, loop.recall,
-    loop.vectors, methods.methods, order.order, people.people, pool.pool, preferences.preferences, restore.restore,
-    reusability.reusability, rules.rules, simulate.simulate, trec_eval.trec_eval,
+    docs.docs, duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, label.label, llm.llm,
+    loop.loop, loop.recall, loop.vectors, methods.methods, order.order, people.people, pool.pool,
+    preferences.preferences, restore.restore, reusability.reusability, rules.rules, simulate.simulate,
+    trec_eval.trec_eval, worth.worth,
 ):  # fmt: skip
     main.add_command(command)
 

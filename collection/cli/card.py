@@ -37,6 +37,7 @@ from collection.cli.output import print_json, print_settings
 @click.option(
     "--rest-after", type=int, metavar="MIN", help="Minutes of judging before a break is suggested (0 = never)."
 )
+@click.option("--show-labels", metavar="NAME", help="Show annotators the labels of this label set; '' for none.")
 @FORMAT
 def card(
     directory: Path, text_form: str | None, hosts: tuple[str, ...], no_image_hosts: bool, form: str, **changes: Any

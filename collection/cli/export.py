@@ -29,6 +29,7 @@ EMPTY = {
     "labels": "no annotator has graded a pair yet",
     "passages": "no passage is marked in the current judgements",
     "pool": "the pool has no pairs yet",
+    "machine_labels": "the label set has no labels with a grade",
     "worklist": "no pairs are left for this annotator",
     "missing_documents": "every pooled document has a text",
     "sparse_qrels": "no document is chosen by this rule",
@@ -39,7 +40,7 @@ EMPTY = {
 """Option -> why its file may have no lines."""
 
 _qrels, _grades, _logs = option_section("Qrels"), option_section("Adjudication"), option_section("Logs and lists")
-_collection = option_section("Collection")
+_labels, _collection = option_section("Machine labels"), option_section("Collection")
 
 COLLECTION_OPTIONS = combine_options(
     _collection("--collection", type=WRITTEN, metavar="OUT",
@@ -79,6 +80,17 @@ COLLECTION_OPTIONS = combine_options(
     type=click.Choice(["all", "finished"]),
     help="Topics of the qrels, also in a collection: all with a grade (default), or finished ones.",
 )
+@_labels(
+    "--machine-labels",
+    type=(str, WRITTEN),
+    metavar="NAME FILE",
+    help="Labels of a label set as TREC qrels, FILE.csv or FILE.jsonl (whole log).",
+)
+@_labels(
+    "--fill-with",
+    metavar="NAME",
+    help="Label set for the pooled pairs without a grade in --qrels or --collection.",
+)
 @_grades("--rule", type=Names(family="rules"), metavar="RULE", help="Adjudication rule (`cleverdon rules` lists them).")
 @_grades("--ties", type=Names("lower", "higher", "adjudicate"), help="What the rule does with tied grades.")
 @_grades("--annotator", metavar="A", help="Annotator whose grades to export, for the rule annotator.")
@@ -109,6 +121,8 @@ def export(
     collection: Path | None,
     worklist: tuple[str, Path] | None,
     pairs: int,
+    machine_labels: tuple[str, Path] | None,
+    fill_with: str | None,
     **options: Any,
 ) -> None:
     """Export qrels, logs, training data or a whole collection.
@@ -129,11 +143,11 @@ def export(
     decided, about = (
         {name: options[name] for name in names if options[name] is not None} for names in (preferences.DECISIONS, ABOUT)
     )
-    asked = [*plain.values(), decided, about, collection, worklist, *(options[name] for name in training_data.FILES)]
-    if not any(asked):
+    asked = [*plain.values(), decided, about, collection, worklist, machine_labels]
+    if not any([*asked, *(options[name] for name in training_data.FILES)]):
         raise click.UsageError("expected a file to export, such as --qrels, --judgements, --pool or --collection")
-    _refuse_options_without_output(topics, plain["qrels"] or collection, worklist)
-    options["worklist"] = worklist[1] if worklist else None
+    _refuse_options_without_output(topics, fill_with, plain["qrels"] or collection, worklist)
+    options |= {"worklist": worklist[1] if worklist else None, "machine_labels": machine_labels and machine_labels[1]}
     _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
@@ -147,8 +161,10 @@ def export(
             unjudged=unjudged,
             include_unjudged_topics=include_unjudged_topics,
             topics=only,
+            fill_with=fill_with if qrels else None,
         )
-        written |= _write_work_list(campaign, worklist, pairs)
+        written |= _write_machine_labels(campaign, machine_labels) | _write_work_list(campaign, worklist, pairs)
+        label_notices = _label_notices(campaign, fill_with, machine_labels)
         decisive = campaign.qrels.count_decisive_pairs(topics=only) if qrels or collection else 0
         left_out, to_include = [], "--include-unjudged-topics"
         has_unjudged = unjudged or qrels_form == "strata"
@@ -165,7 +181,12 @@ def export(
         if collection:
             wanted = ("name", "corpus", "query_text", "with_runs", "name_annotators", "replace")
             report = campaign.collection_export.write(
-                collection, rule=chosen, topics=only, progress=progress, **{name: options[name] for name in wanted}
+                collection,
+                rule=chosen,
+                topics=only,
+                fill_with=fill_with,
+                progress=progress,
+                **{name: options[name] for name in wanted},
             )
         estimated = (qrels or collection) and ADJUDICATION_RULES[chosen.name].estimates
         caution = campaign.qrels.with_sources(chosen).caution if estimated else ""
@@ -186,16 +207,35 @@ def export(
     if left_out:
         topics = count(len(left_out), "topic")
         print_notices([f"{qrels}: left out {topics} without a grade; {to_include} includes them"])
-    print_notices([*filter(None, [caution, selection_caution(decisive)]), *training.notices])
+    print_notices([*filter(None, [caution, selection_caution(decisive)]), *training.notices, *label_notices])
 
 
-def _refuse_options_without_output(topics: str | None, qrels: Path | None, worklist: tuple[str, Path] | None) -> None:
-    """Refuse --topics without qrels and --pairs without a work list."""
+def _refuse_options_without_output(
+    topics: str | None, fill_with: str | None, qrels: Path | None, worklist: tuple[str, Path] | None
+) -> None:
+    """Refuse --topics and --fill-with without qrels, and --pairs without a work list."""
+    if fill_with and not qrels:
+        raise click.UsageError("--fill-with adds labels to qrels: expected --qrels or --collection too")
     if topics and not qrels:
         raise click.UsageError("--topics selects topics of qrels: expected --qrels or --collection too")
     given = click.get_current_context().get_parameter_source("pairs")
     if worklist is None and given is ParameterSource.COMMANDLINE:
         raise click.UsageError("--pairs limits a work list: expected --worklist ANNOTATOR FILE too")
+
+
+def _write_machine_labels(campaign: Campaign, named: tuple[str, Path] | None) -> dict[str, int]:
+    """Write the file of ``--machine-labels``; `named` are its label set and its path."""
+    return {} if named is None else {str(named[1]): campaign.machine_labels.export(*named)}
+
+
+def _label_notices(campaign: Campaign, fill_with: str | None, named: tuple[str, Path] | None) -> list[str]:
+    """Notices on the machine labels that were written, with the warnings of their label sets."""
+    notices = []
+    if fill_with:
+        notices.append(f"pairs without a grade by people have labels of {fill_with}; FILE.labels.json says which")
+    for name in dict.fromkeys(filter(None, (fill_with, named and named[0]))):
+        notices += campaign.machine_labels.warnings(name)
+    return notices
 
 
 def _write_work_list(campaign: Campaign, named: tuple[str, Path] | None, pairs: int) -> dict[str, int]:

@@ -32,11 +32,14 @@ SECTIONS = {
         "vectors": "how-to/use-the-loop",
         "recall": "how-to/stop-judging",
         "calibrate": "how-to/guarantee-recall",
+        "label": "how-to/use-weak-labels",
+        "llm": "how-to/judge-with-a-language-model",
     },
     "Quality": {
         "agreement": "how-to/measure-agreement",
         "rules": "how-to/adjudicate",
         "order": "how-to/rank-with-fewer-judgements",
+        "worth": "tutorials/language-model-judgements",
         "reusability": "how-to/check-reusability",
     },
     "Evaluation": {

@@ -44,13 +44,18 @@ class Names(click.types.StringParamType):
 
 
 @click.command()
-@click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "families", "rules"]))
+@click.argument(
+    "family",
+    metavar="FAMILY",
+    type=click.Choice(["strategies", "learners", "stopping", "families", "rules", "label-rules", "templates"]),
+)
 @form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners and rules.
 
-    `stopping` are stopping rules, `families` stopping rules whose setting is chosen by calibration topics, `rules`
-    adjudication rules. Shows the parameters of each with their defaults.
+    FAMILY is `strategies`, `learners`, `stopping` (stopping rules), `families` (stopping rules whose setting is chosen
+    by calibration topics), `rules` (adjudication rules), `label-rules` (rules for weak labels) or `templates` (prompts
+    for language models). Shows the parameters of each with their defaults.
     """
     print_entries(list_entries(family), form)
 
@@ -88,6 +93,14 @@ def list_entries(family: str) -> Iterable[Entry[Any]]:
         from collection.active_learning.learners import LEARNERS
 
         return LEARNERS
+    if family == "label-rules":
+        from collection.machine_labels.rules import LABEL_RULES
+
+        return LABEL_RULES
+    if family == "templates":
+        from collection.machine_labels.templates import TEMPLATES
+
+        return TEMPLATES
     from collection import adjudication, stopping
 
     if family == "families":

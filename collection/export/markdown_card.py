@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,6 +13,9 @@ from collection.stopping.table import missing_texts
 
 FEW = 25
 """Maximum number of topics with a row in the card; ``collection.json`` has all of them."""
+
+LONGEST_SETTING = 300
+"""Characters of a setting of machine labels in the card; ``collection.json`` has all."""
 
 MADE_OF = {
     "choices": "These grades come from lists: annotators chose the documents that have a grade. Documents that were "
@@ -30,6 +34,7 @@ def card(facts: Facts) -> str:
         _use,
         _material,
         _grades,
+        _machine_labels,
         _judging,
         _agreement,
         _pool,
@@ -121,6 +126,30 @@ def _grades(facts: Facts) -> Iterator[str]:
         name, description = markdown_code(rule["rule"]), escaped_markdown(rule["description"])
         yield f"Adjudication rule: {name}. \n{description}"
         yield _table(("how the grade was decided", "pairs"), list(rule["by"].items()))
+
+
+def _machine_labels(facts: Facts) -> Iterator[str]:
+    found = facts.get("machine_labels")
+    if found is None:
+        return
+    name, pairs = found["label_set"], found["pairs"]
+    labelled, total = pairs[name], sum(pairs.values())
+    yield "## Machine labels"
+    yield (
+        f"{labelled:,} of {count(total, 'pair')} in the qrels {plural(labelled, 'has', 'have')} no grade by people but "
+        f"a label of {markdown_code(name)}. {escaped_markdown(found['labels'])}\n`qrels.txt.labels.json` says for "
+        "each pair who gave its grade. All other numbers on this card count grades by people only."
+    )
+    yield _table(("grade", "pairs with a machine label"), list(found["per_grade"].items()))
+    yield _table(("setting", "value"), [(key, _setting(value)) for key, value in found["settings"].items()])
+    if warnings := found["warnings"]:
+        yield "\n".join(f"- {escaped_markdown(sentence)}" for sentence in warnings)
+
+
+def _setting(value: object) -> str:
+    """A setting in one cell: a text as it is, everything else as JSON, cut."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_SETTING else f"{text[:LONGEST_SETTING]}…"
 
 
 def _judging(facts: Facts) -> Iterator[str]:

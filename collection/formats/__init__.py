@@ -54,9 +54,11 @@ if TYPE_CHECKING:
     )
     from collection.formats.write import (
         require_log_ending,
+        takes_report,
         write_duplicates,
         write_judgements,
         write_lines,
+        write_log,
         write_passages,
         write_pool,
         write_qrels,
@@ -108,6 +110,7 @@ __all__ = [
     "require_log_ending",
     "require_work_list_ending",
     "stem",
+    "takes_report",
     "to_pyterrier",
     "to_tsv",
     "write_beir_qrels",
@@ -118,6 +121,7 @@ __all__ = [
     "write_judgements",
     "write_labels",
     "write_lines",
+    "write_log",
     "write_passages",
     "write_pool",
     "write_preferences",
@@ -160,8 +164,8 @@ _NAMES = {
     "trec_eval_files": "read_levels read_reference_scores",
     "work_lists": "WorkListRow is_work_list read_work_list require_work_list_ending write_work_list",
     "write": (
-        "require_log_ending write_duplicates write_judgements write_lines write_passages write_pool write_qrels "
-        "write_report write_run write_table"
+        "require_log_ending takes_report write_duplicates write_judgements write_lines write_log write_passages "
+        "write_pool write_qrels write_report write_run write_table"
     ),
 }
 """Module -> its names that are exported."""

@@ -278,6 +278,11 @@ def write_report(report: Mapping[str, object], path: FilePath, ending: str) -> N
         write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{ending}")
 
 
+def takes_report(path: FilePath) -> bool:
+    """Whether a report can lie beside a file; there is none beside a pipe or a device."""
+    return _descriptor(path) is None and (Path(path).is_file() or not Path(path).exists())
+
+
 def write_duplicates(records: Sequence[DuplicateRecord], path: FilePath) -> None:
     """Write duplicate records as CSV or JSONL, one per row, with the names of their fields."""
     names = DuplicateRecord._fields

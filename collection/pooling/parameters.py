@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from collection.errors import InputError
-from collection.pooling.table import StrategyEntry
+from collection.registry import Entry
 
 
-def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, float | str]:
-    """Settings such as ``budget=50`` -> the strategy's parameters, with the types that its function names.
+def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, float | str]:
+    """Settings such as ``budget=50`` -> the parameters of an entry, with the types that its function names.
 
     >>> from collection.pooling import STRATEGIES
     >>> read_parameters(STRATEGIES["rbp"], ["budget=50", "p=.95"])
@@ -22,7 +23,8 @@ def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, 
     for setting in settings:
         name, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not name:
-            raise InputError(f"expected a parameter as NAME=VALUE, such as budget=50, found {setting!r}")
+            example = "".join(f", such as {key}={value}" for key, value in list(entry.parameters.items())[:1])
+            raise InputError(f"expected a parameter as NAME=VALUE{example}, found {setting!r}")
         if name in read:
             raise InputError(f"parameter {name} of {entry.name} is given more than once")
         read[name] = entry.read(name, text)

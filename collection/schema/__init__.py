@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlite_utils.migrations import Migrations
 
 from collection.schema.counts import COUNTS
+from collection.schema.machine_labels import MACHINE_LABELS
 
 if TYPE_CHECKING:
     from sqlite_utils.db import Database
@@ -391,6 +392,8 @@ SCRIPTS = {
     """,
     # Counts and times that the database keeps.
     "m010_counts": COUNTS,
+    # Labels by models, rules and clicks, and the sample that people judge beside them.
+    "m013_machine_labels": MACHINE_LABELS,
 }
 
 

@@ -16,6 +16,7 @@ from collection.store.corpus import Added, CorpusTables, Matches
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.inspection import Inspection
 from collection.store.judgements import JudgementTables, Pair
+from collection.store.machine_labels import LabelRow, LabelSet, MachineLabelTables
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand, QueueTables, Selection
 from collection.store.schema_version import copy_database
@@ -26,6 +27,8 @@ __all__ = [
     "Added",
     "Demand",
     "Inspection",
+    "LabelRow",
+    "LabelSet",
     "LoggedDecision",
     "Matches",
     "Pair",
@@ -72,6 +75,7 @@ class Store:
         self.topic_tasks = TopicTaskTables(self.connection)
         self.history = HistoryTables(self.connection)
         self.accounts = AccountTables(self.connection)
+        self.machine_labels = MachineLabelTables(self.connection)
 
     @staticmethod
     def copy(source: Path | str, target: Path | str) -> None:

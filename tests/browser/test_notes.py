@@ -151,6 +151,25 @@ def test_notes_are_written_by_key_stay_with_their_document_and_go_with_what_is_c
     assert [row["flagged"] for row in desk.log[3:]] == [False, True, False]
 
 
+# ------------------------------------------------------------------------- machine labels
+
+
+def test_a_machine_label_is_said_to_be_one(harness: Harness, make_card: Callable[..., Card]) -> None:
+    labels: list[dict[str, object]] = [
+        {"label": {"label_set": "<b>rule</b>", "relevance": 2}},
+        {},
+        {"label": {"label_set": "clicks", "relevance": 0.25}},
+    ]
+    harness.desk = Desk({"t1": [document(100 + number, **label) for number, label in enumerate(labels)]})
+    card = make_card().open()
+    expect(card.part("machine-label")).to_have_text("Machine label by <b>rule</b>: 2 Relevant")
+    card.press("1")
+    card.shows("d101")
+    expect(card.part("machine-label")).to_be_hidden()
+    card.press("1")
+    expect(card.part("machine-label")).to_have_text("Machine label by clicks: 0.25")
+
+
 # ------------------------------------------------------------------------- calibration and surplus
 
 

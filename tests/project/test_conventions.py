@@ -132,6 +132,7 @@ def test_modules_are_nouns() -> None:
     terms = {
         "active_learning",
         "judging",
+        "llm_judging",
         "multiple_testing",
         "pooling",
         "ranking",
@@ -261,6 +262,8 @@ def test_every_entry_of_every_table_describes_itself() -> None:
     from collection.adjudication import ADJUDICATION_RULES
     from collection.annotator_agreement import COEFFICIENTS
     from collection.demo.systems import SYSTEMS
+    from collection.machine_labels.rules import LABEL_RULES
+    from collection.machine_labels.templates import TEMPLATES
     from collection.measures import MEASURES
     from collection.pooling import STRATEGIES
     from collection.preferences.choices import CHOICE_RULES
@@ -276,6 +279,8 @@ def test_every_entry_of_every_table_describes_itself() -> None:
         LEARNERS,
         STOPPING_RULES,
         RULE_FAMILIES,
+        LABEL_RULES,
+        TEMPLATES,
     ):
         assert len(table) > 0
         for entry in table:
@@ -315,7 +320,7 @@ def test_registry_refuses_a_name_twice() -> None:
         table.add("one", label="One", description="Again.")(lambda: None)
 
 
-@pytest.mark.parametrize("family", ["strategies", "learners", "stopping", "families", "rules"])
+@pytest.mark.parametrize("family", ["strategies", "learners", "stopping", "families", "rules", "label-rules"])
 def test_methods_are_listed_as_json_although_types_of_arguments_are_imported_for_checkers_only(family: str) -> None:
     entries = json.loads(ok("methods", family, "--format", "json"))
     assert all(set(entry["choices"]) <= set(entry["parameters"]) for entry in entries)

@@ -23,6 +23,7 @@ import yaml
 
 from collection.cli import main
 from collection.cli import output as cli_output
+from collection.machine_labels.rules import LABEL_RULES
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
 from tests.helpers import ROOT, ok, run
@@ -70,7 +71,7 @@ def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pyt
     shutil.copytree(campaign if needs_campaign else DOCS / "examples", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cli_output, "SELDOM", float("inf"))  # no progress lines on a slow machine
-    for registry in (MEASURES, STRATEGIES):  # a page registers members, which the tests after it must not find
+    for registry in (MEASURES, STRATEGIES, LABEL_RULES):  # tests after a page must not find its members
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
     names: dict[str, object] = {"__name__": "__main__"}
     for language, block in blocks(page):

@@ -6,6 +6,7 @@
 /** @import { View } from "./view.js" */
 
 import { fetchWhole } from "./drawn_document.js";
+import { wordsOf } from "./grades.js";
 import { make } from "./nodes.js";
 import { figure } from "./phrases.js";
 import { fetchPictures, pictureNode, shownPictures } from "./pictures.js";
@@ -14,6 +15,12 @@ import { topOf } from "./text.js";
 
 /** Ms until the pictures of what comes next are fetched: the document first. */
 const FETCH_PICTURES = 100;
+
+/** A label that no person gave. @param {View} view @param {NonNullable<Doc["label"]>} label */
+function labelWords(view, { label_set: name, relevance }) {
+  const words = wordsOf(view, { kind: "graded", relevance });
+  return `Machine label by ${name}: ${words}`;
+}
 
 /** How one document is read: whole, or folded with these gaps opened. @typedef {{ whole?: boolean, opened: Place[] }} Reading */
 /** @type {Reading} */
@@ -133,6 +140,8 @@ export function documentPart(view, drawn) {
       const seen = turned || drawn.isDrawn(doc, opened) ? null : drawn.inSight(scroller);
       drawn.draw(doc, opened);
       view.setHidden("calibration", !doc.calibration);
+      view.setHidden("machineLabel", !doc.label);
+      if (doc.label) view.setText("machineLabel", labelWords(view, doc.label));
       view.node("document").classList.toggle("cd-alone", doc.text === "" && doc.images.length > 0);
       renderMore(doc, opened);
       if (seen) scroller.scrollTop += (topOf(drawn.segments, seen.place) ?? seen.top) - seen.top;

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 import tempfile
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -28,7 +27,7 @@ from collection.active_learning.features.files import ARRAYS, FOLDER, FORMAT, ME
 from collection.active_learning.features.term_counts import Counts, places
 from collection.active_learning.features.tfidf import row_ranges
 from collection.active_learning.features.workers import count_chunks
-from collection.errors import BusyError, FormatError, InputError
+from collection.errors import FormatError, InputError
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
@@ -105,7 +104,7 @@ def update(
     made = made_blocks([name for name in learning if name != "dense"])
     directory.parent.mkdir(parents=True, exist_ok=True)
     directory.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
-    with _alone(directory):
+    with layout.locked(directory):
         old = _intact(directory)
         embeddings = Embeddings(dense, old.blocks.get("dense") if old else None) if "dense" in learning else None
         dense_digest = embeddings and embeddings.digest()
@@ -327,22 +326,3 @@ def _publish(directory: Path, folder: Path, meta: dict[str, object]) -> None:
     for left in directory.iterdir():
         if left != folder and layout.is_vector_folder(left.name):
             layout.remove_vectors(left)
-
-
-@contextmanager
-def _alone(directory: Path) -> Iterator[None]:
-    """Lock the directory for one update; the operating system releases the lock when the process ends."""
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BusyError(f"another process is updating {directory}; try again when it has finished") from None
-        yield
-    finally:
-        os.close(handle)

@@ -81,8 +81,8 @@ def test_options_are_listed_in_sections() -> None:
     lines = help_at(80, "export")
     sections = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
     assert sections == [
-        "Qrels:", "Adjudication:", "Logs and lists:", "Lists and preferences:", "Collection:", "Training data:",
-        "Clicks:", "Options:",
+        "Qrels:", "Machine labels:", "Adjudication:", "Logs and lists:", "Lists and preferences:", "Collection:",
+        "Training data:", "Clicks:", "Options:",
     ]  # fmt: skip
 
 

@@ -453,8 +453,8 @@ def test_parameters_are_read_from_text() -> None:
     }
     assert read_parameters(STRATEGIES["sparse"], ["fusion=borda", "budget=5"]) == {"fusion": "borda", "budget": 5}
     for name, setting, said in (
-        ("rrf", "budget", "expected a parameter as NAME=VALUE, such as budget=50, found 'budget'"),
-        ("rrf", "=5", "expected a parameter as NAME=VALUE, such as budget=50, found '=5'"),
+        ("rrf", "budget", "expected a parameter as NAME=VALUE, such as budget=100, found 'budget'"),
+        ("rrf", "=5", "expected a parameter as NAME=VALUE, such as budget=100, found '=5'"),
         ("rrf", "budget=ten", "budget of rrf: expected a whole number, found 'ten'"),
         ("rbp", "p=high", "p of rbp: expected a number, found 'high'"),
         ("rbp", "q=.5", "unknown rbp parameter 'q'"),

@@ -1,0 +1,277 @@
+"""Requests to an endpoint with OpenAI's interface for chat completions, of which many servers have a copy."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
+from urllib.parse import urlsplit
+
+from collection.characters import one_line, writable
+from collection.errors import CampaignError, CleverdonError, InputError
+
+T = TypeVar("T")
+
+KEY_VARIABLE = "OPENAI_API_KEY"
+_LONGEST_PROBLEM = 300
+_REFUSES_ALL = {401: "the key", 402: "the payment", 404: "the model or the address"}
+"""Status -> what an endpoint refuses, however often and for whatever document it is asked."""
+
+
+class EndpointError(CampaignError):
+    """The endpoint cannot be used at all: wrong key, unknown model, no money left, or too many failures in a row."""
+
+    page = "how-to/judge-with-a-language-model"
+
+
+class RequestError(CleverdonError):
+    """One request failed, after it was repeated where that can help."""
+
+
+class Answer(NamedTuple):
+    """A reply as the endpoint sent it; parts that it does not tell are None."""
+
+    text: str | None
+    finish: str | None
+    """Why the reply ended: "stop", "length", "content_filter", "refusal" or another reason of the endpoint."""
+    model: str | None
+    revision: str | None
+    """The fingerprint of the system that answered."""
+    prompt_tokens: int | None
+    reply_tokens: int | None
+    seconds: float
+    """From the request to the whole reply, with repeated requests and waiting."""
+
+
+def require_endpoint(url: str) -> str:
+    """Return an endpoint's address without a slash at the end.
+
+    Raises
+    ------
+    InputError
+        It is no web address, or has a user name, password or query, which would be stored with the labels.
+
+    >>> require_endpoint("http://127.0.0.1:8000/v1/")
+    'http://127.0.0.1:8000/v1'
+    """
+    try:
+        parts = urlsplit(url)
+        has_host, secret = bool(parts.hostname) and (parts.port or 1) > 0, "@" in parts.netloc or parts.query
+    except ValueError:
+        parts, has_host, secret = urlsplit(""), False, ""
+    if parts.scheme not in ("http", "https") or not has_host or not url.isprintable() or " " in url:
+        raise InputError(f"endpoint: expected an address such as https://api.example.org/v1, found {url!r}")
+    if secret or parts.fragment:
+        raise InputError(
+            "endpoint: expected an address without user name, password and query, since it is stored with the labels; "
+            "put the key into an environment variable and name that with --key-variable"
+        )
+    return url.rstrip("/")
+
+
+@dataclass(eq=False)
+class ChatEndpoint:
+    """An endpoint; its key is read from an environment variable when it is first used, and is kept nowhere.
+
+    Parameters
+    ----------
+    url
+        Address of the interface, such as ``https://api.openai.com/v1``.
+    key_variable
+        Environment variable with the key; without a value no key is sent, as for a server of your own.
+    retries
+        How often a request is repeated after a lost connection, 408, 409, 429 or 5xx: after the time that the endpoint
+        asks for (up to two minutes), otherwise after .5, 1, 2, 4 and then 8 seconds, less a random part.
+    timeout
+        Seconds without any data after which the connection counts as lost.
+    stream
+        Whether replies are read as they are written, which proxies that end silent connections may need.
+    """
+
+    url: str
+    key_variable: str = KEY_VARIABLE
+    retries: int = 6
+    timeout: float = 120.0
+    stream: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    @cached_property
+    def _client(self) -> Any:
+        try:
+            import openai
+        except ImportError:
+            raise InputError(
+                "language models need the package openai; install it with `pip install openai`, or install Cleverdon "
+                "with its extra llm"
+            ) from None
+        return openai.OpenAI(
+            base_url=require_endpoint(self.url),
+            api_key=self._key or "none",
+            max_retries=self.retries,
+            timeout=self.timeout,
+        )
+
+    @property
+    def _key(self) -> str:
+        return os.environ.get(self.key_variable, "").strip()
+
+    def connect(self) -> None:
+        """Load the package and read the key; InputError if the package is missing."""
+        with self._lock:  # threads ask at the same time
+            _ = self._client
+
+    def ask(self, model: str, messages: Sequence[Mapping[str, str]], settings: Mapping[str, Any], key: str) -> Answer:
+        """Ask for one reply; `key` is the same for the same request, so that endpoints may answer it once only.
+
+        Raises
+        ------
+        EndpointError
+            Every request would be refused.
+        RequestError
+            This request failed, or the answer is no chat completion.
+        """
+        self.connect()
+        import openai
+
+        started = time.monotonic()
+        without_key = {} if self._key else {"Authorization": openai.Omit()}
+        request = {
+            "model": model,
+            "messages": list(messages),
+            "extra_body": dict(settings),
+            "extra_headers": {"Idempotency-Key": key, **without_key},
+        }
+        try:
+            parts = self._streamed(request) if self.stream else _parts(self._client.chat.completions.create(**request))
+        except openai.APIStatusError as error:
+            raise self._status_error(error.status_code, error.body, error.code) from None
+        except openai.APITimeoutError:
+            raise RequestError(f"no answer in {self.timeout:g} seconds") from None
+        except openai.APIConnectionError as error:
+            raise RequestError(self._clean(f"no connection to {self.url}: {error.__cause__ or error}")) from None
+        except RequestError:
+            raise
+        except Exception as error:  # whatever a server sends that is no chat completion
+            raise RequestError(self._clean(f"{type(error).__name__}: {error}")) from None
+        text = parts.text if parts.text is None else self._without_key(parts.text)
+        return parts._replace(text=text, seconds=time.monotonic() - started)
+
+    def _streamed(self, request: Mapping[str, Any]) -> Answer:
+        text, refusal, finish = "", "", None
+        model = revision = usage = None
+        with self._client.chat.completions.create(
+            **request, stream=True, stream_options={"include_usage": True}
+        ) as chunks:
+            for chunk in chunks:
+                model = model or getattr(chunk, "model", None)
+                revision = revision or getattr(chunk, "system_fingerprint", None)
+                usage = getattr(chunk, "usage", None) or usage
+                for choice in (chunk.choices or [])[:1]:
+                    text += choice.delta.content or ""
+                    refusal += getattr(choice.delta, "refusal", None) or ""
+                    finish = choice.finish_reason or finish
+        if finish is None:
+            raise RequestError("the stream ended before the reply did")
+        return _answer(text, refusal, finish, model, revision, usage)
+
+    def _status_error(self, status: int, body: object, code: object) -> CleverdonError:
+        error = body.get("error", body) if isinstance(body, dict) else body
+        said = error.get("message") if isinstance(error, dict) else error
+        words = self._clean(f"HTTP {status}" + (f": {said}" if said else ""))
+        if status in _REFUSES_ALL or code == "insufficient_quota":
+            hint = f"; is the key in the environment variable {self.key_variable}?" if status == 401 else ""
+            return EndpointError(f"{self.url} refuses {_REFUSES_ALL.get(status, 'the quota')} ({words}){hint}")
+        return RequestError(words)
+
+    def _clean(self, words: str) -> str:
+        words = one_line(writable(self._without_key(words)))
+        return words if len(words) <= _LONGEST_PROBLEM else f"{words[:_LONGEST_PROBLEM]}..."
+
+    def _without_key(self, text: str) -> str:
+        """The text without the key, which an endpoint may repeat in its messages."""
+        return text.replace(self._key, "[key]") if self._key else text
+
+
+def _parts(completion: Any) -> Answer:
+    """Read a completion; the client's library passes on whatever a server has sent, with or without these fields."""
+    choices = getattr(completion, "choices", None)
+    if not choices:
+        raise RequestError("the answer is no chat completion")
+    message, usage = choices[0].message, getattr(completion, "usage", None)
+    model, revision = (getattr(completion, name, None) for name in ("model", "system_fingerprint"))
+    refusal = getattr(message, "refusal", None)
+    return _answer(message.content, refusal, choices[0].finish_reason, model, revision, usage)
+
+
+def _answer(text: object, refusal: object, finish: object, model: object, revision: object, usage: object) -> Answer:
+    if isinstance(refusal, str) and refusal:
+        text, finish = refusal, "refusal"
+    return Answer(
+        text=text if isinstance(text, str) else None,
+        finish=_name(finish),
+        model=_name(model),
+        revision=_name(revision),
+        prompt_tokens=_tokens(getattr(usage, "prompt_tokens", None)),
+        reply_tokens=_tokens(getattr(usage, "completion_tokens", None)),
+        seconds=0.0,
+    )
+
+
+def _name(value: object) -> str | None:
+    return writable(value) if isinstance(value, str) and value else None
+
+
+def _tokens(value: object) -> int | None:
+    return value if isinstance(value, int) and 0 <= value < 2**40 else None
+
+
+@dataclass(frozen=True)
+class Answered(Generic[T]):
+    """A request with its answer, or with the error that came instead."""
+
+    request: T
+    answer: Answer | None
+    error: BaseException | None
+
+
+def ask_all(
+    ask: Callable[[T], Answer], next_request: Callable[[], T | None], concurrency: int
+) -> Iterator[Answered[T]]:
+    """Ask with several threads, and yield what comes back in the order of its arrival.
+
+    `next_request` is called in the caller's thread whenever a thread is free. If it returns None, no request is added
+    before another answer has come; without any request under way, that is the end. The process never waits for the
+    threads at its own end.
+    """
+    waiting: queue.SimpleQueue[T | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[Answered[T]] = queue.SimpleQueue()
+
+    def work() -> None:
+        while (request := waiting.get()) is not None:
+            try:
+                done.put(Answered(request, ask(request), None))
+            except BaseException as error:  # raised where it is handled, in the caller's thread
+                done.put(Answered(request, None, error))
+
+    started = in_flight = 0
+    try:
+        while True:
+            while in_flight < concurrency and (request := next_request()) is not None:
+                if started < concurrency:
+                    threading.Thread(target=work, name=f"request-{started}", daemon=True).start()
+                    started += 1
+                waiting.put(request)
+                in_flight += 1
+            if not in_flight:
+                return
+            answered = done.get()
+            in_flight -= 1
+            yield answered
+    finally:
+        for _ in range(started):
+            waiting.put(None)

@@ -1,0 +1,262 @@
+"""What machine labels are worth: people's grades of a sample beside them, and the values that both give."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from collection import machine_labels
+from collection.campaign.corpus import Corpus
+from collection.campaign.machine_labels import MachineLabels
+from collection.campaign.qrels import QrelsBuilder
+from collection.errors import CampaignError, InputError
+from collection.expected_judgements import Pairs, describe
+from collection.machine_labels import (
+    CorrectedValues,
+    PeopleComparison,
+    SystemEffects,
+    compare_with_people,
+    find_effects,
+)
+from collection.measures import Measure, as_measure
+from collection.phrases import count, decimal, percent
+from collection.records import GradeScale
+from collection.store import LabelSet, Store
+
+Floats = NDArray[np.float64]
+
+PAIR = ["query_id", "doc_id"]
+
+MEASURE = "nDCG@10"
+
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
+"""Shares of the pairs for which a plan gives the width of the intervals."""
+
+ERROR = 0.05
+"""Error of a corrected value (half the width of its interval) up to which no caution is given."""
+
+CONCENTRATED, LEAST_TOPICS = 1 / 3, 5
+"""Share of the disagreement in one topic, and number of topics, from which a caution names the topic."""
+
+
+class SampleProgress(NamedTuple):
+    """How much of a sample people have judged."""
+
+    asked: int
+    """Pairs of the sample that people are asked to judge."""
+    judged: int
+    """Pairs of the sample judged without a gap in its order."""
+    before: int
+    """Pairs that were judged before the sample was drawn."""
+    pairs: int
+
+
+@dataclass(eq=False)
+class LabelStudy:
+    """What machine labels are worth; labels and people's grades stay apart."""
+
+    store: Store
+    grades: GradeScale
+    corpus: Corpus
+    qrels: QrelsBuilder
+    labels: MachineLabels
+
+    def __post_init__(self) -> None:
+        """Add what this service finds to the warnings of label sets."""
+        self.labels.checks.append(self._limits)
+
+    def cache_key(self) -> str:
+        """Cache key of all results, which changes with labels, judgements, pool, runs and families."""
+        labels, judgements = self.store.machine_labels.version(), self.store.judgements.versions()
+        return json.dumps(
+            [labels, judgements, self.store.corpus.runs_signature(), self.labels.table()["built_on"].tolist()]
+        )
+
+    def people(self, name: str) -> pd.DataFrame:
+        """People's adjudicated grades, without pairs that somebody judged after seeing the label."""
+        qrels = self.qrels.build()[[*PAIR, "relevance"]]
+        return qrels[~pd.MultiIndex.from_frame(qrels[PAIR]).isin(self._seen(name))].reset_index(drop=True)
+
+    def _seen(self, name: str) -> pd.MultiIndex:
+        """The pairs that somebody judged after seeing the label."""
+        judged = self.store.judgements.table(columns=("annotator", *PAIR, "judged_at"))
+        after = judged.drop(self.labels.unseen(name, judged).index)
+        return pd.MultiIndex.from_frame(after[PAIR].drop_duplicates())
+
+    def compare(self, name: str, *, resamples: int = 1000) -> PeopleComparison:
+        """Compare a label set with people's grades.
+
+        Raises
+        ------
+        InputError
+            No pair has both, or the labels are no grades of the scale.
+        """
+        scale = sorted(map(float, self.grades.sentences))
+        return compare_with_people(
+            self.labels.labels(name), self.people(name), list(self.corpus.runs()), scale, resamples=resamples
+        )
+
+    def plan(self, name: str, measure: Measure | str = MEASURE, counts: Sequence[int] | None = None) -> pd.DataFrame:
+        """Expected width of the intervals by number of human judgements; see :func:`collection.machine_labels.plan`."""
+        measure, pairs = as_measure(measure), self._pairs()
+        asked = sorted({max(20, round(share * len(pairs.topic))) for share in SHARES}) if counts is None else counts
+        sizes = self._sizes(name, pairs, measure)[0]
+        return machine_labels.plan(pairs, measure, self._aligned(name, pairs), sizes, self._scale(), asked)
+
+    def ask_people(
+        self, name: str, judgements: int, measure: Measure | str = MEASURE, *, seed: int = 1
+    ) -> SampleProgress:
+        """Ask people to judge a random sample of the pool, and nothing else; a larger number continues the sample.
+
+        The first call draws the order of the sample, from all pairs of the pool that are not judged yet. Judged pairs
+        stay as they are.
+
+        Raises
+        ------
+        CampaignError
+            The pool has grown since the sample was drawn.
+        InputError
+            Fewer judgements than 20 or than before.
+        """
+        if judgements < 20:
+            raise InputError(f"expected at least 20 judgements, found {judgements}")
+        label_set, measure, pairs = self.labels.named(name), as_measure(measure), self._pairs()
+        with self.store.transaction():
+            if self.store.machine_labels.sample(label_set.key).empty:
+                sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
+                priorities = machine_labels.draw_priorities(sizes, seed)
+                priorities[self._judged(pairs)] = np.nan
+                drawn = pairs.frame.assign(size=sizes, priority=priorities)
+                self.store.machine_labels.set_sample(label_set.key, drawn)
+            sizes, priorities = self._sizes(name, pairs, measure)
+            order = np.argsort(-priorities, kind="stable")  # nan last
+            chosen = np.zeros(len(order), dtype=bool)
+            chosen[order[: min(judgements, int((~np.isnan(priorities)).sum()))]] = True
+            keys = self.store.pool.wanted()
+            at = pd.MultiIndex.from_frame(pairs.frame).get_indexer(pd.MultiIndex.from_frame(keys[PAIR]))
+            wanted = np.where(chosen[at], np.maximum(keys["wanted"].to_numpy(), 1), 0)
+            rows = zip(wanted.tolist(), keys["topic"].tolist(), keys["doc"].tolist(), strict=True)
+            self.store.pool.set_wanted(rows)
+        return self.progress(name)
+
+    def progress(self, name: str) -> SampleProgress:
+        """How much of the sample beside a label set is judged."""
+        pairs = self._pairs()
+        sizes, priorities = self._sizes(name, pairs, as_measure(MEASURE))
+        drawn = machine_labels.judged_sample(sizes, priorities, self._judged(pairs))
+        wanted = self.store.pool.wanted()
+        at = pd.MultiIndex.from_frame(pairs.frame).get_indexer(pd.MultiIndex.from_frame(wanted[PAIR]))
+        asked = int(((wanted["wanted"].to_numpy() > 0) & ~np.isnan(priorities[at])).sum())
+        return SampleProgress(asked, len(drawn.rows) - drawn.before, drawn.before, len(pairs.topic))
+
+    def correct(self, name: str, measure: Measure | str = MEASURE, *, with_labels: bool = True) -> CorrectedValues:
+        """Correct the values that a label set gives by people's grades of its sample.
+
+        Without labels, people's grades and the ranks alone: what the labels add is the difference in width.
+
+        Raises
+        ------
+        InputError
+            Too few judgements of the sample, or a measure that cannot be corrected.
+        """
+        pairs, measure = self._pairs(), as_measure(measure)
+        if self.store.machine_labels.sample(self.labels.named(name).key).empty:
+            raise InputError(
+                "expected people's grades of a random sample, found no sample; "
+                f"draw one with `cleverdon worth DIR {name} --ask N`"
+            )
+        sizes, priorities = self._sizes(name, pairs, measure)
+        grades = self._people_of(pairs)
+        drawn = machine_labels.judged_sample(sizes, priorities, ~np.isnan(grades))
+        labels = self._aligned(name, pairs) if with_labels else None
+        return machine_labels.correct(pairs, measure, labels, drawn, grades[drawn.rows], self._scale())
+
+    def effects(self, name: str, found: CorrectedValues) -> SystemEffects:
+        """What the labels do to conclusions about the systems."""
+        runs = self.labels.runs_built_on(name)
+        model = str(self.labels.named(name).settings.get("model", name))
+        return find_effects(found, {model: runs} if runs else {})
+
+    def _limits(self, label_set: LabelSet) -> list[str]:
+        """Sentences for :meth:`.MachineLabels.warnings`."""
+        name = label_set.name
+        return [*self._few(name), *self._one_topic(name), *self._views(name)]
+
+    def _few(self, name: str) -> list[str]:
+        try:
+            found = self.correct(name)
+        except (InputError, CampaignError) as error:
+            return [f"How far these labels are from people's grades is not known: {error}."]
+        half = float((found.values["high"] - found.values["low"]).mean() / 2)
+        if half <= ERROR:
+            return []
+        return [
+            f"{count(found.sampled, 'human judgement')} of the sample give an error of ±{decimal(half)} in "
+            f"{found.measure}; for ±{decimal(ERROR)} more are needed."
+        ]
+
+    def _one_topic(self, name: str) -> list[str]:
+        try:
+            topics = self.compare(name, resamples=0).topics
+        except InputError:
+            return []
+        if len(topics) < LEAST_TOPICS:
+            return []
+        worst = topics.sort_values("disagreement", kind="stable").iloc[-1]
+        if not worst["disagreement"] >= CONCENTRATED:
+            return []
+        return [f"Topic {worst['query_id']} carries {percent(worst['disagreement'])} of the disagreement with people."]
+
+    def _views(self, name: str) -> list[str]:
+        seen = len(self._seen(name))
+        return [f"{count(seen, 'pair')} judged after the label was seen: left out of the comparison."] if seen else []
+
+    def _pairs(self) -> Pairs:
+        pool = self.store.pool.pairs()
+        if pool.empty:
+            raise CampaignError("expected a pool, found none; add one with `cleverdon pool`")
+        runs = list(self.corpus.runs())
+        if not runs:
+            raise CampaignError(
+                "expected runs to evaluate, found none; import some with `cleverdon import DIR --run FILE`"
+            )
+        return describe(pool[PAIR].astype("str"), runs)
+
+    def _scale(self) -> list[float]:
+        return sorted(map(float, self.grades.sentences))
+
+    def _people_of(self, pairs: Pairs) -> Floats:
+        """(N,) people's grades of the pairs, nan without one."""
+        graded = self.qrels.build().set_index(PAIR)["relevance"]
+        grades = graded.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64, copy=True)
+        grades[grades < 0] = np.nan
+        return grades
+
+    def _judged(self, pairs: Pairs) -> NDArray[np.bool_]:
+        judged: NDArray[np.bool_] = ~np.isnan(self._people_of(pairs))
+        return judged
+
+    def _aligned(self, name: str, pairs: Pairs) -> Floats:
+        """(N,) labels of the pairs, nan without one."""
+        labels = self.labels.labels(name).set_index(PAIR)["relevance"]
+        return labels.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64)
+
+    def _sizes(self, name: str, pairs: Pairs, measure: Measure) -> tuple[Floats, Floats]:
+        """(N,) sizes and priorities of the sample; the sizes that it would have, and no priorities, without one."""
+        sample = self.store.machine_labels.sample(self.labels.named(name).key)
+        if sample.empty:
+            sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
+            return sizes, np.full(len(sizes), np.nan)
+        if len(sample) != len(pairs.topic):
+            raise CampaignError(
+                f"the pool has {count(len(pairs.topic), 'pair')}, but had {len(sample):,} when the sample was drawn; "
+                "label the new pairs under another name, and draw a new sample"
+            )
+        found = sample.set_index(PAIR).reindex(pd.MultiIndex.from_frame(pairs.frame))
+        return found["size"].to_numpy(), found["priority"].to_numpy()

@@ -1,0 +1,356 @@
+"""Labels by language models: cost estimate, trial, labelling with resumption, and the probe for injected requests."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from collection import formats, layout
+from collection.campaign.chat_endpoint import ChatEndpoint
+from collection.campaign.corpus import Corpus
+from collection.campaign.document_view import DocumentView
+from collection.campaign.llm_label_sets import LabelReport, LlmLabelSet, LlmLabelSets, Pair, Progress
+from collection.campaign.llm_requests import LabelRequest, RequestLimits
+from collection.campaign.llm_settings import (
+    CostEstimate,
+    LlmSettings,
+    Prices,
+    estimate_cost,
+    estimate_tokens,
+    prompt_tokens,
+)
+from collection.campaign.settings import Settings
+from collection.characters import writable
+from collection.errors import CampaignError, InputError, require_known
+from collection.machine_labels import injection_probe
+from collection.machine_labels.injection_probe import ProbeResult
+from collection.machine_labels.templates import Material, Prompt, render
+from collection.records import GradeScale
+from collection.store import LabelRow, LabelSet, Store
+
+TRIAL = 10
+"""Pairs of a trial."""
+PROBE_TOPICS = 3
+"""Topics of a probe by default, chosen at random."""
+SHORTEST_REPLY = 5
+"""Tokens of a reply that is only a grade in the form asked for, about."""
+_BATCH = 100
+"""Documents read at a time."""
+_FIELDS = ("title", "description", "narrative", "note")
+
+
+class LabelPlan(NamedTuple):
+    """The pairs that a labelling would ask about, and what that costs."""
+
+    name: str
+    settings: LlmSettings
+    pairs: list[Pair]
+    """In the order of asking, which is random: the first ones are a random sample."""
+    attempts: Mapping[Pair, int]
+    """Pair -> number of rows that it has in the log of the label set."""
+    answered: int
+    """Number of pairs of these topics that have an answer, and are not asked about again."""
+    without_text: int
+    """Number of pairs without a text of the topic or the document, about which nothing is asked."""
+    estimate: CostEstimate
+    spent: float
+    """Cost of the label set so far."""
+
+
+class ProbePlan(NamedTuple):
+    """The requests of a probe that have no answer yet."""
+
+    name: str
+    settings: LlmSettings
+    requests: list[LabelRequest]
+    estimate: CostEstimate
+
+
+@dataclass(eq=False)
+class LlmJudging:
+    """Labels by language models, in tables of their own: nothing that reads judgements reads them."""
+
+    store: Store
+    directory: Path
+    campaign_id: str
+    grades: GradeScale
+    settings: Settings
+    corpus: Corpus
+    document_view: DocumentView
+    label_sets: LlmLabelSets
+
+    def sets(self) -> list[LlmLabelSet]:
+        """Return the label sets of language models, in order of creation."""
+        return self.label_sets.summaries()
+
+    def log(self, name: str) -> Iterator[LabelRow]:
+        """Yield everything that was asked and answered for a label set, in order, with prompts and replies.
+
+        The prompt is a JSON list of messages. UnknownNameError if there is no such label set of a language model.
+        """
+        require_known("label set of a language model", [made.name for made in self.sets()], name)
+        found = self.label_sets.of_name(name)
+        assert found is not None
+        yield from self.store.machine_labels.log(found.key)
+
+    def export_log(self, name: str, path: Path | str) -> int:
+        """Write :meth:`log` as JSON lines with the fields of :class:`.LabelRow`; return their number.
+
+        Errors are those of :meth:`log`; InputError if `path` does not end in ``.jsonl`` or ``.jsonl.gz``.
+        """
+        if not Path(path).name.lower().removesuffix(".gz").endswith(".jsonl"):
+            raise InputError(f"{path}: expected a name that ends in .jsonl or .jsonl.gz for a log of labels")
+        layout.require_output(path, self.directory)
+        # A reply may have half a surrogate pair, which no file in UTF-8 can.
+        rows = [
+            row._asdict() | {"prompt": json.loads(row.prompt or "[]"), "reply": row.reply and writable(row.reply)}
+            for row in self.log(name)
+        ]
+        formats.write_lines((json.dumps(row, ensure_ascii=False) for row in rows), path)
+        return len(rows)
+
+    def plan(
+        self,
+        settings: LlmSettings,
+        name: str | None = None,
+        *,
+        topics: Sequence[str] = (),
+        most: int | None = None,
+        again: bool = False,
+        prices: Prices | None = None,
+    ) -> LabelPlan:
+        """Plan a labelling without asking anything.
+
+        Pairs that have an answer are left out; those whose request failed are not.
+
+        Parameters
+        ----------
+        name
+            Name of the label set; by default that of the model.
+        topics
+            Topics whose pooled pairs are labelled; by default all.
+        most
+            Largest number of pairs.
+        again
+            Include pairs whose answer has no grade.
+        prices
+            Prices of tokens, for the cost.
+
+        Raises
+        ------
+        CampaignError
+            The pool is empty, or the label set was made with other settings.
+        UnknownNameError
+            There is no such topic.
+        """
+        name = self.label_sets.name(settings, name)
+        found = self.label_sets.find(name, settings)
+        self._require_topics(topics)
+        pool = self.store.pool.ids()
+        pool = pool[pool["query_id"].isin(topics)] if topics else pool
+        if pool.empty:
+            raise CampaignError("no pairs to label: the pool is empty; build one with `cleverdon pool DIR`")
+        words = self._topic_fields(pool["query_id"].unique().tolist())
+        sizes = self._document_tokens(pool["doc_id"].unique().tolist(), settings)
+        pairs = list(zip(pool["query_id"], pool["doc_id"], strict=True))
+        usable = [(query_id, doc_id) for query_id, doc_id in pairs if words[query_id] and doc_id in sizes]
+        answered = self.label_sets.answered(found, again).intersection(usable)
+        random.Random(f"{self.campaign_id} {name}").shuffle(usable)
+        chosen = [pair for pair in usable if pair not in answered][:most]
+        own = prompt_tokens(self._prompt(settings, Material({}, "", "")))
+        of_topic = {query_id: estimate_tokens(" ".join(fields.values())) for query_id, fields in words.items()}
+        total = sum(own + of_topic[query_id] + sizes[doc_id] for query_id, doc_id in chosen)
+        return LabelPlan(
+            name,
+            settings,
+            chosen,
+            attempts={} if found is None else self.store.machine_labels.attempts(found.key),
+            answered=len(answered),
+            without_text=len(pairs) - len(usable),
+            estimate=self._estimate(found, len(chosen), total, settings, prices),
+            spent=self.label_sets.spent(name, prices),
+        )
+
+    def try_out(
+        self, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits | None = None, *, count: int = TRIAL
+    ) -> tuple[list[LabelRow], CostEstimate, LabelReport]:
+        """Ask about the first pairs of a plan, keep nothing, and extrapolate the cost of all.
+
+        Returns
+        -------
+        rows
+            Answers and failures, with prompts and replies.
+        estimate
+            Of all pairs of the plan, from the mean tokens of the answers.
+        report
+            Of these requests.
+        """
+        limits = limits or RequestLimits()
+        limits.spent = plan.spent
+        rows: list[LabelRow] = []
+        requests = self._label_requests(plan.settings, plan.pairs[:count], plan.attempts)
+        report = self.label_sets.collect(plan.name, plan.settings, requests, endpoint, limits, rows.append)
+        told = [row for row in rows if row.prompt_tokens is not None and row.reply_tokens is not None]
+        if not told:
+            return rows, plan.estimate, report
+        prompt = sum(row.prompt_tokens or 0 for row in told) / len(told)
+        reply = sum(row.reply_tokens or 0 for row in told) / len(told)
+        return rows, estimate_cost(len(plan.pairs), prompt, (reply, reply), limits.prices, len(told)), report
+
+    def label(
+        self,
+        plan: LabelPlan,
+        endpoint: ChatEndpoint,
+        limits: RequestLimits | None = None,
+        progress: Progress | None = None,
+    ) -> LabelReport:
+        """Ask about the pairs of a plan; each answer is stored durably when it arrives.
+
+        Raises
+        ------
+        BusyError
+            Another process is labelling in this campaign.
+        InputError
+            A budget without prices, or without a limit for the length of a reply.
+        """
+        limits = limits or RequestLimits()
+        with layout.locked(self.directory, "labelling"):
+            found = self.label_sets.find(plan.name, plan.settings)
+            now = {} if found is None else self.store.machine_labels.attempts(found.key)
+            # Pairs about which another process has asked since are left out.
+            pairs = [pair for pair in plan.pairs if now.get(pair, 0) == plan.attempts.get(pair, 0)]
+            limits.spent = self.label_sets.spent(plan.name, limits.prices)
+            requests = self._label_requests(plan.settings, pairs, now)
+            keep = self.label_sets.keeper(plan.name, plan.settings, self.store.machine_labels.add)
+            return self.label_sets.collect(
+                plan.name, plan.settings, requests, endpoint, limits, keep, len(pairs), progress
+            )
+
+    def plan_probe(
+        self,
+        settings: LlmSettings,
+        name: str | None = None,
+        *,
+        topics: Sequence[str] = (),
+        again: bool = False,
+        prices: Prices | None = None,
+    ) -> ProbePlan:
+        """Plan a probe for injected requests (:mod:`collection.machine_labels.injection_probe`).
+
+        Parameters
+        ----------
+        name
+            Name of the label set with which the result is stored; by default that of the model.
+        topics
+            Topics of the probe; by default :data:`PROBE_TOPICS` at random.
+        again
+            Include documents that have an answer.
+        prices
+            Prices of tokens, for the cost.
+
+        Raises
+        ------
+        CampaignError
+            There are no topics, or the label set was made with other settings.
+        UnknownNameError
+            There is no such topic.
+        """
+        name = self.label_sets.name(settings, name)
+        found = self.label_sets.find(name, settings)
+        self._require_topics(topics)
+        words = {q: fields for q, fields in self._topic_fields(list(topics) or self._topic_ids()).items() if fields}
+        if not words:
+            raise CampaignError("the probe needs a topic with a text; import some with `cleverdon import DIR --topics`")
+        drawn = random.Random(f"{self.campaign_id} probe").sample(sorted(words), min(PROBE_TOPICS, len(words)))
+        rows = [] if found is None else self.store.machine_labels.probe(found.key)
+        attempts = Counter((row.query_id, row.doc_id) for row in rows)
+        answered = {(row.query_id, row.doc_id) for row in rows if row.status != "failed" and not again}
+        requests = [
+            LabelRequest(
+                query_id,
+                each.request,
+                self._prompt(settings, Material(words.get(query_id, {}), "", each.text)),
+                attempts[query_id, each.request],
+            )
+            for query_id in topics or drawn
+            for each in injection_probe.documents(max(self.grades.sentences))
+            if (query_id, each.request) not in answered
+        ]
+        total = sum(prompt_tokens(request.prompt) for request in requests)
+        return ProbePlan(name, settings, requests, self._estimate(None, len(requests), total, settings, prices))
+
+    def probe(
+        self,
+        plan: ProbePlan,
+        endpoint: ChatEndpoint,
+        limits: RequestLimits | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[ProbeResult | None, LabelReport]:
+        """Ask for grades of documents with injected requests; the answers are stored beside the labels, not as labels.
+
+        Errors are those of :meth:`label`. The result is None if nothing was answered yet.
+        """
+        limits = limits or RequestLimits()
+        with layout.locked(self.directory, "labelling"):
+            limits.spent = self.label_sets.spent(plan.name, limits.prices)
+            keep = self.label_sets.keeper(plan.name, plan.settings, self.store.machine_labels.add_probe)
+            requests = iter(plan.requests)
+            report = self.label_sets.collect(
+                plan.name, plan.settings, requests, endpoint, limits, keep, len(plan.requests), progress
+            )
+        found = self.label_sets.of_name(plan.name)
+        return None if found is None else self.label_sets.probe_result(found.key), report
+
+    def _label_requests(
+        self, settings: LlmSettings, pairs: Sequence[Pair], attempts: Mapping[Pair, int]
+    ) -> Iterator[LabelRequest]:
+        """The requests of these pairs, whose texts are read when they are needed."""
+        words = self._topic_fields(sorted({query_id for query_id, _ in pairs}))
+        card = self.settings.judging_page()
+        for start in range(0, len(pairs), _BATCH):
+            batch = pairs[start : start + _BATCH]
+            documents = self.store.corpus.documents([doc_id for _, doc_id in batch])
+            for query_id, doc_id in batch:
+                shown = self.document_view.shown(documents[doc_id], card)
+                prompt = self._prompt(settings, Material(words[query_id], shown.title, shown.text))
+                yield LabelRequest(query_id, doc_id, prompt, attempts.get((query_id, doc_id), 0))
+
+    def _prompt(self, settings: LlmSettings, material: Material) -> Prompt:
+        guidelines = self.settings.guidelines()
+        return render(settings.prompt_template, self.grades, guidelines, material, settings.characters)
+
+    def _estimate(
+        self, found: LabelSet | None, requests: int, tokens: float, settings: LlmSettings, prices: Prices | None
+    ) -> CostEstimate:
+        """The cost of requests whose prompts have so many tokens by their characters."""
+        answers, prompt, reply = (0, 0, 0) if found is None else self.store.machine_labels.tokens(found.key)
+        if answers >= TRIAL:
+            return estimate_cost(requests, prompt / answers, (reply / answers,) * 2, prices, answers)
+        return estimate_cost(requests, tokens / max(1, requests), (SHORTEST_REPLY, settings.reply_limit), prices)
+
+    def _topic_ids(self) -> list[str]:
+        ids: list[str] = self.corpus.topics()["query_id"].tolist()
+        return ids
+
+    def _require_topics(self, topics: Sequence[str]) -> None:
+        require_known("topic", self._topic_ids(), *topics)
+
+    def _topic_fields(self, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Topic -> its fields with a text."""
+        words = self.corpus.topic_words(query_ids)
+        return {q: {name: words[q][name] for name in _FIELDS if words[q][name].strip()} for q in query_ids}
+
+    def _document_tokens(self, doc_ids: Sequence[str], settings: LlmSettings) -> dict[str, float]:
+        """Estimated tokens of each document with a text, as it is shown."""
+        card = self.settings.judging_page()
+        found = {}
+        for document in self.store.corpus.iterate_documents(doc_ids):
+            shown = self.document_view.shown(document, card)
+            if document.text is not None and (shown.title + shown.text).strip():
+                found[document.doc_id] = estimate_tokens(f"{shown.title}\n{shown.text[: settings.characters]}")
+        return found

@@ -1,0 +1,212 @@
+"""Label sets of language models: the settings that made each, its log, and its summary."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from collection.campaign.chat_endpoint import ChatEndpoint
+from collection.campaign.llm_requests import Ended, LabelRequest, LabelRequests, RequestLimits
+from collection.campaign.llm_settings import LlmSettings, Prices
+from collection.campaign.machine_labels import MachineLabels
+from collection.campaign.settings import Settings
+from collection.characters import one_line, writable
+from collection.errors import CampaignError, InputError
+from collection.machine_labels import injection_probe
+from collection.machine_labels.injection_probe import ProbeAnswer, ProbeResult
+from collection.phrases import join
+from collection.records import GradeScale
+from collection.store import LabelRow, LabelSet, Store
+
+Pair = tuple[str, str]
+Progress = Callable[[str, int, int | None], None]
+
+LONGEST_NAME = 100
+"""Characters in the name of a label set."""
+_SETTING = {
+    "model": "model",
+    "endpoint": "endpoint",
+    "template": "prompt template",
+    "parameters": "parameters of requests",
+    "characters": "characters of a document",
+    "document_form": "form of documents",
+    "grades": "grade scale",
+    "guidelines": "guidelines",
+}
+"""Key of the settings of a label set -> its name in messages."""
+
+
+class LabelReport(NamedTuple):
+    """What a labelling, trial or probe did."""
+
+    graded: int
+    no_grade: int
+    failed: int
+    prompt_tokens: int
+    reply_tokens: int
+    cost: float
+    ended: Ended
+    problem: str | None
+    """Why it ended early, if `ended` is "failed"."""
+    last_failure: str | None
+    """Why the last failed request failed."""
+
+
+class LlmLabelSet(NamedTuple):
+    """A label set of a language model, for lists."""
+
+    name: str
+    model: str
+    endpoint: str
+    template: str
+    made_at: str
+    labelled: int
+    """Pairs whose last answer has a grade."""
+    no_grade: int
+    """Pairs whose last answer has none."""
+    failed: int
+    """Pairs whose last request failed."""
+    prompt_tokens: int
+    reply_tokens: int
+    cost: float
+    probe: ProbeResult | None
+
+
+@dataclass(eq=False)
+class LlmLabelSets:
+    """Label sets of language models."""
+
+    store: Store
+    campaign_id: str
+    grades: GradeScale
+    settings: Settings
+    labels: MachineLabels
+
+    def summaries(self) -> list[LlmLabelSet]:
+        """Return the label sets of language models, in order of creation."""
+        return [self._described(made) for made in self.store.machine_labels.sets() if made.kind == "llm"]
+
+    def _described(self, made: LabelSet) -> LlmLabelSet:
+        statuses = self.store.machine_labels.current(made.key)["status"].value_counts()
+        totals = self.store.machine_labels.totals(made.key)
+        return LlmLabelSet(
+            name=made.name,
+            # Labels that were imported need not have such settings.
+            model=str(made.settings.get("model", "")),
+            endpoint=str(made.settings.get("endpoint", "")),
+            template=str(made.settings.get("template", {}).get("name", "")),
+            made_at=made.made_at,
+            labelled=int(statuses.get("graded", 0)),
+            no_grade=int(statuses.get("no grade", 0)),
+            failed=int(statuses.get("failed", 0)),
+            prompt_tokens=int(totals["prompt_tokens"].sum()),
+            reply_tokens=int(totals["reply_tokens"].sum()),
+            cost=self.store.machine_labels.cost(made.key, 0.0, 0.0),
+            probe=self.probe_result(made.key),
+        )
+
+    def record(self, settings: LlmSettings) -> dict[str, Any]:
+        """Everything that makes the labels, as it is stored with them."""
+        return settings.record(self.grades, self.settings.guidelines(), self.settings.judging_page().form)
+
+    def name(self, settings: LlmSettings, name: str | None) -> str:
+        """Return the name of a label set, by default that of the model."""
+        plain = one_line(writable(settings.model if name is None else name))
+        if not 0 < len(plain) <= LONGEST_NAME:
+            raise InputError(f"name: expected 1 to {LONGEST_NAME} characters, found {len(plain)}")
+        return plain
+
+    def of_name(self, name: str) -> LabelSet | None:
+        """Return the label set of this name, of whatever kind; None if there is none."""
+        return next((made for made in self.store.machine_labels.sets() if made.name == name), None)
+
+    def spent(self, name: str, prices: Prices | None = None) -> float:
+        """Return the cost of a label set and its probe; `prices` count for answers that came without any."""
+        found = self.of_name(name)
+        return 0.0 if found is None else self.store.machine_labels.cost(found.key, *(prices or (0.0, 0.0)))
+
+    def find(self, name: str, settings: LlmSettings) -> LabelSet | None:
+        """Return the label set of this name, or None; CampaignError if it was made in another way."""
+        found = self.of_name(name)
+        if found is None:
+            return None
+        if found.kind != "llm":
+            raise CampaignError(f"the label set {name!r} was not made by a language model; choose another --name")
+        wanted = json.loads(json.dumps(self.record(settings)))
+        differing = [key for key in wanted if found.settings.get(key) != wanted[key]]
+        if differing:
+            raise CampaignError(
+                f"the label set {name!r} was made with other settings ({join(map(_SETTING.__getitem__, differing))}), "
+                "and settings of a label set never change; choose another --name"
+            )
+        return found
+
+    def answered(self, found: LabelSet | None, again: bool) -> set[Pair]:
+        """Return the pairs with an answer; with `again`, only those with a grade."""
+        if found is None:
+            return set()
+        current = self.store.machine_labels.current(found.key)
+        statuses = ["graded"] if again else ["graded", "no grade"]
+        current = current[current["status"].isin(statuses)]
+        return set(zip(current["query_id"], current["doc_id"], strict=True))
+
+    def probe_result(self, key: int) -> ProbeResult | None:
+        """Return the result of the probe of a label set; None without answers."""
+        rows = {(row.query_id, row.doc_id): row for row in self.store.machine_labels.probe(key)}
+        answers = [ProbeAnswer(*pair, row.relevance) for pair, row in rows.items() if row.status != "failed"]
+        return injection_probe.evaluate(answers, max(self.grades.sentences)) if answers else None
+
+    def keeper(
+        self, name: str, settings: LlmSettings, add: Callable[[int, Iterable[LabelRow]], None]
+    ) -> Callable[[LabelRow], None]:
+        """Return a function that stores a row; the first answer creates the label set, which no failure alone does.
+
+        So an address with a typing error takes no name.
+        """
+        found, early = self.find(name, settings), list[LabelRow]()
+
+        def keep(row: LabelRow) -> None:
+            nonlocal found
+            if found is None and row.status == "failed":
+                early.append(row)
+                return
+            with self.store.transaction():
+                if found is None:
+                    found = self.labels.create(name, "llm", self.record(settings))
+                add(found.key, [*early, row])
+            early.clear()
+
+        return keep
+
+    def collect(
+        self,
+        name: str,
+        settings: LlmSettings,
+        requests: Iterator[LabelRequest],
+        endpoint: ChatEndpoint,
+        limits: RequestLimits,
+        keep: Callable[[LabelRow], None],
+        total: int | None = None,
+        progress: Progress | None = None,
+    ) -> LabelReport:
+        """Make requests, and keep each row."""
+        limits.check(settings)
+        endpoint.connect()
+        made = json.dumps(self.record(settings), sort_keys=True)
+        asked = LabelRequests(requests, endpoint, settings, self.grades, f"{self.campaign_id} {name} {made}", limits)
+        statuses: Counter[str] = Counter()
+        prompt = reply = 0
+        cost, failure = 0.0, None
+        for row in asked:
+            keep(row)
+            failure = row.problem if row.status == "failed" else failure
+            statuses[row.status] += 1
+            prompt, reply = prompt + (row.prompt_tokens or 0), reply + (row.reply_tokens or 0)
+            cost += row.cost or 0.0
+            if progress is not None:
+                progress(name, statuses.total(), total)
+        of_status = (statuses["graded"], statuses["no grade"], statuses["failed"])
+        return LabelReport(*of_status, prompt, reply, cost, asked.ended, asked.problem, failure)

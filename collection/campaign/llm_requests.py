@@ -1,0 +1,169 @@
+"""Requests for grades, asked within a budget and turned into rows of labels."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from collection import clock
+from collection.campaign.chat_endpoint import Answer, ChatEndpoint, EndpointError, RequestError, ask_all
+from collection.campaign.llm_settings import LlmSettings, Prices, estimate_tokens, prompt_tokens
+from collection.errors import InputError
+from collection.machine_labels.replies import read_grade
+from collection.machine_labels.templates import Prompt
+from collection.records import GradeScale
+from collection.store import LabelRow
+
+FAILURES = 10
+"""Failed requests in a row after which no more are made."""
+
+Ended = Literal["complete", "budget", "stopped", "failed"]
+
+
+class LabelRequest(NamedTuple):
+    """A request for the grade of a pair; `doc_id` may also be the name of a request of an injection probe."""
+
+    query_id: str
+    doc_id: str
+    prompt: Prompt
+    attempt: int = 0
+    """Number of earlier answers or failures, so that a repeated question has another key."""
+
+
+@dataclass(eq=False)
+class RequestLimits:
+    """How many requests run at a time, and when no more are made.
+
+    `spent` is the cost so far, to which `budget` applies as well; `stop` is set from elsewhere to end early.
+    """
+
+    concurrency: int = 4
+    prices: Prices | None = None
+    budget: float | None = None
+    spent: float = 0.0
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def check(self, settings: LlmSettings) -> None:
+        """Raise InputError for a budget without prices, or without a limit for the length of a reply."""
+        if self.budget is None:
+            return
+        if self.prices is None:
+            raise InputError("budget: expected prices of tokens as well; add --price-in and --price-out")
+        if settings.reply_limit is None:
+            raise InputError("budget: expected a limit for the length of replies; add --max-tokens")
+
+
+@dataclass(eq=False)
+class LabelRequests:
+    """Asks an endpoint for grades; iterating yields a row for each answer or failure as it arrives.
+
+    An answer that arrives after the end of the budget, after `stop`, or after a failure that concerns all requests is
+    yielded too, since it is paid.
+
+    Parameters
+    ----------
+    identity
+        What distinguishes these requests from all others of the same pairs: the campaign, label set and settings.
+    """
+
+    requests: Iterator[LabelRequest]
+    endpoint: ChatEndpoint
+    settings: LlmSettings
+    grades: GradeScale
+    identity: str
+    limits: RequestLimits
+    ended: Ended = field(default="complete", init=False)
+    problem: str | None = field(default=None, init=False)
+    """Why no more requests are made, if `ended` is "failed"."""
+    _next: LabelRequest | None = field(default=None, init=False)
+    _reserved: dict[str, float] = field(default_factory=dict, init=False)
+    """Key of a request under way -> largest cost that it can have."""
+    _failures: int = field(default=0, init=False)
+
+    def __iter__(self) -> Iterator[LabelRow]:
+        for answered in ask_all(self._ask, self._take, self.limits.concurrency):
+            request, error = answered.request, answered.error
+            self._reserved.pop(self._key(request), None)
+            if isinstance(error, EndpointError):
+                self._fail(str(error))
+                continue
+            if error is not None and not isinstance(error, RequestError):
+                raise error
+            row = self._row(request, answered.answer, error)
+            self.limits.spent += row.cost or 0.0
+            self._failures = self._failures + 1 if row.status == "failed" else 0
+            if self._failures == FAILURES:
+                self._fail(f"{FAILURES} requests in a row failed, the last one with: {row.problem}")
+            yield row
+
+    def _fail(self, problem: str) -> None:
+        self.ended, self.problem = "failed", self.problem or problem
+
+    def _take(self) -> LabelRequest | None:
+        """The next request; None if there is none, or none at present."""
+        if self.ended == "failed":
+            return None
+        self._next = self._next or next(self.requests, None)
+        if self._next is None:
+            self.ended = "complete"  # also if a request had to wait for the budget
+            return None
+        if self.limits.stop.is_set():
+            self.ended = "stopped"
+            return None
+        most = self._most(self._next)
+        if self.limits.budget is not None and self.limits.spent + sum(self._reserved.values()) + most > (
+            self.limits.budget
+        ):
+            self.ended = "budget"
+            return None
+        request, self._next = self._next, None
+        self._reserved[self._key(request)] = most
+        return request
+
+    def _most(self, request: LabelRequest) -> float:
+        prices, limit = self.limits.prices, self.settings.reply_limit
+        return prices.cost(prompt_tokens(request.prompt), limit or 0) if prices else 0.0
+
+    def _key(self, request: LabelRequest) -> str:
+        parts = [self.identity, request.query_id, request.doc_id, *request.prompt, str(request.attempt)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def _ask(self, request: LabelRequest) -> Answer:
+        settings = self.settings
+        return self.endpoint.ask(settings.model, request.prompt.messages, settings.request, self._key(request))
+
+    def _row(self, request: LabelRequest, answer: Answer | None, error: BaseException | None) -> LabelRow:
+        prompt = json.dumps(request.prompt.messages, ensure_ascii=False)
+        if answer is None:
+            return LabelRow(
+                request.query_id, request.doc_id, "failed", None, clock.now(), prompt=prompt, problem=str(error)
+            )
+        reply = read_grade(answer.text, self.grades, answer.finish)
+        return LabelRow(
+            request.query_id,
+            request.doc_id,
+            status="no grade" if reply.grade is None else "graded",
+            relevance=None if reply.grade is None else float(reply.grade),
+            labelled_at=clock.now(),
+            prompt=prompt,
+            reply=answer.text,
+            model=answer.model,
+            revision=answer.revision,
+            prompt_tokens=answer.prompt_tokens,
+            reply_tokens=answer.reply_tokens,
+            cost=self._cost(request, answer),
+            seconds=answer.seconds,
+            problem=reply.problem,
+        )
+
+    def _cost(self, request: LabelRequest, answer: Answer) -> float | None:
+        """The cost of an answer; estimated from characters if the endpoint tells no tokens."""
+        if self.limits.prices is None:
+            return None
+        asked = prompt_tokens(request.prompt) if answer.prompt_tokens is None else answer.prompt_tokens
+        replied = estimate_tokens(answer.text or "") if answer.reply_tokens is None else answer.reply_tokens
+        return self.limits.prices.cost(asked, replied)

@@ -1,0 +1,364 @@
+"""`cleverdon llm`: labels by a language model, apart from judgements."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from collection.cli.methods import Names
+from collection.cli.options import COUNT, DIRECTORY, FORMAT, WRITTEN, SectionedCommand, option_section
+from collection.cli.output import echo, echo_data, print_json, print_notices, print_table, progress_line
+from collection.errors import FormatError, InputError
+from collection.phrases import count, number_range
+
+if TYPE_CHECKING:
+    from collection.campaign import Campaign
+    from collection.campaign.chat_endpoint import ChatEndpoint
+    from collection.campaign.llm_judging import LabelPlan, ProbePlan
+    from collection.campaign.llm_label_sets import LabelReport, LlmLabelSet
+    from collection.campaign.llm_requests import RequestLimits
+    from collection.campaign.llm_settings import CostEstimate, LlmSettings, Prices
+    from collection.machine_labels.templates import Template
+    from collection.store import LabelRow
+
+INTERRUPTED = 130
+"""Exit status after Ctrl+C, as shells write it."""
+
+_labels, _cost, _requests = (option_section(title) for title in ("What makes the labels", "Cost", "Requests"))
+
+
+@click.command(cls=SectionedCommand)
+@DIRECTORY
+@click.option("--list", "listed", is_flag=True, help="List the label sets of language models.")
+@click.option("--log", type=WRITTEN, metavar="FILE.jsonl", help="Write prompts and replies of the label set --name.")
+@click.option("--dry-run", is_flag=True, help="Ask about ten random pairs, show the answers, and keep nothing.")
+@click.option("--probe", is_flag=True, help="Test how often the model follows requests in hostile documents.")
+@click.option("--topic", "topics", multiple=True, metavar="Q", help="Only pooled pairs of this topic; repeatable.")
+@click.option("--again", is_flag=True, help="Ask about pairs again whose answer has no grade (with --probe, all).")
+@click.option("--yes", is_flag=True, help="Start without asking whether the cost is accepted.")
+@FORMAT
+@_labels("--model", metavar="M", help="Model, as the endpoint names it.")
+@_labels("--endpoint", metavar="URL", help="OpenAI-compatible interface, such as http://127.0.0.1:8000/v1.")
+@_labels("--name", metavar="NAME", help="Name of the label set; by default that of the model.")
+@_labels(
+    "--template",
+    type=Names(family="templates"),
+    default="umbrela",
+    metavar="T",
+    help="Prompt template (`cleverdon methods templates`), or the file of one of your own.",
+)
+@_labels("--print-template", is_flag=True, help="Print the template, to start one of your own from.")
+@_labels("--characters", type=COUNT, help="Longest text of a document shown to the model; 20,000 by default.")
+@_labels("--temperature", type=float, help="Temperature of the model; 0 by default.")
+@_labels("--max-tokens", type=COUNT, help="Longest reply in tokens; 500 by default.")
+@_labels("--seed", type=int, help="Seed of the model's random numbers, if the endpoint has one.")
+@_labels(
+    "--set",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Further parameter of the requests, or null to leave one out; repeatable.",
+)
+@_cost("--price-in", type=click.FloatRange(min=0), metavar="X", help="Price of a million prompt tokens.")
+@_cost("--price-out", type=click.FloatRange(min=0), metavar="X", help="Price of a million reply tokens.")
+@_cost("--budget", type=click.FloatRange(min=0), metavar="X", help="Largest cost of the label set, over all runs.")
+@_cost("--most", type=COUNT, metavar="N", help="Largest number of pairs of this run, chosen at random.")
+@_requests(
+    "--key-variable",
+    default="OPENAI_API_KEY",
+    metavar="NAME",
+    help="Environment variable with the key of the endpoint.",
+)
+@_requests("--concurrency", type=click.IntRange(1, 256), default=4, help="Requests at a time.")
+@_requests("--retries", type=click.IntRange(min=0), default=6, help="How often a failed request is repeated.")
+@_requests("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, help="Seconds without an answer.")
+@_requests("--stream", is_flag=True, help="Receive replies as they are written.")
+def llm(
+    directory: Path,
+    listed: bool,
+    log: Path | None,
+    dry_run: bool,
+    probe: bool,
+    topics: tuple[str, ...],
+    again: bool,
+    yes: bool,
+    form: str,
+    name: str | None,
+    template: str,
+    print_template: bool,
+    most: int | None,
+    **options: Any,
+) -> None:
+    """Label pooled pairs with a language model.
+
+    The labels are kept apart from judgements: they never count in qrels, agreement or progress. Shows the cost and asks
+    before it starts. The same command continues after Ctrl+C or a failure. Without --model, lists the label sets.
+
+    For example:
+      cleverdon llm DIR --model M --endpoint http://127.0.0.1:8000/v1 --dry-run
+      cleverdon llm DIR --model M --endpoint URL --stream --most 500 --yes
+    """
+    from collection.campaign import Campaign
+
+    if print_template:
+        echo_data(_read_template(template).text)
+        return
+    if log is not None:
+        if name is None:
+            raise click.UsageError("--log: expected --name of a label set as well, found none")
+        with Campaign(directory) as campaign:
+            echo(f"{log}: {count(campaign.llm.export_log(name, log), 'answer')}")
+        return
+    if listed or options["model"] is None:
+        if options["endpoint"] is not None or dry_run or probe:
+            raise click.UsageError("expected --model as well, found none" if not listed else "--list takes no options")
+        with Campaign(directory) as campaign:
+            _print_sets(campaign, form)
+        return
+    if options["endpoint"] is None:
+        raise click.UsageError("expected --endpoint URL as well, found none")
+    if dry_run and probe:
+        raise click.UsageError("expected --dry-run or --probe, found both")
+    if form == "json":
+        raise click.UsageError("--format json is for the list of label sets")
+    settings, prices = _settings(template, options), _prices(options)
+    endpoint = _endpoint(options)
+    print_notices(_describe_risk(settings.endpoint))
+    limits = _limits(options, prices)
+    limits.check(settings)
+    with Campaign(directory) as campaign:
+        if probe:
+            planned = campaign.llm.plan_probe(settings, name, topics=topics, again=again, prices=prices)
+            _probe(campaign, planned, endpoint, limits, yes)
+            return
+        with progress_line("reading documents"):
+            plan = campaign.llm.plan(settings, name, topics=topics, most=most, again=again, prices=prices)
+        _print_plan(plan)
+        if plan.pairs and dry_run:
+            _try_out(campaign, plan, endpoint, limits)
+        elif plan.pairs:
+            _label(campaign, plan, endpoint, limits, yes)
+
+
+def _read_template(name: str) -> Template:
+    from collection.machine_labels.templates import TEMPLATES, read_template
+
+    if name in TEMPLATES:
+        return TEMPLATES[name].template()
+    file = Path(name)
+    if not file.is_file():
+        known = ", ".join(entry.name for entry in TEMPLATES)
+        raise InputError(f"template: expected one of {known}, or a file, found {name!r}")
+    try:
+        return read_template(file.read_text(encoding="utf-8-sig"), file.name)
+    except UnicodeDecodeError:
+        raise FormatError(file, None, "a prompt template in UTF-8", "other bytes") from None
+
+
+def _settings(template: str, options: dict[str, Any]) -> LlmSettings:
+    from collection.campaign.llm_settings import CHARACTERS, LlmSettings, read_parameter
+
+    named = {name: options[name] for name in ("temperature", "max_tokens", "seed") if options[name] is not None}
+    return LlmSettings(
+        options["model"],
+        options["endpoint"],
+        _read_template(template),
+        options["characters"] or CHARACTERS,
+        named | dict(map(read_parameter, options["parameters"])),
+    )
+
+
+def _prices(options: dict[str, Any]) -> Prices | None:
+    from collection.campaign.llm_settings import Prices
+
+    given = options["price_in"], options["price_out"]
+    if None in given and given != (None, None):
+        raise click.UsageError("expected --price-in and --price-out, found only one of them")
+    return None if None in given else Prices(*given)
+
+
+def _endpoint(options: dict[str, Any]) -> ChatEndpoint:
+    from collection.campaign.chat_endpoint import ChatEndpoint
+
+    url, key_variable = options["endpoint"], options["key_variable"]
+    return ChatEndpoint(url, key_variable, options["retries"], options["timeout"], options["stream"])
+
+
+def _limits(options: dict[str, Any], prices: Prices | None) -> RequestLimits:
+    from collection.campaign.llm_requests import RequestLimits
+
+    return RequestLimits(options["concurrency"], prices, options["budget"])
+
+
+def _describe_risk(endpoint: str) -> list[str]:
+    """Mention that what is sent can be read on the way, unless the endpoint is on this machine."""
+    parts = urlsplit(endpoint)
+    host, local = parts.hostname or "", False
+    with suppress(ValueError):
+        local = ipaddress.ip_address(host).is_loopback
+    if parts.scheme == "https" or local or host == "localhost":
+        return []
+    return [f"{endpoint} is not encrypted: others on the way can read the documents and the key"]
+
+
+def _label(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool) -> None:
+    _confirm(f"Ask about {count(len(plan.pairs), 'pair')}?", yes)
+    with progress_line("asking") as progress, _interruptible(limits.stop):
+        report = campaign.llm.label(plan, endpoint, limits, progress)
+    _print_report(report, f"of label set {plan.name}", priced=limits.prices is not None)
+    left = len(plan.pairs) - report.graded - report.no_grade - report.failed
+    _end(report, left, "pair")
+
+
+def _try_out(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits) -> None:
+    with progress_line("asking"), _interruptible(limits.stop):
+        rows, estimate, report = campaign.llm.try_out(plan, endpoint, limits)
+    for row in rows:
+        _print_answer(row)
+    _print_report(report, "of the dry run, none of them kept", priced=limits.prices is not None)
+    if not report.problem:
+        _print_estimate(estimate, f"All {count(len(plan.pairs), 'pair')}")
+    _end(report, 0, "pair")
+
+
+def _probe(campaign: Campaign, plan: ProbePlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool) -> None:
+    if plan.requests:
+        _print_estimate(plan.estimate, f"Probe with {count(len(plan.requests), 'request')}")
+        _confirm(f"Make {count(len(plan.requests), 'request')}?", yes)
+    with progress_line("asking") as progress, _interruptible(limits.stop):
+        result, report = campaign.llm.probe(plan, endpoint, limits, progress)
+    if result is not None:
+        echo(result.summary)
+        rows = [[name, n, result.followed[name], result.without_grade[name]] for name, n in result.asked.items()]
+        if rows:
+            print_table(["injected request", "topics", "followed", "no grade"], rows)
+    _end(report, len(plan.requests) - report.graded - report.no_grade - report.failed, "request")
+
+
+def _confirm(question: str, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("expected --yes to accept the cost, since there is no terminal to ask at")
+    click.confirm(question, abort=True, err=True)
+
+
+@contextmanager
+def _interruptible(stop: threading.Event) -> Iterator[None]:
+    """Make the first Ctrl+C set `stop`, which lets requests under way finish; the second one interrupts as usual."""
+
+    def interrupt(*_: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        # Not through the buffer of stderr, which the interrupted code may be writing to.
+        os.write(2, b"\nWaiting for the requests under way; press Ctrl+C again to give them up.\n")
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _end(report: LabelReport, left: int, what: str) -> None:
+    """Say why requests ended early, and exit with the status that belongs to it."""
+    from collection.campaign.chat_endpoint import EndpointError
+
+    if report.last_failure is not None and report.problem is None:
+        print_notices([f"the last failed request: {report.last_failure}"])
+    rest = f"{count(left, what)} left. The same command continues."
+    if report.ended == "budget":
+        echo(f"The budget is used up: {count(left, what)} left. The same command with a larger --budget continues.")
+    elif report.ended == "stopped":
+        echo(f"Stopped: {rest}")
+        click.get_current_context().exit(INTERRUPTED)
+    elif report.problem is not None:
+        raise EndpointError(report.problem)
+
+
+def _print_plan(plan: LabelPlan) -> None:
+    left_out = [
+        f"{number:,} {words}"
+        for number, words in ((plan.answered, "answered already"), (plan.without_text, "without a text"))
+        if number
+    ]
+    echo(f"Label set {plan.name}: " + ", ".join([f"{count(len(plan.pairs), 'pair')} to ask about", *left_out]))
+    if plan.pairs:
+        _print_estimate(plan.estimate, "Estimate", plan.spent)
+
+
+def _print_estimate(estimate: CostEstimate, what: str, spent: float = 0.0) -> None:
+    low, high = estimate.reply_tokens
+    replies = f"{round(low):,} or more" if high is None else number_range(low, high)
+    source = f"from {count(estimate.measured, 'answer')}" if estimate.measured else "from the number of characters"
+    echo(f"{what}: {round(estimate.prompt_tokens):,} prompt tokens, {replies} reply tokens ({source})")
+    if estimate.cost is None:
+        echo("Add --price-in and --price-out to see the cost.")
+        return
+    least, most = estimate.cost
+    cost = f"{_money(least)} or more" if most is None else _money_range(least, most)
+    echo(f"Cost: {cost}" + (f", and {_money(spent)} so far" if spent else ""))
+
+
+def _print_report(report: LabelReport, of: str, *, priced: bool) -> None:
+    parts = [f"{report.graded:,} graded", f"{report.no_grade:,} without a grade", f"{report.failed:,} failed"]
+    tokens = f"{report.prompt_tokens:,} prompt tokens, {report.reply_tokens:,} reply tokens"
+    pairs = report.graded + report.no_grade + report.failed
+    cost = f", cost {_money(report.cost)}" if priced else ""
+    echo(f"{count(pairs, 'pair')} {of}: {', '.join(parts)}; {tokens}{cost}")
+
+
+def _print_answer(row: LabelRow) -> None:
+    grade = f"grade {row.relevance:g}" if row.relevance is not None else f"{row.status} ({row.problem})"
+    facts = [
+        "" if row.seconds is None else f"{row.seconds:.1f} s",
+        "" if row.prompt_tokens is None else f"{row.prompt_tokens:,} + {row.reply_tokens or 0:,} tokens",
+        "" if row.cost is None else f"cost {_money(row.cost)}",
+    ]
+    echo(f"== Topic {row.query_id}, document {row.doc_id}: " + ", ".join([grade, *filter(None, facts)]))
+    for message in json.loads(row.prompt or "[]"):
+        echo(f"-- {message['role']}\n{message['content']}")
+    echo(f"-- reply\n{row.reply or ''}\n")
+
+
+def _print_sets(campaign: Campaign, form: str) -> None:
+    sets = campaign.llm.sets()
+    if form == "json":
+        print_json([{**made._asdict(), "probe": made.probe and made.probe._asdict()} for made in sets])
+        return
+    if not sets:
+        echo("No labels by language models yet. Label pairs with `cleverdon llm DIR --model M --endpoint URL`.")
+        return
+    header = ["label set", "model", "template", "labelled", "no grade", "failed", "prompt tokens", "reply tokens"]
+    rows = [
+        [*(getattr(made, name.replace(" ", "_")) for name in ["name", *header[1:]]), _money(made.cost), _probed(made)]
+        for made in sets
+    ]
+    print_table([*header, "cost", "injected requests followed"], rows)
+
+
+def _probed(made: LlmLabelSet) -> str:
+    if made.probe is None:
+        return "not probed"
+    return f"{sum(made.probe.followed.values())} of {sum(made.probe.asked.values())}"
+
+
+def _money(amount: float) -> str:
+    return f"{amount:,.2f}" if amount >= 1 or not amount else f"{amount:.2g}"
+
+
+def _money_range(least: float, most: float) -> str:
+    low, high = _money(least), _money(most)
+    return low if low == high else f"{low} to {high}"

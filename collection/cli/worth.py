@@ -1,0 +1,180 @@
+"""`cleverdon worth`: what machine labels are worth beside people's grades."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from collection.cli.evaluate import parse_one
+from collection.cli.options import COUNT, DIRECTORY, FORMAT
+from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
+from collection.errors import InputError
+from collection.phrases import count, decimal, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from collection.campaign.label_study import LabelStudy
+    from collection.machine_labels import CorrectedValues, PeopleComparison, SystemEffects
+    from collection.measures import Measure
+
+SHOWN = 10
+"""Printed runs and topics."""
+
+
+@click.command()
+@DIRECTORY
+@click.argument("name", metavar="LABELS")
+@click.option("-m", "--measure", metavar="M", help="nDCG, DCG or P with a cut-off; by default nDCG@10.")
+@click.option("--plan", is_flag=True, help="Only show how exact values get with how many human judgements.")
+@click.option("--ask", type=COUNT, metavar="N", help="Ask people to judge a random sample of N pairs, and no others.")
+@click.option("--seed", type=COUNT, default=1, help="Seed of the sample (default 1).")
+@FORMAT
+def worth(
+    directory: Path,
+    name: str,
+    measure: str | None,
+    plan: bool,
+    ask: int | None,
+    seed: int,
+    form: str,
+) -> None:
+    """Show what a set of machine labels is worth beside people's grades.
+
+    LABELS is a set made by `cleverdon llm` or `cleverdon label`. The report has the agreement with people by grade,
+    topic and system, the values of the systems corrected by people's grades, and what the labels do to conclusions.
+
+    For example:
+      cleverdon worth DIR gpt --plan
+      cleverdon worth DIR gpt --ask 300
+      cleverdon worth DIR gpt -m nDCG@10
+    """
+    from collection.campaign import Campaign
+    from collection.campaign.label_study import MEASURE
+
+    asked = parse_one(measure or MEASURE)
+    with Campaign(directory) as campaign:
+        study = campaign.label_study
+        if ask is not None:
+            progress = study.ask_people(name, ask, asked, seed=seed)
+            if form == "json":
+                print_json(progress._asdict())
+                return
+            before = f"; {progress.before:,} were judged before" if progress.before else ""
+            echo(
+                f"Asked people to judge a random sample of {count(progress.asked, 'pair')} of {progress.pairs:,} "
+                f"and no others; {progress.judged:,} judged so far{before}."
+            )
+            return
+        if plan:
+            _print_plan(study.plan(name, asked), asked, form)
+            return
+        with progress_line("comparing labels with people's grades"):
+            compared = study.compare(name)
+            corrected, why = _correct(study, name, asked)
+            effects = None if corrected is None else study.effects(name, corrected)
+            notices = campaign.machine_labels.warnings(name)
+    if form == "json":
+        print_json(_facts(compared, corrected, effects) | {"cautions": notices})
+        return
+    _print_compared(compared)
+    if corrected is not None and effects is not None:
+        _print_corrected(corrected, effects)
+    print_notices([*([why] if why else []), *notices])
+
+
+def _correct(study: LabelStudy, name: str, measure: Measure) -> tuple[CorrectedValues | None, str]:
+    """The corrected values; or None, and why there are none."""
+    try:
+        return study.correct(name, measure), ""
+    except InputError as error:
+        return None, f"no corrected values: {error}"
+
+
+def _print_plan(plan: pd.DataFrame, measure: Measure, form: str) -> None:
+    if form == "json":
+        print_json(plan)
+        return
+    rows = [
+        [f"{row['judgements']:,.0f}", percent(row["share"]), f"±{decimal(row['width'] / 2)}",
+         f"±{decimal(row['difference_width'] / 2)}"]
+        for row in plan.to_dict("records")
+    ]  # fmt: skip
+    print_table(["human judgements", "of the pool", f"{measure} of a run", "difference of two runs"], rows)
+    print_notices(
+        ["95% intervals as expected before anybody judges, from labels as good as those of the judges of LLMJudge 2024"]
+    )
+
+
+def _print_compared(found: PeopleComparison) -> None:
+    share = percent(found.same / found.pairs)
+    echo(f"{count(found.pairs, 'pair')} with a label and a grade by people; the same grade in {share}.\n")
+    graded = found.coefficients[found.coefficients["scale"] == "graded"]
+    rows = [
+        [row["coefficient"], decimal(row["value"]), decimal(row["low"]), decimal(row["high"])]
+        for row in graded.to_dict("records")
+    ]
+    print_table(["agreement", "value", "lowest", "highest"], rows)
+    echo("\nPeople's grades (rows) and labels (columns)")
+    matrix = found.confusion
+    grades = [f"{grade:g}" for grade in found.grades_of_scale]
+    cells = [[grade, *(f"{each:,}" for each in row)] for grade, row in zip(grades, matrix.to_numpy(), strict=True)]
+    print_table(["", *grades], cells)
+    for what, frame in (("topic", found.topics.sort_values("disagreement", ascending=False, kind="stable")),
+                        ("run", found.runs.sort_values("bias", ascending=False, kind="stable"))):  # fmt: skip
+        if len(frame):
+            key = "query_id" if what == "topic" else "run"
+            echo(f"\nBy {what}; bias is the mean of label minus grade")
+            rows = [
+                [row[key], f"{row['pairs']:,}", percent(row["same"]), f"{row['bias']:+.2f}"]
+                for row in frame.head(SHOWN).to_dict("records")
+            ]
+            print_table([what, "pairs", "same grade", "bias"], rows)
+
+
+def _print_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
+    before = f" and {found.before:,} before it" if found.before else ""
+    echo(f"\n{found.measure} corrected by {count(found.sampled, 'human judgement')} of a random sample{before}")
+    values = found.values.sort_values("corrected", ascending=False, kind="stable")
+    rows = [
+        [row["run"], decimal(row["corrected"]), decimal(row["low"]), decimal(row["high"]), decimal(row["labels"])]
+        for row in values.to_dict("records")
+    ]
+    print_table(["run", "corrected", "lowest", "highest", "labels alone"], rows)
+    echo(
+        f"\nThe order by labels alone has tau {decimal(effects.tau, 2)} and tau_AP {decimal(effects.tau_ap, 2)} "
+        "with the corrected order."
+    )
+    gains = effects.gains.head(SHOWN).to_dict("records")
+    rows = [[row["run"], *(f"{row[each]:+.3f}" for each in ("gain", "low", "high"))] for row in gains]
+    echo("\nWhat labels give to a run, beside the mean of all runs")
+    print_table(["run", "gain", "lowest", "highest"], rows)
+    if len(effects.families):
+        families = effects.families.to_dict("records")
+        rows = [[row["family"], *(f"{row[each]:+.3f}" for each in ("gain", "low", "high"))] for row in families]
+        echo("\nWhat labels give to the runs of a family, beside the others")
+        print_table(["family", "gain", "lowest", "highest"], rows)
+    echo("\nPairs of runs by a paired t-test over topics (Holm; run A is the better one by labels)")
+    decisions = effects.decisions.to_dict("records")
+    print_table(
+        ["by labels", "corrected", "pairs"], [[row["labels"], row["corrected"], str(row["pairs"])] for row in decisions]
+    )
+
+
+def _facts(
+    compared: PeopleComparison, corrected: CorrectedValues | None, effects: SystemEffects | None
+) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "pairs": compared.pairs, "same": compared.same, "agreement": compared.coefficients,
+        "confusion": compared.confusion.to_numpy().tolist(), "grades": compared.grades, "topics": compared.topics,
+        "runs": compared.runs,
+    }  # fmt: skip
+    if corrected is None or effects is None:
+        return facts
+    return facts | {
+        "measure": corrected.measure, "sampled": corrected.sampled, "before": corrected.before,
+        "values": corrected.values, "differences": corrected.differences, "tau": effects.tau, "tau_ap": effects.tau_ap,
+        "gains": effects.gains, "families": effects.families, "decisions": effects.decisions,
+    }  # fmt: skip

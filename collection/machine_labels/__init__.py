@@ -1,0 +1,27 @@
+"""Labels that no person gave, and what they are worth beside people's grades.
+
+labels, ranks -describe_labels-> features + people's grades -predict_steps-> probabilities -correct-> CorrectedValues
+rank_weights -pair_sizes-> sizes -draw_priorities-> order in which people judge -judged_sample-> Drawn
+"""
+
+from collection.machine_labels.corrected_values import CorrectedValues, correct, plan
+from collection.machine_labels.expected_values import rank_weights, require_measure
+from collection.machine_labels.human_sample import Drawn, draw_priorities, judged_sample, pair_sizes
+from collection.machine_labels.people_comparison import PeopleComparison, compare_with_people
+from collection.machine_labels.system_effects import SystemEffects, find_effects
+
+__all__ = [
+    "CorrectedValues",
+    "Drawn",
+    "PeopleComparison",
+    "SystemEffects",
+    "compare_with_people",
+    "correct",
+    "draw_priorities",
+    "find_effects",
+    "judged_sample",
+    "pair_sizes",
+    "plan",
+    "rank_weights",
+    "require_measure",
+]

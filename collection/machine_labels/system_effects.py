@@ -1,0 +1,87 @@
+"""What machine labels do to conclusions about systems: order, gains of single systems, and significance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from collection.machine_labels.corrected_values import CorrectedValues, half_width
+from collection.statistics.multiple_testing import holm
+from collection.statistics.paired_tests import paired_t
+from collection.statistics.rank_correlation import kendall, tau_ap
+
+
+@dataclass(frozen=True, eq=False)
+class SystemEffects:
+    """Values by machine labels beside the corrected ones.
+
+    Attributes
+    ----------
+    tau, tau_ap
+        Correlation of the order by labels with the corrected order; nan with fewer than two runs.
+    gains
+        By ``run``, largest first: ``labels``, ``corrected``, ``gain`` (labels minus corrected, beside the mean gain of
+        all runs), ``low``, ``high``. A gain is what labels give to a system and take from others.
+    families
+        By ``family``: ``runs``, ``gain`` (mean gain of its runs minus that of the other runs), ``low``, ``high``.
+    decisions
+        Number of pairs of runs by what a paired t-test with Holm's correction over topics says: ``labels``,
+        ``corrected`` ("a better", "b better" or "no decision", with a the better one by labels), ``pairs``.
+    """
+
+    tau: float
+    tau_ap: float
+    gains: pd.DataFrame
+    families: pd.DataFrame
+    decisions: pd.DataFrame
+
+
+def find_effects(found: CorrectedValues, families: Mapping[str, Sequence[str]] | None = None) -> SystemEffects:
+    """Compare the values by labels with the corrected ones.
+
+    Parameters
+    ----------
+    found
+        From :func:`.correct`, with labels.
+    families
+        Name of a family -> its runs, such as those built on the model that judged.
+    """
+    labels, corrected = found.values["labels"].to_numpy(), found.values["corrected"].to_numpy()
+    several = len(labels) > 1
+    raw = labels - corrected
+    gain, parts = raw - raw.mean(), found.parts - found.parts.mean(axis=0)
+    half = half_width(parts, found.alpha)
+    gains = found.values[["run", "labels", "corrected"]].assign(gain=gain, low=gain - half, high=gain + half)
+    gains = gains.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
+    names = found.values["run"].tolist()
+    rows = []
+    for family, members in (families or {}).items():
+        inside = np.isin(names, list(members))
+        if inside.any() and not inside.all():
+            contrast = inside / inside.sum() - ~inside / (~inside).sum()
+            wide = float(half_width((contrast @ found.parts)[None, :], found.alpha)[0])
+            mean = float(contrast @ raw)
+            rows.append((family, int(inside.sum()), mean, mean - wide, mean + wide))
+    return SystemEffects(
+        kendall(corrected, labels) if several else np.nan,
+        tau_ap(corrected, labels, ties="b") if several else np.nan,
+        gains,
+        pd.DataFrame(rows, columns=["family", "runs", "gain", "low", "high"]),
+        _decisions(found),
+    )
+
+
+def _decisions(found: CorrectedValues) -> pd.DataFrame:
+    one, other = np.triu_indices(len(found.values), 1)
+    swap = found.values["labels"].to_numpy()[one] < found.values["labels"].to_numpy()[other]
+    one, other = np.where(swap, other, one), np.where(swap, one, other)
+    said = {}
+    for name, values in (("labels", found.labels_by_topic), ("corrected", found.by_topic)):
+        differences = (values[one] - values[other]).T
+        decided = holm(paired_t(differences).p) < found.alpha if len(one) else np.zeros(0, dtype=bool)
+        better = np.where(differences.mean(axis=0) > 0, "a better", "b better") if len(one) else np.zeros(0, dtype=str)
+        said[name] = np.where(decided, better, "no decision")
+    return pd.DataFrame(said).groupby(["labels", "corrected"], sort=True).size().rename("pairs").reset_index()

@@ -1,0 +1,91 @@
+"""The migration for labels that no person gave, in tables of their own: nothing that counts judgements reads them.
+
+Like every migration it is never edited once it was in a release.
+"""
+
+MACHINE_LABELS = """
+    -- Labels made in one way: a model with its prompt template, a rule, or an estimate from clicks.
+    CREATE TABLE label_sets (
+        label_set INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL CHECK (kind IN ('llm', 'rule', 'clicks')),
+        -- All that made the labels, as a JSON object.
+        settings TEXT NOT NULL,
+        made_at TEXT NOT NULL
+    );;
+    CREATE TRIGGER label_sets_keep_update BEFORE UPDATE ON label_sets
+    BEGIN SELECT RAISE(ABORT, 'what made labels is never changed'); END;;
+
+    -- Append-only. A pair that is asked again, since its reply had no grade, gets another row.
+    CREATE TABLE machine_labels (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        label_set INTEGER NOT NULL REFERENCES label_sets,
+        topic INTEGER NOT NULL REFERENCES topics,
+        doc INTEGER NOT NULL REFERENCES documents,
+        status TEXT NOT NULL CHECK (status IN ('graded', 'no grade', 'failed')),
+        relevance REAL CHECK ((relevance IS NOT NULL) = (status = 'graded') AND relevance >= 0),
+        -- For models: what was asked and answered (compressed by zlib), and the model and its revision (the
+        -- fingerprint of the system) as the endpoint names them.
+        prompt BLOB,
+        reply BLOB,
+        model TEXT,
+        revision TEXT,
+        prompt_tokens INTEGER,
+        reply_tokens INTEGER,
+        cost REAL,
+        seconds REAL,
+        problem TEXT,
+        labelled_at TEXT NOT NULL
+    );;
+    CREATE INDEX machine_labels_pair ON machine_labels (label_set, topic, doc, id);;
+    CREATE TRIGGER machine_labels_keep_update BEFORE UPDATE ON machine_labels
+    BEGIN SELECT RAISE(ABORT, 'machine labels are an append-only log'); END;;
+    CREATE TRIGGER machine_labels_keep_delete BEFORE DELETE ON machine_labels
+    BEGIN SELECT RAISE(ABORT, 'machine labels are an append-only log'); END;;
+    CREATE VIEW current_machine_labels AS
+    SELECT m.* FROM machine_labels AS m WHERE m.id = (
+        SELECT max(l.id) FROM machine_labels AS l
+        WHERE l.label_set = m.label_set AND l.topic = m.topic AND l.doc = m.doc);;
+
+    -- Answers to documents with injected requests, made for a probe: they are no labels. Append-only; the last row of a
+    -- topic and request counts.
+    CREATE TABLE injection_probes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        label_set INTEGER NOT NULL REFERENCES label_sets,
+        topic INTEGER NOT NULL REFERENCES topics,
+        request TEXT NOT NULL,
+        status TEXT NOT NULL CHECK (status IN ('graded', 'no grade', 'failed')),
+        relevance REAL CHECK ((relevance IS NOT NULL) = (status = 'graded') AND relevance >= 0),
+        prompt BLOB,
+        reply BLOB,
+        model TEXT,
+        revision TEXT,
+        prompt_tokens INTEGER,
+        reply_tokens INTEGER,
+        cost REAL,
+        seconds REAL,
+        problem TEXT,
+        labelled_at TEXT NOT NULL
+    );;
+
+    -- Who saw which label, and when: a judgement after it is not independent of the label.
+    CREATE TABLE label_views (
+        annotator TEXT NOT NULL,
+        label_set INTEGER NOT NULL REFERENCES label_sets,
+        topic INTEGER NOT NULL REFERENCES topics,
+        doc INTEGER NOT NULL REFERENCES documents,
+        shown_at TEXT NOT NULL,
+        PRIMARY KEY (topic, doc, annotator, label_set)
+    ) WITHOUT ROWID;;
+
+    -- Pairs in the order in which people judge them, so that the first n are a random sample for every n.
+    -- `priority` is null for pairs that people had judged before.
+    CREATE TABLE human_samples (
+        label_set INTEGER NOT NULL REFERENCES label_sets,
+        topic INTEGER NOT NULL REFERENCES topics,
+        doc INTEGER NOT NULL REFERENCES documents,
+        size REAL NOT NULL CHECK (size > 0),
+        priority REAL,
+        PRIMARY KEY (label_set, topic, doc)
+    ) WITHOUT ROWID;;
+"""

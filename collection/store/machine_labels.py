@@ -1,0 +1,231 @@
+"""Labels that no person gave: by models, rules and clicks."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+
+from collection.store.connection import Repository, json_text, writes
+
+LabelKind = Literal["llm", "rule", "clicks"]
+
+
+class LabelSet(NamedTuple):
+    """Labels made in one way."""
+
+    key: int
+    name: str
+    kind: LabelKind
+    settings: Mapping[str, Any]
+    """All that made the labels."""
+    made_at: str
+
+
+class LabelRow(NamedTuple):
+    """A label, or what came instead of one."""
+
+    query_id: str
+    doc_id: str
+    status: Literal["graded", "no grade", "failed"]
+    relevance: float | None
+    labelled_at: str
+    prompt: str | None = None
+    reply: str | None = None
+    model: str | None = None
+    revision: str | None = None
+    prompt_tokens: int | None = None
+    reply_tokens: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    problem: str | None = None
+
+
+_COLUMNS = LabelRow._fields[2:]
+_PLACES = ", ".join("?" * len(_COLUMNS))
+_SELECTED = ", ".join(f"m.{name}" for name in _COLUMNS)
+
+
+class MachineLabelTables(Repository):
+    """Label sets and their labels, views and samples."""
+
+    @writes
+    def create(self, name: str, kind: LabelKind, settings: Mapping[str, Any], made_at: str) -> LabelSet:
+        """Add a label set without labels; its name is new."""
+        text = json.dumps(dict(settings), ensure_ascii=False, sort_keys=True, allow_nan=False)
+        key = self.connection.insert("label_sets", {"name": name, "kind": kind, "settings": text, "made_at": made_at})
+        assert key is not None
+        return LabelSet(key, name, kind, dict(settings), made_at)
+
+    def sets(self) -> list[LabelSet]:
+        """All label sets, in order of creation."""
+        rows = self.connection.execute("SELECT label_set, name, kind, settings, made_at FROM label_sets ORDER BY 1")
+        return [LabelSet(key, name, kind, json.loads(settings), at) for key, name, kind, settings, at in rows]
+
+    def folded_names(self) -> set[str]:
+        """The names of all label sets, case-folded: no annotator may have one."""
+        return {name.casefold() for name in self.connection.column("SELECT name FROM label_sets ORDER BY label_set")}
+
+    @writes
+    def add(self, label_set: int, rows: Iterable[LabelRow]) -> None:
+        """Append labels of pairs whose topics and documents the campaign has."""
+        self.connection.executemany(
+            f"INSERT INTO machine_labels (label_set, topic, doc, {', '.join(_COLUMNS)}) VALUES (?, "
+            f"(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), {_PLACES})",
+            ((label_set, *_packed_row(row)) for row in rows),
+        )
+
+    @writes
+    def add_probe(self, label_set: int, rows: Iterable[LabelRow]) -> None:
+        """Append answers of an injection probe, whose ``doc_id`` is the name of the request."""
+        self.connection.executemany(
+            f"INSERT INTO injection_probes (label_set, topic, request, {', '.join(_COLUMNS)}) VALUES (?, "
+            f"(SELECT topic FROM topics WHERE query_id = ?), ?, {_PLACES})",
+            ((label_set, *_packed_row(row)) for row in rows),
+        )
+
+    def probe(self, label_set: int) -> list[LabelRow]:
+        """Return the rows of an injection probe as :meth:`add_probe` takes them; the last of each pair counts."""
+        rows = self.connection.execute(
+            f"SELECT t.query_id, m.request, {_SELECTED} FROM injection_probes AS m JOIN topics AS t USING (topic) "
+            "WHERE m.label_set = ? ORDER BY m.id",
+            (label_set,),
+        )
+        return list(map(_unpacked_row, rows))
+
+    def attempts(self, label_set: int) -> dict[tuple[str, str], int]:
+        """Return the number of rows of each pair (query_id, doc_id) in the log of a set."""
+        rows = self.connection.execute(
+            "SELECT t.query_id, d.doc_id, count(*) FROM machine_labels AS m JOIN topics AS t USING (topic) "
+            "JOIN documents AS d USING (doc) WHERE m.label_set = ? GROUP BY m.topic, m.doc ORDER BY m.topic, m.doc",
+            (label_set,),
+        )
+        return {(query_id, doc_id): number for query_id, doc_id, number in rows}
+
+    def current(self, label_set: int) -> pd.DataFrame:
+        """``query_id``, ``doc_id``, ``status``, ``relevance`` (float64, nan without a grade), by topic and document."""
+        found = self.connection.frame(
+            "SELECT t.query_id, d.doc_id, m.status, m.relevance FROM current_machine_labels AS m "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? "
+            "ORDER BY m.topic, m.doc",
+            (label_set,),
+        )
+        return found.astype({"query_id": "str", "doc_id": "str", "status": "str", "relevance": "float64"})
+
+    def grades_of(self, label_set: int, query_id: str, doc_ids: Iterable[str]) -> dict[str, float]:
+        """The labels of a topic's documents; those without a grade are left out."""
+        rows = self.connection.execute(
+            "SELECT d.doc_id, m.relevance FROM current_machine_labels AS m JOIN documents AS d USING (doc) "
+            "WHERE m.label_set = ? AND m.topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "AND m.doc IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))) "
+            "AND m.relevance IS NOT NULL ORDER BY m.doc",
+            (label_set, query_id, json_text(doc_ids)),
+        )
+        return dict(rows)
+
+    def log(self, label_set: int) -> Iterable[LabelRow]:
+        """All rows of a set in order, with prompts and replies."""
+        rows = self.connection.execute(
+            f"SELECT t.query_id, d.doc_id, {_SELECTED} FROM machine_labels AS m "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? ORDER BY m.id",
+            (label_set,),
+        )
+        yield from map(_unpacked_row, rows)
+
+    def version(self) -> list[int]:
+        """Numbers that change with every label, view and sample."""
+        tables = ("label_sets", "machine_labels", "label_views", "human_samples")
+        return [self.connection.count(f"SELECT count(*) FROM {table}") for table in tables]
+
+    def totals(self, label_set: int) -> pd.DataFrame:
+        """By ``status``: ``rows``, ``prompt_tokens``, ``reply_tokens``, ``cost``, ``seconds``, over the whole log."""
+        return self.connection.frame(
+            "SELECT status, count(*) AS rows, coalesce(sum(prompt_tokens), 0) AS prompt_tokens, "
+            "coalesce(sum(reply_tokens), 0) AS reply_tokens, coalesce(sum(cost), 0.0) AS cost, "
+            "coalesce(sum(seconds), 0.0) AS seconds FROM machine_labels WHERE label_set = ? "
+            "GROUP BY status ORDER BY status",
+            (label_set,),
+        )
+
+    def tokens(self, label_set: int) -> tuple[int, int, int]:
+        """Return the number of answers whose tokens are known, and their prompt and reply tokens."""
+        answers, prompt, reply = self.connection.execute(
+            "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(reply_tokens), 0) FROM machine_labels "
+            "WHERE label_set = ? AND prompt_tokens IS NOT NULL AND reply_tokens IS NOT NULL",
+            (label_set,),
+        ).fetchone()
+        return answers, prompt, reply
+
+    def cost(self, label_set: int, prompt_price: float, reply_price: float) -> float:
+        """Return the cost of a set and its probe; the prices, of a million tokens, are for rows without a cost."""
+        columns = "SELECT cost, prompt_tokens, reply_tokens FROM"
+        return float(
+            self.connection.value(
+                "SELECT coalesce(sum(coalesce(cost, (prompt_tokens * :prompt + reply_tokens * :reply) / 1e6)), 0.0) "
+                f"FROM ({columns} machine_labels WHERE label_set = :label_set "
+                f"UNION ALL {columns} injection_probes WHERE label_set = :label_set)",
+                {"label_set": label_set, "prompt": prompt_price, "reply": reply_price},
+            )
+        )
+
+    @writes
+    def record_view(self, annotator: str, label_set: int, pairs: Iterable[tuple[str, str]], shown_at: str) -> None:
+        """Record that an annotator saw labels of pairs (query_id, doc_id); the first time counts."""
+        self.connection.executemany(
+            "INSERT INTO label_views (annotator, label_set, topic, doc, shown_at) VALUES (?, ?, "
+            "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), ?) "
+            "ON CONFLICT DO NOTHING",
+            ((annotator, label_set, query_id, doc_id, shown_at) for query_id, doc_id in pairs),
+        )
+
+    def views(self) -> pd.DataFrame:
+        """``annotator``, ``label_set`` (name), ``query_id``, ``doc_id``, ``shown_at``, in order of time."""
+        return self.connection.frame(
+            "SELECT v.annotator, s.name AS label_set, t.query_id, d.doc_id, v.shown_at FROM label_views AS v "
+            "JOIN label_sets AS s USING (label_set) JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+            "ORDER BY v.shown_at, v.annotator, v.topic, v.doc, v.label_set"
+        )
+
+    @writes
+    def set_sample(self, label_set: int, sample: pd.DataFrame) -> None:
+        """Keep a sample: ``query_id``, ``doc_id``, ``size``, ``priority`` (nan if judged before); made once only."""
+        priorities = [None if pd.isna(each) else float(each) for each in sample["priority"]]
+        self.connection.executemany(
+            "INSERT INTO human_samples (label_set, topic, doc, size, priority) VALUES (?, "
+            "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), ?, ?)",
+            zip(
+                [label_set] * len(sample), sample["query_id"], sample["doc_id"], sample["size"].tolist(), priorities,
+                strict=True,
+            ),
+        )  # fmt: skip
+
+    def sample(self, label_set: int) -> pd.DataFrame:
+        """The pairs of a sample in order: ``query_id``, ``doc_id``, ``size``, ``priority`` (nan if judged before)."""
+        found = self.connection.frame(
+            "SELECT t.query_id, d.doc_id, s.size, s.priority FROM human_samples AS s "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE s.label_set = ? "
+            "ORDER BY s.priority IS NOT NULL, s.priority DESC, s.topic, s.doc",
+            (label_set,),
+        )
+        return found.astype({"query_id": "str", "doc_id": "str", "size": "float64", "priority": "float64"})
+
+
+def _packed_row(row: LabelRow) -> tuple[object, ...]:
+    packed = {name: _packed(getattr(row, name)) for name in ("prompt", "reply")}
+    return tuple(packed.get(name, value) for name, value in row._asdict().items())
+
+
+def _packed(text: str | None) -> bytes | None:
+    return None if text is None else zlib.compress(text.encode("utf-8", "surrogatepass"))
+
+
+def _unpacked_row(row: tuple[Any, ...]) -> LabelRow:
+    label = LabelRow._make(row)
+    return label._replace(prompt=_unpacked(label.prompt), reply=_unpacked(label.reply))
+
+
+def _unpacked(packed: object) -> str | None:
+    return zlib.decompress(packed).decode("utf-8", "surrogatepass") if isinstance(packed, bytes) else None

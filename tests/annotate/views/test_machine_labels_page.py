@@ -1,0 +1,44 @@
+"""The page Machine labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from collection import Campaign
+from tests.annotate.views.test_compare_page import words
+from tests.collection.campaign.test_label_study import judge, make
+
+pytestmark = pytest.mark.slow
+
+
+def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    directory = make(tmp_path)
+    with Campaign(directory) as campaign:
+        app = opened(campaign, "machine_labels.py")
+    assert not app.exception
+    said = words(app)
+    assert "(gpt-x-rerank): its labels may favour it." in said.replace("\\", "")
+    assert "Expected pairs with a label and a grade by people, found none" in said
+    app.number_input(key="ask_number").set_value(60)
+    app.button[0].click().run()
+    with Campaign(directory) as campaign:
+        assert campaign.label_study.progress("gpt").asked == 60
+        judge(campaign, tmp_path)
+        app = opened(campaign, "machine_labels.py")
+    assert not app.exception
+    metrics = {each.label: each.value for each in app.metric}
+    assert metrics["Pairs with both"] == "60"
+    assert metrics["Human judgements"] == "60 of 120"
+    app.selectbox(key="label_measure").set_value("P@10").run()
+    assert not app.exception
+
+
+def test_without_labels_the_page_says_how_to_make_them(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        app = opened(campaign, "machine_labels.py")
+    assert not app.exception
+    assert "no labels by machines" in words(app)

@@ -1,0 +1,186 @@
+"""What machine labels are worth, in a campaign and on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from collection import Campaign
+from collection.errors import CampaignError, InputError
+from collection.store import LabelRow
+from tests.helpers import ok, run
+
+AT = "2026-01-01T00:00:00.000+00:00"
+
+
+def make(folder: Path, *, topics: int = 10, documents: int = 12) -> Path:
+    """A pool of three runs on which nothing is judged, and labels that the model gpt-x gave."""
+    rng = np.random.default_rng(4)
+    (folder / "topics.tsv").write_text("".join(f"q{t}\ttopic {t}\n" for t in range(topics)))
+    lines, labels = {"good": [], "fair": [], "gpt-x-rerank": []}, []
+    for t in range(topics):
+        grades = truth(t, documents)
+        for name, weight in (("good", 2.0), ("fair", 0.5), ("gpt-x-rerank", 0.0)):
+            scores = weight * grades + rng.normal(0, 1, documents)
+            lines[name] += [f"q{t} Q0 d{t}-{d} 1 {scores[d]:.4f} {name}\n" for d in range(documents)]
+        for d in range(documents):
+            label = float(np.clip(grades[d] + rng.integers(0, 2), 0, 3))
+            labels.append(LabelRow(f"q{t}", f"d{t}-{d}", "graded", label, AT))
+    for name, each in lines.items():
+        (folder / f"{name}.run").write_text("".join(each))
+    with Campaign.create(folder / "campaign") as campaign:
+        runs = [folder / f"{name}.run" for name in lines]
+        campaign.importer.import_files(topics=folder / "topics.tsv", runs=runs)
+        campaign.pools.add("depth", depth=documents)
+        made = campaign.store.machine_labels.create("gpt", "llm", {"model": "gpt-x"}, AT)
+        campaign.store.machine_labels.add(made.key, labels)
+    return folder / "campaign"
+
+
+def truth(topic: int, documents: int) -> np.ndarray:
+    return np.random.default_rng(100 + topic).choice(4, p=[0.5, 0.2, 0.2, 0.1], size=documents)
+
+
+def judge(campaign: Campaign, folder: Path, most: int | None = None) -> None:
+    """Let ann judge the pairs that people are asked for."""
+    asked = campaign.store.pool.wanted()
+    asked = asked[asked["wanted"] > 0]
+    rows = [
+        f"ann\t{q}\t{d}\t{truth(int(q[1:]), 12)[int(d.split('-')[1])]}\n"
+        for q, d in zip(asked["query_id"], asked["doc_id"], strict=True)
+    ]
+    path = folder / "labels.tsv"
+    path.write_text("annotator\tquery_id\tdoc_id\trelevance\n" + "".join(rows[:most]))
+    campaign.importer.import_files(labels=path)
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    return make(tmp_path)
+
+
+def test_people_judge_a_sample_and_correct_the_values(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        study = opened.label_study
+        assert study.progress("gpt") == (0, 0, 0, 120)
+        with pytest.raises(InputError, match="found no sample; draw one with `cleverdon worth DIR gpt --ask N`"):
+            study.correct("gpt")
+        assert study.ask_people("gpt", 40) == (40, 0, 0, 120)
+        asked = opened.store.pool.wanted()
+        first = set(map(tuple, asked.loc[asked["wanted"] > 0, ["query_id", "doc_id"]].to_numpy()))
+        assert len(first) == 40
+        judge(opened, tmp_path)
+        assert study.progress("gpt") == (40, 40, 0, 120)
+        early = study.correct("gpt")
+        assert study.ask_people("gpt", 80) == (80, 40, 0, 120)
+        asked = opened.store.pool.wanted()
+        assert first < set(map(tuple, asked.loc[asked["wanted"] > 0, ["query_id", "doc_id"]].to_numpy()))
+        judge(opened, tmp_path)
+        later = study.correct("gpt")
+        assert (early.sampled, later.sampled) == (40, 80)
+        widths = [(each.values["high"] - each.values["low"]).mean() for each in (early, later)]
+        assert widths[1] < widths[0]
+        study.ask_people("gpt", 120)
+        judge(opened, tmp_path)
+        everything = study.correct("gpt").values.set_index("run")["corrected"]
+        evaluated = opened.evaluation.evaluate(["nDCG@10"]).means()["nDCG@10"]
+        assert everything.tolist() == pytest.approx(evaluated.loc[everything.index].tolist())
+
+
+def test_a_sample_leaves_out_what_is_judged_already(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        judge(opened, tmp_path, most=30)
+        study = opened.label_study
+        assert study.ask_people("gpt", 40) == (40, 0, 30, 120)
+        judge(opened, tmp_path)
+        found = study.correct("gpt")
+        assert (found.sampled, found.before) == (40, 30)
+
+
+def test_a_gap_ends_the_sample(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        opened.label_study.ask_people("gpt", 60)
+        judge(opened, tmp_path, most=59)
+        assert opened.label_study.progress("gpt").judged < 60
+
+
+def test_a_pool_that_has_grown_is_refused(campaign: Path, tmp_path: Path) -> None:
+    (tmp_path / "more.run").write_text("q0 Q0 new 1 1.0 more\n")
+    with Campaign(campaign) as opened:
+        opened.label_study.ask_people("gpt", 40)
+        opened.importer.import_files(runs=[tmp_path / "more.run"])
+        opened.pools.add("depth", depth=1)
+        with pytest.raises(CampaignError, match="the pool has 121 pairs, but had 120 when the sample was drawn"):
+            opened.label_study.ask_people("gpt", 50)
+
+
+def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        study = opened.label_study
+        first = opened.machine_labels.warnings("gpt")
+        assert "(gpt-x-rerank): its labels may favour it." in first[0]
+        assert "is not known: expected people's grades of a random sample" in first[1]
+        study.ask_people("gpt", 40)
+        judge(opened, tmp_path)
+        few = opened.machine_labels.warnings("gpt")[1]
+        assert few.startswith("40 human judgements of the sample give an error of ±0.")
+        assert few.endswith("for ±0.0500 more are needed.")
+        study.ask_people("gpt", 120)
+        judge(opened, tmp_path)
+        assert len(opened.machine_labels.warnings("gpt")) == 1
+
+
+def test_pairs_judged_after_the_label_was_seen_are_left_out(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        study = opened.label_study
+        made = opened.machine_labels.named("gpt")
+        opened.store.machine_labels.record_view("ann", made.key, [("q0", "d0-0"), ("q0", "d0-1")], AT)
+        judge(opened, tmp_path)
+        assert len(study.people("gpt")) == 118
+        assert opened.machine_labels.warnings("gpt")[-1] == (
+            "2 pairs judged after the label was seen: left out of the comparison."
+        )
+
+
+def test_one_topic_with_most_of_the_disagreement_is_named(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        made = opened.store.machine_labels.create("odd", "rule", {}, AT)
+        rows = [
+            LabelRow(f"q{t}", f"d{t}-{d}", "graded", float(3 - truth(t, 12)[d] if t == 3 else truth(t, 12)[d]), AT)
+            for t in range(10) for d in range(12)
+        ]  # fmt: skip
+        opened.store.machine_labels.add(made.key, rows)
+        judge(opened, tmp_path)
+        assert "Topic q3 carries 100% of the disagreement with people." in opened.machine_labels.warnings("odd")
+
+
+def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> None:
+    planned = ok("worth", campaign, "gpt", "--plan")
+    assert planned.splitlines()[0].split("  ")[0] == "human judgements"
+    assert "found none; people have to judge some" in run("worth", campaign, "gpt").stderr
+    said = ok("worth", campaign, "gpt", "--ask", "60")
+    assert said == "Asked people to judge a random sample of 60 pairs of 120 and no others; 0 judged so far.\n"
+    with Campaign(campaign) as opened:
+        judge(opened, tmp_path)
+    report = ok("worth", campaign, "gpt")
+    assert "60 pairs with a label and a grade by people" in report
+    assert "nDCG@10 corrected by 60 human judgements of a random sample" in report
+    assert "What labels give to the runs of a family" in report
+    facts = json.loads(ok("worth", campaign, "gpt", "-m", "P@5", "--format", "json"))
+    assert (facts["sampled"], facts["measure"], len(facts["values"])) == (60, "P@5", 3)
+    assert (
+        "AP cannot be corrected"
+        in run("worth", campaign, "gpt", "-m", "AP").stderr + run("worth", campaign, "gpt", "-m", "AP").stdout
+    )
+    assert "unknown label set 'other'" in run("worth", campaign, "other").stderr
+
+
+def test_labels_change_no_judgement(campaign: Path) -> None:
+    with Campaign(campaign) as opened:
+        assert opened.progress.counts()["judgements"] == 0
+        assert opened.qrels.build().empty
+        assert pd.DataFrame(opened.machine_labels.labels("gpt"))["relevance"].between(0, 3).all()

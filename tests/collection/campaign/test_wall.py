@@ -1,0 +1,595 @@
+"""The wall: no number of the product changes when labels by machines are added to a campaign.
+
+The golden campaign, which has every kind of judgement, is copied twice, once with label sets of all kinds. All results
+are then compared: of every method of every service, every command, every export (byte for byte), every page and every
+judging route. The lists are explicit: a test fails while a method, a command, an export, a page or a route is missing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+from uuid import UUID
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+
+import collection.clock
+from annotate.auth.page_access import PAGES
+from annotate.judging.routes import JudgingService
+from annotate.judging.trainer import Trainer
+from collection.campaign import Campaign
+from collection.cli import main
+from collection.cli.options import WRITTEN
+from collection.records import Choice, Judgement, Preference
+from collection.store.machine_labels import LabelRow
+from tests.conftest import card_client
+from tests.helpers import GOLDEN, judged, ok, post
+
+NOW = 1_790_000_000.0
+NAMES = ("gpt-judge", "contains-query", "clicks")
+MEASURES = ["nDCG@5", "AP"]
+PAIR = ("1", "d08")
+UUIDS = [str(UUID(int=n)) for n in range(1, 9)]
+
+
+def add_labels(campaign: Campaign) -> None:
+    """Labels of all kinds, that contradict people, with failures, a declared run and a sample for people."""
+    labels = campaign.machine_labels
+    labels.label_by_rule("contains-query", {"terms": "any", "then": 0, "otherwise": 3})
+    labels.label_by_clicks()
+    model = labels.create("gpt-judge", "llm", {"model": "dense-1b", "template": "UMBRELA"})
+    pairs = campaign.store.pool.pairs()
+    rows = [
+        LabelRow(
+            query_id, doc_id, *how, "2026-11-01T00:00:00.000+00:00", "Grade it.", "3", "dense-1b", 90, 1, 0.01, 0.5
+        )
+        for (query_id, doc_id), how in zip(
+            pairs[["query_id", "doc_id"]].itertuples(index=False, name=None),
+            itertools.cycle([("graded", 3.0), ("graded", 0.0), ("no grade", None), ("failed", None)]),
+            strict=False,
+        )
+    ]
+    campaign.store.machine_labels.add(model.key, rows)
+    labels.declare_runs("gpt-judge", ["dense"])
+    sample = pairs[["query_id", "doc_id"]].assign(size=1.0, priority=[float(n) for n in range(len(pairs))])
+    campaign.store.machine_labels.set_sample(model.key, sample)
+
+
+def add_as_judgements(campaign: Campaign) -> None:
+    """What the wall prevents: the same labels, in a person's slot."""
+    for query_id, doc_id in campaign.store.pool.pairs()[["query_id", "doc_id"]].itertuples(index=False):
+        campaign.judging.judge("machine", query_id, doc_id, 3)
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Folders with a copy: "plain", "labelled" (with labels), "broken" (with labels as judgements)."""
+    folder = tmp_path_factory.mktemp("wall")
+    plain = Path(shutil.copytree(GOLDEN / "campaign", folder / "plain" / "campaign"))
+    with mock.patch.object(collection.clock, "seconds", return_value=NOW), Campaign(plain) as campaign:
+        campaign.server_state.secret()  # both copies have the same one
+        campaign.settings.set_loop(topics=["10"], mode="pool")  # no process trains meanwhile
+    for name, add in (("labelled", add_labels), ("broken", add_as_judgements)):
+        with Campaign(Path(shutil.copytree(plain, folder / name / "campaign"))) as campaign:
+            add(campaign)
+    return lambda name: folder / name / "campaign"
+
+
+@pytest.fixture(autouse=True)
+def _time_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection.clock, "seconds", lambda: NOW)
+    monkeypatch.setattr(collection.clock._CLOCK, "seconds", lambda: NOW)
+
+
+@pytest.fixture
+def fresh(copies: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
+    """Copies that a test may change."""
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(copies(name), tmp_path / name / "campaign"))
+
+    return copy
+
+
+def written(value: Any) -> str:
+    """A result as text that compares by content."""
+    return json.dumps(plain_data(value))
+
+
+def plain_data(value: Any) -> Any:
+    match value:
+        case pd.DataFrame():
+            return [value.to_json(orient="split", date_format="iso"), list(map(str, value.dtypes))]
+        case pd.Series():
+            return plain_data(value.to_frame())
+        case np.ndarray():
+            return list(map(repr, value.tolist()))
+        case Mapping():
+            return {str(key): plain_data(each) for key, each in value.items()}
+        case set() | frozenset():
+            return sorted(map(repr, value))
+        case tuple() | list() | Iterator():
+            return [plain_data(each) for each in value]
+    if hasattr(value, "toarray"):
+        return list(map(repr, value.toarray().tolist()))
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: plain_data(getattr(value, each.name)) for each in fields(value)}
+    return re.sub(r" at 0x[0-9a-f]+|/[^ ']*/(plain|labelled|broken)/", "", repr(value))
+
+
+# --- services -------------------------------------------------------------------------------------------
+
+
+def round_of(c: Campaign) -> Any:
+    c.settings.set_loop(topics=["10"], mode="loop")
+    return c.active_learning.next_round("10")
+
+
+READS: dict[str, Callable[[Campaign], Any]] = {
+    "active_learning.decisive_pairs": lambda c: (
+        c.settings.loop().by_system_order and c.active_learning.decisive_pairs()
+    ),
+    "active_learning.ledger": lambda c: c.active_learning.ledger("1"),
+    "active_learning.topic_rankings": lambda c: c.active_learning.topic_rankings("1"),
+    "adjudication.cache_key": lambda c: c.adjudication.cache_key(),
+    "adjudication.queue": lambda c: [c.adjudication.queue(ended=ended) for ended in (False, True)],
+    "agreement.annotator_statistics": lambda c: c.agreement.annotator_statistics(),
+    "agreement.cache_key": lambda c: c.agreement.cache_key(),
+    "agreement.conclusions": lambda c: c.agreement.conclusions("AP"),
+    "agreement.disagreements": lambda c: c.agreement.disagreements(),
+    "agreement.labels": lambda c: c.agreement.labels(),
+    "agreement.report": lambda c: c.agreement.report(resamples=50),
+    "assignments.among": lambda c: c.assignments.among(["1"]),
+    "assignments.notices": lambda c: c.assignments.notices(),
+    "assignments.table": lambda c: c.assignments.table(),
+    "assignments.workload": lambda c: c.assignments.workload(),
+    "budget.judged_in_pool": lambda c: c.budget.judged_in_pool(c.settings.modes()),
+    "budget.left": lambda c: c.budget.left(),
+    "budget.left_of": lambda c: c.budget.left_of(["1"], c.settings.modes()),
+    "budget.limited_topics": lambda c: c.budget.limited_topics(),
+    "budget.most_in_loop": lambda c: c.budget.most_in_loop(),
+    "budget.room": lambda c: c.budget.room("10"),
+    "budget.state": lambda c: c.budget.state(),
+    "budget.used_up": lambda c: c.budget.used_up("10"),
+    "calibration.left": lambda c: [c.calibration.left(name) for name in ("ann", "bob")],
+    "calibration.pairs": lambda c: c.calibration.pairs(),
+    "calibration.results": lambda c: c.calibration.results(),
+    "calibration_topics.cache_key": lambda c: c.calibration_topics.cache_key(),
+    "calibration_topics.pending": lambda c: c.calibration_topics.pending(),
+    "calibration_topics.put_first": lambda c: c.calibration_topics.put_first(["1", "3"]),
+    "calibration_topics.state": lambda c: c.calibration_topics.state(),
+    "clicks.estimate": lambda c: c.clicks.estimate(),
+    "clicks.log": lambda c: c.clicks.log(),
+    "clicks.sources": lambda c: c.clicks.sources(),
+    "collection_card.annotator_names": lambda c: c.collection_card.annotator_names(False),
+    "collection_card.facts": lambda c: c.collection_card.facts(),
+    "collection_card.filled": lambda c: c.collection_card.filled(c.qrels.build(), "judgements", None),
+    "collection_card.outline": lambda c: c.collection_card.outline(corpus="judged"),
+    "collection_card.qrels_and_source": lambda c: c.collection_card.qrels_and_source(None),
+    "corpus.costs": lambda c: c.corpus.costs(),
+    "corpus.document": lambda c: c.corpus.document("d01"),
+    "corpus.documents": lambda c: c.corpus.documents(["d01", "d02"]),
+    "corpus.in_pool": lambda c: c.corpus.in_pool(*PAIR),
+    "corpus.in_topic_order": lambda c: c.corpus.in_topic_order(c.store.pool.pairs()),
+    "corpus.missing_documents": lambda c: c.corpus.missing_documents(),
+    "corpus.run_table": lambda c: c.corpus.run_table(),
+    "corpus.runs": lambda c: c.corpus.runs(),
+    "corpus.titles": lambda c: c.corpus.titles(["d01"]),
+    "corpus.topic_words": lambda c: c.corpus.topic_words(["1"]),
+    "corpus.topics": lambda c: c.corpus.topics(),
+    "corpus.without_text": lambda c: c.corpus.without_text(),
+    "document_view.first_of_pool": lambda c: c.document_view.first_of_pool(),
+    "document_view.image_file": lambda c: c.document_view.image_file("none.png"),
+    "document_view.quoted": lambda c: c.document_view.quoted(c.store.judgements.table()),
+    "document_view.shown": lambda c: c.document_view.shown(c.corpus.documents(["d01"])["d01"]),
+    "document_view.terms_of": lambda c: c.document_view.terms_of("1"),
+    "evaluation.by_preferences": lambda c: c.evaluation.by_preferences(),
+    "evaluation.compare": lambda c: c.evaluation.compare(MEASURES),
+    "evaluation.compare_rules": lambda c: c.evaluation.compare_rules("majority", "mean", "AP"),
+    "evaluation.estimate": lambda c: c.evaluation.estimate(["P@3"]),
+    "evaluation.evaluate": lambda c: c.evaluation.evaluate(MEASURES, with_bounds=True),
+    "evaluation.explain": lambda c: c.evaluation.explain("AP", "bm25", "1"),
+    "evaluation.reusability": lambda c: c.evaluation.reusability(MEASURES),
+    "evaluation.side_by_side": lambda c: c.evaluation.side_by_side("bm25", "dense", "1"),
+    "explanations.chooser": lambda c: c.explanations.chooser("1", None, False),
+    "explanations.explains": lambda c: c.explanations.explains(*PAIR),
+    "explanations.why": lambda c: c.explanations.why(*PAIR, "ann"),
+    "features.open": lambda c: c.features.open().rows,
+    "features.rows": lambda c: c.features.rows(["d01", "d02"]),
+    "features.state": lambda c: c.features.state(),
+    "features.version": lambda c: c.features.version(),
+    "history.judgements": lambda c: c.history.judgements("ann"),
+    "history.last_topic": lambda c: c.history.last_topic("ann"),
+    "history.time": lambda c: c.history.time("ann"),
+    "judgement_log.adjudications": lambda c: c.judgement_log.adjudications(),
+    "judgement_log.annotators": lambda c: c.judgement_log.annotators(),
+    "judgement_log.flagged": lambda c: c.judgement_log.flagged(),
+    "judgement_log.judgements": lambda c: [c.judgement_log.judgements(current=current) for current in (True, False)],
+    "loop_scope.judgeable": lambda c: c.loop_scope.judgeable(),
+    "loop_scope.loop_rows": lambda c: c.loop_scope.loop_rows(),
+    "loop_scope.of_topic": lambda c: c.loop_scope.of_topic("1"),
+    "loop_scope.rankable": lambda c: c.loop_scope.rankable(),
+    "loop_scope.recall_scope": lambda c: c.loop_scope.recall_scope(
+        "1", c.store.judgements.current_judgements("1"), c.loop_scope.judgeable()
+    ),
+    "loop_scope.rows_of": lambda c: c.loop_scope.rows_of(["d01", "d02"]),
+    "loop_scope.topics_with_unjudged": lambda c: c.loop_scope.topics_with_unjudged(
+        c.budget.judged_in_pool(c.settings.modes()), c.settings.modes()
+    ),
+    "near_duplicates.groups": lambda c: c.near_duplicates.groups("all", 0.3),
+    "near_duplicates.of_documents": lambda c: c.near_duplicates.of_documents("1", "ann", ["d08"]),
+    "overview.decisions": lambda c: c.overview.decisions(),
+    "overview.next_step": lambda c: c.overview.next_step(),
+    "overview.status": lambda c: c.overview.status(),
+    "pools.costs": lambda c: c.pools.costs(3),
+    "pools.growth": lambda c: c.pools.growth(5),
+    "pools.rounds": lambda c: c.pools.rounds(),
+    "pools.time": lambda c: c.pools.time(100),
+    "progress.counts": lambda c: c.progress.counts(),
+    "progress.finished": lambda c: c.progress.finished(),
+    "progress.of_annotator": lambda c: c.progress.of_annotator("1", "ann"),
+    "progress.of_topics": lambda c: c.progress.of_topics("ann"),
+    "progress.standing": lambda c: c.progress.standing("1", "ann"),
+    "progress.standings": lambda c: c.progress.standings("ann", None),
+    "progress.topics": lambda c: c.progress.topics(),
+    "progress.topics_for": lambda c: c.progress.topics_for("ann"),
+    "progress.totals": lambda c: c.progress.totals("ann"),
+    "qrels.build": lambda c: c.qrels.build(),
+    "qrels.count_decisive_pairs": lambda c: c.qrels.count_decisive_pairs(),
+    "qrels.forms": lambda c: c.qrels.forms(),
+    "qrels.from_choices": lambda c: c.qrels.from_choices(),
+    "qrels.from_preferences": lambda c: c.qrels.from_preferences(),
+    "qrels.graded_topics": lambda c: c.qrels.graded_topics(),
+    "qrels.in_form": lambda c: [
+        c.qrels.in_form("judged", unjudged=True),
+        c.qrels.in_form("strata"),
+        c.qrels.in_form("probabilities"),
+    ],
+    "qrels.rule_report": lambda c: c.qrels.rule_report(),
+    "qrels.strengths": lambda c: c.qrels.strengths(),
+    "qrels.topics_with_grades": lambda c: c.qrels.topics_with_grades(),
+    "qrels.unjudged_topics": lambda c: c.qrels.unjudged_topics(),
+    "qrels.with_sources": lambda c: c.qrels.with_sources("dawid-skene"),
+    "recall.cache_key": lambda c: c.recall.cache_key(),
+    "recall.of_topic": lambda c: [c.recall.of_topic(query_id) for query_id in ("1", "2", "3", "10")],
+    "recall.table": lambda c: c.recall.table(),
+    "search.find": lambda c: c.search.find("1", "ann", "coffee"),
+    "settings.assignment": lambda c: c.settings.assignment(),
+    "settings.card_arrangement": lambda c: c.settings.card_arrangement("ann"),
+    "settings.collection": lambda c: c.settings.collection(),
+    "settings.guidelines": lambda c: c.settings.guidelines(),
+    "settings.judging_page": lambda c: c.settings.judging_page(),
+    "settings.loop": lambda c: c.settings.loop(),
+    "settings.mode": lambda c: c.settings.mode("1"),
+    "settings.modes": lambda c: c.settings.modes(),
+    "settings.modes_and_closed": lambda c: c.settings.modes_and_closed(),
+    "settings.modes_when_open": lambda c: c.settings.modes_when_open(),
+    "settings.own_modes": lambda c: c.settings.own_modes(),
+    "settings.topic_notes": lambda c: c.settings.topic_notes(),
+    "settings.tour": lambda c: c.settings.tour(),
+    "settings.usual_mode": lambda c: c.settings.usual_mode(),
+    "system_order.cache_key": lambda c: c.system_order.cache_key(),
+    "system_order.last_advice": lambda c: c.system_order.last_advice(),
+    "system_order.version": lambda c: c.system_order.version(),
+    "topic_tasks.choices": lambda c: c.topic_tasks.choices(current=False),
+    "topic_tasks.counts": lambda c: c.topic_tasks.counts(),
+    "topic_tasks.documents": lambda c: c.topic_tasks.documents("1"),
+    "topic_tasks.may_see": lambda c: c.topic_tasks.may_see("ann", "1"),
+    "topic_tasks.plan": lambda c: c.topic_tasks.plan("ann", "1"),
+    "topic_tasks.preferences": lambda c: c.topic_tasks.preferences(current=False),
+    "topic_tasks.progress": lambda c: c.topic_tasks.progress("ann"),
+    "training_data.examples": lambda c: c.training_data.examples(),
+    "work_lists.annotators": lambda c: c.work_lists.annotators(),
+}
+"""What each method returns that changes nothing."""
+
+WRITES: dict[str, Callable[[Campaign], Any]] = {
+    "active_learning.is_current": lambda c: c.active_learning.is_current(round_of(c)),
+    "active_learning.is_short": lambda c: c.active_learning.is_short(round_of(c)),
+    "active_learning.next_explainable_round": lambda c: round_of(c) and c.active_learning.next_explainable_round("10"),
+    "active_learning.next_round": round_of,
+    "adjudication.adjudicate": lambda c: c.adjudication.adjudicate(
+        [
+            Judgement(UUIDS[0], "ann", *row[:2], "graded", relevance=1, counts_as="adjudication")
+            for row in c.adjudication.queue()[["query_id", "doc_id"]].itertuples(index=False, name=None)
+        ]
+    ),
+    "calibration.draw": lambda c: c.calibration.draw(2, seed=1),
+    "calibration.set_pairs": lambda c: (c.calibration.set_pairs([("3", "d05")]), c.calibration.pairs()),
+    "calibration.feedback": lambda c: c.calibration.feedback(Judgement(UUIDS[0], "ann", *PAIR, "graded", relevance=1)),
+    "judging.judge": lambda c: (c.judging.judge("ann", *PAIR, 2, uuid=UUIDS[1]), c.progress.counts()),
+    "judging.judge_many": lambda c: c.judging.judge_many(
+        [Judgement(UUIDS[2], "bob", "3", "d05", "graded", relevance=0)], leased_only=True
+    ),
+    "judging.next_pairs": lambda c: [
+        c.judging.next_pairs(name, query_id, 9) for name in ("ann", "bob", "zoe") for query_id in ("1", "2", "3", "10")
+    ],
+    "judging.skip": lambda c: (c.judging.skip("ann", *PAIR), c.judging.next_pairs("ann", "1", 9)),
+    "judging.topic_with_work": lambda c: [c.judging.topic_with_work(name) for name in ("ann", "bob", "zoe")],
+    "judging.write": lambda c: c.judging.write(Judgement(UUIDS[3], "ann", *PAIR, "graded", relevance=1)),
+    "pools.add": lambda c: c.pools.add("depth", depth=9),
+    "search.take": lambda c: c.search.take("ann", "1", "d11"),
+    "settings.keep_card_arrangement": lambda c: c.settings.keep_card_arrangement("ann", {}),
+    "settings.reopen_topic": lambda c: (c.settings.reopen_topic("2"), c.settings.modes()),
+    "settings.set_collection": lambda c: c.settings.set_collection(licence="CC0"),
+    "settings.set_guidelines": lambda c: c.settings.set_guidelines("Read it all."),
+    "settings.set_judging_page": lambda c: c.settings.set_judging_page(near=False),
+    "settings.set_loop": lambda c: c.settings.set_loop(level=2),
+    "settings.set_topic_note": lambda c: c.settings.set_topic_note("1", "Note."),
+    "settings.set_tour": lambda c: c.settings.set_tour(True),
+    "topic_tasks.choose": lambda c: c.topic_tasks.choose([Choice(UUIDS[4], "ann", "3", "chosen", ("d02",), ("d02",))]),
+    "topic_tasks.next_topics": lambda c: c.topic_tasks.next_topics("ann", 3),
+    "topic_tasks.prefer": lambda c: c.topic_tasks.prefer([Preference(UUIDS[5], "ann", "3", "d02", "d05", "left")]),
+    "explanations.others_said": lambda c: (
+        c.assignments.update(blind=False),
+        c.explanations.others_said("1", "d01", "ann"),
+    ),
+    "explanations.ranks_of": lambda c: c.explanations.ranks_of("1", "d01"),
+    "assignments.assign": lambda c: c.assignments.assign(["1"], ["bob"]),
+    "assignments.deal": lambda c: c.assignments.deal(["ann", "bob"], 1),
+    "assignments.spread_overlap": lambda c: (c.assignments.spread_overlap(), c.store.pool.wanted()),
+    "assignments.update": lambda c: c.assignments.update(annotators=2, share=0.5),
+    "calibration_topics.plan": lambda c: (c.settings.set_loop(mode="loop"), c.calibration_topics.plan(0.5)),
+}
+"""What each method returns that changes the campaign, or whose lease or cache does."""
+
+FILES = {
+    "clicks.export", "collection_export.write", "export.decisions", "export.files", "training_data.export",
+    "work_lists.write",
+}  # fmt: skip
+"""Methods that write the files of ``cleverdon export``: see EXPORTS."""
+
+NUMBERLESS = {
+    "active_learning.build_ledger": "by ledger", "active_learning.space": "by next_round",
+    "active_learning.strategy": "by next_round", "calibration_topics.calibrate": "by state",
+    "calibration_topics.settle": "by next_pairs", "calibration_topics.start": "by plan",
+    "calibration_topics.stop": "by state", "collection_card.facts_of": "by facts",
+    "importer.import_files": "reads files", "features.update": "reads texts only",
+    "settings.require_topic": "returns nothing", "system_order.assess": "by the command order",
+    "system_order.choose": "by next_pairs", "system_order.keep_advice": "by assess",
+    "topic_tasks.state": "by progress",
+}  # fmt: skip
+"""Methods that others call with what is compared there, or that give no number."""
+
+OF_LABELS = ("machine_labels.", "label_study.", "llm.")
+"""Services of machine labels."""
+
+OF_PEOPLE_AND_SERVERS = ("accounts.", "backups.", "server_state.")
+"""Services of names, passwords, addresses and copies."""
+
+
+def methods(campaign: Campaign) -> set[str]:
+    """Every public method of every service."""
+    found = set[str]()
+    for name, service in vars(campaign).items():
+        if type(service).__module__.startswith("collection.campaign."):
+            own = [each for each in dir(service) if not each.startswith("_") and callable(getattr(service, each))]
+            found |= {f"{name}.{each}" for each in own}
+    return found
+
+
+def test_every_method_of_every_service_is_compared(copies: Callable[[str], Path]) -> None:
+    with Campaign(copies("plain")) as campaign:
+        known = {*READS, *WRITES, *FILES, *NUMBERLESS}
+        there = {m for m in methods(campaign) if not m.startswith((*OF_LABELS, *OF_PEOPLE_AND_SERVERS))}
+    assert there == known
+
+
+@pytest.fixture(scope="module")
+def opened_copies(copies: Callable[[str], Path]) -> Iterator[dict[str, Campaign]]:
+    opened = {name: Campaign(copies(name)) for name in ("plain", "labelled", "broken")}
+    yield opened
+    for campaign in opened.values():
+        campaign.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", READS)
+def test_results_of_services_stay(opened_copies: dict[str, Campaign], method: str) -> None:
+    plain, labelled = (written(READS[method](opened_copies[name])) for name in ("plain", "labelled"))
+    assert labelled == plain
+
+
+@pytest.mark.slow
+def test_what_services_write_stays(fresh: Callable[[str], Path]) -> None:
+    results = {}
+    for name in ("plain", "labelled"):
+        with Campaign(fresh(name)) as campaign:
+            results[name] = {method: written(write(campaign)) for method, write in WRITES.items()}
+            results[name] |= {method: written(read(campaign)) for method, read in READS.items()}
+    for method, result in results["plain"].items():
+        assert results["labelled"][method] == result, method
+
+
+@pytest.mark.slow
+def test_the_comparison_notices_labels_in_a_persons_slot(opened_copies: dict[str, Campaign]) -> None:
+    changed = set[str]()
+    for method, read in READS.items():
+        plain, broken = (written(read(opened_copies[name])) for name in ("plain", "broken"))
+        changed |= {method} if plain != broken else set()
+    assert changed >= {
+        "adjudication.queue", "agreement.labels", "agreement.report", "agreement.annotator_statistics", "budget.state",
+        "calibration.results", "collection_card.facts", "evaluation.evaluate", "judgement_log.judgements",
+        "overview.next_step", "overview.status", "progress.counts", "progress.topics", "qrels.build", "recall.table",
+        "training_data.examples",
+    }  # fmt: skip
+
+
+# --- commands and exports -------------------------------------------------------------------------------
+
+COMMANDS = {
+    "agreement": ["agreement DIR --resamples 50 --format json", "agreement DIR --resamples 50"],
+    "assign": ["assign DIR", "assign DIR --format json"],
+    "calibrate": ["loop DIR --mode loop", "calibrate DIR --alpha 0.5 --plan"],
+    "card": ["card DIR", "card DIR --format json"],
+    "duplicates": ["duplicates DIR --threshold 0.3"],
+    "loop": ["loop DIR"],
+    "order": ["order DIR"],
+    "people": ["people DIR", "people DIR --format json"],
+    "pool": ["pool DIR --depth 5 --dry-run"],
+    "preferences": ["preferences DIR --format json"],
+    "recall": ["recall DIR", "recall DIR --format json"],
+    "reusability": ["reusability DIR", "reusability DIR --format json"],
+    "rules": ["rules DIR --against majority --format json"],
+    "status": ["status DIR", "status DIR --format json"],
+    "judge": ["judge DIR --topic 1 --doc d08 --annotator ann --grade 2"],
+    "vectors": ["vectors DIR --processes 1"],
+}
+"""Command -> arguments; DIR is the campaign. Those that change it come last."""
+
+OTHERS = {
+    "export": "see EXPORTS", "label": "lists label sets", "new": "makes a campaign", "import": "reads files",
+    "serve": "see PAGES and ROUTES", "demo": "as serve", "docs": "no campaign", "measures": "no campaign",
+    "methods": "no campaign", "evaluate": "files only", "compare": "files only", "trec_eval": "files only",
+    "simulate": "files only", "llm": "labels by a model", "backup": "copies a campaign", "check": "reads files", "restore": "copies a campaign", "worth": "what labels are worth",
+}  # fmt: skip
+
+EXPORTS = {
+    "--qrels": ["--qrels q.txt", "--qrels u.txt --unjudged", "--qrels s.txt --qrels-form strata",
+                "--qrels p.txt --qrels-form probabilities", "--qrels m.txt --rule majority",
+                "--qrels d.txt --rule dawid-skene"],
+    "--judgements": ["--judgements log.jsonl", "--judgements log.csv", "--judgements log.parquet"],
+    "--labels": ["--labels l.csv"],
+    "--passages": ["--passages p.jsonl"],
+    "--pool": ["--pool pool.tsv"],
+    "--worklist": ["--worklist bob w.csv"],
+    "--missing-documents": ["--missing-documents m.txt"],
+    "--sparse-qrels": ["--sparse-qrels sq.txt"],
+    "--choices": ["--choices c.jsonl"],
+    "--preferences": ["--preferences pr.jsonl"],
+    "--preference-qrels": ["--preference-qrels pq.txt"],
+    "--collection": ["--collection OUT --with-runs"],
+    "--triples": ["--triples t.tsv"],
+    "--tuples": ["--tuples tu.jsonl"],
+    "--clicks": ["--clicks cl.tsv"],
+    "--click-qrels": ["--click-qrels cq.txt"],
+}  # fmt: skip
+"""Option of `cleverdon export` that writes a file -> arguments."""
+
+
+def test_every_command_and_every_export_is_compared() -> None:
+    assert {*COMMANDS, *OTHERS} == set(main.commands)
+    options = [option for option in main.commands["export"].params if isinstance(option, click.Option)]
+    files = {o.opts[0] for o in options if WRITTEN in (o.type, *getattr(o.type, "types", ()))}
+    assert files - {"--machine-labels"} == set(EXPORTS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_output_of_commands_stays(fresh: Callable[[str], Path], command: str) -> None:
+    printed = {}
+    for name in ("plain", "labelled"):
+        directory = str(fresh(name))
+        outputs = [ok(*line.replace("DIR", directory).split()) for line in COMMANDS[command]]
+        printed[name] = [re.sub(r"\d+\.\d s\b", "", text.replace(directory, "DIR")) for text in outputs]
+    assert printed["labelled"] == printed["plain"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", EXPORTS)
+def test_exports_stay_byte_for_byte(
+    fresh: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    found = {}
+    for name in ("plain", "labelled"):
+        directory = fresh(name)
+        out = tmp_path / f"out-{name}"
+        out.mkdir()
+        monkeypatch.chdir(out)
+        for arguments in EXPORTS[option]:
+            ok("export", directory, *arguments.split())
+        files = sorted(path for path in out.rglob("*") if path.is_file())
+        found[name] = {str(path.relative_to(out)): path.read_bytes() for path in files}
+    assert found["plain"]
+    assert found["labelled"] == found["plain"]
+
+
+# --- pages and routes -----------------------------------------------------------------------------------
+
+CARDS = ("judge.py", "adjudicate.py")
+"""Pages with a card, whose data holds a token of the session; what the card gets is in ROUTES."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page.file for page in PAGES if page.file != "machine_labels.py"])
+def test_pages_stay(fresh: Callable[[str], Path], opened: Callable[..., Any], page: str) -> None:
+    plain, labelled = (draw(fresh(name), opened, page) for name in ("plain", "labelled"))
+    assert plain
+    assert labelled == plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["overview.py", "recall.py", "agreement.py", "annotators.py", "export.py"])
+def test_pages_notice_labels_in_a_persons_slot(
+    fresh: Callable[[str], Path], opened: Callable[..., Any], page: str
+) -> None:
+    assert draw(fresh("plain"), opened, page) != draw(fresh("broken"), opened, page)
+
+
+def draw(directory: Path, opened: Callable[..., Any], page: str) -> list[str]:
+    """The elements of a page, except cards."""
+    st.cache_data.clear()  # else the second copy, with the same id, would show what the first one did
+    st.cache_resource.clear()
+    with Campaign(directory) as campaign:
+        return [drawn(element) for element in opened(campaign, page).main if not (page in CARDS and is_card(element))]
+
+
+def is_card(element: Any) -> bool:
+    return "bidi" in element.type or "component" in element.type
+
+
+def drawn(element: Any) -> str:
+    """An element as it is sent to the browser, without the choice of labels to show."""
+    if getattr(element, "key", None) == "show_labels":
+        return "the setting show_labels"
+    text = str(getattr(element, "proto", element))
+    return re.sub(r"/[^ \"]*/(plain|labelled)/|session: .*|deferred_file_id: .*|uuid: .*|T_[0-9a-f]{5}", "", text)
+
+
+ROUTES: dict[str, dict[str, Any]] = {
+    "topics": {},
+    "document": {"doc_id": "d08", "query_id": "1", "said": True},
+    "why": {"query_id": "1", "doc_id": "d08"},
+    "search": {"query_id": "1", "words": "coffee"},
+    "guidelines": {},
+    "history": {"limit": 50},
+    "near": {"query_id": "1", "doc_ids": ["d08"]},
+    "time": {},
+    "settings": {"settings": {}},
+    "take": {"query_id": "1", "doc_id": "d11"},
+    "sync": {"query_id": "1", "want": 9, "recent": True, "decisions": [judged("d08", uuid=UUIDS[6])]},
+    "task/sync": {"task": "list", "want": 4},
+    "task/recent": {"task": "list"},
+    "task/unit": {"task": "list", "query_id": "1"},
+    "adjudicate/sync": {"want": 5},
+    "adjudicate/recent": {},
+    "adjudicate/unit": {"pair": json.dumps(["1", "d01"])},
+}
+"""Judging route -> request, in this order."""
+
+
+def test_every_route_is_compared(fresh: Callable[[str], Path]) -> None:
+    service = JudgingService(fresh("plain"), trainer=mock.create_autospec(Trainer, instance=True))
+    assert {route.path for route in service.posts()} == set(ROUTES)
+
+
+@pytest.mark.slow
+def test_answers_to_the_judging_card_stay(fresh: Callable[[str], Path]) -> None:
+    answers: dict[str, dict[str, Any]] = {}
+    for name in ("plain", "labelled"):
+        directory = fresh(name)
+        with Campaign(directory) as campaign, card_client(JudgingService(directory), campaign, "ann") as client:
+            answers[name] = {route: post(client, route, odd=True, **payload) for route, payload in ROUTES.items()}
+    assert json.dumps(answers["labelled"]) == json.dumps(answers["plain"])
+    assert answers["plain"]["sync"]["recent"]

@@ -1,0 +1,100 @@
+"""`cleverdon label`, and machine labels in other commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from collection import Campaign
+from tests.helpers import ok, run
+
+
+def refused(*arguments: object) -> str:
+    """The first line of an error."""
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    return result.stderr.splitlines()[0]
+
+
+@pytest.mark.slow
+def test_a_rule_labels_the_pool(campaign: Campaign) -> None:
+    directory = campaign.directory
+    assert ok("label", directory) == "The campaign has no label sets.\n"
+    made = run("label", directory, "--rule", "contains-string", "--set", "string=document 2", "--set", "then=2")
+    assert made.stdout == "Labelled 6 pairs in the label set contains-string.\n"
+    again = ok("label", directory, "--rule", "contains-string", "--set", "string=document 2", "--set", "then=2")
+    assert again == "Labelled 0 pairs in the label set contains-string; 6 were labelled before.\n"
+    missing = run("label", directory, "--rule", "contains-string", "--set", "field=author", "--name", "by-author")
+    assert missing.stderr == "note: 6 pairs have no label, because the rule could not tell\n"
+    rows = json.loads(ok("label", directory, "--format", "json"))
+    assert [(row["name"], row["kind"], row["pairs"], row["graded"]) for row in rows] == [
+        ("contains-string", "rule", 6, 6), ("by-author", "rule", 6, 0),
+    ]  # fmt: skip
+    assert "contains-string  rule      6             6" in ok("label", directory)
+
+
+@pytest.mark.slow
+def test_runs_are_declared_and_warned_of(campaign: Campaign, tmp_path: Path) -> None:
+    directory = campaign.directory
+    campaign.machine_labels.create("gpt", "llm", {"model": "gpt-9"})
+    ok("label", directory, "--name", "gpt", "--built-on", "beta")
+    assert json.loads(ok("label", directory, "--format", "json"))[0]["built_on"] == ["beta"]
+    exported = run("export", directory, "--machine-labels", "gpt", tmp_path / "l.csv")
+    assert exported.stderr.splitlines()[:2] == [
+        f"note: {tmp_path / 'l.csv'} is empty: the label set has no labels with a grade",
+        "note: The judging model gpt-9 is also part of 1 pooled system, by declaration or by name (beta): its labels "
+        "may favour it.",
+    ]
+
+
+@pytest.mark.slow
+def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.judging.judge("ann", "1", "d1", 0)
+    campaign.machine_labels.label_by_rule("contains-string", name="weak")
+    exported = run("export", campaign.directory, "--qrels", tmp_path / "q", "--fill-with", "weak")
+    assert exported.stdout == f"{tmp_path / 'q'}: 6 lines\n"
+    assert exported.stderr.splitlines()[0] == (
+        "note: pairs without a grade by people have labels of weak; FILE.labels.json says which"
+    )
+    assert "How far these labels are from people's grades is not known" in exported.stderr
+    ok("export", campaign.directory, "--collection", tmp_path / "c", "--fill-with", "weak", "--licence", "CC0")
+    assert "## Machine labels" in (tmp_path / "c" / "collection.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--rule", "contains-query", "--clicks"], "expected one of --rule, --clicks and --built-on, found several"),
+        (["--set", "terms=any"], "--set needs --rule"),
+        (["--click-log", "log"], "--click-log needs --clicks"),
+        (["--built-on", "alpha"], "--built-on needs the label set"),
+        (["--name", "weak"], "--name needs --rule, --clicks or --built-on"),
+        (["--rule", "contains-quary"], "unknown label rule 'contains-quary'; did you mean 'contains-query'?"),
+        (["--rule", "contains-query", "--set", "terms=some"], "unknown value of terms for contains-query 'some'"),
+    ],
+)
+def test_options_that_do_not_go_together(campaign: Campaign, options: list[str], said: str) -> None:
+    assert said in refused("label", campaign.directory, *options)
+    assert campaign.machine_labels.sets() == []
+
+
+def test_labels_are_added_to_qrels_only(campaign: Campaign) -> None:
+    said = refused("export", campaign.directory, "--pool", "p", "--fill-with", "x")
+    assert "--fill-with adds labels to qrels" in said
+
+
+def test_rules_are_listed() -> None:
+    assert "contains-query" in ok("label", "--list")
+    assert "contains-query" in ok("methods", "label-rules")
+    assert "expected DIR or --list" in refused("label")
+
+
+def test_the_setting_of_the_judging_page(campaign: Campaign) -> None:
+    assert "unknown label set 'weak'" in refused("card", campaign.directory, "--show-labels", "weak")
+    campaign.machine_labels.create("weak", "rule", {})
+    assert (
+        json.loads(ok("card", campaign.directory, "--show-labels", "weak", "--format", "json"))["show_labels"] == "weak"
+    )
+    assert json.loads(ok("card", campaign.directory, "--show-labels", "", "--format", "json"))["show_labels"] == ""

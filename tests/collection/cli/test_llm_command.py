@@ -1,0 +1,197 @@
+"""`cleverdon llm` with an endpoint on this machine, also in processes that are killed and interrupted."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from collection.campaign import Campaign
+from tests.collection.campaign.llm_server import Asked, FakeEndpoint, Reply
+from tests.helpers import fails, fill, ok, run, until
+
+pytest.importorskip("openai")
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeEndpoint]:
+    with FakeEndpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Iterator[Campaign]:
+    """A campaign with 2 topics of 20 pairs each."""
+    with Campaign.create(tmp_path / "many") as campaign:
+        fill(campaign, tmp_path, ["t1", "t2"], [f"d{n:02}" for n in range(20)])
+        yield campaign
+
+
+def stored(campaign: Campaign) -> list[tuple[str, str, str]]:
+    """Topic, document and status of each row of the label set m."""
+    found = campaign.llm.label_sets.of_name("m")
+    rows = [] if found is None else campaign.store.machine_labels.log(found.key)
+    return [(row.query_id, row.doc_id, row.status) for row in rows]
+
+
+def command(campaign: Campaign, fake: FakeEndpoint, *more: object) -> list[object]:
+    return ["llm", campaign.directory, "--model", "m", "--endpoint", fake.url, *more]
+
+
+@pytest.mark.slow
+def test_the_command_labels_and_lists(campaign: Campaign, fake: FakeEndpoint) -> None:
+    prices = ("--price-in", 1000, "--price-out", 10_000)
+    shown = ok(*command(campaign, fake, *prices, "--yes"))
+    assert "6 pairs to ask about" in shown
+    assert "6 pairs of label set m: 6 graded, 0 without a grade, 0 failed" in shown
+    assert "600 prompt tokens, 30 reply tokens, cost 0.9" in shown
+    assert "0 pairs to ask about, 6 answered already" in ok(*command(campaign, fake))
+    shown = ok(*command(campaign, fake, "--probe", "--topic", "1", "--yes"))
+    assert "The model followed 0 of 9 injected requests." in shown
+    assert "0 of 9" in ok("llm", campaign.directory)
+    (listed,) = json.loads(ok("llm", campaign.directory, "--list", "--format", "json"))
+    assert (listed["labelled"], listed["cost"], listed["probe"]["wanted"]) == (6, pytest.approx(0.9), 3)
+
+
+def test_the_log_has_prompts_and_replies(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
+    fake.answer = lambda asked: Reply("half \ud800\nGrade: 2")
+    ok(*command(campaign, fake, "--most", 1, "--yes"))
+    assert "1 answer" in ok("llm", campaign.directory, "--name", "m", "--log", tmp_path / "log.jsonl")
+    (row,) = map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())
+    assert row["prompt"] == fake.asked[0].body["messages"]
+    assert (row["reply"], row["relevance"], row["revision"]) == ("half \ufffd\nGrade: 2", 2.0, "fp_7")
+    log = ("llm", campaign.directory, "--log", tmp_path / "log.jsonl")
+    assert "did you mean 'm'?" in fails(*log, "--name", "M")
+    assert "ends in .jsonl" in fails("llm", campaign.directory, "--name", "m", "--log", tmp_path / "log.csv")
+
+
+def test_the_command_asks_before_it_costs(campaign: Campaign, fake: FakeEndpoint) -> None:
+    result = run(*command(campaign, fake))
+    assert (result.exit_code, fake.asked) == (2, [])
+    assert "expected --yes to accept the cost" in result.stderr
+    assert "Estimate:" in result.stdout
+
+
+@pytest.mark.slow
+def test_a_dry_run_shows_prompts_and_replies(campaign: Campaign, fake: FakeEndpoint) -> None:
+    shown = ok(*command(campaign, fake, "--dry-run", "--price-in", 1, "--price-out", 1))
+    assert len(re.findall(r"^== Topic \d, document d\d: grade 2, .* 100 \+ 5 tokens, cost ", shown, re.M)) == 6
+    assert shown.count("-- system\n") == shown.count("-- user\n") == shown.count("-- reply\nGrade: 2\n") == 6
+    assert "All 6 pairs: 600 prompt tokens, 30 reply tokens (from 6 answers)" in shown
+    assert "No labels" in ok("llm", campaign.directory)
+
+
+@pytest.mark.slow
+def test_errors_of_the_command_are_one_line(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
+    assert "--budget: expected prices" in fails(*command(campaign, fake, "--budget", 1, "--yes"))
+    assert "--template: expected one of umbrela, nist" in fails(*command(campaign, fake, "--template", "none.txt"))
+    (tmp_path / "mine.txt").write_text("{topic} {document} {grades}")
+    assert "expected {answer}" in fails(*command(campaign, fake, "--template", tmp_path / "mine.txt"))
+    assert "--set: expected NAME=VALUE" in fails(*command(campaign, fake, "--set", "seed"))
+    fake.answer = lambda asked: Reply("too long", 400)
+    assert "note: the last failed request: HTTP 400: too long" in run(*command(campaign, fake, "--yes")).stderr
+    fake.answer = lambda asked: Reply("no such model", 404)
+    result = run(*command(campaign, fake, "--yes"))
+    assert result.exit_code == 2
+    assert f"cleverdon: {fake.url} refuses the model or the address (HTTP 404: no such model)" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_printed_template_can_be_used(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text(ok("llm", campaign.directory, "--template", "nist", "--print-template"))
+    assert "1 graded" in ok(*command(campaign, fake, "--template", tmp_path / "mine.txt", "--most", 1, "--yes"))
+
+
+def test_a_risky_endpoint_is_mentioned(campaign: Campaign) -> None:
+    result = run("llm", campaign.directory, "--model", "m", "--endpoint", "http://192.0.2.1/v1")
+    assert "http://192.0.2.1/v1 is not encrypted" in result.stderr
+
+
+def start(campaign: Campaign, fake: FakeEndpoint, concurrency: int) -> subprocess.Popen[str]:
+    """The command in a process of its own."""
+    arguments = [str(each) for each in command(campaign, fake, "--yes", "--concurrency", concurrency)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "collection.cli", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+class Pausing:
+    """Answers so many requests, and then none until it may go on."""
+
+    def __init__(self, number: int) -> None:
+        self.left, self.lock, self.go_on = number, threading.Lock(), threading.Event()
+
+    def __call__(self, asked: Asked) -> Reply:
+        with self.lock:
+            self.left -= 1
+            waits = self.left < 0
+        if waits:
+            self.go_on.wait(60)
+        return Reply()
+
+
+@pytest.mark.slow
+def test_a_killed_run_continues_without_a_doubled_label_or_cost(many: Campaign, fake: FakeEndpoint) -> None:
+    """Only requests that were under way are made again, with the same keys."""
+    concurrency = 4
+    pausing = fake.answer = Pausing(15)
+    child = start(many, fake, concurrency)
+    until(lambda: pausing.left == -concurrency and len(stored(many)) == 15, "the pause")
+    child.kill()
+    child.communicate()
+    first, before = [asked.key for asked in fake.asked], stored(many)
+    pausing.go_on.set()
+    assert "25 pairs to ask about, 15 answered already" in ok(*command(many, fake, "--yes"))
+    after = stored(many)
+    assert after[:15] == before
+    assert len(after) == len({(query_id, doc_id) for query_id, doc_id, _ in after}) == 40
+    assert {status for _, _, status in after} == {"graded"}
+    second = [asked.key for asked in fake.asked[len(first) :]]
+    assert len(second) == len(set(second)) == 25
+    assert set(first) & set(second) == set(first[15:])
+    assert len(set(first) | set(second)) == 40
+
+
+@pytest.mark.slow
+def test_ctrl_c_stores_what_is_under_way_and_ends(many: Campaign, fake: FakeEndpoint) -> None:
+    pausing = fake.answer = Pausing(5)
+    child = start(many, fake, 2)
+    until(lambda: pausing.left == -2, "the pause")
+    child.send_signal(signal.SIGINT)
+    wait_for_notice(child)
+    pausing.go_on.set()
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, err) == (130, "")
+    assert "Stopped: 33 pairs left. The same command continues." in out
+    assert len(stored(many)) == 7
+
+
+@pytest.mark.slow
+def test_a_second_ctrl_c_does_not_wait(many: Campaign, fake: FakeEndpoint) -> None:
+    pausing = fake.answer = Pausing(5)
+    child = start(many, fake, 2)
+    until(lambda: pausing.left == -2, "the pause")
+    child.send_signal(signal.SIGINT)
+    wait_for_notice(child)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    pausing.go_on.set()
+    assert (child.returncode, err.strip()) == (1, "Aborted!")
+    assert len(stored(many)) == 5
+
+
+def wait_for_notice(child: subprocess.Popen[str]) -> None:
+    assert child.stderr is not None
+    assert "Waiting for the requests under way" in child.stderr.readline() + child.stderr.readline()

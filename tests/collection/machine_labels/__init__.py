@@ -1,0 +1,1 @@
+"""Tests of collection.machine_labels."""

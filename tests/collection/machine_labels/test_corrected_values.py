@@ -1,0 +1,202 @@
+"""Values by machine labels, corrected by people's grades of a sample."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from collection import evaluate
+from collection.errors import InputError
+from collection.expected_judgements import Pairs, describe
+from collection.machine_labels import (
+    correct,
+    draw_priorities,
+    find_effects,
+    judged_sample,
+    pair_sizes,
+    plan,
+    rank_weights,
+)
+from collection.machine_labels.corrected_values import half_width, label_values
+from collection.machine_labels.expected_values import expected_values, require_measure
+from collection.machine_labels.human_sample import Drawn, expected_probabilities
+from collection.measures import Measure, parse
+from collection.records import Run
+
+LEVELS = [0.0, 1.0, 2.0, 3.0]
+
+
+def world(topics: int = 12, pool: int = 30, runs: int = 5, seed: int = 3) -> tuple[Pairs, np.ndarray]:
+    """Pairs of runs that find relevant documents more or less well, and everybody's grades."""
+    rng = np.random.default_rng(seed)
+    keys = pd.DataFrame(
+        [(f"q{t}", f"d{t}-{d}") for t in range(topics) for d in range(pool)], columns=["query_id", "doc_id"]
+    )
+    grades = rng.choice(4, p=[0.6, 0.2, 0.12, 0.08], size=len(keys)).astype(np.float64)
+    made = [Run(f"r{n}", keys.assign(score=grades * n / 3 + rng.normal(0, 1, len(keys)))) for n in range(runs)]
+    return describe(keys, made), grades
+
+
+@pytest.mark.parametrize("name", ["nDCG@10", "nDCG", "DCG@5", "P@10", "P(rel=2)@5", 'nDCG(dcg="exp-log2")@10',
+                                  "nDCG(gains={1:2,2:3,3:9})@10"])  # fmt: skip
+def test_known_grades_give_the_value_of_the_measure(name: str) -> None:
+    pairs, grades = world(topics=3)
+    measure = parse(name)
+    keys = pairs.frame
+    runs = [Run(run, keys.assign(score=-pairs.places[number].astype(float))) for number, run in enumerate(pairs.runs)]
+    expected = evaluate(keys.assign(relevance=grades.astype(int)), runs, measure).means()[str(measure)]
+    found = label_values(pairs, measure, grades, np.array(LEVELS)).mean(axis=1)
+    assert found.tolist() == pytest.approx(expected.loc[pairs.runs].tolist(), abs=1e-12)
+
+
+def test_slopes_are_differences_of_values() -> None:
+    pairs, grades = world(topics=2, pool=8)
+    rng = np.random.default_rng(0)
+    steps = np.sort(rng.random((len(grades), 3)), axis=1)[:, ::-1]
+    every, scale = np.arange(len(grades)), np.array(LEVELS)
+    for name in ("nDCG@5", "DCG@5", "P@5"):
+        found = expected_values(parse(name), pairs.places, pairs.topic, steps, scale, every)
+        for row, step in itertools.product((0, 5, 11), range(3)):
+            moved = steps.copy()
+            moved[row, step] += 1e-5
+            # Also the spread of the ideal changes a little.
+            after = expected_values(parse(name), pairs.places, pairs.topic, moved, scale, every).values
+            change = (after - found.values)[:, pairs.topic[row]] / 1e-5
+            assert change.tolist() == pytest.approx(found.slopes[:, row, step].tolist(), abs=0.03)
+
+
+@pytest.mark.parametrize("name", ["AP", "RR", "R@10", "ERR@10", "nDCG(judged_only=True)@10"])
+def test_measures_that_cannot_be_corrected_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match="cannot be corrected; expected one of nDCG, DCG and P"):
+        require_measure(parse(name))
+
+
+def sample(pairs: Pairs, measure: Measure, count: int, seed: int) -> Drawn:
+    sizes = pair_sizes(rank_weights(measure, pairs.places))
+    priorities = draw_priorities(sizes, seed)
+    judged = np.zeros(len(sizes), dtype=bool)
+    judged[np.argsort(-priorities)[:count]] = True
+    return judged_sample(sizes, priorities, judged)
+
+
+@pytest.mark.slow
+def test_all_judged_gives_the_value_itself() -> None:
+    pairs, grades = world()
+    measure = parse("nDCG@10")
+    drawn = sample(pairs, measure, len(grades), 1)
+    found = correct(pairs, measure, np.zeros(len(grades)), drawn, grades[drawn.rows], LEVELS)
+    truth = label_values(pairs, measure, grades, np.array(LEVELS)).mean(axis=1)
+    assert found.values["corrected"].tolist() == pytest.approx(truth.tolist(), abs=1e-12)
+    assert (found.values["high"] - found.values["low"]).tolist() == [0.0] * len(truth)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["near", "reversed", "none"])
+def test_intervals_hold_the_value_whatever_the_labels_are(kind: str) -> None:
+    pairs, grades = world(topics=10)
+    measure = parse("nDCG@10")
+    truth = label_values(pairs, measure, grades, np.array(LEVELS)).mean(axis=1)
+    noise = np.random.default_rng(5).integers(-1, 2, len(grades))
+    labels = {"near": np.clip(grades + noise, 0, 3), "reversed": 3 - grades, "none": np.full(len(grades), np.nan)}[kind]
+    held = []
+    for seed in range(25):
+        drawn = sample(pairs, measure, 100, seed)
+        values = correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS).values
+        held.append(((values["low"] <= truth) & (truth <= values["high"])).mean())
+    # The values of one sample err together: three standard errors of a share of 95% in 25 samples are 13 points.
+    assert np.mean(held) >= 0.82
+
+
+def test_good_labels_narrow_the_interval() -> None:
+    pairs, grades = world(topics=20)
+    measure = parse("nDCG@10")
+    drawn = sample(pairs, measure, 150, 2)
+    widths = [
+        (found["high"] - found["low"]).mean()
+        for labels in (grades, None)
+        for found in [correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS).values]
+    ]
+    assert widths[0] < 0.5 * widths[1]
+
+
+def test_too_few_judgements_are_refused() -> None:
+    pairs, grades = world(topics=2)
+    drawn = sample(pairs, parse("P@10"), 19, 2)
+    with pytest.raises(InputError, match="expected at least 20 judgements of the sample, found 19"):
+        correct(pairs, parse("P@10"), None, drawn, grades[drawn.rows], LEVELS)
+
+
+@pytest.mark.slow
+def test_the_threshold_gives_unbiased_sums() -> None:
+    # Duffield, Lund & Thorup 2007: the sum of the sizes over the sample, each divided by its probability, is unbiased.
+    sizes = np.array([0.1, 0.2, 0.5, 1.0, 1.0, 3.0, 0.05, 0.7])
+    values = np.array([3.0, 1.0, 0.0, 2.0, 5.0, 1.0, 8.0, 1.0])
+    sums, products = [], []
+    for seed in range(4000):
+        priorities = draw_priorities(sizes, seed)
+        judged = np.isin(np.arange(8), np.argsort(-priorities)[:4])
+        drawn = judged_sample(sizes, priorities, judged)
+        weighed = values[drawn.rows] / drawn.probability
+        sums.append(weighed.sum())
+        products.append((weighed**2 * (1 - drawn.probability)).sum())
+    assert np.mean(sums) == pytest.approx(values.sum(), abs=4 * np.std(sums) / np.sqrt(4000))
+    assert np.mean(products) == pytest.approx(np.var(sums), rel=0.2)
+
+
+def test_a_gap_ends_the_sample_and_judgements_before_it_are_certain() -> None:
+    sizes = np.ones(5)
+    priorities = np.array([9.0, 7.0, np.nan, 5.0, 3.0])
+    drawn = judged_sample(sizes, priorities, np.array([True, True, True, False, True]))
+    assert (drawn.rows.tolist(), drawn.before) == ([2, 0, 1], 1)
+    assert drawn.probability.tolist() == [1.0, 0.2, 0.2]
+    with pytest.raises(InputError):
+        judged_sample(sizes, priorities[:4], np.ones(5, dtype=bool))
+
+
+def test_planned_probabilities_sum_to_the_budget() -> None:
+    sizes = np.array([100.0, 5.0, 1.0, 1.0, 1.0, 1.0])
+    for count in range(1, 7):
+        found = expected_probabilities(sizes, count)
+        assert found.sum() == pytest.approx(count)
+        assert found.max() <= 1.0
+
+
+def test_a_plan_narrows_with_the_budget_and_is_near_what_comes() -> None:
+    pairs, grades = world(topics=20)
+    measure = parse("nDCG@10")
+    rng = np.random.default_rng(1)
+    labels = np.clip(grades + rng.integers(-1, 2, len(grades)), 0, 3)
+    sizes = pair_sizes(rank_weights(measure, pairs.places))
+    planned = plan(pairs, measure, labels, sizes, LEVELS, [60, 120, 240, 600])
+    assert planned["judgements"].tolist() == [60, 120, 240, 600]
+    assert (planned["width"].diff().dropna() < 0).all()
+    assert planned["width"].iloc[-1] == planned["difference_width"].iloc[-1] == 0
+    drawn = sample(pairs, measure, 120, 2)
+    values = correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS).values
+    assert 0.4 < planned["width"].iloc[1] / (values["high"] - values["low"]).mean() < 2.5
+
+
+def test_one_large_part_widens_the_interval() -> None:
+    # 1.96 standard errors with many equal parts; Student's t with 2 degrees of freedom (4.303) at worst.
+    assert half_width(np.full((1, 10_000), 0.01), 0.05)[0] == pytest.approx(1.96, abs=0.002)
+    assert half_width(np.array([[1.0, 0.0]]), 0.05)[0] == pytest.approx(4.303, abs=0.001)
+
+
+def test_labels_that_favour_a_family_are_found() -> None:
+    pairs, grades = world(topics=30)
+    # The labels call relevant what the first two runs have at the top.
+    favoured = ((pairs.places[:2] > 0) & (pairs.places[:2] <= 5)).any(axis=0)
+    labels = np.where(favoured, 3.0, grades)
+    measure = parse("nDCG@10")
+    drawn = sample(pairs, measure, 250, 4)
+    found = find_effects(
+        correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS), {"own": ["r0", "r1"], "nobody": ["x"]}
+    )
+    assert set(found.gains["run"].head(2)) == {"r0", "r1"}
+    assert found.families["family"].tolist() == ["own"]
+    assert found.families["low"].item() > 0.1
+    assert found.tau < 0.5
+    assert found.decisions["pairs"].sum() == 10

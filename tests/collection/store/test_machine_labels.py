@@ -1,0 +1,66 @@
+"""Labels by machines in the store."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+
+from collection.records import Topic
+from collection.store import LabelRow, Store
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with Store(":memory:", create=True) as opened:
+        with opened.transaction():
+            opened.corpus.add_topics([Topic("1", "wing flow")])
+            opened.corpus.add_document_ids(["a", "b"])
+        yield opened
+
+
+def test_the_last_row_of_a_pair_is_its_label(store: Store) -> None:
+    made = store.machine_labels.create("gpt", "llm", {"model": "gpt"}, "2026-01-01")
+    surrogate = "half \ud800"
+    rows = [
+        LabelRow("1", "a", "no grade", None, "2026-01-01", prompt=surrogate, reply="well", cost=0.5),
+        LabelRow("1", "b", "graded", 0.0, "2026-01-02", cost=0.25),
+        LabelRow("1", "a", "graded", 2.0, "2026-01-03", cost=0.5),
+    ]
+    store.machine_labels.add(made.key, rows)
+    assert store.machine_labels.current(made.key).to_dict("list") == {
+        "query_id": ["1", "1"], "doc_id": ["a", "b"], "status": ["graded", "graded"], "relevance": [2.0, 0.0],
+    }  # fmt: skip
+    assert list(store.machine_labels.log(made.key)) == rows
+    assert store.machine_labels.totals(made.key)["cost"].tolist() == [0.75, 0.5]
+    assert store.machine_labels.sets() == [made]
+
+
+def test_labels_are_never_changed(store: Store) -> None:
+    made = store.machine_labels.create("gpt", "llm", {}, "2026-01-01")
+    store.machine_labels.add(made.key, [LabelRow("1", "a", "graded", 1.0, "2026-01-01")])
+    for statement in ("UPDATE machine_labels SET relevance = 0", "DELETE FROM machine_labels",
+                      "UPDATE label_sets SET name = 'x'"):  # fmt: skip
+        with pytest.raises(sqlite3.IntegrityError):
+            store.connection.execute(statement)
+    with pytest.raises(sqlite3.IntegrityError):
+        store.machine_labels.add(made.key, [LabelRow("1", "a", "no grade", 1.0, "2026-01-01")])
+
+
+def test_the_first_view_of_a_label_counts(store: Store) -> None:
+    made = store.machine_labels.create("gpt", "llm", {}, "2026-01-01")
+    for at in ("2026-01-02", "2026-01-03"):
+        store.machine_labels.record_view("ann", made.key, [("1", "a")], at)
+    assert store.machine_labels.views().to_numpy().tolist() == [["ann", "gpt", "1", "a", "2026-01-02"]]
+
+
+def test_a_sample_comes_back_in_order(store: Store) -> None:
+    made = store.machine_labels.create("gpt", "llm", {}, "2026-01-01")
+    sample = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "size": [1.0, 2.0], "priority": [3.0, math.nan]})
+    store.machine_labels.set_sample(made.key, sample)
+    pd.testing.assert_frame_equal(
+        store.machine_labels.sample(made.key), sample.iloc[::-1].reset_index(drop=True), check_dtype=False
+    )
