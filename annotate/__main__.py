@@ -8,6 +8,7 @@ import threading
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import click
@@ -83,6 +84,8 @@ def require_network(proxy: str) -> None:
 @click.option("--public-address")
 @click.option("--trusted-proxy", "trusted_proxies", multiple=True)
 @click.option("--max-upload", type=int)
+@click.option("--log", "log_file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text")
 def main(
     directory: Path,
     host: str,
@@ -92,6 +95,8 @@ def main(
     public_address: str | None,
     trusted_proxies: tuple[str, ...],
     max_upload: int | None,
+    log_file: Path | None,
+    log_format: Literal["text", "json"],
 ) -> None:
     """Serve the app on the campaign in DIR."""
     public = None if public_address is None else clean_address(public_address)
@@ -107,9 +112,13 @@ def main(
 
     from annotate.application import create_app
     from annotate.auth import oidc
-    from annotate.server import uploads
+    from annotate.server import error_log, uploads
     from collection.campaign.accounts import SESSION_DAYS
 
+    try:
+        error_log.set_up(log_file, log_format)
+    except OSError as error:
+        raise CannotServe(f"--log: cannot write {log_file} ({error.strerror})") from error
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     try:
         provider = oidc.read_provider(directory)

@@ -8,9 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from collection.errors import CampaignError
-from collection.store import Store
+from collection import layout
+from collection.errors import BusyError, CampaignError
+from collection.store import SQLiteError, Store
 
+PROBE_BYTES = 4096
 SECRET_CHARACTERS = 64
 
 
@@ -39,6 +41,28 @@ class ServerState:
     def keep_address(self, address: str) -> None:
         """Keep the address, for links that commands print while the app runs."""
         self.store.settings.put("address", address)
+
+    def find_problem(self) -> str | None:
+        """Return why no judgement could be saved now, or None; names no files, and changes nothing in the campaign."""
+        try:
+            with self.store.transaction():
+                self.store.accounts.open_managers()
+        except BusyError:
+            return "another process is writing to the database, or it cannot be written"
+        except SQLiteError as error:
+            return f"the database cannot be read and written ({error})"
+        probe = self.directory / f".probe-{secrets.token_hex(4)}"  # an empty transaction does not notice a full disk
+        try:
+            with layout.create_private(probe) as file:
+                file.write(bytes(PROBE_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            return f"the campaign's directory cannot be written ({error.strerror})"
+        finally:
+            with suppress(OSError):
+                probe.unlink(missing_ok=True)
+        return None
 
     def secret(self) -> bytes:
         """Return the key that signs cookies and tokens, which is generated at first use.

@@ -205,5 +205,12 @@ SERVER_OPTIONS = combine_options(
         metavar="MB",
         help="Upload limit per session on the Import page in MB; by default 500.",
     ),
+    click.option(
+        "--log",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Log file for warnings and errors, rotated at 10 MB; by default standard error.",
+    ),
+    click.option("--log-format", type=click.Choice(["text", "json"]), help="Format of the log; by default text."),
 )
 """The options of every command that opens the app."""
