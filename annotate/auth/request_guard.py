@@ -15,9 +15,11 @@ from streamlit.runtime import Runtime
 from annotate.auth import forms
 from annotate.auth.page_access import PAGES
 from annotate.auth.routes import SignInService
+from annotate.auth.security_headers import CLOSED_POLICY, add_headers, page_policy
 from annotate.server import uploads
 from annotate.server.origins import Origins, parse_origin
 
+CSP = "Content-Security-Policy"
 PROVIDER_COOKIE = "_streamlit_user"  # holds the provider's claims for Streamlit
 
 UPLOAD = "/_stcore/upload_file/"
@@ -49,13 +51,29 @@ class RequestGuard:
         if scope["type"] == "websocket":
             await self._open_websocket(scope, receive, send)
         elif scope["type"] == "http":
-            request, send = Request(scope), _without_framing(send)
+            request = Request(scope)
+            send = self._with_headers(request, send)
             with suppress(ClientDisconnect):  # a client that leaves halfway is no error of the server
                 pass_on = self._upload if request.method == "PUT" and scope["path"].startswith(UPLOAD) else self.app
                 answer = self._refuse_foreign(request) or await self._require_signin(request)
                 await (answer or pass_on)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+    def _with_headers(self, request: Request, send: Send) -> Send:
+        """Add the security headers to an answer, unless it has its own."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                is_page = headers.get("content-type", "").startswith("text/html") and CSP not in headers
+                policy = CLOSED_POLICY
+                if is_page:
+                    policy = page_policy(await self.service.image_hosts(request))
+                add_headers(headers, policy=policy, is_page=is_page, is_https=self.origins.is_https(request))
+            await send(message)
+
+        return send_with_headers
 
     def _refuse_foreign(self, request: Request) -> Response | None:
         """Refuse requests that are meant for another server, or that another site's page makes a browser send."""
@@ -137,19 +155,6 @@ class RequestGuard:
         if kind == "backend_operation_request":
             kind = parsed.backend_operation_request.WhichOneof("payload")
         return kind in MESSAGES or (kind in SIGNED_IN_MESSAGES and await self.service.signed_in(request) is not None)
-
-
-def _without_framing(send: Send) -> Send:
-    """Forbid pages of other origins to frame an answer (clickjacking), unless it has a policy of its own."""
-
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers.setdefault("Content-Security-Policy", "frame-ancestors 'self'")
-            headers.setdefault("X-Frame-Options", "SAMEORIGIN")
-        await send(message)
-
-    return send_with_headers
 
 
 def _with_host_of_origin(scope: Scope, request: HTTPConnection) -> Scope:

@@ -65,6 +65,12 @@ class SignInService:
         secret = self.tokens.read_cookie(request.cookies.get(self.cookie))
         return None if secret is None else await self._thread.run(lambda campaign: campaign.accounts.session(secret))
 
+    async def image_hosts(self, request: HTTPConnection) -> tuple[str, ...]:
+        """Return the hosts that pages of a person who is signed in may show images from; none for others."""
+        if await self.signed_in(request) is None:
+            return ()
+        return await self._thread.run(lambda campaign: campaign.settings.judging_page().image_hosts)
+
     @open_to(ANYBODY)
     async def signin(self, request: Request) -> Response:
         """Show the form for name and password; with a token, the page of a one-time link.
