@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from collection.errors import BusyError, CampaignError
 from collection.store import SQLiteError, Store
 
 PROBE_BYTES = 4096
+SECRET = ".secret"
 SECRET_CHARACTERS = 64
 
 
@@ -69,20 +71,32 @@ class ServerState:
 
         It is in a file of its own, readable by its owner only, so that a copy of the database does not contain it.
         """
-        path = self.directory / ".secret"
+        path = self.directory / SECRET
         if not path.exists():
             # Written to a temporary file and linked, so that no reader sees half a key.
-            part = self.directory / f".secret-{secrets.token_hex(4)}"
-            try:
-                with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                    file.write(secrets.token_hex(SECRET_CHARACTERS // 2))
-                    file.flush()
-                    os.fsync(file.fileno())
-                with suppress(FileExistsError):
-                    path.hardlink_to(part)
-            finally:
-                part.unlink(missing_ok=True)
+            with self._new_secret() as part, suppress(FileExistsError):
+                path.hardlink_to(part)
         secret = path.read_bytes()
         if len(secret) < SECRET_CHARACTERS:
             raise CampaignError(f"{path} is damaged; delete it to get a new key: everybody then has to sign in again")
         return secret
+
+    def rotate_secret(self) -> None:
+        """Replace the key, end all sessions, and void all one-time links; a running server has to be restarted."""
+        self.store.accounts.end_everything()
+        with self._new_secret() as part:
+            part.replace(self.directory / SECRET)
+
+    @contextmanager
+    def _new_secret(self) -> Iterator[Path]:
+        """Write a new key to a temporary file, which is gone afterwards."""
+        part = self.directory / f"{SECRET}-{secrets.token_hex(4)}"
+        try:
+            with layout.create_private(part) as file:
+                file.write(secrets.token_hex(SECRET_CHARACTERS // 2).encode())
+                file.flush()
+                os.fsync(file.fileno())
+            yield part
+            layout.sync_folder(self.directory)
+        finally:
+            part.unlink(missing_ok=True)

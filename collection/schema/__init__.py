@@ -391,6 +391,12 @@ SCRIPTS = {
     """,
     # Counts and times that the database keeps.
     "m010_counts": COUNTS,
+    # What a person needs to recognise each of their sessions.
+    "m011_session_devices": """
+        ALTER TABLE sessions ADD COLUMN device TEXT;;
+        ALTER TABLE sessions ADD COLUMN address TEXT;;
+        ALTER TABLE sessions ADD COLUMN seen_at REAL;;
+    """,
 }
 
 
