@@ -144,12 +144,17 @@ def main(
         )
     import uvicorn
 
+    from annotate.server.timed_http import TimedH11, allow_open_files
+
+    allow_open_files()
     link = f"{address}/signin?token={link_token}"
     server = uvicorn.Server(
         uvicorn.Config(
             app,
             log_config=None,
             access_log=False,
+            server_header=False,
+            http=TimedH11,
             ws="websockets-sansio",
             timeout_graceful_shutdown=3,
             # Otherwise anybody on this machine could pretend to have any address.
