@@ -81,6 +81,7 @@ def require_network(proxy: str) -> None:
 @click.option("--port", type=int)
 @click.option("--as", "annotator")
 @click.option("--no-browser", is_flag=True)
+@click.option("--no-link", is_flag=True)
 @click.option("--public-address")
 @click.option("--trusted-proxy", "trusted_proxies", multiple=True)
 @click.option("--max-upload", type=int)
@@ -92,6 +93,7 @@ def main(
     port: int | None,
     annotator: str | None,
     no_browser: bool,
+    no_link: bool,
     public_address: str | None,
     trusted_proxies: tuple[str, ...],
     max_upload: int | None,
@@ -170,11 +172,12 @@ def main(
                 return
             threading.Event().wait(0.05)
         click.echo(f"Serving {directory} at {address}")
-        click.echo(f"Sign in as {person} with this link, which works once:\n\n    {link}\n")
+        if not no_link:
+            click.echo(f"Sign in as {person} with this link, which works once:\n\n    {link}\n")
         click.echo(
             f"Browsers stay signed in for {SESSION_DAYS} days. Judgements are saved immediately; press Ctrl+C to stop."
         )
-        if not no_browser:
+        if not no_browser and not no_link:
             webbrowser.open(link)
 
     # After each run of a page Streamlit collects garbage in full, and would go through all modules each time.

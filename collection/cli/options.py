@@ -188,6 +188,7 @@ SERVER_OPTIONS = combine_options(
         help="Account to sign in as, created at the first start; by default your login name.",
     ),
     click.option("--no-browser", is_flag=True, help="Print the sign-in link without opening a browser."),
+    click.option("--no-link", is_flag=True, help="Neither print nor open a sign-in link, as in a service's log."),
     click.option(
         "--public-address",
         metavar="URL",

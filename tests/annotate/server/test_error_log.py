@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
+import sqlite3
 import stat
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,19 +26,9 @@ from annotate.application import create_app
 from annotate.auth.error_page import ErrorPage
 from annotate.server import error_log
 from collection import Campaign
+from tests.browser.serving import Serving
 
-
-@pytest.fixture(autouse=True)
-def root_logger() -> Iterator[None]:
-    """The logger of all, as it was before."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    for handler in root.handlers:
-        if handler not in handlers:
-            handler.close()
-    root.handlers[:] = handlers
-    root.setLevel(level)
+pytestmark = pytest.mark.usefixtures("root_logger")
 
 
 async def fail(request: Request) -> Response:
@@ -134,3 +129,26 @@ def test_streamlit_writes_to_the_same_log(tmp_path: Path) -> None:
     error_log.take_over_streamlit()
     get_logger("streamlit.somewhere").warning("a warning")
     assert [entry["logger"] for entry in lines(file)] == ["streamlit.somewhere"]
+
+
+@pytest.mark.slow
+def test_no_secret_is_logged(campaign: Campaign, tmp_path: Path) -> None:
+    """One-time links are addresses: neither a request nor its failure writes them down."""
+    file = tmp_path / "server.log"
+    serving = Serving(campaign.directory, options=("--log", str(file), "--log-format", "json"))
+    token = serving.link.partition("token=")[2]
+    with closing(sqlite3.connect(campaign.directory / "campaign.db", isolation_level=None)) as database:
+        database.execute("ALTER TABLE signin_links RENAME TO hidden")
+        for address in (f"/signin?token={token}", f"/invitation?token={token}"):
+            request = urllib.request.Request(serving.url + address, headers={"Cookie": f"cleverdon={token}"})
+            with pytest.raises(urllib.error.HTTPError) as failed:
+                urllib.request.urlopen(request)
+            assert failed.value.code == 500
+            assert failed.value.headers["Server"] is None
+        with socket.create_connection(("127.0.0.1", serving.port)) as client:
+            client.sendall(f"GET /signin?token={token} HTTP/9\r\n\r\n".encode())
+            while client.recv(4096):
+                pass
+    serving.stop()
+    assert [entry.get("place") for entry in lines(file)] == ["GET /signin", "GET /invitation", None]
+    assert token not in file.read_text()
