@@ -130,6 +130,17 @@ def test_what_the_policy_forbids_does_not_happen(serving: Serving, page: Page) -
     assert asked == []
 
 
+def test_the_script_that_leads_to_the_sign_in_page_may_run(serving: Serving, page: Page) -> None:
+    page.goto(serving.url)
+    settled(page)
+    with Campaign(serving.directory) as campaign:
+        campaign.accounts.end_sessions("ann")
+    with violations(page) as said:
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name="Account", exact=True).click()
+        expect(page).to_have_url(f"{serving.url}/signin")
+        assert said == []
+
+
 def test_a_page_that_fails_shows_an_id_and_the_log_its_traceback(serving: Serving, page: Page) -> None:
     page.goto(serving.url)
     settled(page)
