@@ -3,11 +3,12 @@
 from contextlib import suppress
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from annotate.auth import forms
+from annotate.auth.security_headers import CLOSED_POLICY, add_headers
 from annotate.server import error_log
 
 
@@ -37,8 +38,11 @@ class ErrorPage:
                 if scope["type"] == "websocket":
                     await WebSocketClose(1011)(scope, receive, send)
                 elif not has_begun:  # else the server cuts the connection, and the client sees that the rest is missing
-                    reason = error_log.explain(error_id)
-                    is_html = "text/html" in Headers(scope=scope).get("accept", "")
-                    await (forms.failed(reason) if is_html else JSONResponse({"error": reason}, 500))(
-                        scope, receive, send
-                    )
+                    answer = _answer(error_log.explain(error_id), Headers(scope=scope).get("accept", ""))
+                    await answer(scope, receive, send)
+
+
+def _answer(reason: str, accept: str) -> Response:
+    answer = forms.failed(reason) if "text/html" in accept else JSONResponse({"error": reason}, 500)
+    add_headers(answer.headers, policy=CLOSED_POLICY, is_page=False, is_https=False)
+    return answer

@@ -200,7 +200,7 @@ class Accounts:
         if found is None:
             return None
         is_noted = found.seen_at is not None and abs(clock.seconds() - found.seen_at) < SEEN_SECONDS
-        if not is_noted and not self.store.connection.in_transaction:
+        if not is_noted:
             self.store.accounts.note_seen(session)
         return Person(found.name, found.role, session)
 

@@ -189,7 +189,9 @@ class AccountTables(Repository):
         return frame.astype(object).where(frame.notna(), None)
 
     def note_seen(self, digest: str) -> None:
-        """Store that a session is used now; does nothing while another process writes, rather than wait for it."""
+        """Store that a session is used now, unless another process is writing or a transaction is open."""
+        if self.connection.in_transaction:
+            return
         with self.connection.without_waiting(), suppress(BusyError, SQLiteError), self.connection.transaction():
             self.connection.execute("UPDATE sessions SET seen_at = ? WHERE digest = ?", (clock.seconds(), digest))
 

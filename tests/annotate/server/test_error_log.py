@@ -24,6 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from annotate.application import create_app
 from annotate.auth.error_page import ErrorPage
+from annotate.auth.security_headers import HEADERS
 from annotate.server import error_log
 from collection import Campaign
 from tests.browser.serving import Serving
@@ -72,6 +73,8 @@ def test_the_traceback_is_in_the_log_and_only_its_id_on_the_page(client: TestCli
         assert "Traceback" not in answer.text
         assert entry["traceback"].endswith("RuntimeError: the secret cause")
         assert (entry["level"], entry["place"]) == ("error", "GET /fail")
+        assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
     assert first["error_id"] != second["error_id"]
     assert "geheim" not in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
