@@ -79,7 +79,9 @@ def create_app(
         on_script_error=draw_error,
         secrets=secrets,
     )
-    config.set_option("server.maxUploadSize", max_upload)  # of one file; the app has read its configuration by now
+    # The app has read its configuration by now. The size is that of one file.
+    config.set_option("server.maxUploadSize", max_upload)
+    config.set_option("client.showErrorDetails", "none")  # for errors that do not come to draw_error, such as of syntax
     return app
 
 
