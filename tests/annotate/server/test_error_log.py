@@ -18,8 +18,9 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Route, Router, WebSocketRoute
 from starlette.testclient import TestClient
+from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from annotate.application import create_app
@@ -28,6 +29,7 @@ from annotate.auth.security_headers import HEADERS
 from annotate.server import error_log
 from collection import Campaign
 from tests.browser.serving import Serving
+from tests.helpers import awaited
 
 pytestmark = pytest.mark.usefixtures("root_logger")
 
@@ -51,8 +53,24 @@ async def fail_websocket(websocket: WebSocket) -> None:
 
 @pytest.fixture
 def client() -> TestClient:
-    routes = [Route("/fail", fail), Route("/late", fail_late), WebSocketRoute("/stream", fail_websocket)]
+    routes = [Route("/fail", fail), WebSocketRoute("/stream", fail_websocket)]
     return TestClient(Starlette(routes=routes, middleware=[Middleware(ErrorPage)]))
+
+
+def sent_to(path: str) -> list[Message]:
+    """What an answer consists of, without a client that would wait for its end."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    app = ErrorPage(Router([Route("/late", fail_late)]))
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [], "asgi": {"spec_version": "2.4"}}
+    awaited(app(scope, receive, send))
+    return sent
 
 
 def lines(file: Path) -> list[dict[str, str]]:
@@ -83,7 +101,7 @@ def test_the_traceback_is_in_the_log_and_only_its_id_on_the_page(client: TestCli
 def test_an_answer_that_has_begun_ends_and_websockets_are_closed(client: TestClient, tmp_path: Path) -> None:
     file = tmp_path / "server.log"
     error_log.set_up(file, "json")
-    assert client.get("/late").text == "begun "
+    assert [part["body"] for part in sent_to("/late")[1:]] == [b"begun "]
     with client.websocket_connect("/stream") as stream, pytest.raises(WebSocketDisconnect) as closed:
         stream.receive_text()
     assert closed.value.code == 1011
