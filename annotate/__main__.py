@@ -8,6 +8,7 @@ import threading
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import click
@@ -80,18 +81,24 @@ def require_network(proxy: str) -> None:
 @click.option("--port", type=int)
 @click.option("--as", "annotator")
 @click.option("--no-browser", is_flag=True)
+@click.option("--no-link", is_flag=True)
 @click.option("--public-address")
 @click.option("--trusted-proxy", "trusted_proxies", multiple=True)
 @click.option("--max-upload", type=int)
+@click.option("--log", "log_file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text")
 def main(
     directory: Path,
     host: str,
     port: int | None,
     annotator: str | None,
     no_browser: bool,
+    no_link: bool,
     public_address: str | None,
     trusted_proxies: tuple[str, ...],
     max_upload: int | None,
+    log_file: Path | None,
+    log_format: Literal["text", "json"],
 ) -> None:
     """Serve the app on the campaign in DIR."""
     public = None if public_address is None else clean_address(public_address)
@@ -111,9 +118,13 @@ def main(
 
     from annotate.application import create_app
     from annotate.auth import oidc
-    from annotate.server import uploads
+    from annotate.server import error_log, uploads
     from collection.campaign.accounts import SESSION_DAYS
 
+    try:
+        error_log.set_up(log_file, log_format)
+    except OSError as error:
+        raise CannotServe(f"--log: cannot write {log_file} ({error.strerror})") from error
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     try:
         provider = oidc.read_provider(directory)
@@ -140,12 +151,17 @@ def main(
         )
     import uvicorn
 
+    from annotate.server.timed_http import TimedH11, allow_open_files
+
+    allow_open_files()
     link = f"{address}/signin?token={link_token}"
     server = uvicorn.Server(
         uvicorn.Config(
             app,
             log_config=None,
             access_log=False,
+            server_header=False,
+            http=TimedH11,
             ws="websockets-sansio",
             timeout_graceful_shutdown=3,
             # Otherwise anybody on this machine could pretend to have any address.
@@ -161,11 +177,12 @@ def main(
                 return
             threading.Event().wait(0.05)
         click.echo(f"Serving {directory} at {address}")
-        click.echo(f"Sign in as {person} with this link, which works once:\n\n    {link}\n")
+        if not no_link:
+            click.echo(f"Sign in as {person} with this link, which works once:\n\n    {link}\n")
         click.echo(
             f"Browsers stay signed in for {SESSION_DAYS} days. Judgements are saved immediately; press Ctrl+C to stop."
         )
-        if not no_browser:
+        if not no_browser and not no_link:
             webbrowser.open(link)
 
     # After each run of a page Streamlit collects garbage in full, and would go through all modules each time.

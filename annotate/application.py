@@ -18,13 +18,15 @@ from streamlit.runtime import Runtime
 
 from annotate import documentation
 from annotate.auth import oidc
+from annotate.auth.error_page import ErrorPage
 from annotate.auth.request_guard import RequestGuard
 from annotate.auth.roles import require_roles
 from annotate.auth.routes import SignInService
 from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.judging.health import HealthService
 from annotate.judging.routes import JudgingService
 from annotate.judging.trainer import Trainer
-from annotate.server import backup_schedule, uploads
+from annotate.server import backup_schedule, error_log, uploads
 from annotate.server.origins import Origins
 from collection.campaign import Campaign
 
@@ -47,9 +49,11 @@ def create_app(
     provider = oidc.read_provider(directory)
     origins = Origins([*public_addresses, *([provider.address] if provider else [])], host)
     judging, signing = JudgingService(directory, trainer), SignInService(directory, provider, origins)
+    health = HealthService(directory, judging.trainer)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
+        error_log.take_over_streamlit()
         tasks = [asyncio.create_task(_free_uploads()), asyncio.create_task(backup_schedule.run(directory))]
         try:
             async with judging.lifespan(app):
@@ -59,6 +63,7 @@ def create_app(
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await signing.close()
+            await health.close()
 
     with Campaign(directory) as campaign:
         secrets = None if provider is None else provider.secrets(campaign.server_state.secret())
@@ -67,13 +72,25 @@ def create_app(
     os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())
     app = st.App(
         SCRIPT,
-        routes=require_roles([*judging.routes(), *signing.routes(), *documentation.routes()]),
-        middleware=[Middleware(RequestGuard, service=signing, origins=origins, max_upload=max_upload * 2**20)],
+        routes=require_roles([*judging.routes(), *signing.routes(), *health.routes(), *documentation.routes()]),
+        middleware=[
+            Middleware(ErrorPage),
+            Middleware(RequestGuard, service=signing, origins=origins, max_upload=max_upload * 2**20),
+        ],
         lifespan=lifespan,
+        on_script_error=draw_error,
         secrets=secrets,
     )
-    config.set_option("server.maxUploadSize", max_upload)  # of one file; the app has read its configuration by now
+    # The app has read its configuration by now. The size is that of one file.
+    config.set_option("server.maxUploadSize", max_upload)
+    config.set_option("client.showErrorDetails", "none")  # for errors that do not come to draw_error, such as of syntax
     return app
+
+
+def draw_error(error: Exception) -> bool:
+    """Log the exception of a page, and show its id in the place of Streamlit's traceback."""
+    st.error(error_log.explain(error_log.record(error, "page")))
+    return True
 
 
 async def _free_uploads() -> None:

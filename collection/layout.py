@@ -102,9 +102,13 @@ def _regular_files(folder: Path) -> list[Path]:
 def resolved(path: str | PathLike[str]) -> Path:
     """The path without links; raises :class:`InputError` if they cannot be followed."""
     try:
-        return Path(path).resolve()
-    except (OSError, RuntimeError) as error:  # RuntimeError before Python 3.13
+        found = Path(path).resolve()
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself, before Python 3.13
         raise InputError(f"{path}: symbolic links cannot be resolved ({error})") from error
+    # Unlike pathlib, os.path raises nothing for a folder that may not be entered.
+    if any(os.path.islink(part) for part in (found, *found.parents)):  # noqa: PTH114
+        raise InputError(f"{path}: symbolic links cannot be resolved (one leads to itself)")  # since Python 3.13
+    return found
 
 
 def home(path: str | PathLike[str]) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import json
+import logging
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -58,6 +59,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if "shared" in item.keywords:
                 item.add_marker(skip)
+
+
+@pytest.fixture
+def root_logger() -> Iterator[None]:
+    """Restores the root logger, which a server that is started sets up."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    for handler in root.handlers:
+        if handler not in handlers:
+            handler.close()
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
 @pytest.fixture(scope="session")

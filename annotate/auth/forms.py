@@ -118,6 +118,11 @@ def refused(why: str, status: int = 403) -> HTMLResponse:
     return _page("Request refused", f"<p>{escape(why)}</p><p><a href='/signin'>Sign in</a></p>", status)
 
 
+def failed(reason: str) -> HTMLResponse:
+    """Answer a request that failed unexpectedly."""
+    return _page("Something went wrong", f"<p>{escape(reason)}</p><p><a href='/'>Open the app again</a></p>", 500)
+
+
 def _replacing(person: str | None, name: str) -> str:
     """Warn a person who is signed in on the browser under another name."""
     is_other = person not in (None, name)

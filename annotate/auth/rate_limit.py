@@ -1,4 +1,4 @@
-"""Limits on failed sign-ins, and on the passwords that are checked at the same time."""
+"""Limits on failed sign-ins, on passwords checked at the same time, and on WebSockets without a sign-in."""
 
 import math
 import time
@@ -15,6 +15,9 @@ PERIOD = 5 * 60.0  # seconds
 MAX_COUNTS = 10_000  # counts kept; the oldest are forgotten first
 MAX_CHECKS = 16  # password checks running or waiting, 0.1 s each
 MAX_CHECKS_PER_SOURCE = 8  # the same from one source
+
+MAX_STRANGERS = 200  # WebSockets open without a sign-in
+MAX_STRANGERS_PER_ADDRESS = 50  # the same from one address; behind a proxy that is not trusted, all have its address
 
 _ALL_SOURCES = "*"
 
@@ -95,6 +98,34 @@ class PasswordChecks:
             self._taken[source] -= 1
             if not self._taken[source]:
                 del self._taken[source]
+
+
+class StrangersSockets:
+    """Limits the WebSockets that are open without a sign-in, in total and per address.
+
+    Each holds a session of Streamlit in memory. People without a session need one for moments only, on the way to and
+    from a sign-in provider.
+    """
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+
+    @contextmanager
+    def place(self, address: str | None) -> Iterator[bool]:
+        """Whether an address may open one more, which counts inside the context; None is always let in."""
+        if address is None:
+            yield True
+            return
+        if self._open.total() >= MAX_STRANGERS or self._open[address] >= MAX_STRANGERS_PER_ADDRESS:
+            yield False
+            return
+        self._open[address] += 1
+        try:
+            yield True
+        finally:
+            self._open[address] -= 1
+            if not self._open[address]:
+                del self._open[address]
 
 
 def same_name(one: str, other: str) -> bool:

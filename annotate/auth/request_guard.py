@@ -14,10 +14,14 @@ from streamlit.runtime import Runtime
 
 from annotate.auth import forms
 from annotate.auth.page_access import PAGES
+from annotate.auth.rate_limit import StrangersSockets
 from annotate.auth.routes import SignInService
+from annotate.auth.security_headers import CLOSED_POLICY, add_headers, page_policy
 from annotate.server import uploads
 from annotate.server.origins import Origins, parse_origin
+from annotate.server.timed_http import SlowRequest, receive_in_time
 
+CSP = "Content-Security-Policy"
 PROVIDER_COOKIE = "_streamlit_user"  # holds the provider's claims for Streamlit
 
 UPLOAD = "/_stcore/upload_file/"
@@ -43,19 +47,41 @@ class RequestGuard:
 
     def __init__(self, app: ASGIApp, service: SignInService, origins: Origins, max_upload: int) -> None:
         self.app, self.service, self.origins, self.max_upload = app, service, origins, max_upload
+        self._strangers = StrangersSockets()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let it through."""
         if scope["type"] == "websocket":
             await self._open_websocket(scope, receive, send)
         elif scope["type"] == "http":
-            request, send = Request(scope), _without_framing(send)
+            request = Request(scope)
+            send = self._with_headers(request, send)
+            is_upload = request.method == "PUT" and scope["path"].startswith(UPLOAD)
+            receive = receive_in_time(receive, in_parts=is_upload)
             with suppress(ClientDisconnect):  # a client that leaves halfway is no error of the server
-                pass_on = self._upload if request.method == "PUT" and scope["path"].startswith(UPLOAD) else self.app
                 answer = self._refuse_foreign(request) or await self._require_signin(request)
-                await (answer or pass_on)(scope, receive, send)
+                try:
+                    await (answer or (self._upload if is_upload else self.app))(scope, receive, send)
+                except SlowRequest:  # raised by a route that reads the body, before it answers
+                    slow = PlainTextResponse("The request took too long.", 408, {"Connection": "close"})
+                    await slow(scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+    def _with_headers(self, request: Request, send: Send) -> Send:
+        """Add the security headers to an answer, unless it has its own."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                is_page = headers.get("content-type", "").startswith("text/html") and CSP not in headers
+                policy = CLOSED_POLICY
+                if is_page:
+                    policy = page_policy(await self.service.image_hosts(request))
+                add_headers(headers, policy=policy, is_page=is_page, is_https=self.origins.is_https(request))
+            await send(message)
+
+        return send_with_headers
 
     def _refuse_foreign(self, request: Request) -> Response | None:
         """Refuse requests that are meant for another server, or that another site's page makes a browser send."""
@@ -124,7 +150,17 @@ class RequestGuard:
                 if message["type"] != "websocket.receive" or await self._is_allowed(message, request):
                     return message
 
-        await self.app(_with_host_of_origin(scope, request), receive_allowed, send)
+        with self._strangers.place(await self._stranger(request)) as is_free:
+            if is_free:
+                await self.app(_with_host_of_origin(scope, request), receive_allowed, send)
+            else:
+                await WebSocketClose(1013)(scope, receive, send)
+
+    async def _stranger(self, request: HTTPConnection) -> str | None:
+        """The address of a client that is not signed in; None for people who are."""
+        if await self.service.signed_in(request) is not None:
+            return None
+        return request.client.host if request.client else ""
 
     async def _is_allowed(self, message: Message, request: HTTPConnection) -> bool:
         """Whether Streamlit may see a message."""
@@ -137,19 +173,6 @@ class RequestGuard:
         if kind == "backend_operation_request":
             kind = parsed.backend_operation_request.WhichOneof("payload")
         return kind in MESSAGES or (kind in SIGNED_IN_MESSAGES and await self.service.signed_in(request) is not None)
-
-
-def _without_framing(send: Send) -> Send:
-    """Forbid pages of other origins to frame an answer (clickjacking), unless it has a policy of its own."""
-
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers.setdefault("Content-Security-Policy", "frame-ancestors 'self'")
-            headers.setdefault("X-Frame-Options", "SAMEORIGIN")
-        await send(message)
-
-    return send_with_headers
 
 
 def _with_host_of_origin(scope: Scope, request: HTTPConnection) -> Scope:

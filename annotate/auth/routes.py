@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from annotate.auth import forms
+from annotate.auth.browser_names import describe_browser
 from annotate.auth.oidc import Provider
 from annotate.auth.rate_limit import FailedAttempts, PasswordChecks, TooManyChecks, same_name, wait_message
 from annotate.auth.roles import ANYBODY, open_to
@@ -19,7 +20,7 @@ from annotate.server.origins import Origins
 from annotate.server.request_bodies import RequestError, read_form
 from collection.accounts import LONGEST_PASSWORD
 from collection.campaign import Campaign
-from collection.campaign.accounts import Person
+from collection.campaign.accounts import Device, Person
 from collection.errors import BusyError, CleverdonError, InputError
 from collection.phrases import sentence
 
@@ -65,6 +66,12 @@ class SignInService:
         secret = self.tokens.read_cookie(request.cookies.get(self.cookie))
         return None if secret is None else await self._thread.run(lambda campaign: campaign.accounts.session(secret))
 
+    async def image_hosts(self, request: HTTPConnection) -> tuple[str, ...]:
+        """Return the hosts that pages of a person who is signed in may show images from; none for others."""
+        if await self.signed_in(request) is None:
+            return ()
+        return await self._thread.run(lambda campaign: campaign.settings.judging_page().image_hosts)
+
     @open_to(ANYBODY)
     async def signin(self, request: Request) -> Response:
         """Show the form for name and password; with a token, the page of a one-time link.
@@ -107,15 +114,16 @@ class SignInService:
         if account is None:
             return self._form(WRONG, name, 403)
         self.attempts.succeeded(name, source, is_known=is_known)
-        secret = await self._try(lambda campaign: campaign.accounts.open_session(account))
+        secret = await self._try(lambda campaign: campaign.accounts.open_session(account, _device(request)))
         return self._busy() if secret is None else await self._sign_in(request, secret, account)
 
     async def _use_link(self, request: Request, token: str) -> Response:
         name = await self._thread.run(lambda campaign: campaign.accounts.signin_link_account(token))
         if name is None:
             return forms.expired_link()
+        device = _device(request)
         try:
-            secret = await self._thread.run(lambda campaign: campaign.accounts.use_signin_link(token))
+            secret = await self._thread.run(lambda campaign: campaign.accounts.use_signin_link(token, device))
         except CleverdonError:  # busy; the link can still be used
             return self._busy()
         return forms.expired_link() if secret is None else await self._sign_in(request, secret, name)
@@ -143,8 +151,9 @@ class SignInService:
             return forms.expired_link()
         if password != sent.get("again"):
             return forms.invitation(self.title, name, token, "The two passwords differ.", 400)
+        device = _device(request)
         try:
-            secret = await self._slow.run(lambda campaign: campaign.accounts.accept_invitation(token, password))
+            secret = await self._slow.run(lambda campaign: campaign.accounts.accept_invitation(token, password, device))
         except (InputError, BusyError) as error:
             return forms.invitation(self.title, name, token, sentence(str(error)), 400)
         return forms.expired_link() if secret is None else await self._sign_in(request, secret, name)
@@ -176,6 +185,11 @@ class SignInService:
         if retry_after is not None:
             response.headers["Retry-After"] = str(retry_after)
         return response
+
+
+def _device(request: Request) -> Device:
+    address = request.client.host if request.client else ""
+    return Device(describe_browser(request.headers.get("user-agent", "")), address)
 
 
 def _end_session(campaign: Campaign, secret: str) -> None:

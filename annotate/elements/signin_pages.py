@@ -6,6 +6,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from annotate.auth import oidc, session
+from annotate.auth.security_headers import CONTINUE_SCRIPT
 from annotate.elements.widgets import documentation_link, plain, sentence
 from collection.errors import InputError
 from collection.records import Role
@@ -31,7 +32,7 @@ def signed_out_page() -> None:
                     token = campaign.accounts.admit(newcomer.email, newcomer.role, newcomer.name)
                     if token is None:
                         raise InputError(f"the account of {newcomer.email} is locked; ask a manager of this campaign")
-                    use_link(token)
+                    go_to(f"/signin?token={quote(token)}", "Continue")
                     return
             except InputError as error:
                 _draw_refusal(str(error), known.title)
@@ -77,20 +78,10 @@ def draw_account(title: str, annotator: str, role: Role) -> None:
 
 
 def go_to(address: str, label: str) -> None:
-    """Go to an address of this server; the link is for browsers without JavaScript."""
+    """Go to an address of this server, and use it if it is a one-time link; without JavaScript, people click it."""
     st.html(
-        f'<p><a href="{address}" target="_self">{label}</a></p><script>window.location.replace("{address}")</script>',
-        unsafe_allow_javascript=True,
-    )
-
-
-def use_link(token: str) -> None:
-    """Use a one-time link in this browser and continue; the drawn link is for browsers without JavaScript."""
-    address, form = f"/signin?token={quote(token)}", f'new URLSearchParams({{token: "{quote(token)}"}})'
-    st.html(
-        f'<p><a href="{address}" target="_self">Continue</a></p><script>'
-        f'fetch("/signin", {{method: "POST", body: {form}, redirect: "manual"}})'
-        f'.then(() => window.location.replace("{address}"))</script>',
+        f'<p><a class="cleverdon-continue" href="{address}" target="_self">{label}</a></p>'
+        f"<script>{CONTINUE_SCRIPT}</script>",
         unsafe_allow_javascript=True,
     )
 

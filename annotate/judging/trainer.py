@@ -74,6 +74,11 @@ class Trainer:
         child = self._child
         return None if child is None else child.pid
 
+    @property
+    def has_given_up(self) -> bool:
+        """Whether the process has ended repeatedly, and starts again only for a request."""
+        return self._failures >= MAX_FAILURES and self._child is None
+
     def start(self, campaign: Campaign) -> None:
         """Start the process before the first request if a topic of the campaign is in its loop."""
         if not LOOPING.intersection(campaign.settings.modes().values()):

@@ -1,13 +1,13 @@
-"""Account: the signed-in person, their password, and sign-out."""
+"""Account: the signed-in person, their password, sessions, and sign-out."""
 
 import streamlit as st
 
 from annotate.auth import session
 from annotate.auth.rate_limit import OLD_PASSWORD_FAILURES, wait_message
 from annotate.elements import signin_pages, widgets
+from annotate.elements.sessions import draw_sessions
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError, InputError, WrongPasswordError
-from collection.phrases import count
 from collection.records import ROLES
 
 now = session.current()
@@ -50,10 +50,9 @@ with st.form("password", clear_on_submit=True, width=460):
                 OLD_PASSWORD_FAILURES.succeeded(now.annotator, now.digest, is_known=True)
                 st.success("Password saved. You are signed out on other browsers.")
 
-st.subheader("Sign out")
-others = int(mine["sessions"]) - 1
-elsewhere = f"this browser and {count(others, 'other browser')}" if others else "this browser only"
-st.write(f"You are signed in on {elsewhere}.")
+st.subheader("Sessions")
+st.write("Browsers in which you are signed in. End those that you do not know, and change your password.")
+draw_sessions(campaign, now.annotator, now.digest)
 with st.container(horizontal=True):
     if st.button("Sign out here", key="leave-here"):
         signin_pages.sign_out()

@@ -1,4 +1,4 @@
-"""People: accounts, roles, groups and invitations."""
+"""People: accounts, roles, groups, invitations and sessions."""
 
 from urllib.parse import quote, urlsplit
 
@@ -8,6 +8,7 @@ from streamlit.column_config import CheckboxColumn
 from annotate.auth import session
 from annotate.elements import display, widgets
 from annotate.elements.columns import text, timestamp
+from annotate.elements.sessions import draw_sessions
 from collection.campaign.accounts import LINK_DAYS
 from collection.phrases import count, join
 from collection.records import ROLES
@@ -107,3 +108,8 @@ if renew:
 if switch:
     with widgets.saving("Unlocked." if is_locked else "Locked; all sessions ended."):
         (campaign.accounts.unlock if is_locked else campaign.accounts.lock)(name)
+
+st.subheader(f"Sessions of {widgets.plain(name)}")
+if not row["sessions"]:
+    st.write("Not signed in on any browser.")
+draw_sessions(campaign, name, now.digest if name == now.annotator else None)

@@ -9,12 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from collection import accounts, clock
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError, WrongPasswordError
 from collection.records import Role
 from collection.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 A_DAY = 24 * 3600.0
 
@@ -23,6 +26,17 @@ SESSION_DAYS = 30
 
 LINK_DAYS = 7
 """Lifetime of an unused link."""
+
+
+SEEN_SECONDS = 5 * 60.0
+"""Precision of the time at which a session was last seen: noting each request would write to the disk each time."""
+
+
+class Device(NamedTuple):
+    """Where a session was opened: the browser and system, such as "Firefox on Linux", and the network address."""
+
+    description: str
+    address: str
 
 
 class Person(NamedTuple):
@@ -169,12 +183,13 @@ class Accounts:
         account = self.store.accounts.get(name)
         return account is not None and account.password is not None
 
-    def open_session(self, name: str) -> str:
+    def open_session(self, name: str, device: Device | None = None) -> str:
         """Open a session, and return its secret for the browser; CampaignError if the account is locked."""
         with self.store.transaction():
             self._not_locked(clean := self._known(name))
             secret = secrets.token_urlsafe(24)
-            self.store.accounts.add_session(digest(secret), clean, clock.seconds() + SESSION_DAYS * A_DAY)
+            until = clock.seconds() + SESSION_DAYS * A_DAY
+            self.store.accounts.add_session(digest(secret), clean, until, *(device or (None, None)))
         return secret
 
     def session(self, secret: str) -> Person | None:
@@ -182,9 +197,18 @@ class Accounts:
         return self.session_of(digest(secret))
 
     def session_of(self, session: str) -> Person | None:
-        """Return who is signed in with the session of this digest, or None."""
+        """Return who is signed in with the session of this digest, or None, and note that it was seen."""
         found = self.store.accounts.session(session)
-        return None if found is None else Person(*found, session)
+        if found is None:
+            return None
+        is_noted = found.seen_at is not None and abs(clock.seconds() - found.seen_at) < SEEN_SECONDS
+        if not is_noted:
+            self.store.accounts.note_seen(session)
+        return Person(found.name, found.role, session)
+
+    def sessions(self, name: str | None = None) -> pd.DataFrame:
+        """Return the open sessions of an account or of all, as :meth:`.AccountTables.sessions` does."""
+        return self.store.accounts.sessions(None if name is None else self._known(name))
 
     def end_session(self, session: str) -> None:
         """Sign out in one browser; `session` is the digest."""
@@ -204,20 +228,20 @@ class Accounts:
         """Return the account of a sign-in link, without using it up; None if it is not valid."""
         return self._account_of(token, invitation=False)
 
-    def use_signin_link(self, token: str) -> str | None:
+    def use_signin_link(self, token: str, device: Device | None = None) -> str | None:
         """Use up a sign-in link, and return the secret of the session that it opens; None if it is not valid."""
         with self.store.transaction():
             name = self.signin_link_account(token)
             if name is None:
                 return None
             self.store.accounts.use_signin_link(digest(token))
-            return self.open_session(name)
+            return self.open_session(name, device)
 
     def invited(self, token: str) -> str | None:
         """Return the account of an invitation, without using it up; None if it is not valid."""
         return self._account_of(token, invitation=True)
 
-    def accept_invitation(self, token: str, password: str) -> str | None:
+    def accept_invitation(self, token: str, password: str, device: Device | None = None) -> str | None:
         """Use up an invitation to set a password, and return the secret of a new session; None if it is not valid.
 
         InputError as in :meth:`set_password`; the invitation then remains valid.
@@ -232,7 +256,7 @@ class Accounts:
                 return None
             self.store.accounts.use_signin_link(digest(token))
             self._set_password(name, hashed, None)
-            return self.open_session(name)
+            return self.open_session(name, device)
 
     def start_signin(self, asked: str | None, login: str) -> tuple[str, str]:
         """Return the account and the token of the link that is printed when the app starts.

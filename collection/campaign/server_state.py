@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from collection.errors import CampaignError
-from collection.store import Store
+from collection import layout
+from collection.errors import BusyError, CampaignError
+from collection.store import SQLiteError, Store
 
+PROBE_BYTES = 4096
+SECRET = ".secret"
 SECRET_CHARACTERS = 64
 
 
@@ -40,25 +44,59 @@ class ServerState:
         """Keep the address, for links that commands print while the app runs."""
         self.store.settings.put("address", address)
 
+    def find_problem(self) -> str | None:
+        """Return why no judgement could be saved now, or None; names no files, and changes nothing in the campaign."""
+        try:
+            with self.store.transaction():
+                self.store.accounts.open_managers()
+        except BusyError:
+            return "another process is writing to the database, or it cannot be written"
+        except SQLiteError as error:
+            return f"the database cannot be read and written ({error})"
+        probe = self.directory / f".probe-{secrets.token_hex(4)}"  # an empty transaction does not notice a full disk
+        try:
+            with layout.create_private(probe) as file:
+                file.write(bytes(PROBE_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            return f"the campaign's directory cannot be written ({error.strerror})"
+        finally:
+            with suppress(OSError):
+                probe.unlink(missing_ok=True)
+        return None
+
     def secret(self) -> bytes:
         """Return the key that signs cookies and tokens, which is generated at first use.
 
         It is in a file of its own, readable by its owner only, so that a copy of the database does not contain it.
         """
-        path = self.directory / ".secret"
+        path = self.directory / SECRET
         if not path.exists():
             # Written to a temporary file and linked, so that no reader sees half a key.
-            part = self.directory / f".secret-{secrets.token_hex(4)}"
-            try:
-                with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                    file.write(secrets.token_hex(SECRET_CHARACTERS // 2))
-                    file.flush()
-                    os.fsync(file.fileno())
-                with suppress(FileExistsError):
-                    path.hardlink_to(part)
-            finally:
-                part.unlink(missing_ok=True)
+            with self._new_secret() as part, suppress(FileExistsError):
+                path.hardlink_to(part)
         secret = path.read_bytes()
         if len(secret) < SECRET_CHARACTERS:
             raise CampaignError(f"{path} is damaged; delete it to get a new key: everybody then has to sign in again")
         return secret
+
+    def rotate_secret(self) -> None:
+        """Replace the key, end all sessions, and void all one-time links; a running server has to be restarted."""
+        self.store.accounts.end_everything()
+        with self._new_secret() as part:
+            part.replace(self.directory / SECRET)
+
+    @contextmanager
+    def _new_secret(self) -> Iterator[Path]:
+        """Write a new key to a temporary file, which is gone afterwards."""
+        part = self.directory / f"{SECRET}-{secrets.token_hex(4)}"
+        try:
+            with layout.create_private(part) as file:
+                file.write(secrets.token_hex(SECRET_CHARACTERS // 2).encode())
+                file.flush()
+                os.fsync(file.fileno())
+            yield part
+            layout.sync_folder(self.directory)
+        finally:
+            part.unlink(missing_ok=True)

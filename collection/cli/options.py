@@ -193,6 +193,7 @@ SERVER_OPTIONS = combine_options(
         help="Account to sign in as, created at the first start; by default your login name.",
     ),
     click.option("--no-browser", is_flag=True, help="Print the sign-in link without opening a browser."),
+    click.option("--no-link", is_flag=True, help="Neither print nor open a sign-in link, as in a service's log."),
     click.option(
         "--public-address",
         metavar="URL",
@@ -210,5 +211,12 @@ SERVER_OPTIONS = combine_options(
         metavar="MB",
         help="Upload limit per session on the Import page in MB; by default 500.",
     ),
+    click.option(
+        "--log",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Log file for warnings and errors, rotated at 10 MB; by default standard error.",
+    ),
+    click.option("--log-format", type=click.Choice(["text", "json"]), help="Format of the log; by default text."),
 )
 """The options of every command that opens the app."""

@@ -47,6 +47,16 @@ if TYPE_CHECKING:
     help="Lock an account and end its sessions; repeatable.",
 )
 @click.option("--unlock", multiple=True, metavar="NAME", help="Unlock an account; repeatable.")
+@click.option("--sessions", is_flag=True, help="List the browsers in which people are signed in.")
+@click.option(
+    "--end-sessions", "ended", multiple=True, metavar="NAME", help="Sign a person out everywhere; repeatable."
+)
+@click.option(
+    "--rotate-secret",
+    "rotated",
+    is_flag=True,
+    help="Replace the key that signs cookies, end all sessions, and void all one-time links.",
+)
 @FORMAT
 def people(
     directory: Path,
@@ -60,6 +70,9 @@ def people(
     set_email: tuple[str, str] | None,
     lock: tuple[str, ...],
     unlock: tuple[str, ...],
+    sessions: bool,
+    ended: tuple[str, ...],
+    rotated: bool,
     form: str,
 ) -> None:
     """Show or change accounts, roles and groups.
@@ -69,14 +82,25 @@ def people(
     For example:
       cleverdon people DIR --invite ann --invite bob --group students
       cleverdon people DIR --set-role ann manager
+      cleverdon people DIR --end-sessions bob
     """
     from collection.campaign import Campaign
 
     invited = tuple(dict.fromkeys(invited))  # a name given twice is one person
-    changes = [invited or None, linked or None, set_role, set_groups, set_email, lock or None, unlock or None]
+    changes: list[object] = [
+        invited or None,
+        linked or None,
+        set_role,
+        set_groups,
+        set_email,
+        lock or None,
+        unlock or None,
+    ]
+    changes += [sessions or None, ended or None, rotated or None]
     if sum(change is not None for change in changes) > 1:
         raise click.UsageError(
-            "expected only one of --invite, --link, --set-role, --set-groups, --set-email, --lock and --unlock"
+            "expected only one of --invite, --link, --set-role, --set-groups, --set-email, --lock, --unlock, "
+            "--sessions, --end-sessions and --rotate-secret"
         )
     if (role is not None or email is not None) and not invited:
         raise click.UsageError("--role and --email need --invite; change an account with --set-role or --set-email")
@@ -90,25 +114,45 @@ def people(
                 tokens = {name: _invite(campaign, name, role or "annotator", groups, email) for name in invited}
                 tokens |= {name: campaign.accounts.invite_again(name) for name in linked}
             _print_links(campaign, tokens)
-        done = ""
-        if set_role is not None:
-            campaign.accounts.set_role(*set_role)
-            done = f"Changed the role of {set_role[0]} to {set_role[1]}."
-        elif set_groups is not None:
-            campaign.accounts.set_groups(set_groups, groups)
-            done = f"Changed the groups of {set_groups} to {join(groups) or 'none'}."
-        elif set_email is not None:
-            campaign.accounts.set_email(*set_email)
-            done = f"Changed the e-mail address of {set_email[0]} to {set_email[1] or 'none'}."
-        elif lock or unlock:
-            done = f"{'Locked' if lock else 'Unlocked'} {join(lock or unlock)}."
-            with campaign.transaction():
-                for name in (*lock, *unlock):
-                    (campaign.accounts.lock if lock else campaign.accounts.unlock)(name)
-        if not invited and not linked:
+        if sessions:
+            _print_sessions(campaign, form)
+        elif not invited and not linked:
+            done = _end_access(campaign, lock, unlock, ended, rotated)
+            if set_role is not None:
+                campaign.accounts.set_role(*set_role)
+                done = f"Changed the role of {set_role[0]} to {set_role[1]}."
+            elif set_groups is not None:
+                campaign.accounts.set_groups(set_groups, groups)
+                done = f"Changed the groups of {set_groups} to {join(groups) or 'none'}."
+            elif set_email is not None:
+                campaign.accounts.set_email(*set_email)
+                done = f"Changed the e-mail address of {set_email[0]} to {set_email[1] or 'none'}."
             if done and form == "table":
                 echo(f"{done}\n")
             _print_people(campaign, form)
+
+
+def _end_access(
+    campaign: Campaign, lock: tuple[str, ...], unlock: tuple[str, ...], ended: tuple[str, ...], rotated: bool
+) -> str:
+    """Lock or unlock accounts, or end sessions; return what was done."""
+    if rotated:
+        campaign.server_state.rotate_secret()
+        return (
+            "Replaced the key, ended all sessions and voided all one-time links. If the server runs, restart it now: "
+            "until then nobody can sign in."
+        )
+    verbs = {"Locked": (campaign.accounts.lock, lock), "Unlocked": (campaign.accounts.unlock, unlock)}
+    verbs["Signed out"] = (campaign.accounts.end_sessions, ended)
+    done = ""
+    if not (lock or unlock or ended):
+        return done
+    with campaign.transaction():
+        for verb, (change, names) in verbs.items():
+            for name in names:
+                change(name)
+                done = f"{verb} {join(names)}."
+    return done
 
 
 def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], email: str | None) -> str:
@@ -139,6 +183,21 @@ def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
         echo("Put the address of the app, which `cleverdon serve` prints, in front of each link before you send it.")
     elif "://127.0.0.1" in address or "://[::1]" in address:
         echo(f"For people on other machines, replace {address} by the address of this machine.")
+
+
+def _print_sessions(campaign: Campaign, form: str) -> None:
+    table = campaign.accounts.sessions().drop(columns="session")
+    if form == "json":
+        print_json(table)
+        return
+    if table.empty:
+        echo("Nobody is signed in.")
+        return
+    rows = [
+        [account, device or "-", address or "-", *("-" if at is None else at[:16].replace("T", " ") for at in times)]
+        for account, device, address, *times in table.itertuples(index=False)
+    ]
+    print_table(["account", "browser", "address", "signed in (UTC)", "last seen (UTC)"], rows)
 
 
 def _print_people(campaign: Campaign, form: str) -> None:

@@ -392,8 +392,14 @@ SCRIPTS = {
     """,
     # Counts and times that the database keeps.
     "m010_counts": COUNTS,
+    # What a person needs to recognise each of their sessions.
+    "m011_session_devices": """
+        ALTER TABLE sessions ADD COLUMN device TEXT;;
+        ALTER TABLE sessions ADD COLUMN address TEXT;;
+        ALTER TABLE sessions ADD COLUMN seen_at REAL;;
+    """,
     # Labels by models, rules and clicks, and the sample that people judge beside them.
-    "m013_machine_labels": MACHINE_LABELS,
+    "m012_machine_labels": MACHINE_LABELS,
 }
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from collection import clock
+from collection.errors import BusyError
 from collection.records import Role
-from collection.store.connection import Repository, writes
+from collection.store.connection import Repository, SQLiteError, writes
 
 
 class Account(NamedTuple):
@@ -27,6 +29,14 @@ class Link(NamedTuple):
 
     account: str
     invitation: bool
+
+
+class OpenSession(NamedTuple):
+    """An open session: its account, and when it was last seen (seconds since 1970; None before this was stored)."""
+
+    name: str
+    role: Role
+    seen_at: float | None
 
 
 _ACCOUNT = "SELECT name, role, email, password, locked FROM accounts"
@@ -146,22 +156,44 @@ class AccountTables(Repository):
         )
 
     @writes
-    def add_session(self, digest: str, name: str, until: float) -> None:
+    def add_session(self, digest: str, name: str, until: float, device: str | None, address: str | None) -> None:
         """Open a session until this time (seconds since 1970), and drop expired sessions."""
         self.connection.execute("DELETE FROM sessions WHERE until <= ?", (clock.seconds(),))
         self.connection.execute(
-            "INSERT INTO sessions (digest, account, opened_at, until) VALUES (?, ?, ?, ?)",
-            (digest, name, clock.now(), until),
+            "INSERT INTO sessions (digest, account, opened_at, until, device, address, seen_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (digest, name, clock.now(), until, device, address, clock.seconds()),
         )
 
-    def session(self, digest: str) -> tuple[str, Role] | None:
-        """Return the account of a session, name and role; None for an expired session or a locked account."""
-        row: tuple[str, Role] | None = self.connection.execute(
-            "SELECT a.name, a.role FROM sessions AS s JOIN accounts AS a ON a.name = s.account "
+    def session(self, digest: str) -> OpenSession | None:
+        """Return an open session; None if it has expired or the account is locked."""
+        row = self.connection.execute(
+            "SELECT a.name, a.role, s.seen_at FROM sessions AS s JOIN accounts AS a ON a.name = s.account "
             "WHERE s.digest = ? AND s.until > ? AND NOT a.locked",
             (digest, clock.seconds()),
         ).fetchone()
-        return row
+        return None if row is None else OpenSession(*row)
+
+    def sessions(self, name: str | None = None) -> pd.DataFrame:
+        """Return the open sessions of an account or of all, the latest seen first.
+
+        ``session`` (the digest), ``account``, ``device`` and ``address`` (None for sessions older than these columns),
+        ``opened_at`` and ``seen_at`` (UTC).
+        """
+        frame = self.connection.frame(
+            "SELECT digest AS session, account, device, address, opened_at, "
+            "strftime('%Y-%m-%dT%H:%M:%SZ', seen_at, 'unixepoch') AS seen_at FROM sessions "
+            "WHERE until > :now AND (:name IS NULL OR account = :name) ORDER BY account, sessions.seen_at DESC, digest",
+            {"now": clock.seconds(), "name": name},
+        )
+        return frame.astype(object).where(frame.notna(), None)
+
+    def note_seen(self, digest: str) -> None:
+        """Store that a session is used now, unless another process is writing or a transaction is open."""
+        if self.connection.in_transaction:
+            return
+        with self.connection.without_waiting(), suppress(BusyError, SQLiteError), self.connection.transaction():
+            self.connection.execute("UPDATE sessions SET seen_at = ? WHERE digest = ?", (clock.seconds(), digest))
 
     @writes
     def end_session(self, digest: str) -> None:
@@ -172,6 +204,12 @@ class AccountTables(Repository):
     def end_sessions(self, name: str, keep: str | None = None) -> None:
         """End all sessions of an account except `keep`."""
         self.connection.execute("DELETE FROM sessions WHERE account = ? AND digest IS NOT ?", (name, keep))
+
+    @writes
+    def end_everything(self) -> None:
+        """End all sessions of all accounts, and delete all unused links."""
+        self.connection.execute("DELETE FROM sessions")
+        self.connection.execute("DELETE FROM signin_links WHERE used_at IS NULL")
 
     @writes
     def add_signin_link(

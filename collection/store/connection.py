@@ -147,6 +147,15 @@ class Connection:
             raise
 
     @contextmanager
+    def without_waiting(self) -> Iterator[None]:
+        """Inside, a write raises :class:`BusyError` at once if another process is writing."""
+        self.db.conn.execute("PRAGMA busy_timeout = 0")
+        try:
+            yield
+        finally:
+            self.db.conn.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+
+    @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Undo what was written inside if it raises, while the open transaction stays; nothing to undo without one.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import click
 import pytest
@@ -50,7 +52,7 @@ def test_the_public_address_is_an_origin(address: str, clean: str | None) -> Non
 
 
 @pytest.fixture
-def configured(monkeypatch: pytest.MonkeyPatch) -> list[uvicorn.Config]:
+def configured(monkeypatch: pytest.MonkeyPatch, root_logger: None) -> list[uvicorn.Config]:
     """How the server would be started, which is not done here."""
     configs: list[uvicorn.Config] = []
 
@@ -106,3 +108,27 @@ def test_a_proxy_that_is_no_address_is_refused(campaign: Campaign, proxy: str) -
 def test_links_are_made_with_the_public_address(campaign: Campaign, configured: list[uvicorn.Config]) -> None:
     assert serve(campaign, "--public-address", "https://judging.example.org/").exit_code == 0
     assert campaign.server_state.address() == "https://judging.example.org"
+
+
+def test_a_log_that_cannot_be_written_is_refused(campaign: Campaign, configured: list[uvicorn.Config]) -> None:
+    result = serve(campaign, "--log", str(campaign.directory / "missing" / "server.log"))
+    assert result.exit_code == 2
+    assert "--log: cannot write" in result.output
+    assert not configured
+
+
+def test_a_service_prints_no_link(campaign: Campaign, configured: list[uvicorn.Config]) -> None:
+    """What a service prints is kept in the system's log, which others may read."""
+    said: list[str] = []
+    campaign.accounts.add("ann", "manager")
+    with mock.patch.object(serving.click, "echo", said.append), mock.patch.object(serving.threading, "Thread", Direct):
+        assert serve(campaign).exit_code == serve(campaign, "--no-link").exit_code == 0
+    assert [line.count("token=") for line in said if "Sign in as" in line] == [1]
+    assert sum("Serving" in line for line in said) == 2
+
+
+class Direct:
+    """A thread that does its work at once; the server of these tests has started."""
+
+    def __init__(self, target: Callable[[], None], daemon: bool) -> None:
+        self.start = target

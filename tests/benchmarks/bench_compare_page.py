@@ -132,7 +132,7 @@ def main() -> None:
         serving = Serving(build(Path(folder), options.runs))
         browser = driver.chromium.launch(executable_path=find(light=False), args=ARGUMENTS)
         try:
-            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page = browser.new_page(viewport={"width": 1280, "height": 900}, bypass_csp=True)
             page.set_default_timeout(PATIENCE)
             use_link(page, serving.link)
             expect(page.get_by_role("heading", name="Dense")).to_be_visible()

@@ -10,6 +10,7 @@ import secrets
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -78,12 +79,12 @@ class Serving:
     It is a fork of a process that has imported all of the app, which takes longer than most tests do.
     """
 
-    def __init__(self, directory: Path, port: int | None = None) -> None:
-        self.directory, self.port = directory, port or usual_port()
+    def __init__(self, directory: Path, port: int | None = None, options: Sequence[str] = ()) -> None:
+        self.directory, self.port, self.options = directory, port or usual_port(), options
         self.start()
 
     def start(self) -> None:
-        arguments = [str(self.directory), "--no-browser", "--as", "ann", "--port", str(self.port)]
+        arguments = [str(self.directory), "--no-browser", "--as", "ann", "--port", str(self.port), *self.options]
         reader, writer = SERVERS.Pipe(duplex=False)
         self.process = SERVERS.Process(target=serve, args=(writer, arguments), daemon=True)
         # Otherwise the fork runs the main module first, for which an AppTest puts its script.

@@ -99,6 +99,12 @@ def test_pages_of_others_are_refused_by_their_address(serving: Serving, context:
 # --- at a provider --------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def context(make_window: Callable[..., BrowserContext]) -> BrowserContext:
+    """A window that follows the app's policy: signing in runs a script in a page."""
+    return make_window(bypass_csp=False)
+
+
 @pytest.fixture(scope="module")
 def provider() -> Iterator[Provider]:
     running = Provider()

@@ -33,8 +33,12 @@ listener would see what the card has shown since."""
 
 
 def open_window(browser: Browser, viewport: dict[str, int] | None = None, **options: Any) -> BrowserContext:
-    """A window with a blank page."""
-    window = browser.new_context(viewport=viewport or SIZE, accept_downloads=True, **options)
+    """A window with a blank page.
+
+    Playwright waits for conditions by `eval` in the page, which the app's policy forbids: only windows with
+    ``bypass_csp=False`` follow it.
+    """
+    window = browser.new_context(viewport=viewport or SIZE, **{"accept_downloads": True, "bypass_csp": True} | options)
     window.set_default_timeout(PATIENCE)
     window.new_page()
     return window

@@ -532,6 +532,7 @@ def test_what_answers_without_a_session_is_known_by_name(client: TestClient) -> 
     """A new route that lets anybody in has to be put here, knowingly."""
     open_ones = {route.path for route in own_routes(client) if roles_of(route) == ANYBODY}
     assert open_ones == {
+        "/healthz",  # for monitors
         "/signin",
         "/invitation",
         "/documentation",
@@ -756,7 +757,7 @@ def test_ten_wrong_passwords_and_one_waits(client: TestClient, campaign: Campaig
 
 def close_the_name(client: TestClient, name: str) -> None:
     """Wrong passwords from many addresses."""
-    counted = client.app.user_middleware[0].kwargs["service"].attempts  # type: ignore[attr-defined]
+    counted = client.app.user_middleware[1].kwargs["service"].attempts  # type: ignore[attr-defined]
     for n in range(attempts.MAX_FAILURES_PER_NAME):
         counted.failed(name, f"10.0.0.{n}")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -23,6 +23,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.web.server.starlette.starlette_websocket import _is_origin_allowed
 
 from annotate.application import SCRIPT, create_app
+from annotate.auth.security_headers import HEADERS
 from annotate.auth.tokens import Tokens, cookie_name
 from annotate.server import uploads
 from annotate.server.origins import Origins
@@ -39,6 +40,11 @@ def client(campaign: Campaign) -> Iterator[TestClient]:
     """The app's door; behind it, in the place of Streamlit, what tells whether something got through."""
     app = create_app(campaign.directory, public_addresses=["https://judging.example.org"], max_upload=1)
 
+    async def page(request: Request) -> HTMLResponse:
+        answer = HTMLResponse("<title>as Streamlit's</title>", headers={"Cache-Control": "no-cache"})
+        answer.raw_headers += [(b"set-cookie", b"by-streamlit=1"), (b"set-cookie", b"safe=1; Path=/; Secure")]
+        return answer
+
     async def inside(request: Request) -> PlainTextResponse:
         return PlainTextResponse(f"{len(await request.body())} bytes")
 
@@ -53,6 +59,7 @@ def client(campaign: Campaign) -> Iterator[TestClient]:
     routes = [
         *app._user_routes,
         WebSocketRoute(STREAM, stream),
+        Route("/page", page),
         Route("/{path:path}", inside, methods=["GET", "POST", "PUT", "DELETE"]),
     ]
     everything = Starlette(routes=routes, middleware=app._user_middleware, lifespan=app._user_lifespan)
@@ -241,16 +248,72 @@ def test_streamlit_runs_without_a_developer_in_front_of_it(client: TestClient) -
     assert config.get_option("server.maxUploadSize") == 1
 
 
-def test_pages_cannot_be_framed_by_another_origin(client: TestClient, campaign: Campaign) -> None:
-    """Another port of this machine is another origin, but gets the same cookies."""
-    assert "frame-ancestors 'none'" in client.get("/signin").headers["Content-Security-Policy"]
+def directives(answer: Any) -> dict[str, str]:
+    """The directives of an answer's only policy."""
+    (policy,) = answer.headers.get_list("Content-Security-Policy")
+    return {name: sources for name, _, sources in (part.strip().partition(" ") for part in policy.split(";"))}
+
+
+def test_every_answer_has_the_security_headers(client: TestClient, campaign: Campaign) -> None:
     enter(client, campaign, "manager")
-    for path in ("/", "/people", "/static/index.html"):
+    paths = (
+        "/",
+        "/people",
+        "/nothing",
+        "/signin",
+        "/documentation/index",
+        "/healthz",
+        "/api/judging/files/x",
+        "/media/x",
+    )
+    for path in paths:
         headers = client.get(path).headers
-        assert headers.get_list("Content-Security-Policy") == ["frame-ancestors 'self'"]
-        assert headers.get_list("X-Frame-Options") == ["SAMEORIGIN"]
+        for name, value in HEADERS.items():
+            assert headers.get_list(name) == [value], (path, name)
+        assert directives(client.get(path))["frame-ancestors"] == "'none'"
+        assert directives(client.get(path))["default-src"] == "'none'"
+    refused = client.get("/", headers={"Host": "evil.example"})
+    assert "default-src" in directives(refused)
     settings = tomllib.loads((SCRIPT.parent / ".streamlit" / "config.toml").read_text())
     assert settings["client"]["allowedOrigins"] == []  # parents whose messages control the page
+
+
+def test_pages_run_scripts_of_this_server_only(client: TestClient, campaign: Campaign) -> None:
+    enter(client, campaign, "manager")
+    found = directives(client.get("/page"))
+    scripts = found["script-src"].split()
+    assert {"'self'", "blob:", "'wasm-unsafe-eval'"} == {each for each in scripts if not each.startswith("'sha256-")}
+    assert len(scripts) == 5  # one script in Streamlit's page, and the one that continues after signing in
+    assert found["connect-src"] == "'self'"
+    for name, sources in found.items():
+        assert "'unsafe-eval'" not in sources
+        assert ("'unsafe-inline'" in sources) == (name == "style-src")
+        assert not {"*", "http:", "https:"} & set(sources.split())
+    assert "sandbox" in directives(client.get("/media/x"))  # what a person opens by itself
+
+
+def test_images_come_from_the_hosts_of_the_manager_alone(client: TestClient, campaign: Campaign) -> None:
+    with campaign.transaction():
+        campaign.settings.set_judging_page(image_hosts=("images.example.org",))
+    assert directives(client.get("/page"))["img-src"] == "'self' data: blob:"  # nobody is signed in
+    enter(client, campaign, "annotator")
+    assert directives(client.get("/page"))["img-src"] == "'self' data: blob: images.example.org:*"
+
+
+def test_private_answers_are_not_stored(client: TestClient, campaign: Campaign) -> None:
+    enter(client, campaign, "manager")
+    for path in ("/", "/page", "/media/x", "/api/judging/files/x"):
+        assert client.get(path).headers["Cache-Control"] == "no-store"
+    assert client.post("/api/judging/topics").headers["Cache-Control"] == "no-store"
+
+
+def test_browsers_stay_with_https_once_they_have_it(client: TestClient) -> None:
+    assert "Strict-Transport-Security" not in client.get("/signin").headers
+    answer = client.get("/page", headers={"Host": "judging.example.org"})
+    assert answer.headers["Strict-Transport-Security"] == "max-age=15552000"
+    cookies = answer.headers.get_list("set-cookie")
+    assert cookies == ["by-streamlit=1; Secure", "safe=1; Path=/; Secure"]
+    assert client.get("/page").headers.get_list("set-cookie")[0] == "by-streamlit=1"
 
 
 # --- uploads --------------------------------------------------------------------------------------

@@ -18,8 +18,10 @@ from annotate.elements.tour import STOPS
 from annotate.elements.widgets import NEXT
 from annotate.server import uploads
 from collection import Campaign, Judgement
+from collection.campaign.accounts import Device
 from collection.records import ROLES, Role
 from tests.conftest import signed_in
+from tests.helpers import words
 
 PASSWORD = "wing flow heat slab"
 FILES = {p.name for p in (SCRIPT.parent / "views").glob("*.py")} - {"__init__.py"}
@@ -248,6 +250,30 @@ def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> 
     assert not campaign.accounts.table().set_index("name").loc["bob", "locked"]
     app.button(key="again-bob").click().run()
     assert "/invitation?token=" in app.code[0].value
+
+
+@pytest.mark.slow
+def test_owners_and_managers_end_sessions(opened: Open, campaign: Campaign) -> None:
+    campaign.accounts.add("bob", "annotator")
+    known, lost, other = (
+        campaign.accounts.open_session("bob", Device(f"Firefox on {where}", "10.0.0.7"))
+        for where in ("Linux", "Android", "Windows")
+    )
+    digests = dict(campaign.accounts.sessions("bob")[["device", "session"]].itertuples(index=False))
+    app = opened(campaign, "account.py", "annotator", "bob")
+    assert "Firefox on Android" in words(app)
+    app.button(key=f"end-bob-{digests['Firefox on Android']}").click().run()
+    assert campaign.accounts.session(lost) is None
+    assert campaign.accounts.session(known)
+    app.button(key="end-bob").click().run()
+    assert campaign.accounts.session(other) is None
+    assert len(campaign.accounts.sessions("bob")) == 1  # the page's own
+    manager = opened(campaign, "people.py", "manager", "ann")
+    account(manager).set_value("bob").run()
+    (mine,) = campaign.accounts.sessions("bob")["session"]
+    manager.button(key=f"end-bob-{mine}").click().run()
+    assert campaign.accounts.sessions("bob").empty
+    assert "Not signed in on any browser." in words(manager)
 
 
 @pytest.mark.slow

@@ -1,0 +1,138 @@
+"""Sessions: listed and ended by their owner and by managers; the key that signs cookies is replaced."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from annotate.auth.browser_names import describe_browser
+from annotate.auth.oidc import read_provider
+from annotate.auth.routes import SignInService
+from annotate.auth.tokens import Tokens
+from annotate.server.origins import Origins
+from collection import Campaign
+from collection.campaign.accounts import SEEN_SECONDS, Device
+from tests.helpers import Clock, fails, ok, run
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+@pytest.fixture
+def client(campaign: Campaign) -> Iterator[TestClient]:
+    service = SignInService(campaign.directory, read_provider(campaign.directory), Origins())
+    with TestClient(Starlette(routes=service.routes()), follow_redirects=False) as client:
+        yield client
+
+
+def test_a_session_is_listed_with_its_browser_and_address(client: TestClient, campaign: Campaign) -> None:
+    campaign.accounts.add("ann", "manager")
+    token = campaign.accounts.make_signin_link("ann")
+    assert client.post("/signin", data={"token": token}, headers={"User-Agent": FIREFOX}).status_code == 303
+    (found,) = campaign.accounts.sessions("ANN").to_dict("records")
+    assert (found["account"], found["device"], found["address"]) == ("ann", "Firefox on Linux", "testclient")
+
+
+def test_an_invitation_and_a_password_name_the_browser_too(client: TestClient, campaign: Campaign) -> None:
+    token = campaign.accounts.invite("bob", "annotator")
+    fields = {"token": token, "password": "a long passphrase", "again": "a long passphrase"}
+    assert client.post("/invitation", data=fields, headers={"User-Agent": FIREFOX}).status_code == 303
+    client.cookies.clear()
+    fields = {"name": "bob", "password": "a long passphrase"}
+    assert client.post("/signin", data=fields, headers={"User-Agent": "curl/8"}).status_code == 303
+    assert sorted(campaign.accounts.sessions("bob")["device"]) == ["Firefox on Linux", "unknown browser"]
+
+
+def test_the_latest_seen_comes_first_and_ended_ones_are_gone(campaign: Campaign, clock: Clock) -> None:
+    campaign.accounts.add("ann", "manager")
+    first = campaign.accounts.open_session("ann", Device("Firefox on Linux", "10.0.0.7"))
+    clock.at += 60
+    second = campaign.accounts.open_session("ann", Device("Safari on iPhone", "10.0.0.8"))
+    assert campaign.accounts.sessions("ann")["address"].tolist() == ["10.0.0.8", "10.0.0.7"]
+    seen = campaign.accounts.sessions("ann")["seen_at"].tolist()
+    assert campaign.accounts.session(first)  # too soon after it was opened to be noted
+    assert campaign.accounts.sessions("ann")["seen_at"].tolist() == seen
+    clock.at += SEEN_SECONDS
+    person = campaign.accounts.session(first)
+    assert person is not None
+    assert campaign.accounts.sessions("ann")["address"].tolist() == ["10.0.0.7", "10.0.0.8"]
+    campaign.accounts.end_session(person.session)
+    assert campaign.accounts.sessions()["address"].tolist() == ["10.0.0.8"]
+    clock.at += 31 * 24 * 3600
+    assert campaign.accounts.session(second) is None
+    assert campaign.accounts.sessions().empty
+
+
+def test_a_person_is_let_in_while_another_process_writes(campaign: Campaign, clock: Clock) -> None:
+    campaign.accounts.add("ann", "manager")
+    secret = campaign.accounts.open_session("ann")
+    seen = campaign.accounts.sessions("ann")["seen_at"].tolist()
+    clock.at += SEEN_SECONDS + 1
+    with closing(sqlite3.connect(campaign.directory / "campaign.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert campaign.accounts.session(secret)  # at once: a wait would be 15 seconds
+        assert campaign.accounts.sessions("ann")["seen_at"].tolist() == seen
+        other.execute("ROLLBACK")
+    assert campaign.accounts.session(secret)
+    assert campaign.accounts.sessions("ann")["seen_at"].tolist() != seen
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"),
+    [
+        (FIREFOX, "Firefox on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537 Chrome/140.0 Safari/537 Edg/140.0", "Edge on Windows"),
+        ("Mozilla/5.0 (Linux; Android 15) AppleWebKit/537 Chrome/140.0 Mobile Safari/537", "Chrome on Android"),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18 Safari/604", "Safari on iPhone"),
+        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15) Version/18 Safari/605", "Safari on macOS"),
+        ("<script>alert(1)</script>", "unknown browser"),
+    ],
+)
+def test_browsers_are_named(agent: str, name: str) -> None:
+    assert describe_browser(agent) == name
+
+
+def test_the_command_lists_and_ends_sessions(campaign: Campaign) -> None:
+    for name in ("ann", "bob"):
+        campaign.accounts.add(name, "manager")
+        campaign.accounts.open_session(name, Device(f"Firefox of {name}", "10.0.0.7"))
+    listed = ok("people", campaign.directory, "--sessions")
+    assert "Firefox of ann" in listed
+    digests = campaign.accounts.sessions()["session"]
+    assert not any(digest in listed for digest in digests)
+    assert "Signed out bob." in ok("people", campaign.directory, "--end-sessions", "bob")
+    assert campaign.accounts.sessions()["account"].tolist() == ["ann"]
+    assert "unknown account 'eve'" in fails("people", campaign.directory, "--end-sessions", "eve")
+    campaign.accounts.end_sessions("ann")
+    assert ok("people", campaign.directory, "--sessions") == "Nobody is signed in.\n"
+
+
+def test_a_new_key_signs_everybody_out_and_voids_the_links(campaign: Campaign) -> None:
+    campaign.accounts.add("ann", "manager")
+    before = campaign.server_state.secret()
+    secret = campaign.accounts.open_session("ann")
+    cookie = Tokens(before, campaign.id).cookie(secret)
+    links = [campaign.accounts.make_signin_link("ann"), campaign.accounts.invite("bob", "annotator")]
+    files = sorted(path.name for path in campaign.directory.iterdir())
+    said = ok("people", campaign.directory, "--rotate-secret")
+    assert "restart" in said
+    after = campaign.server_state.secret()
+    assert after != before
+    assert len(after) == len(before)
+    assert Tokens(after, campaign.id).read_cookie(cookie) is None
+    assert campaign.accounts.session(secret) is None
+    assert campaign.accounts.signin_link_account(links[0]) is None
+    assert campaign.accounts.invited(links[1]) is None
+    assert sorted(path.name for path in campaign.directory.iterdir()) == files
+    assert (campaign.directory / ".secret").stat().st_mode & 0o777 == 0o600
+    assert campaign.accounts.session(campaign.accounts.open_session("ann"))  # and everybody can sign in again
+
+
+def test_changes_exclude_each_other(campaign: Campaign) -> None:
+    refused = run("people", campaign.directory, "--rotate-secret", "--lock", "ann")
+    assert refused.exit_code == 2
+    assert "only one of" in refused.stderr
