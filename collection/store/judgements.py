@@ -16,7 +16,12 @@ from collection.records import CountsAs, Judgement
 from collection.store import columns as columns_of
 from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 
-_SQL = {"query_id": "topic", "doc_id": "doc", "revises": "(SELECT uuid FROM judgements AS r WHERE r.id = j.revises)"}
+_SQL = {
+    "current": "id",
+    "query_id": "topic",
+    "doc_id": "doc",
+    "revises": "(SELECT uuid FROM judgements AS r WHERE r.id = j.revises)",
+}
 """SQL of columns of the log that differ from their name: the keys of topics and documents, and uuids."""
 
 _LONG = ("seconds", "probability", "away", "note", "passages")
@@ -123,7 +128,8 @@ class JudgementTables(Repository):
         last
             Maximum number of rows, the newest ones.
         columns
-            Names of the columns to read; of half a million judgements, all take seconds.
+            Names of the columns to read; of half a million judgements, all take seconds. ``current``, which is not
+            among them by default, tells whether an entry is current.
         several
             If True, only pairs with several current judgements, an adjudication, or a place in the calibration set.
         flagged
@@ -154,20 +160,22 @@ class JudgementTables(Repository):
             rows = f"FROM (SELECT * {rows} DESC LIMIT ?) AS j ORDER BY id"
             values.append(last)
         with self.connection.snapshot():
-            frame = self._read(columns, rows, values)
-            if current and not part:
-                words = columns_of.read(self.connection, {"id": "judgement"}, {}, "FROM words ORDER BY topic, doc")
-                frame = frame[frame["id"].isin(words["id"])].reset_index(drop=True)
-        return frame[list(columns)]
+            if not current or part:
+                return self._read(columns, rows, values)
+            frame = self._read([*columns, "current"], rows, values)
+        return frame.loc[frame["current"], list(columns)].reset_index(drop=True)
 
     def _read(self, columns: Sequence[str], rows: str, values: Sequence[object]) -> pd.DataFrame:
-        """Return the columns of the log, and ``id``."""
-        sql = {name: _SQL.get(name, name) for name in ("id", *columns)}
+        """Return columns of the log."""
+        sql = {name: _SQL.get(name, name) for name in columns}
         long = {name: text for name, text in sql.items() if name in _LONG}
         short = {name: text for name, text in sql.items() if name not in _LONG}
         frame = columns_of.read(self.connection, short, long, rows, values)
         types = {"relevance": "Int64", "pool_rank": "Int64", "model_round": "Int64", "flagged": "bool"}
         frame = frame.astype({n: t for n, t in types.items() if n in columns})
+        if "current" in columns:
+            words = columns_of.read(self.connection, {"id": "judgement"}, {}, "FROM words ORDER BY topic, doc")
+            frame["current"] = frame["current"].isin(words["id"])
         for name, find in (("query_id", columns_of.query_ids), ("doc_id", columns_of.doc_ids)):
             if name in columns:
                 frame[name] = find(self.connection, frame[name])
@@ -175,7 +183,7 @@ class JudgementTables(Repository):
             # The null of a text column with some values is a float.
             marked = [tuple(map(tuple, json.loads(p))) if isinstance(p, str) else () for p in frame["passages"]]
             frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
-        return frame
+        return frame[list(columns)]
 
     def last_grades(self, annotator: str) -> dict[tuple[str, str], tuple[int | str, CountsAs]]:
         """Return an annotator's current judgement of each pair, including surplus ones but not adjudications.
