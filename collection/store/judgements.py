@@ -245,6 +245,16 @@ class JudgementTables(Repository):
         """Count judged pairs outside the pool."""
         return self.connection.count("SELECT coalesce(sum(elsewhere), 0) FROM topic_counts")
 
+    def count_graded_pairs(self, strategy: str) -> dict[str, int]:
+        """Count the pairs of each topic with a current grade that were selected by a strategy."""
+        return self.connection.mapping(
+            "SELECT t.query_id, count(DISTINCT j.doc) FROM judgements AS j CROSS JOIN topics AS t USING (topic) "
+            "WHERE j.strategy = ? AND j.kind = 'graded' AND EXISTS (SELECT 1 FROM words AS w WHERE w.topic = j.topic "
+            "AND w.doc = j.doc AND w.annotator = j.annotator AND w.counts_as = j.counts_as AND w.judgement = j.id) "
+            "GROUP BY j.topic ORDER BY j.topic",
+            (strategy,),
+        )
+
     def topics_since(self, logged: int) -> list[str]:
         """Return the topics of log entries newer than `logged`."""
         return self.connection.column(
