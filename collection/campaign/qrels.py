@@ -204,9 +204,8 @@ class QrelsBuilder:
 
     def forms(self) -> list[QrelsForm]:
         """The possible forms: strata and probabilities only where the pool was sampled."""
-        pool = self.store.pool.pairs()
-        columns: dict[QrelsForm, str] = {"strata": "stratum", "probabilities": "probability"}
-        return ["judged", *(form for form, column in columns.items() if pool[column].notna().any())]
+        forms: list[QrelsForm] = ["strata", "probabilities"]
+        return ["judged", *(form for form, has in zip(forms, self.store.pool.is_sampled(), strict=True) if has)]
 
     def rule_report(
         self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str

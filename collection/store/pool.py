@@ -37,6 +37,12 @@ class PoolTables(Repository):
         frame = frame[["query_id", "doc_id", "strategy", "rank", "probability", "stratum", "pool_round"]]
         return frame.astype({"probability": "float64", "stratum": "Int64"})
 
+    def is_sampled(self) -> tuple[bool, bool]:
+        """Return whether any pooled pair has a stratum, and whether any has a probability."""
+        some = "EXISTS (SELECT 1 FROM pool WHERE {} IS NOT NULL)"
+        row = self.connection.execute(f"SELECT {some.format('stratum')}, {some.format('probability')}").fetchone()
+        return bool(row[0]), bool(row[1])
+
     def ids(self) -> pd.DataFrame:
         """Return ``query_id`` and ``doc_id`` of :meth:`pairs`, in no particular order of the documents of a topic."""
         return self.connection.frame(
