@@ -19,11 +19,11 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
 from collection.campaign.loop_scope import LoopScope, first_documents
 from collection.campaign.loop_settings import IN_POOL
-from collection.campaign.qrels import OPINION
 from collection.campaign.settings import Settings
 from collection.comparison import SystemOrder
 from collection.errors import BusyError, CampaignError
 from collection.expected_judgements import Pairs, choose_decisive, describe
+from collection.frames import JUDGEMENTS
 from collection.phrases import count
 from collection.records import GradeScale, Run
 from collection.store import Store
@@ -121,7 +121,7 @@ class SystemOrderStudy:
         return (made_of, logged // CHOSEN_EVERY, self.store.corpus.runs_signature(), self.settings.loop(), modes)
 
     def _choose(self, seed: int) -> DecisivePairs:
-        judgements = self.store.judgements.table(columns=OPINION)
+        judgements = self.store.judgements.table(columns=tuple(JUDGEMENTS.columns))
         pairs, grades = self._graded(judgements, build=True)
         frame, levels, depth = pairs.frame, list(self.grades.sentences), self.settings.loop().depth
         available, topics = self._available(frame, judgements), frame["query_id"].to_numpy()
@@ -172,7 +172,7 @@ class SystemOrderStudy:
         """
         with self.store.snapshot():  # people may judge meanwhile
             logged = self.store.judgements.versions()[1]
-            judgements = self.store.judgements.table(columns=OPINION)
+            judgements = self.store.judgements.table(columns=tuple(JUDGEMENTS.columns))
         pairs, grades = self._graded(judgements, build=False)
         if np.isnan(grades).all():
             raise CampaignError("there are no grades yet to estimate the order of the systems from; judge some pairs")

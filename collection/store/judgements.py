@@ -141,7 +141,7 @@ class JudgementTables(Repository):
             ("doc = (SELECT doc FROM documents WHERE doc_id = ?)", doc_id),
         ]
         used = [(test, value) for test, value in tests if value is not None]
-        conditions, values = [test for test, _ in used], [value for _, value in used]
+        conditions, values = [test for test, _ in used], list[object](value for _, value in used)
         if several:
             conditions.append(
                 "(topic, doc) IN (SELECT topic, doc FROM words GROUP BY topic, doc "
