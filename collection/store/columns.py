@@ -51,8 +51,12 @@ def read(
             found = connection.execute(f"SELECT {arrays} FROM ({_select(short)} {rows})", parameters).fetchone()
             columns |= zip(short, map(_parse, found), strict=True)
         if long:
-            values = connection.execute(f"{_select(long)} {rows}", parameters).fetchall()
-            columns |= zip(long, zip(*values, strict=True) if values else [()] * len(long), strict=True)
+            counts = ", ".join(f"count({name})" for name in long)
+            counted = f"SELECT count(*), {counts} FROM ({_select(long)} {rows})"
+            number, *filled = connection.execute(counted, parameters).fetchone()
+            some = {name: sql for (name, sql), values in zip(long.items(), filled, strict=True) if values}
+            values = connection.execute(f"{_select(some)} {rows}", parameters).fetchall() if some else []
+            columns |= dict.fromkeys(long, [None] * number) | dict(zip(some, zip(*values, strict=True), strict=True))
     return pa.table({name: pa.array(values) for name, values in columns.items()}).to_pandas()
 
 

@@ -155,12 +155,13 @@ class JudgementTables(Repository):
         if current and part:
             # A join with the view on the topic would read the whole view for each judgement.
             where = f"WHERE id IN (SELECT judgement FROM words {where})"
-        rows = f"FROM judgements AS j {where} ORDER BY id"
-        if last is not None:
-            rows = f"FROM (SELECT * {rows} DESC LIMIT ?) AS j ORDER BY id"
-            values.append(last)
         with self.connection.snapshot():
-            if not current or part:
+            if part:  # found once, though the columns are read by several statements
+                ids = f"SELECT id FROM judgements {where} ORDER BY id DESC LIMIT ?"
+                values = [json_text(self.connection.column(ids, [*values, -1 if last is None else last]))]
+                where = "WHERE id IN (SELECT value FROM json_each(?))"
+            rows = f"FROM judgements AS j {where} ORDER BY id"
+            if part or not current:
                 return self._read(columns, rows, values)
             frame = self._read([*columns, "current"], rows, values)
         return frame.loc[frame["current"], list(columns)].reset_index(drop=True)
