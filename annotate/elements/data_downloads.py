@@ -99,8 +99,11 @@ def _example_counts(rests_on: tuple[object, ...], rule: str, negatives: str, eac
     return session.current().campaign.training_data.examples(negatives, count=each, rule=rule).counts
 
 
-def draw_training(rule: str) -> None:
-    """Draw the choice of negatives, the number of triples, and the download; `rule` makes the grades."""
+def draw_training(rule: str, counted: bool) -> None:
+    """Draw the choice of negatives, the number of triples, and the download; `rule` makes the grades.
+
+    The triples are only made and counted if `counted`, since those of half a million judgements take seconds.
+    """
     campaign = session.current().campaign
     st.write("Triples of ids to train a ranker: topic, relevant document, negative document.")
     widgets.documentation_link("how-to/export-training-data", "How to choose negatives")
@@ -113,21 +116,25 @@ def draw_training(rule: str) -> None:
     st.caption(widgets.plain(NEGATIVES[negatives].description))
     counts = campaign.progress.counts() | campaign.topic_tasks.counts()
     state = (campaign.id, *counts.values(), campaign.settings.loop().level, ",".join(runs["run"] + runs["sha256"]))
-    with widgets.shown_errors(about="triples.tsv: "):
-        found = _example_counts(state, rule, negatives, each)
-        positives = f"{found['positives']:,}"
-        used = f"{found['positives_used']:,} of {positives} relevant documents"
-        st.write(f"**{count(found['examples'], 'triple')} for {used}.**")
-        if found["topics_short"]:
-            lack = "no negative" if each == 1 else f"fewer than {each:,} negatives"
-            topics = f"{found['topics_short']:,} of {found['topics']:,} topics"
-            st.warning(f"{found['positives_short']:,} of {positives} relevant documents have {lack} (in {topics}).")
+    if counted:
+        with widgets.shown_errors(about="triples.tsv: "):
+            _draw_counts(_example_counts(state, rule, negatives, each), each)
     downloads.draw_deferred(
         lambda c, path: c.training_data.export(triples=path, negatives=negatives, count=each, rule=rule),
         "triples.tsv",
         "triples",
     )
     st.caption("`cleverdon export DIR --triples FILE` or `--tuples FILE` also exports texts, and has more options.")
+
+
+def _draw_counts(found: dict[str, int], each: int) -> None:
+    positives = f"{found['positives']:,}"
+    used = f"{found['positives_used']:,} of {positives} relevant documents"
+    st.write(f"**{count(found['examples'], 'triple')} for {used}.**")
+    if found["topics_short"]:
+        lack = "no negative" if each == 1 else f"fewer than {each:,} negatives"
+        topics = f"{found['topics_short']:,} of {found['topics']:,} topics"
+        st.warning(f"{found['positives_short']:,} of {positives} relevant documents have {lack} (in {topics}).")
 
 
 def draw_clicks(sources: pd.DataFrame) -> None:

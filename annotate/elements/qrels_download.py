@@ -1,6 +1,7 @@
 """The grades that a rule makes of the judgements, and the qrels in the chosen format."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -10,6 +11,7 @@ from annotate.elements import display, downloads, pickers, widgets
 from annotate.elements.columns import number, text
 from annotate.elements.service_cache import cached
 from collection.adjudication import Adjudicated, describe_origin
+from collection.campaign import Campaign
 from collection.campaign.evaluation import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.export import selection_caution
@@ -87,22 +89,23 @@ def _draw_downloads(rule: str, topics: Sequence[str] | None) -> None:
         label = f"Include topics without a grade ({len(left_out):,})"
         hint = "Every system scores 0 in these topics, which lowers all means."
         unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")
-        files = downloads.write_files(
-            lambda campaign, path: campaign.export.files(
-                qrels=path,
+        if form != "judged":  # a pool can have samples of which no such qrels can be made
+            rests_on = (campaign.progress.counts()["logged"], campaign.progress.counts()["pool"])
+            cached(campaign.qrels.in_form, rests_on, entries=1)(form, rule=rule, topics=topics, unjudged=unjudged)
+
+        def write(campaign: Campaign, path: Path) -> None:
+            campaign.export.files(
+                qrels=path.with_name("qrels.txt"),
                 rule=rule,
                 qrels_form=form,
                 unjudged=unjudged,
                 include_unjudged_topics=unjudged_topics,
                 topics=topics,
-            ),
-            "qrels.txt",
-        )
-        if files:
-            with st.container(horizontal=True):
-                st.download_button("Download qrels.txt", files["qrels.txt"], "qrels.txt", type="primary", key="qrels")
-                name = "qrels.txt.rule.json"
-                st.download_button(f"Download {name}", files[name], name, key="rule-file")
+            )
+
+        with st.container(horizontal=True):
+            downloads.draw_deferred(write, "qrels.txt", "qrels", kind="primary")
+            downloads.draw_deferred(write, "qrels.txt.rule.json", "rule-file")
 
 
 def _compare_rules(rule: str, annotators: Sequence[str]) -> None:

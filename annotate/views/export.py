@@ -33,7 +33,7 @@ sections = {
     "Missing texts": len(missing),
 }
 names = [name for name, is_shown in sections.items() if is_shown]
-tabs = dict(zip(names, st.tabs(names), strict=True))
+tabs = dict(zip(names, st.tabs(names, on_change="rerun", key="section"), strict=True))
 found: Adjudicated | None = None
 with tabs["Qrels"]:
     annotators = campaign.judgement_log.annotators()["annotator"].tolist()
@@ -70,13 +70,13 @@ with tabs["Judgements"]:
                 downloads.draw_deferred(lambda c, path: c.export.files(judgements=path), f"judgements.{ending}", ending)
         with st.container(horizontal=True):
             hint = "Current grade of each annotator and pair: annotator, query_id, doc_id, relevance."
-            downloads.draw(lambda c, path: c.export.files(labels=path), "labels.csv", "labels", hint)
+            downloads.draw_deferred(lambda c, path: c.export.files(labels=path), "labels.csv", "labels", hint)
             hint = "Passages that annotators marked, one per line, with their text."
             downloads.draw_deferred(lambda c, path: c.export.files(passages=path), "passages.jsonl", "passages", hint)
 if "Pool" in tabs:
     with tabs["Pool"]:
         st.write(f"{count(counts['pool'], 'pair')}, each with its pooling strategy and rank.")
-        downloads.draw(lambda c, path: c.export.files(pool=path), "pool.tsv", "pool")
+        downloads.draw_deferred(lambda c, path: c.export.files(pool=path), "pool.tsv", "pool")
 if can_reserve:
     with tabs["Work lists"]:
         data_downloads.draw_work_lists()
@@ -87,7 +87,7 @@ with tabs["Training data"]:
         level = campaign.settings.loop().level
         has_positives = found is not None and bool((campaign.qrels.build(rule)["relevance"] >= level).any())
     if has_positives:
-        data_downloads.draw_training(rule)
+        data_downloads.draw_training(rule, counted=bool(tabs["Training data"].open))
     else:
         st.write("Training data needs judged relevant documents, and there are none yet.")
 if "Clicks" in tabs:
@@ -98,5 +98,5 @@ if "Missing texts" in tabs:
         st.write(
             f"{count(len(missing), 'pooled document')} without a text: fetch them from the corpus and import them."
         )
-        downloads.draw(lambda c, path: c.export.files(missing_documents=path), "missing.txt", "missing")
+        downloads.draw_deferred(lambda c, path: c.export.files(missing_documents=path), "missing.txt", "missing")
         widgets.page_link("import_files.py")

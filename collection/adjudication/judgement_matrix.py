@@ -92,7 +92,7 @@ class JudgementMatrix:
             graded = graded & (said | ending)  # without surplus
             ending = ending & (judgements["kind"] != "undone").to_numpy(dtype=np.bool_)
         rows = np.flatnonzero(graded | ending)
-        codes = _pair_codes(judgements["query_id"].to_numpy()[rows], judgements["doc_id"].to_numpy()[rows])
+        codes = _pair_codes(judgements["query_id"].iloc[rows], judgements["doc_id"].iloc[rows])
         first = np.unique(codes, return_index=True)[1]
         keys = judgements[["query_id", "doc_id"]].iloc[rows[first]].reset_index(drop=True)
         grades = pd.to_numeric(judgements["relevance"].iloc[rows]).to_numpy(dtype=np.float64, na_value=np.nan)
@@ -100,7 +100,7 @@ class JudgementMatrix:
         if np.isinf(grades).any():
             raise InputError("adjudication: expected finite grades (relevance), found an infinite one")
         mine = ~ending[rows]
-        names, annotators = pd.factorize(judgements["annotator"].to_numpy()[rows[mine]], sort=True)
+        names, annotators = pd.factorize(judgements["annotator"].iloc[rows[mine]], sort=True)
         last = ~pd.Series(codes[mine] * max(1, len(annotators)) + names).duplicated(keep="last").to_numpy()
         own = grades[mine][last]
         adjudicated, adjudicated_at = np.full(len(keys), np.nan), np.full(len(keys), -1, dtype=np.int64)
@@ -146,7 +146,7 @@ class JudgementMatrix:
         return np.where(given <= 1, "one judgement", np.where(differ, otherwise, "agreed")).astype(object)
 
 
-def _pair_codes(topics: np.ndarray, documents: np.ndarray) -> Ints:
+def _pair_codes(topics: pd.Series, documents: pd.Series) -> Ints:
     """(n,): a number for each pair, from 0, in order of first occurrence."""
     topic, _ = pd.factorize(topics)
     document, names = pd.factorize(documents)

@@ -32,8 +32,9 @@ FAR_GRADE = 0.25  # difference of the mean grade from the others' on the same pa
 CANNOT_SHARE = 0.2  # share of "cannot judge"
 
 PAIR = ["query_id", "doc_id"]
-NEEDED = ("annotator", *PAIR, "kind", "relevance", "judged_at", "seconds", "source", "revises", "counts_as", "away",
-          "flagged")  # fmt: skip
+NEEDED = (
+    "annotator", "kind", "relevance", "judged_at", "seconds", "source", "revises", "counts_as", "away", "flagged",
+)  # fmt: skip
 Facts = dict[str, Any]
 
 
@@ -73,31 +74,43 @@ class AnnotatorStatistics(NamedTuple):
     days: pd.DataFrame
 
 
-def compute_statistics(log: pd.DataFrame, current: pd.DataFrame) -> AnnotatorStatistics:
+def compute_statistics(
+    log: pd.DataFrame, current: pd.DataFrame, several: pd.DataFrame | None = None
+) -> AnnotatorStatistics:
     """Compute statistics of each annotator's work.
 
     Parameters
     ----------
     log
-        The whole log, oldest first: the fields of :class:`collection.records.Judgement`. Adjudications are left out,
-        surplus judgements included; imported judgements have neither times nor an order.
+        The whole log, oldest first: the columns NEEDED of :class:`collection.records.Judgement`. Adjudications are left
+        out, surplus judgements included; imported judgements have neither times nor an order.
     current
-        The current judgements, for grades and agreement.
+        The current judgements, for grades: the same columns.
+    several
+        The current judgements of all pairs that have several, for agreement: also ``query_id`` and ``doc_id``. Other
+        pairs do not count. `current` if left out.
     """
+    several = current if several is None else several
     for frame in (log, current):
         require_columns(frame, NEEDED, "conduct")
-    log = log[(log["counts_as"] != "adjudication").to_numpy(dtype=np.bool_)].assign(
+    require_columns(several, (*NEEDED, *PAIR), "conduct")
+    log = log[(log["counts_as"] != "adjudication").to_numpy(dtype=np.bool_)]
+    log = log[["annotator", "kind", "relevance", "judged_at", "seconds", "source", "revises", "away"]].assign(
         at=lambda frame: pd.to_datetime(frame["judged_at"], utc=True, format="ISO8601"),
         seconds=lambda frame: pd.to_numeric(frame["seconds"]).astype("float64"),
         away=lambda frame: pd.to_numeric(frame["away"]).astype("float64"),
     )
     current = current[(current["counts_as"] == "judgement").to_numpy(dtype=np.bool_)]
     own = log[((log["kind"] != "undone") & (log["source"] != "imported")).to_numpy(dtype=np.bool_)]
-    graded = current[(current["kind"] == "graded").to_numpy(dtype=np.bool_)]
+    graded = several[((several["kind"] == "graded") & (several["counts_as"] == "judgement")).to_numpy(dtype=np.bool_)]
     shared = _compare_shared(graded[[*PAIR, "annotator"]].assign(grade=graded["relevance"].astype("int64")))
+    said, flags = log[["annotator", "kind", "revises"]], current[["annotator", "kind", "relevance", "flagged"]]
+    # Split at once: to look for each annotator's rows among half a million takes long.
+    parts = [{str(name): part for name, part in frame.groupby("annotator")} for frame in (said, own, flags, shared)]
+    nothing = [frame.iloc[:0] for frame in (said, own, flags, shared)]
     rows = [
-        {"annotator": name, **_facts(*(frame[frame["annotator"] == name] for frame in (log, own, current, shared)))}
-        for name in sorted(log["annotator"].unique())
+        {"annotator": name, **_facts(*(part.get(name, none) for part, none in zip(parts, nothing, strict=True)))}
+        for name in sorted(parts[0])
     ]
     facts = pd.DataFrame(rows, columns=None if rows else ["annotator", "judgements"])
     remarks = {row["annotator"]: sentences for row in rows if (sentences := list(_remarks(row, facts, shared)))}
@@ -117,7 +130,7 @@ def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: 
     undone = log["kind"] == "undone"
     seconds = own["seconds"].dropna()
     low, middle, high = seconds.quantile([0.25, 0.5, 0.75])
-    sessions = find_sessions(own)
+    sessions = find_sessions(own[["at", "seconds", "away"]])
     hours = sum((session.until - session.since).total_seconds() for session in sessions) / 3600
     days = own["at"].dt.floor("D").nunique()
     grades = current.loc[current["kind"] == "graded", "relevance"].astype("int64").value_counts().sort_index()

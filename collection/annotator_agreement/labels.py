@@ -160,7 +160,7 @@ def select_labels(frame: pd.DataFrame, *, topics: Sequence[str] = (), without: S
     Raises :class:`UnknownNameError` for a topic or an annotator that is not in the frame.
     """
     for kind, column, names in (("topic", "query_id", topics), ("annotator", "annotator", without)):
-        require_known(kind, set(frame[column]), *names)
+        require_known(kind, set(frame[column].unique()), *names)
     left = frame[~frame["annotator"].isin(list(without))]
     return (left[left["query_id"].isin(list(topics))] if topics else left).reset_index(drop=True)
 

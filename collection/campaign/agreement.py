@@ -163,9 +163,11 @@ class AgreementStudy:
 
     def annotator_statistics(self) -> annotator_statistics.AnnotatorStatistics:
         """Pace, grades and agreement of each annotator."""
-        return annotator_statistics.compute_statistics(
-            self.store.judgements.table(current=False), self.store.judgements.table()
-        )
+        needed, read = annotator_statistics.NEEDED, self.store.judgements.table
+        with self.store.snapshot():
+            log = read(current=False, columns=(*needed, "current"))
+            several = read(several=True, columns=(*needed, *annotator_statistics.PAIR))
+        return annotator_statistics.compute_statistics(log, log[log["current"]], several)
 
 
 def _of_topics(run: Run, topics: pd.Series[str]) -> Run:

@@ -77,5 +77,5 @@ class Corpus:
 
     def in_topic_order(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows by topic, in the order of the campaign's topics; those of a topic as they are."""
-        order = {query_id: place for place, query_id in enumerate(self.topics()["query_id"])}
-        return frame.sort_values("query_id", key=lambda ids: ids.map(order), kind="stable", ignore_index=True)
+        places = pd.Categorical(frame["query_id"], categories=self.topics()["query_id"]).codes
+        return frame.iloc[places.argsort(kind="stable")].reset_index(drop=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import pandas as pd
@@ -75,6 +75,7 @@ class QrelsBuilder:
     corpus: Corpus
     progress: Progress
     topic_tasks: TopicTasks
+    _adjudicated: dict[str, tuple[int, Adjudicated]] = field(default_factory=dict, init=False)
 
     def build(self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str) -> pd.DataFrame:
         """Qrels from judgements: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
@@ -92,10 +93,22 @@ class QrelsBuilder:
         self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
     ) -> Adjudicated:
         """The qrels of :meth:`build` with the rule and how each grade came about."""
-        judgements = self.store.judgements.table(columns=OPINION)
-        found = adjudication.adjudicate(judgements, adjudication.parse_rule(rule, **parameters))
-        grades = of_topics(found.grades, topics).sort_values("doc_id", kind="stable")
-        return replace(found, grades=self.corpus.in_topic_order(grades))
+        found = self._adjudicate(adjudication.parse_rule(rule, **parameters))
+        grades = of_topics(found.grades, topics)
+        return replace(found, grades=grades.copy(deep=False) if topics is None else grades.reset_index(drop=True))
+
+    def _adjudicate(self, rule: ChosenRule) -> Adjudicated:
+        """The grades of all topics by a rule, kept until the next entry of the log: a page needs them several times."""
+        logged = self.store.judgements.versions()[1]
+        kept = self._adjudicated.get(str(rule))
+        if kept is not None and kept[0] == logged and not self.store.connection.in_transaction:
+            return kept[1]
+        found = adjudication.adjudicate(self.store.judgements.table(columns=OPINION), rule)
+        grades = self.corpus.in_topic_order(found.grades.sort_values("doc_id", kind="stable"))
+        found = replace(found, grades=grades)
+        if not self.store.connection.in_transaction:  # what is read here may be rolled back
+            self._adjudicated = {str(rule): (logged, found)}
+        return found
 
     def from_choices(self, rule: str = "majority") -> pd.DataFrame:
         """Sparse qrels from choices: ``query_id``, ``doc_id``, ``relevance``; documents not chosen have no row.
@@ -191,9 +204,8 @@ class QrelsBuilder:
 
     def forms(self) -> list[QrelsForm]:
         """The possible forms: strata and probabilities only where the pool was sampled."""
-        pool = self.store.pool.pairs()
-        columns: dict[QrelsForm, str] = {"strata": "stratum", "probabilities": "probability"}
-        return ["judged", *(form for form, column in columns.items() if pool[column].notna().any())]
+        forms: list[QrelsForm] = ["strata", "probabilities"]
+        return ["judged", *(form for form, has in zip(forms, self.store.pool.is_sampled(), strict=True) if has)]
 
     def rule_report(
         self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
@@ -203,8 +215,8 @@ class QrelsBuilder:
         topics = None if topics is None else list(topics)
         every = self.with_sources(chosen)
         found = replace(every, grades=of_topics(every.grades, topics))
-        judgements = of_topics(self.store.judgements.table(columns=(*OPINION, "strategy")), topics)
-        decisive = _count_decisive(judgements)
+        judgements = of_topics(self.store.judgements.table(columns=OPINION), topics)
+        decisive = self.count_decisive_pairs(topics=topics)
         adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
         graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
         return {
@@ -234,12 +246,13 @@ class QrelsBuilder:
 
     def count_decisive_pairs(self, *, topics: Iterable[str] | None = None) -> int:
         """Count the graded pairs that were selected to compare the systems; parameters as for :meth:`build`."""
-        return _count_decisive(of_topics(self.store.judgements.table(columns=(*OPINION, "strategy")), topics))
+        counts = self.store.judgements.count_graded_pairs(DECISIVE)
+        return sum(counts.values() if topics is None else (counts.get(query_id, 0) for query_id in set(topics)))
 
     def graded_topics(self, rule: RuleChoice = None) -> tuple[str, ...]:
         """The topics that have a grade, by name."""
         qrels = self.build(rule)
-        return tuple(sorted(set(qrels.loc[qrels["relevance"] >= 0, "query_id"].astype(str))))
+        return tuple(sorted(map(str, qrels.loc[qrels["relevance"] >= 0, "query_id"].unique())))
 
     def topics_with_grades(
         self, rule: RuleChoice = None, *, graded: tuple[str, ...] | None = None, closed_early: bool = True
@@ -261,11 +274,6 @@ class QrelsBuilder:
 def of_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
     """The rows of these topics (``query_id``), or all."""
     return frame if topics is None else frame[frame["query_id"].isin(list(topics))]
-
-
-def _count_decisive(judgements: pd.DataFrame) -> int:
-    selected = judgements[(judgements["strategy"] == DECISIVE) & (judgements["kind"] == "graded")]
-    return len(selected[["query_id", "doc_id"]].drop_duplicates())
 
 
 def _count_names(judgements: pd.DataFrame) -> dict[str, int]:

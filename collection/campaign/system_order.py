@@ -23,6 +23,7 @@ from collection.campaign.settings import Settings
 from collection.comparison import SystemOrder
 from collection.errors import BusyError, CampaignError
 from collection.expected_judgements import Pairs, choose_decisive, describe
+from collection.frames import JUDGEMENTS
 from collection.phrases import count
 from collection.records import GradeScale, Run
 from collection.store import Store
@@ -120,7 +121,7 @@ class SystemOrderStudy:
         return (made_of, logged // CHOSEN_EVERY, self.store.corpus.runs_signature(), self.settings.loop(), modes)
 
     def _choose(self, seed: int) -> DecisivePairs:
-        judgements = self.store.judgements.current_judgements()
+        judgements = self.store.judgements.table(columns=tuple(JUDGEMENTS.columns))
         pairs, grades = self._graded(judgements, build=True)
         frame, levels, depth = pairs.frame, list(self.grades.sentences), self.settings.loop().depth
         available, topics = self._available(frame, judgements), frame["query_id"].to_numpy()
@@ -171,7 +172,7 @@ class SystemOrderStudy:
         """
         with self.store.snapshot():  # people may judge meanwhile
             logged = self.store.judgements.versions()[1]
-            judgements = self.store.judgements.current_judgements()
+            judgements = self.store.judgements.table(columns=tuple(JUDGEMENTS.columns))
         pairs, grades = self._graded(judgements, build=False)
         if np.isnan(grades).all():
             raise CampaignError("there are no grades yet to estimate the order of the systems from; judge some pairs")
@@ -254,14 +255,15 @@ class SystemOrderStudy:
             )
         listed = pd.concat([run.frame[PAIR] for run in runs]).astype("str")
         in_pool = [query_id for query_id, mode in modes.items() if mode in IN_POOL]
-        pooled = pd.MultiIndex.from_frame(self.store.pool.pairs()[PAIR])
+        pool = self.store.pool.ids()
+        pooled = pd.MultiIndex.from_frame(pool[pool["doc_id"].isin(listed["doc_id"].unique())])
         listed = listed[~listed["query_id"].isin(in_pool) | pd.MultiIndex.from_frame(listed).isin(pooled)]
         every = pd.concat([listed, graded.to_frame(index=False)]).drop_duplicates()
         if every.empty:
             raise CampaignError("expected pairs of the runs to judge, found none; add a pool, or choose another mode")
-        frame = self.corpus.in_topic_order(every.sort_values(PAIR, kind="stable"))
         with_texts, levels = vectors is not None, len(self.grades.sentences)
-        estimation.require_memory(frame, len(runs), levels, DRAWS, with_texts=with_texts, with_choice=True)
+        estimation.require_memory(every, len(runs), levels, DRAWS, with_texts=with_texts, with_choice=True)
+        frame = self.corpus.in_topic_order(every.sort_values(PAIR, kind="stable"))
         texts = {} if vectors is None else self._texts(frame, vectors)
         return pd.MultiIndex.from_frame(listed.drop_duplicates()), describe(frame, runs, **texts)
 

@@ -73,7 +73,7 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     pair = np.minimum(np.searchsorted(index.pairs, wanted), max(0, len(index.pairs) - 1))
     named = index.pairs[pair] == wanted if len(index.pairs) else np.zeros(len(rows), dtype=np.bool_)
     rows, pair = rows[named], pair[named]
-    if len(np.unique(pair)) < len(pair):
+    if np.bincount(pair).max(initial=0) > 1:
         again = pd.Series(pair).duplicated().to_numpy()
         raise InputError(f"ranking: expected each document once, found {_first(ranked.iloc[rows], again)} twice")
     return join_parts(index, [Part(run_topics, np.diff(starts, append=len(rank)), rank[rows], pair)], version)

@@ -121,7 +121,7 @@ class RunMatrix:
             (M, R, T): the values with all judgements, if known; then only topics that lose one are computed again.
         """
         runs, topics = len(self.runs), len(self.topics)
-        rows = np.arange(topics) if taken is None or before is None else np.unique(self.topic[taken])
+        rows = np.arange(topics) if taken is None or before is None else np.flatnonzero(np.bincount(self.topic[taken]))
         values = np.empty((len(measures), runs, topics)) if before is None else before.copy()
         if len(rows):
             aligned = self.aligned(taken, rows)
@@ -193,7 +193,7 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
     return RunMatrix(
         runs=tuple(names),
         topics=tuple(map(str, topics)),
-        doc_ids=tuple(pairs["doc_id"]),
+        doc_ids=tuple(pairs["doc_id"].tolist()),
         topic=topic.astype(np.int64),
         grade=grade,
         cells=whole,

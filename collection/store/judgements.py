@@ -7,18 +7,28 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from collection import clock
 from collection.records import CountsAs, Judgement
+from collection.store import columns as columns_of
 from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 
-# Columns of the log, in the order of collection.records.Judgement, each with its SQL.
-_LOG = {name: f"j.{name}" for name in Judgement._fields} | {
-    "query_id": "t.query_id",
-    "doc_id": "d.doc_id",
-    "revises": "r.uuid",
+_SQL = {
+    "current": "id",
+    "query_id": "topic",
+    "doc_id": "doc",
+    "revises": "(SELECT uuid FROM judgements AS r WHERE r.id = j.revises)",
 }
+"""SQL of columns of the log that differ from their name: the keys of topics and documents, and uuids."""
+
+_LONG = ("seconds", "probability", "away", "note", "passages")
+"""Columns with fractions or texts of any length; see :func:`collection.store.columns.read`."""
+
+
+Places = npt.NDArray[np.int64]
 
 
 class Pair(NamedTuple):
@@ -102,7 +112,7 @@ class JudgementTables(Repository):
         query_id: str | None = None,
         doc_id: str | None = None,
         last: int | None = None,
-        columns: Sequence[str] = tuple(_LOG),
+        columns: Sequence[str] = Judgement._fields,
         several: bool = False,
         flagged: bool = False,
     ) -> pd.DataFrame:
@@ -118,7 +128,8 @@ class JudgementTables(Repository):
         last
             Maximum number of rows, the newest ones.
         columns
-            Names of the columns to read; of half a million judgements, all take seconds.
+            Names of the columns to read; of half a million judgements, all take seconds. ``current``, which is not
+            among them by default, tells whether an entry is current.
         several
             If True, only pairs with several current judgements, an adjudication, or a place in the calibration set.
         flagged
@@ -130,31 +141,50 @@ class JudgementTables(Repository):
             ("doc = (SELECT doc FROM documents WHERE doc_id = ?)", doc_id),
         ]
         used = [(test, value) for test, value in tests if value is not None]
-        # A join with the view on the topic would read the whole view for each judgement.
-        table, key = ("words", "judgement") if current else ("judgements", "id")
-        conditions = [test for test, _ in used]
+        conditions, values = [test for test, _ in used], list[object](value for _, value in used)
         if several:
             conditions.append(
                 "(topic, doc) IN (SELECT topic, doc FROM words GROUP BY topic, doc "
                 "HAVING count(*) > 1 OR max(counts_as = 'adjudication') UNION SELECT topic, doc FROM calibration)"
             )
         if flagged:
-            conditions.append(f"{key} IN (SELECT id FROM judgements WHERE flagged)")
+            conditions.append(f"{'judgement' if current else 'id'} IN (SELECT id FROM judgements WHERE flagged)")
         where = "WHERE " + " AND ".join(conditions) if conditions else ""
-        which = f"SELECT {key} FROM {table} {where}"
-        frame = self.connection.frame(
-            f"SELECT {', '.join(f'{_LOG[name]} AS {name}' for name in columns)} "
-            "FROM judgements AS j JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
-            f"LEFT JOIN judgements AS r ON r.id = j.revises WHERE j.id IN ({which}) ORDER BY j.id DESC LIMIT ?",
-            [*(value for _, value in used), -1 if last is None else last],
-        )
+        # Of a part of the log, the current entries are looked up; of all, it is faster to read the others as well.
+        part = bool(conditions) or last is not None
+        if current and part:
+            # A join with the view on the topic would read the whole view for each judgement.
+            where = f"WHERE id IN (SELECT judgement FROM words {where})"
+        with self.connection.snapshot():
+            if part:  # found once, though the columns are read by several statements
+                ids = f"SELECT id FROM judgements {where} ORDER BY id DESC LIMIT ?"
+                values = [json_text(self.connection.column(ids, [*values, -1 if last is None else last]))]
+                where = "WHERE id IN (SELECT value FROM json_each(?))"
+            rows = f"FROM judgements AS j {where} ORDER BY id"
+            if part or not current:
+                return self._read(columns, rows, values)
+            frame = self._read([*columns, "current"], rows, values)
+        return frame.loc[frame["current"], list(columns)].reset_index(drop=True)
+
+    def _read(self, columns: Sequence[str], rows: str, values: Sequence[object]) -> pd.DataFrame:
+        """Return columns of the log."""
+        sql = {name: _SQL.get(name, name) for name in columns}
+        long = {name: text for name, text in sql.items() if name in _LONG}
+        short = {name: text for name, text in sql.items() if name not in _LONG}
+        frame = columns_of.read(self.connection, short, long, rows, values)
         types = {"relevance": "Int64", "pool_rank": "Int64", "model_round": "Int64", "flagged": "bool"}
-        frame = frame.iloc[::-1].reset_index(drop=True).astype({n: t for n, t in types.items() if n in columns})
+        frame = frame.astype({n: t for n, t in types.items() if n in columns})
+        if "current" in columns:
+            words = columns_of.read(self.connection, {"id": "judgement"}, {}, "FROM words ORDER BY topic, doc")
+            frame["current"] = frame["current"].isin(words["id"])
+        for name, find in (("query_id", columns_of.query_ids), ("doc_id", columns_of.doc_ids)):
+            if name in columns:
+                frame[name] = find(self.connection, frame[name])
         if "passages" in columns:
             # The null of a text column with some values is a float.
             marked = [tuple(map(tuple, json.loads(p))) if isinstance(p, str) else () for p in frame["passages"]]
             frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
-        return frame
+        return frame[list(columns)]
 
     def last_grades(self, annotator: str) -> dict[tuple[str, str], tuple[int | str, CountsAs]]:
         """Return an annotator's current judgement of each pair, including surplus ones but not adjudications.
@@ -215,6 +245,16 @@ class JudgementTables(Repository):
     def judged_outside_pool(self) -> int:
         """Count judged pairs outside the pool."""
         return self.connection.count("SELECT coalesce(sum(elsewhere), 0) FROM topic_counts")
+
+    def count_graded_pairs(self, strategy: str) -> dict[str, int]:
+        """Count the pairs of each topic with a current grade that were selected by a strategy."""
+        return self.connection.mapping(
+            "SELECT t.query_id, count(DISTINCT j.doc) FROM judgements AS j CROSS JOIN topics AS t USING (topic) "
+            "WHERE j.strategy = ? AND j.kind = 'graded' AND EXISTS (SELECT 1 FROM words AS w WHERE w.topic = j.topic "
+            "AND w.doc = j.doc AND w.annotator = j.annotator AND w.counts_as = j.counts_as AND w.judgement = j.id) "
+            "GROUP BY j.topic ORDER BY j.topic",
+            (strategy,),
+        )
 
     def topics_since(self, logged: int) -> list[str]:
         """Return the topics of log entries newer than `logged`."""
@@ -288,23 +328,22 @@ class JudgementTables(Repository):
         ``model_round``, ``probability``, ``judged_at``. Sorted by these first judgements, adjudications by their last
         change.
         """
-        return self.connection.frame(
-            f"""
-            SELECT t.query_id, d.doc_id, d.doc - 1 AS row, j.annotator, j.counts_as, j.kind, j.relevance,
-                   f.strategy, f.model_round, f.probability, f.judged_at
-            FROM words AS w JOIN judgements AS j ON j.id = w.judgement
-            JOIN topics AS t ON t.topic = w.topic JOIN documents AS d ON d.doc = w.doc
-            JOIN judgements AS f ON f.id = (
-                SELECT min(b.id) FROM judgements AS b
-                WHERE b.topic = w.topic AND b.doc = w.doc AND b.annotator = w.annotator AND b.counts_as = w.counts_as
-                AND b.id > coalesce((
-                    SELECT max(u.id) FROM judgements AS u WHERE u.topic = w.topic AND u.doc = w.doc
-                    AND u.annotator = w.annotator AND u.counts_as = w.counts_as AND u.kind = 'undone'), 0))
-            {"" if query_id is None else "WHERE w.topic = (SELECT topic FROM topics WHERE query_id = ?)"}
-            ORDER BY CASE WHEN j.counts_as = 'adjudication' THEN j.id ELSE f.id END
-            """,
-            [] if query_id is None else [query_id],
-        )
+        where = "" if query_id is None else "AND topic = (SELECT topic FROM topics WHERE query_id = ?)"
+        rows = f"FROM judgements WHERE counts_as <> 'surplus' {where} ORDER BY id"
+        short = ("topic", "doc", "annotator", "counts_as", "kind", "relevance", "strategy", "model_round", "judged_at")
+        values = [] if query_id is None else [query_id]
+        with self.connection.snapshot():
+            log = columns_of.read(self.connection, {n: n for n in short}, {"probability": "probability"}, rows, values)
+            first, last = _current_entries(log)
+            found = log.loc[last, ["topic", "doc", "annotator", "counts_as", "kind", "relevance"]]
+            selection = log.loc[first, ["strategy", "model_round", "probability", "judged_at"]]
+            found = pd.concat([found.reset_index(drop=True), selection.reset_index(drop=True)], axis=1)
+            order = np.where(found["counts_as"] == "adjudication", last, first).argsort(kind="stable")
+            found = found.iloc[order].reset_index(drop=True)
+            query_ids = columns_of.query_ids(self.connection, found["topic"])
+            doc_ids = columns_of.doc_ids(self.connection, found["doc"])
+        ids = {"query_id": query_ids, "doc_id": doc_ids, "row": found["doc"] - 1}
+        return pd.concat([pd.DataFrame(ids), found.drop(columns=["topic", "doc"])], axis=1)
 
     def judged_rows(self, query_id: str) -> list[int]:
         """Return the matrix rows of a topic's judged documents, ascending."""
@@ -346,3 +385,33 @@ class JudgementTables(Repository):
             "WHERE d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY d.doc",
             (query_id, annotator, json_text(doc_ids)),
         )
+
+
+def _current_entries(log: pd.DataFrame) -> tuple[Places, Places]:
+    """Find the current judgement of each annotator and pair, and the first one of the pair since the last undo.
+
+    Parameters
+    ----------
+    log
+        ``topic``, ``doc``, ``annotator``, ``counts_as``, ``kind`` of entries, oldest first.
+
+    Returns
+    -------
+    first, last
+        Positions in the log, in the order of `last`.
+    """
+    places = np.arange(len(log))
+    said, _ = pd.factorize(log["annotator"] + " " + log["counts_as"])
+    pair = log["topic"].to_numpy(dtype=np.int64) << 32 | log["doc"].to_numpy(dtype=np.int64)
+    keys, _ = pd.factorize(pair)
+    keys, _ = pd.factorize(keys * max(1, said.max(initial=0) + 1) + said)
+    undone = (log["kind"] == "undone").to_numpy(dtype=np.bool_)
+    end = np.full(keys.max(initial=-1) + 1, -1)
+    end[keys[undone]] = places[undone]  # of equal keys, the last one stands
+    since = places[places > end[keys]]
+    first, last = np.full(len(end), -1), np.full(len(end), -1)
+    last[keys[since]] = since
+    first[keys[since[::-1]]] = since[::-1]
+    first, last = first[last >= 0], last[last >= 0]
+    order = last.argsort()
+    return first[order], last[order]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from collection import clock
+from collection.store import columns
 from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 from collection.store.corpus import CorpusTables
 
@@ -25,19 +26,32 @@ class PoolTables(Repository):
         ``query_id``, ``doc_id``, ``strategy``, ``rank``, ``probability`` (of inclusion; null without sampling),
         ``stratum``, ``pool_round``.
         """
-        frame = self.connection.frame(
-            "SELECT t.query_id, d.doc_id, r.strategy, p.rank, p.probability, p.stratum, p.pool_round FROM pool AS p "
-            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) JOIN pool_rounds AS r USING (pool_round) "
-            "ORDER BY p.topic, p.pool_round, p.position"
-        )
+        short = {"query_id": "topic", "doc_id": "doc", "rank": "rank", "stratum": "stratum", "pool_round": "pool_round"}
+        with self.connection.snapshot():
+            rows = "FROM pool ORDER BY topic, pool_round, position"
+            frame = self._with_ids(columns.read(self.connection, short, {"probability": "probability"}, rows))
+            strategies = self.connection.mapping("SELECT pool_round, strategy FROM pool_rounds ORDER BY pool_round")
+        frame.insert(2, "strategy", frame["pool_round"].map(strategies).astype("str"))
+        frame = frame[["query_id", "doc_id", "strategy", "rank", "probability", "stratum", "pool_round"]]
         return frame.astype({"probability": "float64", "stratum": "Int64"})
+
+    def is_sampled(self) -> tuple[bool, bool]:
+        """Return whether any pooled pair has a stratum, and whether any has a probability."""
+        some = "EXISTS (SELECT 1 FROM pool WHERE {} IS NOT NULL)"
+        row = self.connection.execute(f"SELECT {some.format('stratum')}, {some.format('probability')}").fetchone()
+        return bool(row[0]), bool(row[1])
 
     def ids(self) -> pd.DataFrame:
         """Return ``query_id`` and ``doc_id`` of :meth:`pairs`, in no particular order of the documents of a topic."""
-        return self.connection.frame(
-            "SELECT t.query_id, d.doc_id FROM pool AS p JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
-            "ORDER BY p.topic, p.doc"
-        )
+        with self.connection.snapshot():
+            keys = {"query_id": "topic", "doc_id": "doc"}
+            return self._with_ids(columns.read(self.connection, keys, {}, "FROM pool ORDER BY topic, doc"))
+
+    def _with_ids(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the frame with the ids of topics and documents in place of their keys."""
+        frame["query_id"] = columns.query_ids(self.connection, frame["query_id"])
+        frame["doc_id"] = columns.doc_ids(self.connection, frame["doc_id"])
+        return frame
 
     def with_text(self, most: int) -> pd.DataFrame:
         """Return ``query_id`` and ``doc_id`` of the first `most` of :meth:`pairs` whose document has a text."""

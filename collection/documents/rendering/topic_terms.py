@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from collection.records import UNSPACED
 
@@ -27,18 +27,16 @@ _MARKS = (
 _END = "(?:['\u2019][sS](?!{0})|[+#]+(?!{0}))?"  # wing's, C++
 _LETTER = rf"[^\W_{_UNSPACED}]"
 _WORD = rf"{_LETTER}+(?:[{_MARKS}]+{_LETTER}*)*{_END.format(_LETTER)}"
-_WORDS = re.compile(_WORD)
 _ASCII_WORDS = re.compile("[A-Za-z0-9]+" + _END.format("[A-Za-z0-9]"))
-_RUN = re.compile(
+_RUN = (
     rf"(?P<four>[{_LONG_WORDS}]+)|(?P<three>[{_KATAKANA}]+)|(?P<two>(?:(?![{_KATAKANA}{_LONG_WORDS}])[{_UNSPACED}])+)"
     rf"|{_WORD}"
 )
 _GRAMS = {"four": 4, "three": 3, "two": 2}
 """Characters of a term in scripts without blanks: about a word."""
-_UNSPACED_ONE = re.compile(rf"[{_UNSPACED}]")
+_UNSPACED_ONE = rf"[{_UNSPACED}]"
 _HIRAGANA = "".join(map(chr, range(0x3040, 0x30A0)))
-_LETTERS = re.compile(_LETTER)
-_MARK = re.compile(f"[{_MARKS}]")
+_MARK = f"[{_MARKS}]"
 _ARABIC = re.compile("[\u0600-\u06ff]")
 _PARTICLES = re.compile(rf"[{_HANGUL}]{{0,2}}")
 
@@ -68,6 +66,12 @@ STOP_WORDS = frozenset(_SMALL.split())
 """English function words, the most frequent of other languages, and words with which topics describe themselves."""
 
 
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern with large sets of characters when it is needed, as that takes as long as many a command."""
+    return re.compile(pattern)
+
+
 Hit = tuple[int, int, int]
 """A place of a term in a text, [start, end), and the number of the term."""
 
@@ -84,7 +88,7 @@ def terms(topic_words: str) -> list[str]:
     ['東京', '京駅', 'map']
     """
     found: dict[str, None] = {}
-    for run in _RUN.finditer(topic_words):
+    for run in _compile(_RUN).finditer(topic_words):
         if run.lastgroup:
             size, signs = _GRAMS[run.lastgroup], run[0]
             grams = [signs[i : i + size] for i in range(len(signs) - size + 1)] or [signs]
@@ -122,7 +126,7 @@ def hits(text: str, terms: list[str], apart: int) -> list[Hit]:
 
 def is_unspaced(begin: str) -> bool:
     """Whether a text is in a script without blanks, by its beginning."""
-    return len(_UNSPACED_ONE.findall(begin)) > 0.3 * len(begin)
+    return len(_compile(_UNSPACED_ONE).findall(begin)) > 0.3 * len(begin)
 
 
 _BEGINNING = 5
@@ -141,7 +145,7 @@ class _Matcher(dict[str, int]):
         self.beginnings: dict[str, list[tuple[str, int]]] = {}
         self.pieces: list[tuple[str, int]] = []
         for number, term in enumerate(terms):
-            if _UNSPACED_ONE.match(term):
+            if _compile(_UNSPACED_ONE).match(term):
                 self.pieces.append((term, number))
                 continue
             self.stems.setdefault(term, number)
@@ -173,7 +177,7 @@ class _Matcher(dict[str, int]):
         """Places of the words that match a term, except parts of names with underscores."""
         if not self.stems:
             return []
-        words = _ASCII_WORDS if text.isascii() else _WORDS
+        words = _ASCII_WORDS if text.isascii() else _compile(_WORD)
         plain = None if self.is_arabic else _plain(text)
         found = words.finditer(text) if plain is None else self._likely(text, plain, words)
         return [
@@ -188,7 +192,7 @@ class _Matcher(dict[str, int]):
         for start in self.starts:
             at = plain.find(start)
             while at >= 0:
-                if not at or not _LETTERS.match(text, at - 1):
+                if not at or not _compile(_LETTER).match(text, at - 1):
                     places.add(at)
                 at = plain.find(start, at + 1)
         return filter(None, (words.match(text, at) for at in sorted(places)))
@@ -245,10 +249,10 @@ def _plain(text: str) -> str | None:
         return None
     for sign in set(lower):
         if sign > "\x7f":
-            if _MARK.match(sign):
+            if _compile(_MARK).match(sign):
                 return None
             plain = _fold(sign)
-            if plain != sign and _LETTERS.match(sign):
+            if plain != sign and _compile(_LETTER).match(sign):
                 if len(plain) != 1:
                     return None
                 lower = lower.replace(sign, plain)

@@ -255,6 +255,9 @@ def test_training_data_by_a_rule_and_a_number(
     say(campaign, "1", "d1", 2)
     say(campaign, "1", "d6", 0)
     app = opened(campaign, "export.py")
+    assert not any("triple for" in m.value for m in app.markdown)  # not made before the section is open
+    app.session_state["section"] = "Training data"
+    app.run()
     assert app.selectbox(key="negatives").value == "judged"
     assert "**1 triple for 1 of 1 relevant documents.**" in [m.value for m in app.markdown]
     assert not app.warning
@@ -473,8 +476,8 @@ def test_export_without_grades_offers_the_pool_and_the_missing_texts(
         "Qrels", "Judgements", "Pool", "Work lists", "Training data", "Missing texts"
     ]  # fmt: skip
     assert any(m.value.startswith("1 pooled document without a text") for m in app.markdown)
-    assert buttons["missing"] == b"elsewhere\n"
-    assert len(buttons["pool"].splitlines()) == 8  # with its header
+    assert buttons["missing"]() == b"elsewhere\n"
+    assert len(buttons["pool"]().splitlines()) == 8  # with its header
     say(campaign, "1", "d1", 1)
     assert campaign.judging.judge("ann", "1", "d1", undo=True).kind == "undone"
     campaign.judging.judge("ben", "1", "d2", cannot_judge="no text")

@@ -498,3 +498,39 @@ def test_a_campaign_is_opened_from_its_directory_alone(tmp_path: Path, campaign:
     Store(tmp_path / "other" / DATABASE, create=True).close()
     with pytest.raises(CampaignError, match="expected the database of a campaign, found another one"):
         Campaign(tmp_path / "other")
+
+
+def test_the_log_is_read_once_for_all_parts_of_a_page(campaign: Campaign) -> None:
+    campaign.judging.judge("ann", "1", "d1", 2)
+    statements: list[str] = []
+    campaign.store.connection.db.conn.set_trace_callback(statements.append)
+
+    def readings() -> int:
+        """How often all judgements were read."""
+        found = sum("FROM judgements AS j  ORDER BY id" in " " + statement for statement in statements)
+        statements.clear()
+        return found
+
+    assert campaign.qrels.graded_topics() == ("1",)
+    assert campaign.evaluation.evaluate(["P@1"]).means().shape == (2, 1)
+    assert campaign.qrels.count_decisive_pairs() == 0
+    assert campaign.qrels.build(topics=["2"]).empty
+    assert readings() == 1
+    campaign.agreement.annotator_statistics()
+    assert readings() == 2  # the short columns, and those with fractions
+    campaign.judging.judge("ann", "1", "d2", 1)
+    assert campaign.qrels.build()["relevance"].tolist() == [2, 1]
+    assert readings() == 1
+    campaign.store.connection.db.conn.set_trace_callback(None)
+
+
+def test_grades_of_a_transaction_are_forgotten_with_it(campaign: Campaign) -> None:
+    campaign.judging.judge("ann", "1", "d1", 2)
+    assert campaign.qrels.build()["relevance"].tolist() == [2]
+    with pytest.raises(RuntimeError), campaign.transaction():
+        campaign.judging.judge("ann", "1", "d1", 0)
+        assert campaign.qrels.build()["relevance"].tolist() == [0]
+        raise RuntimeError
+    assert campaign.qrels.build()["relevance"].tolist() == [2]
+    campaign.judging.judge("ann", "1", "d1", 3)
+    assert campaign.qrels.build()["relevance"].tolist() == [3]

@@ -452,7 +452,8 @@ OTHERS = {
     "export": "see EXPORTS", "label": "lists label sets", "new": "makes a campaign", "import": "reads files",
     "serve": "see PAGES and ROUTES", "demo": "as serve", "docs": "no campaign", "measures": "no campaign",
     "methods": "no campaign", "evaluate": "files only", "compare": "files only", "trec_eval": "files only",
-    "simulate": "files only", "llm": "labels by a model", "backup": "copies a campaign", "check": "reads files", "restore": "copies a campaign", "worth": "what labels are worth",
+    "simulate": "files only", "llm": "labels by a model", "worth": "what labels are worth",
+    "backup": "copies a campaign", "check": "reads files", "restore": "copies a campaign",
 }  # fmt: skip
 
 EXPORTS = {

@@ -467,6 +467,16 @@ def test_help_is_quick_and_light() -> None:
 
 
 @pytest.mark.slow
+def test_status_starts_with_what_it_needs(campaign: Campaign) -> None:
+    """Half of its time is the import of pandas; nothing else that takes long may come along."""
+    code = "import sys; from collection.cli import main; main(['status', sys.argv[1]], standalone_mode=False); "
+    code += "print(sorted(m for m in sys.modules if m in %r))"
+    heavy = {"sklearn", "scipy", "streamlit", "altair", "krippendorff", "numba", "joblib", "pyarrow.parquet"}
+    command = [sys.executable, "-c", code % (heavy,), str(campaign.directory)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(evaluated: tuple[Path, Path]) -> None:
     command = f"{sys.executable} -m collection.cli evaluate {evaluated[0]} {evaluated[1]} --format tsv | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from collection import assignment
 from collection.errors import CampaignError, ConflictError
 from collection.records import COUNTS_AS, Document, Judgement, Topic
-from collection.store import Added, Selection, Store
+from collection.store import Added, Pair, Selection, Store
 from collection.store.corpus import BATCH
 from tests.helpers import GOLDEN, tries
 
@@ -440,3 +440,53 @@ def test_a_commit_that_fails_leaves_nothing_open(store: Store, monkeypatch: pyte
     with store.transaction():
         store.settings.put("x", 2)
     assert store.settings.get("x") == 2
+
+
+ODD = ("d", 'a"quote', "a\\slash", "null", '","', "[]", "日本", "a\tb", "")
+"""Texts that JSON writes with marks of its own."""
+
+
+@tries(40)
+@given(st.randoms(use_true_random=False))
+def test_long_tables_have_what_each_entry_says(rng: random.Random) -> None:
+    with Store(":memory:", create=True) as store:
+        topics, documents = ODD[:3], [text or "e" for text in ODD]
+        store.corpus.add_topics(Topic(topic, topic) for topic in topics)
+        store.corpus.add_document_ids(rng.sample(documents, len(documents)))
+        said: list[Judgement] = []
+        for number in range(rng.randrange(40)):
+            kind, grade = rng.choice([("graded", rng.randrange(4)), ("cannot judge", None), ("undone", None)])
+            said.append(
+                Judgement(
+                    str(number), rng.choice(ODD), rng.choice(topics), rng.choice(documents), kind, grade,  # type: ignore[arg-type]
+                    judged_at=str(number), seconds=rng.choice([None, 0.1 + 0.2]), probability=rng.choice([None, 1 / 3]),
+                    strategy=rng.choice([None, *ODD]), model_round=rng.choice([None, 7]), note=rng.choice([None, *ODD]),
+                    counts_as=rng.choice(COUNTS_AS), flagged=rng.random() < 0.3, passages=rng.choice([(), ((0, 2),)]),
+                )
+            )  # fmt: skip
+            keys = store.corpus.doc_keys(documents)
+            place = (topics.index(said[-1].query_id) + 1, keys[said[-1].doc_id])
+            store.judgements.append(said[-1], Pair(*place, None, None, None, None, None, False, False, False))
+        turns: dict[tuple[str, ...], list[Judgement]] = {}  # of each annotator and pair, since the last undo
+        for entry in said:
+            key = (entry.annotator, entry.query_id, entry.doc_id, entry.counts_as)
+            turns[key] = [] if entry.kind == "undone" else [*turns.get(key, []), entry]
+        found = [turn for turn in turns.values() if turn and turn[0].counts_as != "surplus"]
+        last = sorted((turn[-1] for turn in found), key=lambda entry: int(entry.uuid))
+        for frame, entries in ((store.judgements.table(current=False), said), (store.judgements.table(), last)):
+            rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
+            assert [Judgement(*row) for row in rows] == entries
+        marked = store.judgements.table(current=False, columns=("uuid", "current"))
+        assert marked.loc[marked["current"], "uuid"].tolist() == [entry.uuid for entry in last]
+        found.sort(key=lambda turn: int(turn[-1 if turn[0].counts_as == "adjudication" else 0].uuid))
+        for query_id in (None, *topics):
+            turn_of = [turn for turn in found if query_id in (None, turn[0].query_id)]
+            now = store.judgements.current_judgements(query_id)
+            wanted = [
+                (t[0].query_id, t[0].doc_id, keys[t[0].doc_id] - 1, t[0].annotator, t[0].counts_as, t[-1].kind,
+                 t[-1].relevance, t[0].strategy, t[0].model_round, t[0].judged_at, t[0].probability)
+                for t in turn_of
+            ]  # fmt: skip
+            columns = ["query_id", "doc_id", "row", "annotator", "counts_as", "kind", "relevance", "strategy"]
+            frame = now[[*columns, "model_round", "judged_at", "probability"]]
+            assert list(frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)) == wanted
