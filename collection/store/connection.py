@@ -10,18 +10,18 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from sqlite_utils import Database
 
 from collection import layout
-from collection.errors import BusyError, CampaignError
+from collection.errors import BusyError, CampaignError, CleverdonError, StorageError
 from collection.schema import migrations
 
-SQLiteError = sqlite3.Error
-"""An error of the database itself, after which a transaction may be rolled back already."""
+SQLiteError: tuple[type[Exception], ...] = (sqlite3.Error, StorageError)
+"""Errors of the database itself, after which a transaction may be rolled back already."""
 
 BUSY_SECONDS = 15.0
 """Timeout of a writer that waits for another one. It is shorter than the timeout of the judging card, so that the card
@@ -46,6 +46,30 @@ POOL_IF_TEXTS_MISSING = """
     (SELECT 1 FROM documents INDEXED BY documents_without_text WHERE text IS NULL LIMIT 1) CROSS JOIN pool
 """
 """SQL for the pool, or for no rows at all, without a look at each pair, if every document has a text."""
+
+
+_UNWRITABLE = "the campaign cannot be written ({}); make its directory and files writable for this program"
+_DAMAGED = "the database of the campaign is damaged ({}); restore a backup"
+_TROUBLES = {
+    sqlite3.SQLITE_FULL: "the disk of the campaign is full; free some space on it",
+    sqlite3.SQLITE_IOERR: "the disk of the campaign cannot be read or written ({}); check its free space and quotas",
+    sqlite3.SQLITE_READONLY: _UNWRITABLE,
+    sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
+    sqlite3.SQLITE_PERM: _UNWRITABLE,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+}
+"""What each primary result code of SQLite says of the campaign, with SQLite's own words."""
+
+
+def explain(error: BaseException) -> CleverdonError | None:
+    """Return the error in words for people if its cause is outside the program: a lock, the disk, permissions."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return BusyError(
+            f"the campaign is busy: another process, perhaps an import, is writing to it ({error}); try again"
+        )
+    return StorageError(_TROUBLES[code].format(error)) if code in _TROUBLES else None
 
 
 def json_text(values: Iterable[object]) -> str:
@@ -139,6 +163,9 @@ class Connection:
                     raise CampaignError(f"{path}: expected the database of a campaign, found another one")
                 self._migrate()
         except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY):
+                raise cast(CleverdonError, explain(error)) from error
             raise CampaignError(
                 f"{path}: expected the database of a campaign, found a file that cannot be opened ({error})"
             ) from error
@@ -162,19 +189,18 @@ class Connection:
         if self.db.conn.in_transaction:
             yield
             return
-        try:
-            # IMMEDIATE, since a deferred transaction that reads first fails if another writer came in between.
-            self.db.conn.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            raise BusyError(
-                f"the campaign is busy: another process, perhaps an import, is writing to it ({error}); try again"
-            ) from error
+        # IMMEDIATE, since a deferred transaction that reads first fails if another writer came in between.
+        self.execute("BEGIN IMMEDIATE")
         try:
             yield
+            if not self.db.conn.in_transaction:  # somebody has caught the error with which SQLite ended it
+                raise StorageError("the database has undone the change after an error; try again")
             self.db.conn.commit()
-        except BaseException:
+        except BaseException as error:
             # Also after a failed commit, so that the next transaction does not join this one.
             self.db.conn.rollback()
+            if (explained := explain(error)) is not None:
+                raise explained from error
             raise
 
     @contextmanager
@@ -189,7 +215,7 @@ class Connection:
         self.db.conn.execute("SAVEPOINT inner")
         try:
             yield
-        except sqlite3.Error:
+        except SQLiteError:
             raise
         except BaseException:
             self.db.conn.execute("ROLLBACK TO inner")
@@ -203,7 +229,7 @@ class Connection:
         if self.db.conn.in_transaction:
             yield
             return
-        self.db.conn.execute("BEGIN")
+        self.execute("BEGIN")
         try:
             yield
         finally:
@@ -215,8 +241,13 @@ class Connection:
         return self.db.conn.in_transaction
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
-        """Run a statement."""
-        return self.db.conn.execute(sql, parameters)
+        """Run a statement; raises :class:`BusyError` or :class:`StorageError` if :func:`explain` knows why it fails."""
+        try:
+            return self.db.conn.execute(sql, parameters)
+        except sqlite3.Error as error:
+            if (explained := explain(error)) is not None:
+                raise explained from error
+            raise
 
     def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """Run a statement for each row of parameters."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from collection import Campaign
+from collection import Campaign, clock
 from tests.helpers import THOROUGH, until
 from tests.torture.annotators import Annotator, Chooser, Grader, cookie_of
 from tests.torture.server import Server
@@ -106,10 +106,15 @@ def campaigning(tmp_path: Path) -> Iterator[Callable[..., Campaigning]]:
     """Builds a campaign with a task, serves it, and has its annotators sign in."""
     servers: list[Server] = []
 
-    def begin(task: str = "pool", directory: Path | None = None, annotators: int = ANNOTATORS) -> Campaigning:
+    def begin(
+        task: str = "pool",
+        directory: Path | None = None,
+        annotators: int = ANNOTATORS,
+        lasting: float = clock.LASTING,
+    ) -> Campaigning:
         directory = directory or tmp_path / "campaign"
         with build(directory, task) as campaign:
-            server = Server(directory, tmp_path)
+            server = Server(directory, tmp_path, lasting)
             servers.append(server)
             people = annotators_of(campaign, server.port, task, annotators)
             return Campaigning(server, people, cookie_of(campaign, "boss", "manager"))

@@ -23,26 +23,25 @@ from tests.helpers import until
 
 BUSY_SECONDS = 0.3
 """How long a writer of the server waits for a lock here; 15 s elsewhere."""
-LASTING = 0.3
-"""Seconds after which the server uses a changed clock here; ten minutes elsewhere."""
 
 
 class Server:
     """The server on a campaign; what it prints goes to a file beside the campaign.
 
-    `offset` is a file with the seconds by which the server's clock is wrong.
+    `offset` is a file with the seconds by which the server's clock is wrong, `lasting` after how many seconds a change
+    of it counts.
     """
 
-    def __init__(self, directory: Path, logs: Path) -> None:
+    def __init__(self, directory: Path, logs: Path, lasting: float = clock.LASTING) -> None:
         self.directory, self.port = directory, free_port()
-        self.log, self.offset = logs / "server.log", logs / "offset"
+        self.log, self.offset, self.lasting = logs / "server.log", logs / "offset", lasting
         self.start()
 
     def start(self) -> None:
         """Start it, and wait until it listens."""
         begun = self.log.stat().st_size if self.log.exists() else 0
         arguments = [str(self.directory), "--no-browser", "--as", "boss", "--port", str(self.port)]
-        self.process = SERVERS.Process(target=_serve, args=(arguments, self.log, self.offset), daemon=True)
+        self.process = SERVERS.Process(target=_serve, args=(arguments, self.log, self.offset, self.lasting), daemon=True)
         with mock.patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):  # as in tests.browser.serving
             self.process.start()
         until(lambda: "/signin?token=" in self.printed(begun) or not self.process.is_alive(), "the server")
@@ -90,13 +89,13 @@ def _command(pid: int) -> str:
         return ""
 
 
-def _serve(arguments: list[str], log: Path, offset: Path) -> None:
+def _serve(arguments: list[str], log: Path, offset: Path, lasting: float) -> None:
     """Serve in this process, which prints into `log`, obeys permissions of files, and whose clock can be wrong."""
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)
     obey_permissions()
-    connection.BUSY_SECONDS, clock.LASTING = BUSY_SECONDS, LASTING
+    connection.BUSY_SECONDS, clock.LASTING = BUSY_SECONDS, lasting
     clock._CLOCK = clock.Clock(_wrong_by(offset), clock._steady)
     main(arguments)
 
