@@ -18,6 +18,7 @@ from sqlite_utils import Database
 
 from collection import layout
 from collection.errors import BusyError, CampaignError, CleverdonError, StorageError
+from collection.records import LONGEST_LEASE
 from collection.schema import migrations
 
 SQLiteError: tuple[type[Exception], ...] = (sqlite3.Error, StorageError)
@@ -77,6 +78,14 @@ def json_text(values: Iterable[object]) -> str:
     return json.dumps(list(values))
 
 
+def is_held(until: str) -> str:
+    """Write SQL for whether a lease that ends at `until`, a column, is valid at the time :at.
+
+    A lease that ends later than any lease can was given while the system clock was ahead, and holds nothing.
+    """
+    return f"({until} > :at AND {until} <= :at + {LONGEST_LEASE})"
+
+
 def held_by_others(topic: str, doc: str) -> str:
     """Write SQL that counts the other annotators who hold a pair at the time :at and have not judged it.
 
@@ -84,7 +93,7 @@ def held_by_others(topic: str, doc: str) -> str:
     """
     return (
         f"(SELECT count(*) FROM leases AS l WHERE l.topic = {topic} AND l.doc = {doc} "
-        "AND l.annotator <> :annotator AND l.until > :at AND NOT EXISTS (SELECT 1 FROM words AS w "
+        f"AND l.annotator <> :annotator AND {is_held('l.until')} AND NOT EXISTS (SELECT 1 FROM words AS w "
         "WHERE w.topic = l.topic AND w.doc = l.doc AND w.annotator = l.annotator AND w.counts_as = 'judgement'))"
     )
 

@@ -213,7 +213,7 @@ class Chooser(Annotator):
 
 
 @contextmanager
-def judging(annotators: Sequence[Annotator], pause: float = 0.1) -> Iterator[None]:
+def judging(annotators: Sequence[Annotator], pause: float = 0.2) -> Iterator[None]:
     """Have the annotators judge at the same time, each after a `pause` in seconds, until the block ends."""
     over, failures = threading.Event(), []
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -101,6 +105,21 @@ def annotators_of(campaign: Campaign, port: int, task: str, number: int = ANNOTA
     return found
 
 
+@functools.cache
+def _original(task: str) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="cleverdon-torture-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    build(folder / "campaign", task).close()
+    return folder
+
+
+def built(task: str, directory: Path) -> None:
+    """Put a campaign with this task into a new directory, and its files beside it."""
+    original = _original(task)
+    shutil.copytree(original / "campaign", directory)
+    shutil.copytree(original / "campaign-files", directory.with_name(f"{directory.name}-files"))
+
+
 @pytest.fixture
 def campaigning(tmp_path: Path) -> Iterator[Callable[..., Campaigning]]:
     """Builds a campaign with a task, serves it, and has its annotators sign in."""
@@ -111,10 +130,12 @@ def campaigning(tmp_path: Path) -> Iterator[Callable[..., Campaigning]]:
         directory: Path | None = None,
         annotators: int = ANNOTATORS,
         lasting: float = clock.LASTING,
+        ahead: float = 0,
     ) -> Campaigning:
         directory = directory or tmp_path / "campaign"
-        with build(directory, task) as campaign:
-            server = Server(directory, tmp_path, lasting)
+        built(task, directory)
+        with Campaign(directory) as campaign:
+            server = Server(directory, tmp_path, lasting, ahead)
             servers.append(server)
             people = annotators_of(campaign, server.port, task, annotators)
             return Campaigning(server, people, cookie_of(campaign, "boss", "manager"))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
-import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from unittest import mock
@@ -28,20 +25,23 @@ BUSY_SECONDS = 0.3
 class Server:
     """The server on a campaign; what it prints goes to a file beside the campaign.
 
-    `offset` is a file with the seconds by which the server's clock is wrong, `lasting` after how many seconds a change
-    of it counts.
+    `offset` is a file with the seconds by which the server's clock is `ahead`, `lasting` after how many seconds a
+    change of it counts.
     """
 
-    def __init__(self, directory: Path, logs: Path, lasting: float = clock.LASTING) -> None:
+    def __init__(self, directory: Path, logs: Path, lasting: float = clock.LASTING, ahead: float = 0) -> None:
         self.directory, self.port = directory, free_port()
         self.log, self.offset, self.lasting = logs / "server.log", logs / "offset", lasting
+        self.offset.write_text(str(ahead))
         self.start()
 
     def start(self) -> None:
         """Start it, and wait until it listens."""
         begun = self.log.stat().st_size if self.log.exists() else 0
         arguments = [str(self.directory), "--no-browser", "--as", "boss", "--port", str(self.port)]
-        self.process = SERVERS.Process(target=_serve, args=(arguments, self.log, self.offset, self.lasting), daemon=True)
+        self.process = SERVERS.Process(
+            target=_serve, args=(arguments, self.log, self.offset, self.lasting), daemon=True
+        )
         with mock.patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):  # as in tests.browser.serving
             self.process.start()
         until(lambda: "/signin?token=" in self.printed(begun) or not self.process.is_alive(), "the server")
@@ -70,16 +70,6 @@ class Server:
         children = Path(f"/proc/{self.pid}/task").glob("*/children")
         found = [int(pid) for file in children for pid in file.read_text().split()]
         return next((pid for pid in found if "trainer_process" in _command(pid)), None)
-
-    @contextmanager
-    def limited_files(self, size: int) -> Iterator[None]:
-        """Let it write no file beyond this size, as a quota does."""
-        _, hard = resource.prlimit(self.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (size, hard))
-        try:
-            yield
-        finally:
-            resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (hard, hard))
 
 
 def _command(pid: int) -> str:
