@@ -29,7 +29,7 @@ FILES := -q --dist loadfile --no-loadscope-reorder
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick fuzz lint wire format docs bench chromium clean $(CHECKS) check-card check-tests
+.PHONY: demo test quick fuzz torture lint wire format docs bench chromium clean $(CHECKS) check-card check-tests
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -47,6 +47,9 @@ quick: node_modules/.package-lock.json ## what fits into little more than a minu
 
 fuzz: $(VENV)/.dev ## random cases by the thousand, of which `make test` tries a few
 	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest -q -n 2 -m "fuzz or hypothesis" tests
+
+torture: $(VENV)/.dev ## a real server with 20 annotators, killed 200 times, on full disks and with torn files: some minutes
+	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest $(FILES) -n 2 -m torture tests/torture
 
 lint: node_modules/.package-lock.json ## style, types, who may import whom, spelling and wording
 	@$(IN_PAIRS) $(CHECKS)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
+from urllib.parse import urlencode
 from uuid import uuid4
 
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
@@ -235,6 +236,18 @@ def judging(annotators: Sequence[Annotator], pause: float = 0.2) -> Iterator[Non
         for thread in threads:
             thread.join()
     assert not failures, failures
+
+
+def use_link(port: int, token: str) -> tuple[int, str]:
+    """Sign in by a one-time link; the status and the page."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        connection.request("POST", "/signin", urlencode({"token": token}), form)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
 
 
 def sentence_problems(troubles: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
