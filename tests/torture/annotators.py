@@ -124,8 +124,8 @@ class Grader(Annotator):
         self.topic: str | None = None
         self.queue: list[str] = []
         self.tried: list[str] = []
-        self.rounds: set[int] = set()
-        """Rounds of the model from which documents came."""
+        self.rounds: set[tuple[str | None, int]] = set()
+        """Topics and rounds of the model from which documents came."""
 
     def step(self) -> bool:
         if self.topic is None:
@@ -151,7 +151,7 @@ class Grader(Annotator):
         kept = [doc_id for doc_id in self.queue if doc_id not in closed]
         self.queue = answer["order"] if answer.get("order") else kept + fresh
         if answer.get("model_round"):
-            self.rounds.add(answer["model_round"])
+            self.rounds.add((self.topic, answer["model_round"]))
         if not self.queue and want > 0 and not answer.get("behind"):
             self.topic = answer.get("next") or self.topic
         return answer
@@ -236,6 +236,11 @@ def judging(annotators: Sequence[Annotator], pause: float = 0.2) -> Iterator[Non
         for thread in threads:
             thread.join()
     assert not failures, failures
+
+
+def rounds_of(annotators: Sequence[Annotator]) -> int:
+    """Number of rounds of the model from which these annotators had documents."""
+    return len(set().union(*(annotator.rounds for annotator in annotators if isinstance(annotator, Grader))))
 
 
 def use_link(port: int, token: str) -> tuple[int, str]:

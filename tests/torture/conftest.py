@@ -25,7 +25,9 @@ from tests.torture.server import Server
 
 TASKS = ("pool", "loop", "list", "preference")
 ANNOTATORS = 20
-TOPICS, DOCUMENTS, DEPTH, OVERLAP = 24, 600, 40, 5
+DOCUMENTS = 600
+SIZES = {"pool": (24, 40, 5), "loop": (24, 40, 5), "list": (400, 10, ANNOTATORS), "preference": (400, 10, ANNOTATORS)}
+"""Task -> number of topics, pool depth, and annotators of each pair or topic."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -63,7 +65,8 @@ def judged_on(campaigning: Campaigning, more: int = 20) -> None:
 
 
 def build(directory: Path, task: str) -> Campaign:
-    """A campaign in which every annotator judges everything."""
+    """A campaign with enough work for the long form."""
+    topics, depth, overlap = SIZES[task]
     chance = random.Random(7)
     files = directory.with_name(f"{directory.name}-files")
     files.mkdir()
@@ -73,20 +76,20 @@ def build(directory: Path, task: str) -> Campaign:
         for n in range(DOCUMENTS)
     ]
     (files / "d.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
-    (files / "t.tsv").write_text("".join(f"t{topic}\tword{topic} word{topic + 40}\n" for topic in range(TOPICS)))
+    (files / "t.tsv").write_text("".join(f"t{topic}\tword{topic} word{topic + 40}\n" for topic in range(topics)))
     for run in ("a", "b"):
         lines = [
             f"t{topic} Q0 d{document} {rank} {100 - rank} {run}\n"
-            for topic in range(TOPICS)
-            for rank, document in enumerate(chance.sample(range(DOCUMENTS), DEPTH), 1)
+            for topic in range(topics)
+            for rank, document in enumerate(chance.sample(range(DOCUMENTS), depth), 1)
         ]
         (files / f"{run}.run").write_text("".join(lines))
     campaign = Campaign.create(directory)
     campaign.importer.import_files(
         documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=[files / "a.run", files / "b.run"]
     )
-    campaign.pools.add("depth", depth=DEPTH)
-    campaign.assignments.update(annotators=OVERLAP)
+    campaign.pools.add("depth", depth=depth)
+    campaign.assignments.update(annotators=overlap)
     if task == "loop":
         campaign.settings.set_loop(mode="loop")
         campaign.features.update()

@@ -8,13 +8,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from collection import Campaign
+from collection import Campaign, clock
 from collection.errors import StorageError
 from collection.layout import VECTORS
 from tests.helpers import until
-from tests.torture.annotators import Grader, judging, sentence_problems, use_link
+from tests.torture.annotators import Grader, judging, rounds_of, sentence_problems, use_link
 from tests.torture.conftest import TASKS, Campaigning, built, judged_on, many
 from tests.torture.faults import FAULTS, Fault, fill_but, full, has_vectors, read_only, tear_vectors
 from tests.torture.invariants import require_intact
@@ -33,6 +34,7 @@ def require_judging_goes_on(begun: Campaigning, fault: Fault) -> None:
     server, annotators, manager = begun
     for annotator in annotators:
         annotator.troubles.clear()
+    status = 0
     with Campaign(server.directory) as campaign:
         link = campaign.accounts.make_signin_link("boss")
     with judging(annotators):
@@ -43,11 +45,11 @@ def require_judging_goes_on(begun: Campaigning, fault: Fault) -> None:
             else:
                 until(lambda: sum(len(annotator.troubles) for annotator in annotators) > 5, "an error")
                 status, page = use_link(server.port, link)
-                assert status == 503
-                assert fault.says in page
+                assert status == 303 or (status == 503 and fault.says in page)  # a full disk may have room for this
             drawn = draw(server.port, manager, *PAGES, *(["compare"] if fault.alert and PAGES else []))
             require_no_traceback(drawn)
-            assert not fault.alert or any(fault.alert in text for text in drawn["compare"].alerts), drawn["compare"]
+            if fault.alert and isinstance(annotators[0], Grader):
+                assert any(fault.alert in text for text in drawn["compare"].alerts), drawn["compare"]
         judged_on(begun)
     troubles = {trouble for annotator in annotators for trouble in annotator.troubles}
     assert sentence_problems(list(troubles)) == []
@@ -56,7 +58,7 @@ def require_judging_goes_on(begun: Campaigning, fault: Fault) -> None:
     else:
         assert troubles
         assert all(status == 503 and fault.says in text for status, text in troubles), troubles
-    assert use_link(server.port, link)[0] == 303  # the link was not used up
+    assert status == 303 or use_link(server.port, link)[0] == 303  # the link was not used up
     for annotator in annotators:
         until(annotator.deliver, "an answer")
         assert not annotator.outbox
@@ -64,7 +66,7 @@ def require_judging_goes_on(begun: Campaigning, fault: Fault) -> None:
 
 @pytest.mark.parametrize("task", many(("loop",), TASKS))
 def test_faults_one_after_another(task: str, campaigning: Callable[..., Campaigning]) -> None:
-    begun = campaigning(task)
+    begun, first = campaigning(task), clock.now()
     for name, fault in FAULTS.items():
         if (name == "torn vectors" and task != "loop") or name in many(MORE, ()):
             continue
@@ -75,6 +77,10 @@ def test_faults_one_after_another(task: str, campaigning: Callable[..., Campaign
         until(lambda: has_vectors(begun.server.directory), "whole vectors")
     begun.server.stop(signal.SIGKILL)
     require_intact(begun.server.directory, begun.annotators)
+    with Campaign(begun.server.directory) as campaign:
+        tasks, log = campaign.topic_tasks, campaign.judgement_log.judgements(current=False)
+        times = pd.concat([log, tasks.choices(current=False), tasks.preferences(current=False)])["judged_at"]
+    assert times.between(first, clock.now()).all()
 
 
 @pytest.mark.parametrize("task", many(("loop",), TASKS))
@@ -116,16 +122,13 @@ def test_torn_files_of_a_killed_server_are_made_again(campaigning: Callable[...,
     with judging(annotators):
         judged_on(begun)
         server.stop(signal.SIGKILL)
-    rounds = {each.name: max(each.rounds, default=0) for each in annotators if isinstance(each, Grader)}
+    before = rounds_of(annotators)
     tear_vectors(server.directory)
     with (server.directory / "campaign.db-wal").open("ab") as file:
         file.write(bytes(range(256)) * 11)
     server.start()
     with judging(annotators):
-        until(
-            lambda: any(max(each.rounds, default=0) > rounds[each.name] + 1 for each in annotators),  # type: ignore[attr-defined]
-            "a round of new vectors",
-        )
+        until(lambda: rounds_of(annotators) > before + 5, "rounds of new vectors")
     for annotator in annotators:
         until(annotator.deliver, "an answer")
     assert has_vectors(server.directory)
@@ -134,7 +137,7 @@ def test_torn_files_of_a_killed_server_are_made_again(campaigning: Callable[...,
 
 UPDATE = """
 import sys
-from collection import Campaign
+from collection import Campaign, clock
 from collection.errors import CleverdonError
 with Campaign(sys.argv[1]) as campaign:
     try:

@@ -10,7 +10,7 @@ import pytest
 
 from collection import Campaign
 from tests.helpers import until
-from tests.torture.annotators import Annotator, Chooser, Grader, judging, sentence_problems
+from tests.torture.annotators import Annotator, Chooser, Grader, judging, rounds_of, sentence_problems
 from tests.torture.conftest import TASKS, Campaigning, judged_on, many
 from tests.torture.invariants import require_intact
 from tests.torture.pages import draw, require_no_traceback
@@ -20,24 +20,27 @@ from tests.torture.pages import draw, require_no_traceback
 def test_a_killed_server_loses_and_doubles_nothing(task: str, campaigning: Callable[..., Campaigning]) -> None:
     begun = campaigning(task)
     server, annotators, manager = begun
-    with judging(annotators):
+    first, *others = annotators
+    until(lambda: first.step() and in_hand(first), "work")
+    with judging(others):
         for kill in range(many(1, 25)):
             judged_on(begun)
             server.stop(signal.SIGKILL)
             if kill % 5 == 0:
                 require_intact(server.directory, annotators)
             server.start()
+            if kill == 0:
+                held = forget(first)
+                until(lambda: first.exchange(12) and in_hand(first), "work")
+                assert held & in_hand(first)  # a browser that has forgotten what it held gets that again
+            first.step()
+        judged_on(begun)
+        trainer = server.trainer()
+        assert server.stop(signal.SIGTERM) in (0, -signal.SIGTERM)
+        assert trainer is None or not is_running(trainer)
+        server.start()
         judged_on(begun)
     require_no_traceback(draw(server.port, manager, *many(("judge",), ())))
-    first = annotators[0]
-    until(lambda: first.step() and in_hand(first), "work")
-    held = forget(first)
-    trainer = server.trainer()
-    assert server.stop(signal.SIGTERM) in (0, -signal.SIGTERM)
-    assert trainer is None or not is_running(trainer)
-    server.start()
-    until(lambda: first.exchange(12) and in_hand(first), "work")
-    assert held & in_hand(first)  # a browser that has forgotten what it held gets that again
     for annotator in annotators:
         until(annotator.deliver, "an answer")
         assert not annotator.outbox
@@ -79,21 +82,15 @@ def test_a_killed_trainer_is_replaced_and_judging_goes_on(campaigning: Callable[
     def another(than: int | None) -> bool:
         return server.trainer() not in (None, than)
 
-    def later(before: int) -> bool:
-        return latest_round() > before
-
-    def latest_round() -> int:
-        return max(max(each.rounds, default=0) for each in annotators if isinstance(each, Grader))
-
     with judging(annotators):
         killed = None
         for _ in range(many(3, 100)):
             until(lambda than=killed: another(than), "a process that trains")
-            killed, before = server.trainer(), latest_round()
+            killed, before = server.trainer(), rounds_of(annotators)
             assert killed is not None
             os.kill(killed, signal.SIGKILL)
             judged_on(begun)
-            until(lambda before=before: later(before), "a round of the new process")
+            until(lambda before=before: rounds_of(annotators) > before + 5, "rounds of the new process")
     for annotator in annotators:
         assert annotator.deliver()
         assert not annotator.troubles
