@@ -146,7 +146,9 @@ def storage_errors(place: Path) -> Iterator[None]:
         if not short and error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
             raise
         reason = error.strerror or error
-        raise StorageError(f"{place} cannot be written ({reason}); free some space on its disk") from error
+        raise StorageError(
+            f"{place} cannot be written ({reason}); free some space on its disk, or make it writable"
+        ) from error
 
 
 def create_private(path: Path) -> IO[bytes]:
