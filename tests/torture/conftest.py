@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import pytest
 
@@ -22,6 +22,8 @@ from collection import Campaign, clock
 from tests.helpers import THOROUGH, until
 from tests.torture.annotators import Annotator, Chooser, Grader, cookie_of
 from tests.torture.server import Server
+
+T = TypeVar("T")
 
 TASKS = ("pool", "loop", "list", "preference")
 ANNOTATORS = 20
@@ -40,8 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="finds and limits processes as only Linux does"))
 
 
-def many(short: int, long: int) -> int:
-    """How often something is done: in `make test`, and in `make torture`."""
+def many(short: T, long: T) -> T:
+    """How much is done: in `make test`, and in `make torture`."""
     return long if THOROUGH else short
 
 

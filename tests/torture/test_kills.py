@@ -35,11 +35,12 @@ def test_a_killed_server_loses_and_doubles_nothing(task: str, campaigning: Calla
                 assert held & in_hand(first)  # a browser that has forgotten what it held gets that again
             first.step()
         judged_on(begun)
-        trainer = server.trainer()
-        assert server.stop(signal.SIGTERM) in (0, -signal.SIGTERM)
-        assert trainer is None or not is_running(trainer)
-        server.start()
-        judged_on(begun)
+        if task == "loop" or many(False, True):
+            trainer = server.trainer()
+            assert server.stop(signal.SIGTERM) in (0, -signal.SIGTERM)
+            assert trainer is None or not is_running(trainer)
+            server.start()
+            judged_on(begun)
     require_no_traceback(draw(server.port, manager, *many(("judge",), ())))
     for annotator in annotators:
         until(annotator.deliver, "an answer")
@@ -47,7 +48,7 @@ def test_a_killed_server_loses_and_doubles_nothing(task: str, campaigning: Calla
         assert sentence_problems(annotator.troubles) == []
     assert "Traceback" not in server.printed(), server.printed()[-3000:]
     server.stop(signal.SIGKILL)
-    require_intact(server.directory, annotators)
+    print(f"{task}: {require_intact(server.directory, annotators):,} acknowledged")  # with the option -rP
 
 
 def in_hand(annotator: Annotator) -> set[str]:
