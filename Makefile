@@ -30,7 +30,7 @@ FILES := -q --dist loadfile --no-loadscope-reorder
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick oldest fuzz lint wire format docs bench lock audit chromium clean $(CHECKS) check-card check-tests
+.PHONY: demo test quick oldest fuzz torture lint wire format docs bench lock audit chromium clean $(CHECKS) check-card check-tests
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -55,6 +55,9 @@ oldest: $(VENV)/.tools ## the quick tests with the oldest versions that pyprojec
 
 fuzz: $(VENV)/.dev ## random cases by the thousand, of which `make test` tries a few
 	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest -q -n 2 -m "fuzz or hypothesis" tests
+
+torture: $(VENV)/.dev ## a real server with 20 annotators, killed 200 times, on full disks and with torn files: some minutes
+	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest $(FILES) -n 2 -m torture tests/torture
 
 lint: node_modules/.package-lock.json ## style, types, who may import whom, spelling and wording
 	@$(IN_PAIRS) $(CHECKS)

@@ -1,19 +1,26 @@
 """``python -m annotate DIR``: serve the app on a campaign and print the sign-in link."""
 
+from __future__ import annotations
+
 import gc
 import getpass
 import ipaddress
 import socket
 import threading
 import webbrowser
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import click
 
 from collection.errors import CleverdonError
+
+if TYPE_CHECKING:
+    import streamlit as st
+    import uvicorn
 
 FIRST_PORT, LAST_PORT = 8501, 8600
 
@@ -73,6 +80,29 @@ def require_network(proxy: str) -> None:
         raise CannotServe(
             f"--trusted-proxy: expected an IP address or a network such as 10.0.0.0/8, found {proxy!r}"
         ) from None
+
+
+def make_server(app: st.App, trusted_proxies: Sequence[str]) -> uvicorn.Server:
+    """Return the HTTP server of the app, which believes addresses that these proxies state."""
+    import uvicorn
+
+    from annotate.server.timed_http import TimedH11, allow_open_files
+
+    allow_open_files()
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            http=TimedH11,
+            ws="websockets-sansio",
+            timeout_graceful_shutdown=3,
+            # Otherwise anybody on this machine could pretend to have any address.
+            proxy_headers=bool(trusted_proxies),
+            forwarded_allow_ips=list(trusted_proxies),
+        )
+    )
 
 
 @click.command()
@@ -149,26 +179,8 @@ def main(
         click.echo(
             f"Other users of this machine can read the secret in {directory / oidc.FILE}; run chmod 600 on it", err=True
         )
-    import uvicorn
-
-    from annotate.server.timed_http import TimedH11, allow_open_files
-
-    allow_open_files()
     link = f"{address}/signin?token={link_token}"
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            http=TimedH11,
-            ws="websockets-sansio",
-            timeout_graceful_shutdown=3,
-            # Otherwise anybody on this machine could pretend to have any address.
-            proxy_headers=bool(trusted_proxies),
-            forwarded_allow_ips=list(trusted_proxies),
-        )
-    )
+    server = make_server(app, trusted_proxies)
 
     def announce() -> None:
         # In a thread that waits: a link that is printed before the server listens may be opened too early.

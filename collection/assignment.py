@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.errors import InputError, require_known
-from collection.records import Candidate
+from collection.records import LONGEST_LEASE, Candidate
 
 MAX_ANNOTATORS = 50
 """Largest number of annotators of one pair."""
 
-LEASES = (0.05, 7 * 24 * 60.0)
+LEASES = (0.05, LONGEST_LEASE / 60)
 """Shortest and longest lease, in minutes."""
 
 Which = Literal["all", "share", "number", "topics"]

@@ -136,5 +136,12 @@ class ClusterError(CleverdonError):
     """The Dask cluster cannot be reached, has no workers, or has lost a calculation; later calls connect again."""
 
 
+class StorageError(CleverdonError):
+    """The campaign's database cannot be read or written, for instance on a full disk; nothing was changed.
+
+    Not a :class:`CampaignError`: SQLite may have rolled back the open transaction, so nothing inside it may catch this.
+    """
+
+
 class JudgementError(CleverdonError):
     """A judgement was refused: unknown pair, grade outside the scale, nothing to undo."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -11,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO
 
-from collection.errors import BusyError, InputError
+from collection.errors import BusyError, InputError, StorageError
 
 DATABASE = "campaign.db"
 SECRET = ".secret"
@@ -163,6 +164,21 @@ def _is_own(target: Path, directory: Path) -> bool:
         if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
             return any(os.path.samestat(found, file.stat()) for file in own_files(directory))
     return False
+
+
+@contextmanager
+def storage_errors(place: Path) -> Iterator[None]:
+    """Raise :class:`StorageError` where a full or read-only disk keeps something from being written into a folder."""
+    try:
+        yield
+    except OSError as error:
+        short = type(error) is OSError and error.errno is None  # how NumPy says that a file has no room
+        if not short and error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
+            raise
+        reason = error.strerror or error
+        raise StorageError(
+            f"{place} cannot be written ({reason}); free some space on its disk, or make it writable"
+        ) from error
 
 
 def create_private(path: Path) -> IO[bytes]:

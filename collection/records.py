@@ -29,6 +29,9 @@ KINDS: tuple[Kind, ...] = ("graded", "cannot judge", "undone")
 QRELS_ANNOTATOR = "qrels:"
 """Prefix of the annotators of imported qrels (``qrels:NAME``), which no person's name may have."""
 
+LONGEST_LEASE = 7 * 24 * 3600.0
+"""Maximum seconds for which a document or topic is held for an annotator."""
+
 CountsAs = Literal["judgement", "adjudication", "surplus"]
 COUNTS_AS: tuple[CountsAs, ...] = ("judgement", "adjudication", "surplus")
 """What a row of the log counts as; surplus judgements came after the pair had enough judgements."""

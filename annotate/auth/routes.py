@@ -1,9 +1,9 @@
 """Sign-in routes: forms, passwords, one-time links and invitations."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
@@ -21,14 +21,12 @@ from annotate.server.request_bodies import RequestError, read_form
 from collection.accounts import LONGEST_PASSWORD
 from collection.campaign import Campaign
 from collection.campaign.accounts import Device, Person
-from collection.errors import BusyError, CleverdonError, InputError
+from collection.errors import CleverdonError, InputError
 from collection.phrases import sentence
 
 LONGEST_FORM = 20 * LONGEST_PASSWORD  # bytes; a password of astral characters, percent-encoded three times, fits
 
 WRONG = "Wrong name or password, or the account is locked."
-
-T = TypeVar("T")
 
 
 class SignInService:
@@ -114,18 +112,22 @@ class SignInService:
         if account is None:
             return self._form(WRONG, name, 403)
         self.attempts.succeeded(name, source, is_known=is_known)
-        secret = await self._try(lambda campaign: campaign.accounts.open_session(account, _device(request)))
-        return self._busy() if secret is None else await self._sign_in(request, secret, account)
+        device = _device(request)
+        return await self._open(request, account, lambda campaign: campaign.accounts.open_session(account, device))
 
     async def _use_link(self, request: Request, token: str) -> Response:
         name = await self._thread.run(lambda campaign: campaign.accounts.signin_link_account(token))
         if name is None:
             return forms.expired_link()
         device = _device(request)
+        return await self._open(request, name, lambda campaign: campaign.accounts.use_signin_link(token, device))
+
+    async def _open(self, request: Request, name: str, open_session: Callable[[Campaign], str | None]) -> Response:
+        """Sign a person in with the secret of a new session, None after the end of a link."""
         try:
-            secret = await self._thread.run(lambda campaign: campaign.accounts.use_signin_link(token, device))
-        except CleverdonError:  # busy; the link can still be used
-            return self._busy()
+            secret = await self._thread.run(open_session)
+        except CleverdonError as error:  # locked meanwhile, or it cannot be written; a link can still be used
+            return self._form(sentence(str(error)), name, 503)
         return forms.expired_link() if secret is None else await self._sign_in(request, secret, name)
 
     @open_to(ANYBODY)
@@ -154,31 +156,23 @@ class SignInService:
         device = _device(request)
         try:
             secret = await self._slow.run(lambda campaign: campaign.accounts.accept_invitation(token, password, device))
-        except (InputError, BusyError) as error:
-            return forms.invitation(self.title, name, token, sentence(str(error)), 400)
+        except CleverdonError as error:
+            status = 400 if isinstance(error, InputError) else 503
+            return forms.invitation(self.title, name, token, sentence(str(error)), status)
         return forms.expired_link() if secret is None else await self._sign_in(request, secret, name)
 
     async def _sign_in(self, request: Request, secret: str, name: str) -> Response:
         """Give the browser its session, and end the one that it had before."""
         before = self.tokens.read_cookie(request.cookies.get(self.cookie))
         if before is not None:
-            await self._try(lambda campaign: _end_session(campaign, before))
+            with suppress(CleverdonError):  # it ends by itself after some days
+                await self._thread.run(lambda campaign: _end_session(campaign, before))
         response = _to_the_app()
         # "strict" would not be sent on the redirect that follows a link in a mail.
         set_cookie = partial(response.set_cookie, httponly=True, samesite="lax", secure=self._origins.is_https(request))
         set_cookie(self.cookie, self.tokens.cookie(secret), COOKIE_SECONDS)
         set_cookie(self.browser_cookie, self.tokens.browser_cookie(name), BROWSER_SECONDS)
         return response
-
-    async def _try(self, work: Callable[[Campaign], T]) -> T | None:
-        """Run work; None where the campaign refuses (locked meanwhile) or is busy."""
-        try:
-            return await self._thread.run(work)
-        except CleverdonError:
-            return None
-
-    def _busy(self) -> Response:
-        return self._form("The campaign is busy. Try again.", status=503)
 
     def _form(self, wrong: str = "", name: str = "", status: int = 200, retry_after: int | None = None) -> Response:
         response = forms.signin(self.title, self.provider and self.provider.title, wrong, name, status)

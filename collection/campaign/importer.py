@@ -81,6 +81,8 @@ class Importer:
             A file is malformed; the message has path and line.
         ConflictError
             The campaign has something of that name with other content, and `replace` is off.
+        StorageError
+            The disk is full, or the campaign cannot be written.
         """
         session = ImportSession(self.store, self.directory, replace)
         files = _FileImport(self, session, progress or (lambda what, done, total: None))
@@ -93,7 +95,7 @@ class Importer:
             topics=[*parts.topics, *([] if topics is None else [topics])],
             qrels=[*parts.qrels, *([] if qrels is None else [qrels])],
         )
-        with self.store.transaction():
+        with layout.storage_errors(self.directory), self.store.transaction():
             before = set(self.store.corpus.runs()["file"])
             try:
                 for path in (*parts.topics, *([] if topics is None else [topics])):

@@ -192,7 +192,7 @@ class AccountTables(Repository):
         """Store that a session is used now, unless another process is writing or a transaction is open."""
         if self.connection.in_transaction:
             return
-        with self.connection.without_waiting(), suppress(BusyError, SQLiteError), self.connection.transaction():
+        with self.connection.without_waiting(), suppress(BusyError, *SQLiteError), self.connection.transaction():
             self.connection.execute("UPDATE sessions SET seen_at = ? WHERE digest = ?", (clock.seconds(), digest))
 
     @writes

@@ -9,19 +9,20 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from sqlite_utils import Database
 
 from collection import layout
-from collection.errors import BusyError, CampaignError
+from collection.errors import BusyError, CampaignError, CleverdonError, StorageError
+from collection.records import LONGEST_LEASE
 from collection.schema import migrations
 from collection.store import schema_version
 
-SQLiteError = sqlite3.Error
-"""An error of the database itself, after which a transaction may be rolled back already."""
+SQLiteError: tuple[type[Exception], ...] = (sqlite3.Error, StorageError)
+"""Errors of the database itself, after which a transaction may be rolled back already."""
 
 BUSY_SECONDS = 15.0
 """Timeout of a writer that waits for another one. It is shorter than the timeout of the judging card, so that the card
@@ -48,9 +49,41 @@ POOL_IF_TEXTS_MISSING = """
 """SQL for the pool, or for no rows at all, without a look at each pair, if every document has a text."""
 
 
+_UNWRITABLE = "the campaign cannot be written ({}); make its directory and files writable for this program"
+_DAMAGED = "the database of the campaign is damaged ({}); restore a backup"
+_TROUBLES = {
+    sqlite3.SQLITE_FULL: "the disk of the campaign is full; free some space on it",
+    sqlite3.SQLITE_IOERR: "the disk of the campaign cannot be read or written ({}); check its free space and quotas",
+    sqlite3.SQLITE_READONLY: _UNWRITABLE,
+    sqlite3.SQLITE_CANTOPEN: _UNWRITABLE,
+    sqlite3.SQLITE_PERM: _UNWRITABLE,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+}
+"""What each primary result code of SQLite says of the campaign, with SQLite's own words."""
+
+
+def explain(error: BaseException) -> CleverdonError | None:
+    """Return the error in words for people if its cause is outside the program: a lock, the disk, permissions."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return BusyError(
+            f"the campaign is busy: another process, perhaps an import, is writing to it ({error}); try again"
+        )
+    return StorageError(_TROUBLES[code].format(error)) if code in _TROUBLES else None
+
+
 def json_text(values: Iterable[object]) -> str:
     """Write a JSON array, which SQL reads with `json_each`: one variable for any number of values."""
     return json.dumps(list(values))
+
+
+def is_held(until: str) -> str:
+    """Write SQL for whether a lease that ends at `until`, a column, is valid at the time :at.
+
+    A lease that ends later than any lease can was given while the system clock was ahead, and holds nothing.
+    """
+    return f"({until} > :at AND {until} <= :at + {LONGEST_LEASE})"
 
 
 def held_by_others(topic: str, doc: str) -> str:
@@ -60,7 +93,7 @@ def held_by_others(topic: str, doc: str) -> str:
     """
     return (
         f"(SELECT count(*) FROM leases AS l WHERE l.topic = {topic} AND l.doc = {doc} "
-        "AND l.annotator <> :annotator AND l.until > :at AND NOT EXISTS (SELECT 1 FROM words AS w "
+        f"AND l.annotator <> :annotator AND {is_held('l.until')} AND NOT EXISTS (SELECT 1 FROM words AS w "
         "WHERE w.topic = l.topic AND w.doc = l.doc AND w.annotator = l.annotator AND w.counts_as = 'judgement'))"
     )
 
@@ -121,6 +154,9 @@ class Connection:
             if migrations.pending(self.db):
                 schema_version.migrate(self.db, path)
         except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY):
+                raise cast(CleverdonError, explain(error)) from error
             raise CampaignError(
                 f"{path}: expected the database of a campaign, found a file that cannot be opened ({error})"
             ) from error
@@ -131,19 +167,18 @@ class Connection:
         if self.db.conn.in_transaction:
             yield
             return
-        try:
-            # IMMEDIATE, since a deferred transaction that reads first fails if another writer came in between.
-            self.db.conn.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            raise BusyError(
-                f"the campaign is busy: another process, perhaps an import, is writing to it ({error}); try again"
-            ) from error
+        # IMMEDIATE, since a deferred transaction that reads first fails if another writer came in between.
+        self.execute("BEGIN IMMEDIATE")
         try:
             yield
+            if not self.db.conn.in_transaction:  # somebody has caught the error with which SQLite ended it
+                raise StorageError("the database has undone the change after an error; try again")
             self.db.conn.commit()
-        except BaseException:
+        except BaseException as error:
             # Also after a failed commit, so that the next transaction does not join this one.
             self.db.conn.rollback()
+            if (explained := explain(error)) is not None:
+                raise explained from error
             raise
 
     @contextmanager
@@ -167,7 +202,7 @@ class Connection:
         self.db.conn.execute("SAVEPOINT inner")
         try:
             yield
-        except sqlite3.Error:
+        except SQLiteError:
             raise
         except BaseException:
             self.db.conn.execute("ROLLBACK TO inner")
@@ -181,7 +216,7 @@ class Connection:
         if self.db.conn.in_transaction:
             yield
             return
-        self.db.conn.execute("BEGIN")
+        self.execute("BEGIN")
         try:
             yield
         finally:
@@ -193,8 +228,13 @@ class Connection:
         return self.db.conn.in_transaction
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
-        """Run a statement."""
-        return self.db.conn.execute(sql, parameters)
+        """Run a statement; raises :class:`BusyError` or :class:`StorageError` if :func:`explain` knows why it fails."""
+        try:
+            return self.db.conn.execute(sql, parameters)
+        except sqlite3.Error as error:
+            if (explained := explain(error)) is not None:
+                raise explained from error
+            raise
 
     def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """Run a statement for each row of parameters."""

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from collection.records import QRELS_ANNOTATOR, Candidate
-from collection.store.connection import JUDGED_PAIRS, Repository, held_back, held_by_others, json_text, writes
+from collection.store.connection import (
+    JUDGED_PAIRS,
+    Repository,
+    held_back,
+    held_by_others,
+    is_held,
+    json_text,
+    writes,
+)
 
 
 class Selection(NamedTuple):
@@ -172,14 +180,14 @@ class QueueTables(Repository):
     def held(self, annotator: str, at: float) -> list[tuple[str, str]]:
         """Return the pairs that an annotator holds now and has not judged: topic and document, by topic."""
         return self.connection.execute(
-            """
+            f"""
             SELECT t.query_id, d.doc_id FROM leases AS l JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
-            WHERE l.annotator = ? AND l.until > ? AND NOT EXISTS (
+            WHERE l.annotator = :annotator AND {is_held("l.until")} AND NOT EXISTS (
                 SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc
                 AND w.annotator = l.annotator AND w.counts_as = 'judgement')
             ORDER BY t.topic, d.doc
             """,
-            (annotator, at),
+            {"annotator": annotator, "at": at},
         ).fetchall()
 
     def count_unavailable(self, query_id: str, at: float, annotator: str | None = None) -> int:
@@ -187,9 +195,9 @@ class QueueTables(Repository):
 
         Documents that this annotator skipped also count, since they are not shown either.
         """
-        sql = """
+        sql = f"""
             SELECT count(*) FROM (
-                SELECT doc FROM leases WHERE topic = :topic AND until > :at AND annotator IS NOT :annotator
+                SELECT doc FROM leases WHERE topic = :topic AND {is_held("until")} AND annotator IS NOT :annotator
                 UNION SELECT doc FROM skips WHERE topic = :topic AND annotator = :annotator
             ) AS u WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.doc = u.doc AND w.topic = :topic)
         """
@@ -201,10 +209,11 @@ class QueueTables(Repository):
 
         These documents are judged, leased to others, or skipped by the annotator.
         """
-        sql = """
+        sql = f"""
             SELECT doc - 1 FROM (
                 SELECT doc FROM words WHERE topic = :topic
-                UNION SELECT doc FROM leases WHERE topic = :topic AND until > :at AND annotator <> :annotator
+                UNION SELECT doc FROM leases
+                    WHERE topic = :topic AND {is_held("until")} AND annotator <> :annotator
                 UNION SELECT doc FROM skips WHERE topic = :topic AND annotator = :annotator
             ) ORDER BY doc
         """
@@ -217,11 +226,11 @@ class QueueTables(Repository):
         With `query_id`, the annotator's leases in other topics count too. Topics without such a document are missing.
         """
         return self.connection.mapping(
-            """
+            f"""
             SELECT t.query_id, c.judged + c.elsewhere + coalesce(l.leased, 0) AS taken
             FROM topics AS t JOIN topic_counts AS c USING (topic) LEFT JOIN (
                 SELECT l.topic, count(DISTINCT l.doc) AS leased FROM leases AS l JOIN topics AS o USING (topic)
-                WHERE l.until > :at
+                WHERE {is_held("l.until")}
                 AND NOT (l.annotator IS :annotator AND (:query_id IS NULL OR o.query_id = :query_id))
                 AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc) GROUP BY l.topic
             ) AS l USING (topic) WHERE taken > 0 ORDER BY t.topic
@@ -260,7 +269,7 @@ class QueueTables(Repository):
                       AND w.annotator <> :annotator AND w.counts_as = 'judgement' AND w.annotator GLOB :qrels),
                    {held_by_others("t.topic", "d.doc")},
                    EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc
-                      AND l.annotator = :annotator AND l.until > :at),
+                      AND l.annotator = :annotator AND {is_held("l.until")}),
                    (SELECT p.wanted FROM pool AS p WHERE p.topic = t.topic AND p.doc = d.doc),
                    EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
                       AND w.counts_as = 'adjudication'),

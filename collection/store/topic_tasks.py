@@ -11,7 +11,7 @@ import pandas as pd
 
 from collection import clock
 from collection.records import Choice, Preference
-from collection.store.connection import Repository, json_text, writes
+from collection.store.connection import Repository, is_held, json_text, writes
 
 
 class TopicKey(NamedTuple):
@@ -91,9 +91,9 @@ class TopicTaskTables(Repository):
     def claims_on(self, topics: Iterable[int], at: float) -> list[tuple[int, str, float]]:
         """Return the claims on these topics that are valid at a time: topic, annotator, end."""
         return self.connection.execute(
-            "SELECT c.topic, c.annotator, c.until FROM json_each(?) AS o JOIN claims AS c ON c.topic = o.value "
-            "WHERE c.until > ? ORDER BY c.topic, c.annotator",
-            (json_text(topics), at),
+            "SELECT c.topic, c.annotator, c.until FROM json_each(:topics) AS o JOIN claims AS c ON c.topic = o.value "
+            f"WHERE {is_held('c.until')} ORDER BY c.topic, c.annotator",
+            {"topics": json_text(topics), "at": at},
         ).fetchall()
 
     @writes

@@ -26,21 +26,18 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.sync.client import connect
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from annotate.auth.tokens import Tokens, cookie_name
 from collection import Campaign
 from tests.benchmarks.bench_judging import PACE, TOPICS, annotate, build, serving
+from tests.torture.annotators import cookie_of
+from tests.torture.pages import open_page
 
 LIMIT = 50.0
 """Milliseconds at the 95th percentile of saves at which the steps end."""
@@ -114,33 +111,13 @@ def saves(mode: str, seconds: float) -> None:
                     return
 
 
-@contextmanager
-def open_page(port: int, cookie: str) -> Iterator[None]:
-    """Open a session as a browser does, and have the page Judge drawn for it."""
-    with connect(
-        f"ws://127.0.0.1:{port}/_stcore/stream",
-        additional_headers={"Cookie": cookie},
-        subprotocols=["streamlit"],
-        compression=None,
-        max_size=None,
-    ) as connection:
-        message = BackMsg()
-        message.rerun_script.page_name = "judge"
-        connection.send(message.SerializeToString())
-        while ForwardMsg.FromString(connection.recv(60)).WhichOneof("type") != "script_finished":
-            pass
-        yield
-
-
 def sessions(seconds: float) -> None:
     """Print a line for each number of open sessions, with ten annotators at work in the pool."""
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as opened:
         directory = Path(scratch) / "campaign"
         tokens = build(directory, "pool", max(SESSIONS))
         with Campaign(directory) as campaign:
-            signer = Tokens(campaign.server_state.secret(), campaign.id)
-            secrets = [campaign.accounts.open_session(f"a{number}") for number in range(max(SESSIONS))]
-            cookies = [f"{cookie_name(campaign.id)}={signer.cookie(secret)}" for secret in secrets]
+            cookies = [cookie_of(campaign, f"a{number}") for number in range(max(SESSIONS))]
         server, port = opened.enter_context(serving(directory))
         count, begun = 0, time.monotonic()
         for wanted in SESSIONS:

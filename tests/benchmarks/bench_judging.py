@@ -36,13 +36,14 @@ PACE = 0.5
 """Seconds between the judgements of one annotator, on average: faster than anybody reads."""
 
 
-def build(directory: Path, mode: str, annotators: int) -> list[str]:
+def build(directory: Path, mode: str, annotators: int, documents: int = 5000) -> list[str]:
     """A campaign of generated documents: 60 topics, about 200 pairs each; a token for each annotator."""
     files = directory.with_name("files")
     files.mkdir()
     rng = random.Random(7)
-    documents = [{"doc_id": f"d{i}", "title": f"Document {i}", "text": words(rng)} for i in range(5000)]
-    (files / "d.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
+    with (files / "d.jsonl").open("w") as file:
+        for i in range(documents):
+            file.write(json.dumps({"doc_id": f"d{i}", "title": f"Document {i}", "text": words(rng)}) + "\n")
     (files / "t.tsv").write_text("".join(f"{t}\ttopic {t}\n" for t in range(TOPICS)))
     for run in range(RUNS):
         with (files / f"{run}.run").open("w") as file:
@@ -98,8 +99,9 @@ def annotate(
     seed: int,
     mode: str,
     inside: list[tuple[float, ...]] | None = None,
+    pace: float = PACE,
 ) -> None:
-    """One annotator: judges what the server hands out until the time is over.
+    """One annotator: judges what the server hands out until the time is over, after `pace` seconds on average.
 
     `times` gets the seconds of each save, `inside` the milliseconds that its Server-Timing header names.
     """
@@ -122,7 +124,7 @@ def annotate(
             time.sleep(0.15)
             queue = sync(query_id=topic, want=24)["documents"]
         while queue and time.monotonic() < until:
-            time.sleep(rng.uniform(0, 2 * PACE))
+            time.sleep(rng.uniform(0, 2 * pace))
             document = queue.pop(0)
             judgement = {
                 "uuid": str(uuid4()),

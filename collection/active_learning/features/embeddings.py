@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from collection.active_learning.features.blocks import Block, DenseBlock
+from collection.active_learning.features.files import create_array
 from collection.active_learning.features.tfidf import STEP
 from collection.errors import FormatError, InputError
 
@@ -67,7 +68,7 @@ class Embeddings:
         if not self.rows.size:
             np.save(path, np.zeros(self.rows.shape, np.float32))
             return int(columns)
-        target = np.lib.format.open_memmap(path, "w+", np.float32, self.rows.shape)
+        target = create_array(path, self.rows.shape)
         start = 0
         for part in self._parts():
             target[start : start + len(part)] = part

@@ -10,6 +10,7 @@ old folder can go on using them.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -173,6 +174,22 @@ def _terms(path: Path, columns: int) -> Callable[[], list[str]]:
         return found
 
     return read_terms
+
+
+def create_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Create a .npy file of float32 numbers, mapped for writing; OSError if the disk has no room for it.
+
+    The room is reserved first: a write through the map to a full disk ends the process (SIGBUS).
+    """
+    mapped = np.lib.format.open_memmap(path, "w+", np.float32, shape)
+    if hasattr(os, "posix_fallocate"):
+        try:
+            with path.open("rb+") as file:
+                os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # a file system that reserves nothing
+                raise
+    return mapped
 
 
 def encode_terms(terms: list[str]) -> bytes:

@@ -23,7 +23,18 @@ from collection.active_learning.features.assembly import Assembly, InFile, Progr
 from collection.active_learning.features.blocks import TextBlock
 from collection.active_learning.features.counted_chunks import CountedChunks
 from collection.active_learning.features.embeddings import Embeddings
-from collection.active_learning.features.files import ARRAYS, FOLDER, FORMAT, META, Stored, encode_terms, read, sync
+from collection.active_learning.features.files import (
+    ARRAYS,
+    COUNTED,
+    FOLDER,
+    FORMAT,
+    META,
+    Stored,
+    create_array,
+    encode_terms,
+    read,
+    sync,
+)
 from collection.active_learning.features.term_counts import Counts, places
 from collection.active_learning.features.tfidf import row_ranges
 from collection.active_learning.features.workers import count_chunks
@@ -94,6 +105,8 @@ def update(
     ------
     BusyError
         Another process is updating the directory.
+    StorageError
+        The disk is full, or the directory cannot be written.
     InputError, UnknownNameError, FormatError
         No block or an unknown one, or embeddings that are missing, unreadable or of another number of rows.
     """
@@ -104,8 +117,10 @@ def update(
     made = made_blocks([name for name in learning if name != "dense"])
     directory.parent.mkdir(parents=True, exist_ok=True)
     directory.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
-    with layout.locked(directory):
+    with layout.storage_errors(directory), layout.locked(directory):
         old = _intact(directory)
+        # Killed updates left folders whose space may be needed; the counts of an interrupted one are used again.
+        _remove_others(directory, old and old.meta["folder"], COUNTED)
         embeddings = Embeddings(dense, old.blocks.get("dense") if old else None) if "dense" in learning else None
         dense_digest = embeddings and embeddings.digest()
         folder = Path(tempfile.mkdtemp(prefix=FOLDER, dir=directory))
@@ -265,14 +280,15 @@ class _Writer:
     def close(self) -> None:
         """Close the files."""
         for file in self._files:
-            file.close()
+            with suppress(OSError):  # on a full disk; the folder is removed
+                file.close()
 
     def _values(self, name: str, length: int) -> NDArray[np.float32]:
         path = self.folder / f"{name}.values.npy"
         if not length:
             np.save(path, np.zeros(0, np.float32))
             return np.zeros(0, np.float32)
-        return np.lib.format.open_memmap(path, "w+", np.float32, (length,))
+        return create_array(path, (length,))
 
     def finish(self) -> dict[str, int]:
         """Write the remaining files; return the number of columns of each block."""
@@ -313,7 +329,7 @@ def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: 
 
 
 def _publish(directory: Path, folder: Path, meta: dict[str, object]) -> None:
-    """Make the folder current, and remove all others, including those of interrupted updates."""
+    """Make the folder current, and remove all others."""
     files = sorted(folder.iterdir())
     for file in files:
         sync(file)
@@ -323,6 +339,11 @@ def _publish(directory: Path, folder: Path, meta: dict[str, object]) -> None:
     sync(written)
     layout.make_private(folder)
     written.replace(directory / META)
+    _remove_others(directory, folder.name)
+
+
+def _remove_others(directory: Path, *kept: str | None) -> None:
+    """Remove all folders but some, including those of interrupted updates."""
     for left in directory.iterdir():
-        if left != folder and layout.is_vector_folder(left.name):
+        if left.name not in kept and layout.is_vector_folder(left.name):
             layout.remove_vectors(left)

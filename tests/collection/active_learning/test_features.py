@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -34,7 +35,7 @@ from collection.active_learning.features import (
     workers,
 )
 from collection.active_learning.features.term_counts import MOST, count
-from collection.errors import BusyError, FormatError, InputError, UnknownNameError
+from collection.errors import BusyError, FormatError, InputError, StorageError, UnknownNameError
 from collection.tokens import normalise, words
 from tests.helpers import ROOT, tries, until
 
@@ -461,6 +462,26 @@ def test_an_interrupted_update_goes_on(damage: bool, tmp_path: Path, monkeypatch
     assert len(counted) == (4 if damage else 2)
     assert space(open_vectors(tmp_path / "v")).tolist() == space(build(TEXTS, processes=1)).tolist()
     assert not list((tmp_path / "v").glob("made-*/*.npz"))
+
+
+def test_a_full_disk_is_named_and_keeps_the_old_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room is reserved before a file is mapped: a write through the map to a full disk would end the process."""
+    update(tmp_path, pairs(TEXTS[:4]), dense=None)
+    before = {place.name for place in tmp_path.iterdir()}
+    (tmp_path / "made-killed00").mkdir()
+    (tmp_path / "made-killed00" / "hashes.npy").write_bytes(b"the rest of an update that was killed")
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", no_room)
+    with pytest.raises(StorageError, match=r"cannot be written \(No space left on device\); free some space"):
+        update(tmp_path, pairs(TEXTS))
+    assert {place.name for place in tmp_path.iterdir()} == before
+    assert open_vectors(tmp_path).size == 4
+    monkeypatch.undo()
+    update(tmp_path, pairs(TEXTS))
+    assert open_vectors(tmp_path).size == len(TEXTS)
 
 
 def test_one_update_at_a_time(tmp_path: Path) -> None:

@@ -138,6 +138,16 @@ def test_a_reservation_ends_after_its_time_and_a_late_judgement_is_kept_but_not_
     assert words(campaign)["1", "d0"] == 1
 
 
+def test_a_lease_of_a_clock_that_was_ahead_holds_nothing(campaign: Campaign, clock: Clock) -> None:
+    campaign.assignments.update(lease=5)
+    clock.passes(30 * 24 * 3600)
+    assert take(campaign, "ann") == "d0"
+    clock.passes(-30 * 24 * 3600)
+    assert take(campaign, "ben") == "d0"
+    assert campaign.store.queue.held("ann", clock.at) == []
+    assert campaign.store.queue.held("ben", clock.at) == [("1", "d0")]
+
+
 def test_a_late_judgement_counts_where_nobody_has_taken_its_place(campaign: Campaign, clock: Clock) -> None:
     take(campaign, "ann")
     clock.passes(1e6)

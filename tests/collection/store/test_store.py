@@ -18,9 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import assignment
-from collection.errors import CampaignError, ConflictError
+from collection.errors import CampaignError, ConflictError, StorageError
 from collection.records import COUNTS_AS, Document, Judgement, Topic
 from collection.store import Added, Pair, Selection, Store
+from collection.store.connection import explain
 from collection.store.corpus import BATCH
 from tests.helpers import GOLDEN, tries
 
@@ -417,6 +418,44 @@ def test_documents_come_out_as_they_went_in(documents: list[Document]) -> None:
         with store.transaction():
             store.corpus.add_documents(documents)
         assert store.corpus.documents([d.doc_id for d in documents]) == {d.doc_id: d for d in documents}
+
+
+def test_a_full_disk_is_named_and_nothing_is_half_written(store: Store) -> None:
+    pages = store.connection.value("PRAGMA page_count")
+    store.connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StorageError, match="the disk of the campaign is full; free some space"), store.transaction():
+        store.corpus.add_topics([Topic("new", "x")])
+        store.corpus.add_documents([Document("new", "", "x" * 100_000)])
+    assert "new" not in set(store.corpus.topics()["query_id"])
+    store.connection.execute(f"PRAGMA max_page_count = {10 * pages}")
+    with store.transaction():
+        store.corpus.add_documents([Document("new", "", "x" * 100_000)])
+
+
+def test_a_change_that_was_rolled_back_does_not_pass_for_a_commit(store: Store) -> None:
+    """SQLite itself rolls back on some errors: whoever catches these would otherwise believe the rest saved."""
+    with pytest.raises(StorageError, match="undone the change"), store.transaction():
+        store.corpus.add_topics([Topic("new", "x")])
+        store.connection.execute("ROLLBACK")
+    assert "new" not in set(store.corpus.topics()["query_id"])
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (sqlite3.SQLITE_IOERR_WRITE, "cannot be read or written"),
+        (sqlite3.SQLITE_READONLY_DBMOVED, "make its directory and files writable"),
+        (sqlite3.SQLITE_CANTOPEN, "make its directory and files writable"),
+        (sqlite3.SQLITE_CORRUPT_INDEX, "is damaged"),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, "the campaign is busy"),
+    ],
+)
+def test_an_error_of_the_disk_says_what_to_do(code: int, message: str) -> None:
+    error = sqlite3.OperationalError("what SQLite says")
+    error.sqlite_errorcode = code
+    assert message in str(explain(error))
+    assert "(what SQLite says)" in str(explain(error))
+    assert explain(sqlite3.IntegrityError("of the program")) is None
 
 
 def test_a_commit_that_fails_leaves_nothing_open(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

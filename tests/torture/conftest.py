@@ -1,0 +1,166 @@
+"""Campaigns in pool, loop, list and preference tasks, a server on one, and its annotators."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import pytest
+
+from collection import Campaign, clock
+from tests.helpers import THOROUGH, until
+from tests.torture.annotators import Annotator, Chooser, Grader, cookie_of
+from tests.torture.server import Server
+
+T = TypeVar("T")
+
+TASKS = ("pool", "loop", "list", "preference")
+ANNOTATORS = 20
+DOCUMENTS = 600
+SIZES = {"pool": (24, 40, 5), "loop": (24, 40, 5), "list": (400, 10, ANNOTATORS), "preference": (400, 10, ANNOTATORS)}
+"""Task -> number of topics, pool depth, and annotators of each pair or topic."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test here starts a server, which is slow, and reads /proc."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.torture)
+            if sys.platform != "linux":
+                item.add_marker(pytest.mark.skip(reason="finds and limits processes as only Linux does"))
+
+
+def many(short: T, long: T) -> T:
+    """How much is done: in `make test`, and in `make torture`."""
+    return long if THOROUGH else short
+
+
+class Campaigning(NamedTuple):
+    """A server on a campaign, its annotators, and a manager's cookie."""
+
+    server: Server
+    annotators: list[Annotator]
+    manager: str
+
+
+def saved(campaigning: Campaigning) -> int:
+    """Decisions that are acknowledged."""
+    return sum(len(annotator.acknowledged) for annotator in campaigning.annotators)
+
+
+def judged_on(campaigning: Campaigning, more: int = 20) -> None:
+    """Wait until so many more decisions are acknowledged."""
+    before = saved(campaigning)
+    until(lambda: saved(campaigning) >= before + more, "acknowledged decisions")
+
+
+def build(directory: Path, task: str) -> Campaign:
+    """A campaign with enough work for the long form."""
+    topics, depth, overlap = SIZES[task]
+    chance = random.Random(7)
+    files = directory.with_name(f"{directory.name}-files")
+    files.mkdir()
+    words = [f"word{number}" for number in range(500)]
+    documents = [
+        {"doc_id": f"d{n}", "title": f"Document {n}", "text": " ".join(chance.choices(words, k=40))}
+        for n in range(DOCUMENTS)
+    ]
+    (files / "d.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
+    (files / "t.tsv").write_text("".join(f"t{topic}\tword{topic} word{topic + 40}\n" for topic in range(topics)))
+    for run in ("a", "b"):
+        lines = [
+            f"t{topic} Q0 d{document} {rank} {100 - rank} {run}\n"
+            for topic in range(topics)
+            for rank, document in enumerate(chance.sample(range(DOCUMENTS), depth), 1)
+        ]
+        (files / f"{run}.run").write_text("".join(lines))
+    campaign = Campaign.create(directory)
+    campaign.importer.import_files(
+        documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=[files / "a.run", files / "b.run"]
+    )
+    campaign.pools.add("depth", depth=depth)
+    campaign.assignments.update(annotators=overlap)
+    if task == "loop":
+        campaign.settings.set_loop(mode="loop")
+        campaign.features.update()
+    elif task != "pool":
+        campaign.settings.set_judging_page(task=task)
+    campaign.accounts.add("boss", "manager")
+    return campaign
+
+
+def annotators_of(campaign: Campaign, port: int, task: str, number: int = ANNOTATORS) -> list[Annotator]:
+    """So many annotators who are signed in."""
+    found: list[Annotator] = []
+    for n in range(number):
+        arguments = (port, f"a{n}", cookie_of(campaign, f"a{n}"), n)
+        found.append(Grader(*arguments) if task in ("pool", "loop") else Chooser(task, *arguments))  # type: ignore[arg-type]
+    return found
+
+
+@functools.cache
+def _original(task: str) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="cleverdon-torture-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    build(folder / "campaign", task).close()
+    return folder
+
+
+def built(task: str, directory: Path) -> None:
+    """Put a campaign with this task into a new directory, and its files beside it."""
+    original = _original(task)
+    shutil.copytree(original / "campaign", directory)
+    shutil.copytree(original / "campaign-files", directory.with_name(f"{directory.name}-files"))
+
+
+@pytest.fixture
+def campaigning(tmp_path: Path) -> Iterator[Callable[..., Campaigning]]:
+    """Builds a campaign with a task, serves it, and has its annotators sign in."""
+    servers: list[Server] = []
+
+    def begin(
+        task: str = "pool",
+        directory: Path | None = None,
+        annotators: int = ANNOTATORS,
+        lasting: float = clock.LASTING,
+        ahead: float = 0,
+    ) -> Campaigning:
+        directory = directory or tmp_path / "campaign"
+        built(task, directory)
+        with Campaign(directory) as campaign:
+            server = Server(directory, tmp_path, lasting, ahead)
+            servers.append(server)
+            people = annotators_of(campaign, server.port, task, annotators)
+            return Campaigning(server, people, cookie_of(campaign, "boss", "manager"))
+
+    yield begin
+    for server in servers:
+        server.stop(signal.SIGKILL)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MB, for root."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system; the test with a limit on files runs for everybody")
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", place], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"no small file system can be mounted here: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)
