@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import streamlit as st
     import uvicorn
 
+    from annotate.judging.trainer import Trainer
+
 FIRST_PORT, LAST_PORT = 8501, 8600
 
 
@@ -82,6 +84,17 @@ def require_network(proxy: str) -> None:
         ) from None
 
 
+def start_trainer(directory: Path) -> Trainer:
+    """Start the process that trains the model, as far as the campaign can be opened."""
+    from annotate.judging.trainer import Trainer
+    from collection.campaign import Campaign
+
+    trainer = Trainer(directory)
+    with suppress(CleverdonError), Campaign(directory) as campaign:
+        trainer.start(campaign)
+    return trainer
+
+
 def make_server(app: st.App, trusted_proxies: Sequence[str]) -> uvicorn.Server:
     """Return the HTTP server of the app, which believes addresses that these proxies state."""
     import uvicorn
@@ -135,16 +148,13 @@ def main(
     for proxy in trusted_proxies:
         require_network(proxy)
 
-    from annotate.judging.trainer import Trainer
     from collection.campaign import Campaign, server_lock
 
     try:
         keep_address = click.get_current_context().with_resource(server_lock.hold(directory))
     except CleverdonError as error:
         raise CannotServe(str(error)) from error
-    trainer = Trainer(directory)
-    with suppress(CleverdonError), Campaign(directory) as campaign:
-        trainer.start(campaign)  # in parallel to the imports below: both take a second
+    trainer = start_trainer(directory)  # in parallel to the imports below: both take a second
 
     from annotate.application import create_app
     from annotate.auth import oidc
