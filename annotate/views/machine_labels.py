@@ -1,20 +1,13 @@
 """Machine labels: what labels by a model, a rule or clicks are worth beside people's grades, and what they change."""
 
-from functools import partial
-
-import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
-from annotate.charts.download import downloadable_chart
-from annotate.elements import display, downloads, widgets
-from annotate.elements.columns import number, text
+from annotate.elements import label_tables, widgets
 from annotate.elements.service_cache import cached
-from collection.charts.machine_labels import corrected_chart, gains_chart
 from collection.errors import InputError
-from collection.formats import to_tsv
 from collection.machine_labels import PeopleComparison
-from collection.phrases import count, percent
+from collection.phrases import count
 
 campaign = session.current().campaign
 study = campaign.label_study
@@ -56,33 +49,7 @@ with widgets.shown_errors():
     except InputError as error:
         st.info(widgets.sentence(str(error)))
     if compared is not None:
-        graded = compared.coefficients[compared.coefficients["scale"] == "graded"]
-        values = dict(zip(graded["coefficient"], graded["value"].tolist(), strict=True))
-        widgets.metrics(
-            {
-                "Pairs with both": f"{compared.pairs:,}",
-                "Same grade": percent(compared.same / compared.pairs),
-                "Cohen's kappa": f"{values['cohen']:.2f}",
-                "Krippendorff's alpha (ordinal)": f"{values['alpha-ordinal']:.2f}",
-            }
-        )
-        grades = [f"{grade:g}" for grade in compared.grades_of_scale]
-        matrix = compared.confusion.set_axis([f"people: {grade}" for grade in grades])
-        matrix = matrix.set_axis([f"label: {grade}" for grade in grades], axis="columns")
-        display.dataframe(matrix, alt="People's grades (rows) and labels (columns)")
-        share, bias = number("Same grade", "percent"), number("Bias", "%+.2f", help="Mean of label minus grade.")
-        by_topic, by_run = st.tabs(["By topic", "By run"])
-        with by_topic:
-            topics = compared.topics.sort_values("disagreement", ascending=False, kind="stable")
-            columns = {"query_id": text("Topic"), "pairs": number("Pairs"), "same": share, "bias": bias,
-                       "disagreement": number("Of the disagreement", "percent")}  # fmt: skip
-            display.table(topics, columns, most_height=388, alt="Agreement by topic")
-        with by_run:
-            runs = compared.runs.sort_values("bias", ascending=False, kind="stable")
-            display.table(
-                runs, {"run": text("Run"), "pairs": number("Pairs"), "same": share, "bias": bias},
-                most_height=388, alt="Agreement by run, over the first ten documents",
-            )  # fmt: skip
+        label_tables.draw_agreement(compared)
 
     st.subheader("Human judgements")
     progress = cached(study.progress, key)(name)
@@ -92,17 +59,7 @@ with widgets.shown_errors():
             f"the pool has {progress.pairs:,}."
         )
     plan = cached(study.plan, key, "Planning")(name, measure)
-    shown = plan.assign(value=plan["width"] / 2, difference=plan["difference_width"] / 2)
-    columns = {
-        "judgements": number("Human judgements", "%d"),
-        "share": number("Of the pool", "percent"),
-        "value": number(f"{measure} of a run", "± %.3f"),
-        "difference": number("Difference of two runs", "± %.3f"),
-    }
-    display.table(shown, columns, alt="Expected error by number of human judgements")
-    st.caption(
-        "95% intervals as expected before anybody judges, from labels as good as those of the judges of LLMJudge 2024."
-    )
+    label_tables.draw_plan(plan, measure)
     if session.current().role == "manager":
         with st.form("ask", border=False):
             least = min(20, progress.pairs)
@@ -122,36 +79,5 @@ with widgets.shown_errors():
         st.info(widgets.sentence(str(error)))
         st.stop()
     effects = cached(study.effects, key, "Comparing systems")(name, found)
-    widgets.metrics(
-        {
-            "Human judgements": f"{found.sampled + found.before:,} of {found.pairs:,}",
-            "Tau of the order by labels": f"{effects.tau:.2f}",
-            "Tau_AP": f"{effects.tau_ap:.2f}",
-        }
-    )
-    downloadable_chart(
-        corrected_chart(found.values, measure),
-        "corrected-values",
-        f"{measure} corrected by people's grades of a random sample, with 95% intervals; they do not cover the choice "
-        "of topics. Crosses: labels alone.",
-        alt=f"Corrected {measure} of each run",
-    )
-    st.markdown("##### What labels give to each run")
-    display.altair_chart(gains_chart(effects.gains), alt="Gain of each run by labels")
-    st.caption("Value by labels minus corrected value, beside the mean of all runs, with 95% intervals.")
-    if len(effects.families):
-        columns = {"family": text("Family of models"), "runs": number("Runs")}
-        columns |= {each: number(each.capitalize(), "%+.3f") for each in ("gain", "low", "high")}
-        display.table(effects.families, columns, alt="Gain of the runs of each family beside the others")
-    st.markdown("##### Significance of differences")
-    decisions = effects.decisions.pivot_table(index="labels", columns="corrected", values="pairs", fill_value=0)
-    display.dataframe(decisions.astype(int), alt="Pairs of runs by decision: labels (rows), corrected (columns)")
-    st.caption("Pairs of runs by a paired t-test over topics with Holm's correction; A is the better run by labels.")
+    label_tables.draw_corrected(found, effects)
     widgets.documentation_link("tutorials/language-model-judgements", "How to use language models as judges")
-    downloads.offer_results(
-        {
-            "corrected-values.tsv": ("Corrected values (TSV)", partial(to_tsv, found.values)),
-            "corrected-differences.tsv": ("Differences (TSV)", partial(to_tsv, found.differences)),
-            "label-gains.tsv": ("Gains (TSV)", partial(to_tsv, pd.DataFrame(effects.gains))),
-        }
-    )
