@@ -197,8 +197,8 @@ class LabelStudy:
         if half <= ERROR:
             return []
         return [
-            f"{count(found.sampled, 'human judgement')} of the sample give an error of ±{decimal(half)} in "
-            f"{found.measure}; for ±{decimal(ERROR)} more are needed."
+            f"{count(found.sampled, 'human judgement')} of the sample give an error of ±{decimal(half, 2)} in "
+            f"{found.measure}; for ±{decimal(ERROR, 2)} more are needed."
         ]
 
     def _one_topic(self, name: str) -> list[str]:

@@ -128,7 +128,7 @@ def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) ->
         judge(opened, tmp_path)
         few = opened.machine_labels.warnings("gpt")[1]
         assert few.startswith("40 human judgements of the sample give an error of ±0.")
-        assert few.endswith("for ±0.0500 more are needed.")
+        assert few.endswith("for ±0.05 more are needed.")
         study.ask_people("gpt", 120)
         judge(opened, tmp_path)
         assert len(opened.machine_labels.warnings("gpt")) == 1
