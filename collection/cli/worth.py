@@ -41,7 +41,7 @@ def worth(
     seed: int,
     form: str,
 ) -> None:
-    """Show what a set of machine labels is worth beside people's grades.
+    """Compare a set of machine labels with people's grades.
 
     LABELS is a set made by `cleverdon llm` or `cleverdon label`. The report has the agreement with people by grade,
     topic and system, the values of the systems corrected by people's grades, and what the labels do to conclusions.

@@ -9,6 +9,7 @@ are taken as independent; the correction by people's grades does not rely on tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,24 @@ from collection.phrases import join
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MEASURES = ("nDCG", "DCG", "P")
+
+class _Form(NamedTuple):
+    """How a measure sums gains."""
+
+    parameters: frozenset[str]
+    """Parameters that it may have."""
+    discounted: bool
+    """Whether a gain counts by the logarithm of its rank, and has the size of the grade; else all relevant ones count
+    the same, and their sum is divided by the cut-off."""
+    ideal: bool
+    """Whether the sum is divided by that of the ideal ranking."""
+
+
+MEASURES = {
+    "nDCG": _Form(frozenset({"dcg", "gains"}), discounted=True, ideal=True),
+    "DCG": _Form(frozenset({"dcg", "gains"}), discounted=True, ideal=False),
+    "P": _Form(frozenset({"rel"}), discounted=False, ideal=False),
+}
 """Measures that have an expected value here: sums over documents, and such sums over an ideal.
 
 Recall divides by a number that small samples hardly tell, and average precision depends on products of grades: in
@@ -47,8 +65,8 @@ class Expected:
 
 def require_measure(measure: Measure) -> None:
     """Raise InputError unless a measure has an expected value."""
-    known = {"P": {"rel"}}
-    if measure.name not in MEASURES or set(measure.parameters) - known.get(measure.name, {"dcg", "gains"}):
+    form = MEASURES.get(measure.name)
+    if form is None or set(measure.parameters) - form.parameters:
         raise InputError(f"{measure} cannot be corrected; expected one of {join(MEASURES)} without other parameters")
 
 
@@ -60,7 +78,8 @@ def rank_weights(measure: Measure, places: Ints) -> Floats:
     shown = places > 0
     if measure.level is not None:
         shown &= places <= measure.level
-    weights = np.ones(places.shape) if measure.name == "P" else 1 / np.log2(np.maximum(places, 1) + 1.0)
+    discounted = MEASURES[measure.name].discounted
+    weights = 1 / np.log2(np.maximum(places, 1) + 1.0) if discounted else np.ones(places.shape)
     return np.where(shown, weights, 0.0)
 
 
@@ -99,12 +118,12 @@ def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, 
     gains = _gains(measure, levels)
     topics = int(topic.max(initial=0)) + 1
     weights = rank_weights(measure, places)
-    if measure.name == "P":
+    if not MEASURES[measure.name].discounted:
         weights = weights / (measure.level or np.nan)
     gain = steps @ gains
     above: Floats = np.stack([np.bincount(topic, each * gain, topics) for each in weights]).astype(np.float64)
     slopes = weights[:, rows, None] * gains
-    if measure.name != "nDCG":
+    if not MEASURES[measure.name].ideal:
         return Expected(above, slopes)
     ideal, by_step = _ideal(measure.level, topic, steps, gains, topics)
     values = above / ideal
@@ -114,7 +133,7 @@ def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, 
 
 def _gains(measure: Measure, levels: Floats) -> Floats:
     """(G,) by how much each step raises the gain."""
-    if measure.name not in ("nDCG", "DCG"):
+    if not MEASURES[measure.name].discounted:
         steps = (levels >= float(measure.parameters.get("rel", 1))).astype(np.float64)
         return np.diff(steps)
     named = measure.parameters.get("gains")

@@ -36,6 +36,11 @@ ALLOWED = {
     ("collection/campaign/collection_card.py", "annotator"): PARAMETER,
     ("annotate/views/pool.py", "depth"): PARAMETER,
     ("collection/campaign/pools.py", "budget"): PARAMETER,
+    **{
+        ("collection/machine_labels/expected_values.py", name): "the three whose expected value is derived there"
+        for name in ("nDCG", "DCG", "P")
+    },
+    ("collection/cli/llm.py", "budget"): "why a run of requests ended",
     ("collection/measures/names.py", "rbp"): "a measure of trec_eval; a pooling strategy has it as a name",
     ("collection/campaign/grade_import.py", "annotator"): "a column of a file of labels",
     **{

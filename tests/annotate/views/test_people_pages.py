@@ -75,7 +75,15 @@ def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
     of = {role: {page.url_path for page in PAGES if role in page.roles} for role in ROLES}
     everybody = {"overview", "guidelines", "account"}
     assert of["annotator"] == everybody | {"judge", "my-judgements"}
-    assert of["reader"] == everybody | {"recall", "agreement", "export", "compare", "order", "reusability"}
+    assert of["reader"] == everybody | {
+        "recall",
+        "agreement",
+        "export",
+        "compare",
+        "order",
+        "reusability",
+        "machine-labels",
+    }
 
 
 @pytest.mark.parametrize("role", [*ROLES, None])
