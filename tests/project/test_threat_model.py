@@ -1,4 +1,4 @@
-"""Each claim of the security model names tests, and each of these exists."""
+"""Each claim of the threat model names tests, and each of these exists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers import ROOT
 
-PAGE = ROOT / "docs" / "operations" / "security.md"
+PAGE = ROOT / "docs" / "operations" / "threat-model.md"
 CLAIMS = PAGE.read_text(encoding="utf-8").partition("\n## Claims and their tests\n")[2].partition("\n## ")[0]
 ROWS = [re.findall(r"[^|]+", line) for line in CLAIMS.splitlines() if line.startswith("|")][2:]
 
