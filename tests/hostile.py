@@ -7,7 +7,6 @@ network asks for an address at `evil.invalid`, a name that no network has (RFC 2
 from __future__ import annotations
 
 import csv
-import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -175,10 +174,6 @@ def word(payload: str, most: int = 400) -> str:
     return re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", "/", payload).strip()[:most]
 
 
-def is_writable(payload: str) -> bool:
-    return "\0" not in payload and not re.search("[\ud800-\udfff]", payload)
-
-
 def packs(number: int, payloads: dict[str, str] = STORED, most: int = 400) -> list[str]:
     """All payloads in a number of texts, each payload cut; for names, of which a campaign has few."""
     texts = [payload[:most] for payload in payloads.values()]
@@ -240,11 +235,14 @@ def write_files(folder: Path) -> dict[str, object]:
         rows.writerows(
             [name, number, pack, pack] for number, (name, pack) in enumerate(zip(names[3:], packs(9), strict=True))
         )
+    clicks = folder / f"{word(IMAGE).replace('/', '|')}.csv"
+    clicks.write_text(f'query_id,doc_id,rank,shown,clicked\nall-in-one,"{ids[0]}",1,9,3\n', encoding="utf-8")
     return {
         "documents": [folder / "documents.jsonl"],
         "topics": folder / "topics.jsonl",
         "runs": runs,
         "costs": folder / "costs.csv",
+        "clicks": clicks,
     }
 
 
@@ -269,13 +267,15 @@ def build(folder: Path) -> Path:
         for topic, payload in zip(topics, STORED.values(), strict=False):
             settings.set_topic_note(topic, payload)
         said = []
-        for number, (document, payload) in enumerate(zip(documents(), itertools.cycle(STORED.values()), strict=False)):
-            for grade, name in enumerate(PEOPLE[:2]):
-                pair = {"query_id": "all-in-one", "doc_id": str(document["doc_id"]), "note": payload}
-                if number % 9 == 8 and grade:
-                    said.append(Judgement(f"{number}-{name}", name, kind="cannot judge", reason=payload, **pair))
-                else:
-                    said.append(Judgement(f"{number}-{name}", name, kind="graded", relevance=9 * grade, **pair))
+        notes = [payload for payload in STORED.values() for _ in range(2)]  # each for two documents
+        for number, (document, note) in enumerate(zip(documents(), notes, strict=True)):
+            first, second = (
+                Judgement(f"{number}-{name}", name, "all-in-one", str(document["doc_id"]), "graded", grade, note=note)
+                for name, grade in zip(PEOPLE[:2], (0, 9), strict=True)
+            )
+            if number % 2:
+                second = second._replace(kind="cannot judge", relevance=None, reason=note)
+            said += [first, second]
         for number, (query_id, payload) in enumerate(zip(topics[1:], STORED.values(), strict=True)):
             (doc_id,) = campaign.topic_tasks.documents(query_id)[:1]
             said.append(Judgement(f"{number}-ann", "ann", query_id, doc_id, "graded", number % 10, note=payload))
