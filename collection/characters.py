@@ -2,6 +2,7 @@ r"""Text from files and forms made safe for Markdown, a terminal, or a page, whe
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Mapping
 
@@ -12,6 +13,9 @@ _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Control characters (C0 and C1) except tab and line feed, line separators, and lone surrogates."""
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+# html.unescape converts all digits to a number, which Python refuses for thousands of digits.
+_HUGE = re.compile(r"&#(?:0*+[0-9]{8,}|x0*+[0-9a-f]{7,});?", re.I)
+_ZEROS = re.compile(r"&#(x?)0+(?=[0-9a-f])", re.I)
 
 # An address is linked without brackets too, from "://" and from "www.".
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~$&!]|:(?=//)|(?<=\bwww)\.)", re.IGNORECASE)
@@ -89,6 +93,15 @@ def sanitised_markdown(text: str) -> str:
     clean = _NUMERIC_ENTITY.sub("&amp;", clean)  # it could stand for any of these characters
     clean = _TAG.sub("&lt;", clean)
     return _OTHER_TARGET.sub(r"]\\\1", clean.replace("![", r"!\["))
+
+
+def unescaped(text: str) -> str:
+    r"""The text with character references of HTML decoded as browsers do, also those with thousands of digits.
+
+    >>> unescaped("1 &lt; 2 &#0065; &#99999999;")
+    '1 < 2 A \ufffd'
+    """
+    return html.unescape(_HUGE.sub("\ufffd", _ZEROS.sub(r"&#\1", text))) if "&" in text else text
 
 
 def is_web_address(text: str) -> bool:

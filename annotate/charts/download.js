@@ -3,6 +3,9 @@
 const SCALE = 3; // pixels of the PNG to one of the screen: sharp in print at a column's width
 const KEEP = 10_000; // ms that a file is kept for a browser that is slow to fetch it
 
+// Names of systems may have such characters, with which no program opens the file.
+const NOT_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+
 export default function mountFiles({ data, parentElement }) {
   const buttons = parentElement.querySelector("[data-part=files]");
   const said = parentElement.querySelector("[data-part=said]");
@@ -24,7 +27,8 @@ export default function mountFiles({ data, parentElement }) {
 async function take(parentElement, { name, alt, box }, kind) {
   const host = parentElement.getRootNode().host ?? parentElement;
   const svg = standalone(host.closest(`.st-key-${box}`).querySelector(".stVegaLiteChart svg"), alt);
-  const text = new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" });
+  const written = new XMLSerializer().serializeToString(svg).replace(NOT_XML, "");
+  const text = new Blob([written], { type: "image/svg+xml" });
   offer(kind === "svg" ? text : await painted(svg, text), `${name}.${kind}`);
 }
 

@@ -273,7 +273,7 @@ HTML_STYLE = """<style>
 .document :is(h3, h4, h5, h6) { font-size: 1.1rem; }
 :is(.document, .guidelines) a { color: inherit; }
 .guidelines { max-width: 46rem; }
-.card :is(pre, table) { display: block; overflow-x: auto; }
+:is(.html pre, .card table) { display: block; overflow-x: auto; }
 .card :is(th, td) { overflow-wrap: normal; }
 </style>"""
 

@@ -16,12 +16,13 @@ import pandas as pd
 
 from annotate.auth.roles import MANAGERS
 from annotate.judging import fields, wire
-from annotate.judging.document_payload import document_payloads
+from annotate.judging.document_payload import FIELD_CAP, document_payloads
 from annotate.judging.handlers import Handler, PostRoute, Row, logged_text, topic_words
 from annotate.judging.wire import PairFilter, Payload
 from annotate.server.request_bodies import RequestError
 from collection.adjudication import filter_queue, list_opinions
 from collection.campaign import Campaign
+from collection.documents.rendering import cut
 
 TASK = "adjudication"
 MOST_UNITS = 36  # pairs handed out at once
@@ -97,7 +98,7 @@ def _held_by_others(held: Held, annotator: str) -> set[Pair]:
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> wire.AdjudicationRecentAnswer:
     limit = min(max(fields.read_integer(payload, "limit", 20), 1), MOST_RECENT)
     mine = campaign.judgement_log.adjudications(annotator).iloc[::-1].head(limit)
-    titles = campaign.corpus.titles(set(mine["doc_id"]))
+    titles = {d: cut(title, FIELD_CAP) for d, title in campaign.corpus.titles(set(mine["doc_id"])).items()}
     return {"decisions": [{**_former(row), "title": titles[row["doc_id"]]} for row in mine.to_dict("records")]}
 
 

@@ -17,6 +17,7 @@ from annotate.judging.card_modules import FOLDER, card_modules
 from annotate.judging.document_payload import PREFIX, TEXT_CAP
 from annotate.judging.wire import PairFilter
 from collection.campaign.results import CANNOT_JUDGE_REASONS
+from collection.characters import without_bidi
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
@@ -44,7 +45,10 @@ class GradeButton(TypedDict):
 
 def grade_buttons(scale: GradeScale) -> list[GradeButton]:
     """Make the buttons of a scale, lowest grade first."""
-    return [{"grade": g, "label": scale.label(g), "sentence": words} for g, words in scale.sentences.items()]
+    return [
+        {"grade": grade, "label": without_bidi(scale.label(grade)), "sentence": without_bidi(sentence)}
+        for grade, sentence in scale.sentences.items()
+    ]
 
 
 class CardData(TypedDict):

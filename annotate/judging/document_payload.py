@@ -1,5 +1,6 @@
 """Documents as the cards get them: :class:`annotate.judging.wire.DocumentPayload`."""
 
+import json
 from collections.abc import Iterable
 
 from annotate.judging import wire
@@ -13,6 +14,7 @@ from collection.records import Document
 PREFIX = "/api/judging"
 FILES = f"{PREFIX}/files"  # the path of a campaign's image files
 TEXT_CAP = 20_000  # characters of a document that are sent with it; the card asks for the rest
+FIELD_CAP = 1000  # characters of a title, and of any other field; a browser takes seconds to lay out much more
 
 FILE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -42,9 +44,10 @@ def document_payloads(
             excerpts = excerpts_of(made, terms, settings)
         truncated = cap is not None and len(made.text) > cap
         text = made.text if cap is None else cut(made.text, cap)
+        title = cut(made.title, FIELD_CAP)
         payload: wire.DocumentPayload = {
             "doc_id": document.doc_id,
-            "title": made.title,
+            "title": title,
             "form": made.form,
             "text": None if document.text is None else text,
             "html": None if truncated else made.html,
@@ -54,7 +57,7 @@ def document_payloads(
             "images": images(document, settings),
             "excerpts": excerpts,
             "terms": _places(text, excerpts or [], terms),
-            "title_terms": find_terms(made.title, terms),
+            "title_terms": find_terms(title, terms),
         }
         payloads.append(payload)
     return payloads
@@ -77,12 +80,22 @@ def other_fields(document: Document) -> dict[str, object]:
     reserved = {"images"} if kept else set()
     if form_of(document.metadata) is not None:
         reserved.add("format")
-    return {name: value for name, value in document.metadata.items() if name not in reserved}
+    return {name[:FIELD_CAP]: _brief(value) for name, value in document.metadata.items() if name not in reserved}
+
+
+def _brief(value: object) -> object:
+    """A value, or the beginning of a long one as text."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= FIELD_CAP else f"{cut(text, FIELD_CAP)}…"
 
 
 def images(document: Document, settings: CardSettings) -> list[wire.Image]:
     """The images of a document with their addresses."""
     return [
-        {"src": f"{FILES}/{each.file}" if each.file else each.link or "", "alt": each.alt, "link": not each.allowed}
+        {
+            "src": f"{FILES}/{each.file}" if each.file else each.link or "",
+            "alt": cut(each.alt, FIELD_CAP),
+            "link": not each.allowed,
+        }
         for each in images_of(document.metadata, settings.image_hosts)
     ]

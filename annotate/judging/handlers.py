@@ -5,8 +5,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from annotate.auth.roles import JUDGES
 from annotate.judging import wire
+from annotate.judging.document_payload import FIELD_CAP, TEXT_CAP
 from annotate.judging.wire import Payload
 from collection.campaign import Campaign
+from collection.documents.rendering import cut
 from collection.errors import BusyError
 from collection.records import Role
 
@@ -48,8 +50,8 @@ def topic_words(words: Mapping[str, str]) -> wire.TopicWords:
     """Return a topic of a unit from :meth:`collection.campaign.corpus.Corpus.topic_words`."""
     return {
         "query_id": words["query_id"],
-        "title": words["title"],
-        "description": words["description"],
-        "narrative": words["narrative"],
-        "note": words["note"],
+        "title": cut(words["title"], FIELD_CAP),
+        "description": cut(words["description"], TEXT_CAP),
+        "narrative": cut(words["narrative"], TEXT_CAP),
+        "note": cut(words["note"], TEXT_CAP),
     }

@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Any, cast
 
 from annotate.judging import fields, wire
+from annotate.judging.document_payload import FIELD_CAP
 from annotate.judging.handlers import Handler, PostRoute
 from annotate.judging.wire import Payload
 from annotate.server.request_bodies import RequestError
 from collection.campaign import Campaign
 from collection.campaign.history import History, Times
 from collection.campaign.near_duplicates import Near
+from collection.documents.rendering import cut
 
 LONGEST_WORDS = 500  # characters of a search in one's judgements
 MOST_ASKED = 50  # documents in one request for near-duplicates
@@ -54,7 +56,12 @@ def _near_duplicate(near: Near) -> wire.NearDuplicate:
     if near.said is not None:
         kind, relevance, reason = near.said
         said = {"kind": kind, "relevance": relevance, "reason": reason}
-    return {"doc_id": near.doc_id, "title": near.title, "similarity": round(near.similarity, 3), "said": said}
+    return {
+        "doc_id": near.doc_id,
+        "title": cut(near.title, FIELD_CAP),
+        "similarity": round(near.similarity, 3),
+        "said": said,
+    }
 
 
 def _time(campaign: Campaign, annotator: str, payload: Payload) -> wire.TimeAnswer:

@@ -19,7 +19,7 @@ from annotate.auth.roles import EVERYBODY, JUDGES, open_to
 from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
 from annotate.judging import adjudication_routes, fields, history_routes, task_routes, wire
 from annotate.judging.card_modules import card_modules
-from annotate.judging.document_payload import FILE_HEADERS, FILES, PREFIX, document_payloads
+from annotate.judging.document_payload import FIELD_CAP, FILE_HEADERS, FILES, PREFIX, TEXT_CAP, document_payloads
 from annotate.judging.handlers import PostRoute, Row, logged_text, save_and_hand_out
 from annotate.judging.trainer import NoModelError, Trainer
 from annotate.judging.wire import Payload
@@ -29,6 +29,7 @@ from collection.campaign import Campaign
 from collection.campaign.accounts import Person
 from collection.campaign.progress import Standing
 from collection.campaign.results import Feedback, NextPairs
+from collection.documents.rendering import cut
 from collection.documents.rendering.markup import to_html
 from collection.errors import CleverdonError, InputError
 from collection.formats import IMAGE_TYPES
@@ -183,9 +184,9 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.Topics
             topics.append(
                 {
                     "query_id": query_id,
-                    "title": title,
-                    "description": description,
-                    "narrative": narrative,
+                    "title": cut(title, FIELD_CAP),
+                    "description": cut(description, TEXT_CAP),
+                    "narrative": cut(narrative, TEXT_CAP),
                     "pool": standing.goal,
                     "judged": standing.done,
                     "without_text": without_text.get(query_id, 0),
@@ -296,7 +297,7 @@ def _feedback(campaign: Campaign, feedback: Feedback) -> wire.CalibrationFeedbac
         "uuid": feedback.uuid,
         "query_id": feedback.query_id,
         "doc_id": feedback.doc_id,
-        "title": document.title,
+        "title": cut(document.title, FIELD_CAP),
         "relevance": feedback.relevance,
         "settled": feedback.settled,
         "note": feedback.note,
@@ -319,7 +320,7 @@ def _document(campaign: Campaign, annotator: str, payload: Payload) -> wire.Docu
 
 def _guidelines(campaign: Campaign, annotator: str, payload: Payload) -> wire.GuidelinesAnswer:
     mine = set(campaign.progress.topics_for(annotator))
-    notes = {query_id: note for query_id, note in campaign.settings.topic_notes().items() if query_id in mine}
+    notes = {q: cut(note, TEXT_CAP) for q, note in campaign.settings.topic_notes().items() if q in mine}
     return {"html": to_html(campaign.settings.guidelines()), "notes": notes}
 
 
@@ -353,7 +354,7 @@ def _search(campaign: Campaign, annotator: str, payload: Payload) -> wire.Search
     documents: list[wire.FoundDocument] = [
         {
             "doc_id": each.doc_id,
-            "title": each.title,
+            "title": cut(each.title, FIELD_CAP),
             "snippet": each.snippet,
             "judged": each.judged,
             "relevance": each.relevance,

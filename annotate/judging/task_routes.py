@@ -3,7 +3,7 @@
 from functools import partial
 
 from annotate.judging import fields, wire
-from annotate.judging.document_payload import document_payloads
+from annotate.judging.document_payload import FIELD_CAP, document_payloads
 from annotate.judging.handlers import PostRoute, logged_text, save_and_hand_out, topic_words
 from annotate.judging.wire import Payload
 from annotate.server.request_bodies import RequestError
@@ -11,6 +11,7 @@ from collection.campaign import Campaign
 from collection.campaign.judging_settings import Task
 from collection.campaign.results import JudgeResult
 from collection.campaign.topic_tasks import NextTopics
+from collection.documents.rendering import cut
 from collection.preferences import Lookahead
 from collection.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preference
 
@@ -91,7 +92,9 @@ def _recent(campaign: Campaign, annotator: str, payload: Payload) -> wire.TaskRe
 
 def _titles(campaign: Campaign, query_ids: list[str]) -> dict[str, str]:
     """Titles of topics, by id."""
-    return {query_id: topic["title"] for query_id, topic in campaign.corpus.topic_words(query_ids).items()}
+    return {
+        query_id: cut(topic["title"], FIELD_CAP) for query_id, topic in campaign.corpus.topic_words(query_ids).items()
+    }
 
 
 def _unit(campaign: Campaign, annotator: str, payload: Payload) -> wire.ListUnit | wire.PreferenceUnit:

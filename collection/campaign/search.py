@@ -10,6 +10,7 @@ from typing import NamedTuple
 from collection import assignment, clock
 from collection.campaign.judging_demand import JudgingDemand
 from collection.campaign.settings import Settings
+from collection.characters import writable
 from collection.documents.rendering import html_text, is_html
 from collection.errors import InputError
 from collection.records import UNSPACED, Document
@@ -59,6 +60,7 @@ class DocumentSearch:
         ``NOT word`` work as well. Raises InputError without a word, and for a prefix of very many words.
         """
         self.settings.require_topic(query_id)
+        words = writable(words)
         exact = self.store.corpus.documents([words.strip()])
         found, ranked = [(d.doc_id, d.title, (d.text or "")[:160]) for d in exact.values()], None
         if not found or re.search(r"\w", words):

@@ -29,6 +29,7 @@ _FIELDS = {
     "remote-database-provider": "database",
 }
 """Path of an element in a record, without the <style> that surrounds words -> the field."""
+_DEEPEST = max(path.count("/") for path in _FIELDS)
 
 
 def is_endnote(path: FilePath) -> bool:
@@ -70,8 +71,10 @@ class _Records:
         self._parser.CharacterDataHandler = self._text
         self._parser.EntityDeclHandler = self._entity
         self._done: list[tuple[int, Mapping[str, object]]] = []
-        self._record: dict[str, list[str]] | None = None
-        self._inside: list[str] = []
+        self._record: dict[str, list[list[str]]] | None = None
+        """Field -> the pieces of each of its texts: adding to a text takes time that grows with its square."""
+        self._paths: list[str] = []
+        """Path of each open element of the record; of a deeper one than any field some path that is no field's."""
         self._begin = self._size = 0
 
     @property
@@ -92,31 +95,40 @@ class _Records:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if self._record is None:
             if name.lower() == "record":
-                self._record, self._inside, self._size, self._begin = {}, [], 0, self.line
-        else:
-            self._inside.append(name.lower())
-            if (field := self._field()) and name.lower() != "style":
-                self._record.setdefault(field, []).append("")
+                self._record, self._paths, self._size, self._begin = {}, [], 0, self.line
+            return
+        self._grow(len(name))
+        name, above = name.lower(), self._paths[-1] if self._paths else ""
+        if name == "style":
+            self._paths.append(above)
+            return
+        path = f"{above}/{name}" if above else name
+        self._paths.append(path if path.count("/") <= _DEEPEST else "/")
+        if field := self._field():
+            self._record.setdefault(field, []).append([])
+
+    def _grow(self, size: int) -> None:
+        self._size += size
+        if self._size > source.LONGEST_LINE:
+            raise FormatError(self.path, self._begin, f"at most {source.LONGEST_LINE >> 20:,} MiB in a record", "more")
 
     def _field(self) -> str | None:
-        return _FIELDS.get("/".join(name for name in self._inside if name != "style"))
+        return _FIELDS.get(self._paths[-1]) if self._paths else None
 
     def _text(self, text: str) -> None:
         if self._record is not None and (field := self._field()):
-            self._record[field][-1] += text
-            self._size += len(text)
-            if self._size > source.LONGEST_LINE:
-                wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB in a record"
-                raise FormatError(self.path, self._begin, wanted, "more")
+            self._record[field][-1].append(text)
+            self._grow(len(text))
 
     def _end(self, name: str) -> None:
         if self._record is None:
             return
-        if self._inside:
-            self._inside.pop()
+        if self._paths:
+            self._paths.pop()
             return
-        found: dict[str, object] = {field: [" ".join(t.split()) for t in ts] for field, ts in self._record.items()}
-        database = " ".join(self._record.get("database", [])).lower()
+        texts = {field: [" ".join("".join(each).split()) for each in some] for field, some in self._record.items()}
+        found: dict[str, object] = {**texts}
+        database = " ".join(texts.get("database", [])).lower()
         if "pubmed" in database or "medline" in database or "nlm" in database.split():
             found["pmid"] = found.get("accession")
         self._done.append((self._begin, found))

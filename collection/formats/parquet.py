@@ -6,32 +6,23 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from collection.errors import FormatError
 from collection.formats import fields, source
 from collection.formats.source import FilePath
 
-ROWS = 256
-"""Number of rows in memory at once."""
-
 LARGEST = 2 << 30
 """Bytes to which a column of a row group may expand."""
 
-_READER = """
-import sys, pyarrow as pa, pyarrow.parquet as pq
-try:
-    file = pq.ParquetFile(sys.argv[1], page_checksum_verification=True)
-    groups = [file.metadata.row_group(place) for place in range(file.num_row_groups)]
-    sizes = [group.column(place).total_uncompressed_size for group in groups for place in range(group.num_columns)]
-    if max(sizes, default=0) > int(sys.argv[2]):
-        raise ValueError(f"a column that expands to {max(sizes):,} bytes")
-    with pa.ipc.new_stream(sys.stdout.buffer, file.schema_arrow) as stream:
-        for batch in file.iter_batches(batch_size=int(sys.argv[3])):
-            stream.write_batch(batch)
-except Exception as error:
-    sys.exit(str(error) or type(error).__name__)
-"""
-"""Arrow may abort the process that reads a damaged file, so another one reads it and hands on its batches."""
+MEMORY = 4 << 30
+"""Bytes that the process which reads a file may use."""
+
+ANY_RATIO = 256 << 20
+"""Bytes that any file may expand to; a larger one may to :data:`.source.LARGEST_RATIO` times its size, since a value
+that is repeated takes no place in Parquet."""
+
+_READER = Path(__file__).with_name("parquet_reader.py")
 
 
 def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
@@ -40,7 +31,9 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]
 
     source.open_bytes(path, what).close()  # for its errors
     # -P: not the current directory, which may have a pyarrow.py.
-    command = [sys.executable, "-P", "-c", _READER, os.fspath(path), str(LARGEST), str(ROWS)]
+    total = max(ANY_RATIO, source.LARGEST_RATIO * Path(path).stat().st_size)
+    limits = (LARGEST, source.LONGEST_LINE, total, MEMORY)
+    command = [sys.executable, "-P", str(_READER), os.fspath(path), *map(str, limits)]
     number, said = 0, ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as reader:
         assert reader.stdout is not None

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from collection.errors import FormatError
@@ -126,10 +127,7 @@ def _listed(texts: list[str]) -> list[str]:
 
 def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     """Line and fields of every record of RIS, each read by rispy; ``notes`` are the lines N1."""
-    import rispy
-
-    # An address may contain the semicolon that separates others.
-    parser = rispy.RisParser(delimiter_tags_mapping={})
+    parser = _ris_parser_class()()
     block: list[str] = []
     begin = size = 0
     for number, line in source.lines(path, what):
@@ -151,6 +149,39 @@ def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, obje
             block, begin = [], 0
     if begin:
         raise FormatError(path, begin, "'ER  - ' at the end of the record", "the end of the file")
+
+
+@cache
+def _ris_parser_class() -> Any:
+    import rispy
+
+    class Parser(rispy.RisParser):  # type: ignore[misc]
+        """A parser that joins the lines of a field at the end of a record: rispy's own time grows with their square."""
+
+        CONTINUED = ""
+
+        def __init__(self) -> None:
+            # An address may contain the semicolon that separates others.
+            super().__init__(delimiter_tags_mapping={}, ignore=[self.CONTINUED])
+            self.tag = ""
+            self.more: dict[str, list[str]] = {}
+
+        def parse_line(self, line: str) -> tuple[str | None, str]:
+            tag, content = super().parse_line(line)
+            if tag is None and self.tag in self.mapping and self.tag not in self.list_tags:
+                self.more.setdefault(self.mapping[self.tag], []).append(content)
+                return self.CONTINUED, ""
+            self.tag = tag or self.tag
+            return tag, content
+
+        def parse(self, text: str) -> list[dict[str, Any]]:
+            self.more = {}
+            found = super().parse(text)
+            for record in found:
+                record |= {name: " ".join([record[name], *more]) for name, more in self.more.items() if name in record}
+            return found
+
+    return Parser
 
 
 def _ris_record(path: FilePath, number: int, parser: Any, block: list[str]) -> Mapping[str, object]:
@@ -178,12 +209,12 @@ def _ris_record(path: FilePath, number: int, parser: Any, block: list[str]) -> M
 
 def _nbib_records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     """Records of PubMed: lines ``TAG - value``, which blanks continue; each record begins with its PMID."""
-    record: dict[str, list[str]] = {}
+    record: dict[str, list[list[str]]] = {}
     begin, last = 0, ""
     for number, line in fields.data_lines(path, what):
         field = _NBIB_FIELD.fullmatch(line)
         if line.startswith("      ") and last:
-            record[last][-1] += f" {line.strip()}"
+            record[last][-1].append(line.strip())
         elif field is None or not (begin or field[1] == "PMID"):
             wanted = "a field such as 'TI  - title'" if begin else "a PubMed record, which begins with 'PMID- '"
             raise FormatError(path, number, wanted, quote(line))
@@ -193,12 +224,13 @@ def _nbib_records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str,
                     yield begin, _nbib_record(path, begin, record)
                 begin, record = number, {}
             last = field[1]
-            record.setdefault(last, []).append(field[2].strip())
+            record.setdefault(last, []).append([field[2].strip()])
     if begin:
         yield begin, _nbib_record(path, begin, record)
 
 
-def _nbib_record(path: FilePath, number: int, record: Mapping[str, list[str]]) -> Mapping[str, object]:
+def _nbib_record(path: FilePath, number: int, lines: Mapping[str, list[list[str]]]) -> Mapping[str, object]:
+    record = {tag: [" ".join(value) for value in values] for tag, values in lines.items()}
     if not record["PMID"][0].isdecimal():
         raise FormatError(path, number, "a PMID, which is a number", quote(record["PMID"][0]))
     located = [text for name in ("LID", "AID") for text in record.get(name, []) if text.endswith("[doi]")]

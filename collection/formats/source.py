@@ -34,6 +34,12 @@ LONGEST_LINE = 128 << 20
 LONGEST_ROW = 1 << 20
 """Bytes in one line of a run or qrels."""
 
+LARGEST_RATIO = 200
+"""How many times its size a gzip file may expand to, once it is large; text expands 3 to 20 times, one letter 1,000."""
+
+ANY_RATIO = 4 << 20
+"""Bytes that any gzip file may expand to; so often is the ratio looked at."""
+
 BROKEN = (EOFError, zlib.error, OSError)
 """Errors of a damaged gzip file, or a disk, in the middle of reading."""
 
@@ -65,11 +71,31 @@ def open_bytes(path: FilePath, wanted: str) -> BufferedIOBase:
 
 
 class _Unzipped(gzip.GzipFile):
-    """A gzip file that also closes the file below it, which GzipFile leaves open."""
+    """A gzip file that also closes the file below it, which GzipFile leaves open.
+
+    Raises OSError for one that expands to more than :data:`LARGEST_RATIO` times its size.
+    """
 
     def __init__(self, raw: BufferedIOBase) -> None:
         super().__init__(fileobj=raw, mode="rb")
-        self._raw = raw
+        self._raw, self._unchecked = raw, 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        content = super().read(size)
+        self._require_ratio(len(content))
+        return content
+
+    def readline(self, size: int | None = -1) -> bytes:
+        line = super().readline(-1 if size is None else size)
+        self._require_ratio(len(line))
+        return line
+
+    def _require_ratio(self, size: int) -> None:
+        self._unchecked += size
+        if self._unchecked > ANY_RATIO:
+            self._unchecked = 0
+            if self.tell() > LARGEST_RATIO * self._raw.tell():
+                raise OSError(f"it expands to more than {LARGEST_RATIO} times its size")
 
     def close(self) -> None:
         super().close()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from xml.parsers import expat
 
+from collection.characters import unescaped
 from collection.errors import FormatError
 from collection.formats import fields, source
 from collection.formats.source import FilePath, quote
@@ -49,31 +51,30 @@ def _clean(text: str) -> str:
 
 
 def _sgml(path: FilePath, text: str) -> Iterator[tuple[int, Topic]]:
-    sections: dict[str, str] | None = None
+    sections: defaultdict[str, list[str]] | None = None
     start = number = counted = 0
     name = ""
     line = 1
-    for tag in [*_TAG.finditer(text), None]:
+    for tag in chain(_TAG.finditer(text), [None]):
         end = tag.start() if tag else len(text)
         if sections is not None and name:
-            sections[name] = sections.get(name, "") + " " + text[start:end]
+            sections[name].append(text[start:end])
         tag_name = (tag[1] or tag[2]).lower() if tag else "top"
         if tag_name == "top":
             if sections is not None:
-                yield number, _sgml_topic(path, number, sections)
+                yield number, _sgml_topic(path, number, {each: " ".join(texts) for each, texts in sections.items()})
             sections = None
             if tag and "/" not in tag[0]:
                 line += text.count("\n", counted, end)
                 counted = end
-                sections, number = {}, line
+                sections, number = defaultdict(list), line
         name = tag_name if tag and "/" not in tag[0] else ""
         start = tag.end() if tag else end
 
 
-def _sgml_topic(path: FilePath, number: int, sections: dict[str, str]) -> Topic:
+def _sgml_topic(path: FilePath, number: int, sections: Mapping[str, str]) -> Topic:
     texts = {
-        name: _clean(html.unescape(word.sub("", sections.get(name, ""), count=1)))
-        for name, word in _LEADING_WORD.items()
+        name: _clean(unescaped(word.sub("", sections.get(name, ""), count=1))) for name, word in _LEADING_WORD.items()
     }
     if not texts["num"]:
         there = ", ".join(f"<{s}>" for s in sections if s != "top") or "nothing"
@@ -94,9 +95,10 @@ class _TopicElements:
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._text
         self._parser.EntityDeclHandler = self._entity
-        self._record: dict[str, str] | None = None
+        self._record: defaultdict[str, list[str]] | None = None
         self._depth = self._line = 0
-        self._child = self._own = ""
+        self._child = ""
+        self._own: list[str] = []
 
     def parse(self, text: str) -> list[tuple[int, Topic]]:
         """The topics; white space before the first character, which XML forbids, is skipped."""
@@ -112,8 +114,8 @@ class _TopicElements:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if self._record is None:
             if name.lower() == "topic":
-                self._record = {k.lower(): v for k, v in attributes.items() if k.lower() in ID}
-                self._depth, self._line, self._own = 0, self._parser.CurrentLineNumber, ""
+                self._record = defaultdict(list, {k.lower(): [v] for k, v in attributes.items() if k.lower() in ID})
+                self._depth, self._line, self._own = 0, self._parser.CurrentLineNumber, []
             return
         self._depth += 1
         if self._depth == 1:
@@ -123,9 +125,9 @@ class _TopicElements:
         if self._record is None:
             return
         if self._depth == 0:
-            self._own += text
+            self._own.append(text)
         else:
-            self._record[self._child] = self._record.get(self._child, "") + text
+            self._record[self._child].append(text)
 
     def _end(self, name: str) -> None:
         if self._record is None:
@@ -133,12 +135,12 @@ class _TopicElements:
         if self._depth:
             self._depth -= 1
             return
-        record = {k: _clean(v) for k, v in self._record.items()}
+        record = {k: _clean("".join(texts)) for k, texts in self._record.items()}
         self._record = None
         _, query_id = fields.find_id(self.path, self._line, {k: v for k, v in record.items() if v}, ID)
         texts = [record.get(fields.first_present(record, names) or "", "") for names in (TITLE, DESCRIPTION, NARRATIVE)]
         # Some tracks put the whole need between <topic> and </topic>.
-        self.topics.append((self._line, Topic(query_id, texts[0] or _clean(self._own), *texts[1:])))
+        self.topics.append((self._line, Topic(query_id, texts[0] or _clean("".join(self._own)), *texts[1:])))
 
     def _entity(self, name: str, *_: object) -> None:
         line = self._parser.CurrentLineNumber

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import html
 import re
 from bisect import bisect
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from collection.characters import unescaped
 from collection.errors import FormatError
 from collection.formats import source
 from collection.formats.source import FilePath, quote
 
+_WORD = re.compile(r"\S")
 _BEGIN, _END = re.compile(r"(?i)<doc>"), re.compile(r"(?i)</doc>")
-_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)\b[^<>]*>")
+# Possessive: a tag that never ends is searched once, not from each of its hyphens again.
+_TAG = re.compile(r"<(/?)([A-Za-z]\w*+(?:-++\w++)*+)[^<>]*+>")
 _BREAK = re.compile(r"(?i)</?(?:p|br)\b[^<>]*>")
 _TITLES = ("title", "headline", "hl", "head", "ttl", "ti")
 _TEXTS = ("text", "body", "leadpara", "lp", "graphic", "caption")
@@ -37,28 +39,26 @@ def parse(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
     block: list[str] = []
     begin = size = 0
     for number, line in source.lines(path, what):
-        rest = line
-        if not begin:
-            found = _BEGIN.search(rest)
-            before = rest[: found.start()] if found else rest
-            if before.strip():
-                raise FormatError(path, number, "<DOC>, which begins a document", quote(before.strip()))
-            if found is None:
-                continue
-            begin, size, rest = number, 0, rest[found.end() :]
-        while (end := _END.search(rest)) is not None:
-            yield begin, _record(path, begin, "\n".join([*block, rest[: end.start()]]))
-            block, begin, rest = [], 0, rest[end.end() :].lstrip()
-            if not rest:
+        at = 0
+        while True:
+            if not begin:
+                first = _WORD.search(line, at)
+                if first is None:
+                    break
+                at = first.start()
+                found = _BEGIN.match(line, at)
+                if found is None:
+                    raise FormatError(path, number, "<DOC>, which begins a document", quote(line[at:].rstrip()))
+                begin, size, at = number, 0, found.end()
+            end = _END.search(line, at)
+            if end is None:
                 break
-            found = _BEGIN.match(rest)
-            if found is None:
-                raise FormatError(path, number, "<DOC>, which begins a document", quote(rest))
-            begin, size, rest = number, 0, rest[found.end() :]
+            yield begin, _record(path, begin, "\n".join([*block, line[at : end.start()]]))
+            block, begin, at = [], 0, end.end()
         if not begin:
             continue
-        block.append(rest)
-        size += len(rest) + 1
+        block.append(line[at:])
+        size += len(line) - at + 1
         if size > source.LONGEST_LINE:
             wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB in a document"
             raise FormatError(path, begin, wanted, "more", "it may lack </DOC>")
@@ -112,4 +112,4 @@ def _elements(block: str, tags: list[re.Match[str]]) -> Iterator[_Element]:
 
 def _plain(markup: str) -> str:
     """The text of markup without tags; paragraphs begin a line, and entities are decoded."""
-    return html.unescape(_TAG.sub("", _BREAK.sub("\n", markup))).replace("\0", "\ufffd")
+    return unescaped(_TAG.sub("", _BREAK.sub("\n", markup))).replace("\0", "\ufffd")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
@@ -82,6 +83,10 @@ def write_work_list(rows: Sequence[WorkListRow], grades: Mapping[int, str], path
             _write_workbook(columns, cells, list(grades), raw)
 
 
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML file can have, and so no workbook."""
+
+
 def _cell(value: object) -> str:
     """A value of metadata as a text; a list, such as authors, with semicolons."""
     return "; ".join(map(str, value)) if isinstance(value, list) else str(value or "")
@@ -91,7 +96,6 @@ def _write_workbook(
     columns: Sequence[str], cells: Sequence[Sequence[str]], grades: Sequence[int], file: IO[bytes]
 ) -> None:
     from openpyxl import Workbook
-    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
     from openpyxl.styles import Alignment, Font
     from openpyxl.worksheet.datavalidation import DataValidation
 
@@ -104,7 +108,7 @@ def _write_workbook(
             if not text:  # the grade
                 continue
             cell = sheet.cell(number, place)
-            cell.value = ILLEGAL_CHARACTERS_RE.sub("\ufffd", text)[:LONGEST_CELL]
+            cell.value = _NOT_XML.sub("\ufffd", text)[:LONGEST_CELL]
             cell.data_type = "s"  # else text that begins with = would be a formula
             cell.quotePrefix = True  # text also after somebody edited the cell
             cell.alignment = Alignment(wrap_text=True, vertical="top")

@@ -14,6 +14,9 @@ from collection.formats.source import FilePath, quote
 EXPANDED = 256 << 20
 """Maximum size of an unpacked workbook in bytes; without a limit, a small hostile file could fill the memory."""
 
+ROWS, CELLS = 1_048_576, 50_000_000
+"""Maximum number of rows (Excel's own) and of cells: a cell far outside makes cells of all that is before it."""
+
 WANTED = "an XLSX workbook"
 
 
@@ -38,7 +41,12 @@ def read_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
             sheet = book.worksheets[0]
             sheet.reset_dimensions()  # a wrong size would make rows of thousands of empty cells
             columns: list[int] = []
+            seen = 0
             for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+                seen += max(len(row), 1)
+                if seen > CELLS or number > ROWS:
+                    wanted = f"{WANTED} of at most {ROWS:,} rows and {CELLS:,} cells"
+                    raise FormatError(path, number, wanted, "more", "use CSV")
                 cells = [_text(value) for value in row]
                 if not any(cell.strip() for cell in cells):
                     continue
@@ -58,8 +66,12 @@ def _require_size(path: FilePath, file: BinaryIO) -> None:
     try:
         with zipfile.ZipFile(file) as parts:
             size = sum(part.file_size for part in parts.infolist())
+            packed = sum(part.compress_size for part in parts.infolist())
     except zipfile.BadZipFile:
         raise FormatError(path, None, WANTED, "another kind of file", "save it as .xlsx") from None
+    if size > max(source.ANY_RATIO, source.LARGEST_RATIO * packed):
+        found = f"one that expands to more than {source.LARGEST_RATIO} times its size"
+        raise FormatError(path, None, WANTED, found, "save it again as .xlsx")
     if size > EXPANDED:
         found = f"one of {size >> 20:,} MiB"
         raise FormatError(path, None, f"{WANTED} of at most {EXPANDED >> 20:,} MiB when unpacked", found, "use CSV")

@@ -55,7 +55,7 @@ class Row {
     const title = cut(name, 300);
     this.title.textContent = forward(title);
     this.id.textContent = doc.title ? forward(cut(doc.doc_id, 100)) : "";
-    Object.assign(this.open, { ariaLabel: `Full text of ${cut(name, 100)}`, ariaExpanded: String(isOpen) });
+    Object.assign(this.open, { ariaLabel: `Full text of ${forward(cut(name, 100))}`, ariaExpanded: String(isOpen) });
     const start = (doc.text ?? "The text of this document has not been imported.").slice(0, most);
     const preview = start.trimStart();
     this.lines.textContent = forward(preview);

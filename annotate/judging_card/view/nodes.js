@@ -16,8 +16,11 @@ export function setPressed(node, isPressed) {
 /** @param {string} text @param {number} length */
 export const cut = (text, length) => (text.length > length ? `${text.slice(0, length)} …` : text);
 
+/** Properties that browsers show or read aloud as text. */
+const SPOKEN = /** @type {const} */ (["title", "ariaLabel", "alt"]);
+
 /**
- * A new element with these properties and children.
+ * A new element with these properties and children; no tooltip and no name of it overrides the direction of writing.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -28,6 +31,10 @@ export const cut = (text, length) => (text.length > length ? `${text.slice(0, le
 export function make(tag, properties, ...children) {
   const { dataset, ...others } = { dataset: {}, ...properties };
   const node = Object.assign(document.createElement(tag), others);
+  for (const name of SPOKEN) {
+    const text = Reflect.get(others, name);
+    if (typeof text === "string") Reflect.set(node, name, forward(text));
+  }
   Object.assign(node.dataset, dataset);
   node.append(...children);
   return node;

@@ -32,7 +32,7 @@ class Embeddings:
             self.rows = np.load(self.path, mmap_mode="r", allow_pickle=False)
         except FileNotFoundError:
             raise FormatError(self.path, None, "a .npy file of embeddings", "no such file") from None
-        except (ValueError, OSError, EOFError):
+        except Exception:  # numpy raises exceptions of many types for a wrong header
             raise FormatError(self.path, None, "a .npy file of embeddings", "another format", SAVE) from None
         if not isinstance(self.rows, np.ndarray) or self.rows.ndim != 2 or self.rows.dtype.kind not in "fiu":
             shape, kind = getattr(self.rows, "shape", "several arrays"), getattr(self.rows, "dtype", "")

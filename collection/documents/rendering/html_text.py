@@ -7,10 +7,11 @@ the default display of elements), except that an unclosed tag or comment stays a
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable
 from functools import partial
+
+from collection.characters import unescaped
 
 _OPENING = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?s:.){0,2000}?-->\s*)?<(?:!doctype\s+html|(?:html|head|body)(?=[\s/>]))", re.I
@@ -22,9 +23,6 @@ _REST = re.compile(r"""(?>[^>=]++|=\s*+"[^"]*+"|=\s*+'[^']*+'|=)*+>""")
 _ATTRIBUTE = re.compile(r"""([^\s=/"'<>]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?+""")
 _COMMENT_END = re.compile(r"--!?>")
 _BLANKS = re.compile(r"[ \t\n\r\f\0]+")
-# html.unescape converts all digits to a number, which Python refuses for thousands of digits.
-_HUGE = re.compile(r"&#(?:0*+[0-9]{8,}|x0*+[0-9a-f]{7,});?", re.I)
-_ZEROS = re.compile(r"&#(x?)0+(?=[0-9a-f])", re.I)
 
 RAW = frozenset(("script", "style", "iframe", "noembed", "noframes", "title"))
 """Elements in which only their own end tag counts as markup."""
@@ -215,7 +213,7 @@ class _Scanner:
             if depth == 0:
                 break
         if name == "title" and not self.title:
-            self.title = _flat(_unescaped(self.page[end:at]))
+            self.title = _flat(unescaped(self.page[end:at]))
         return self._tag_end(at + len(name) + 2) or len(self.page)
 
     def _block(self, name: str, closes: bool, begin: int, end: int) -> None:
@@ -250,12 +248,12 @@ class _Scanner:
 
     def _attributes(self, begin: int, end: int) -> dict[str, str]:
         return {
-            found[1].lower(): _unescaped(found[2] or found[3] or found[4] or "")
+            found[1].lower(): unescaped(found[2] or found[3] or found[4] or "")
             for found in _ATTRIBUTE.finditer(self.page, begin, end)
         }
 
     def _write(self, raw: str) -> None:
-        text = _unescaped(raw)
+        text = unescaped(raw)
         if not self._pre:
             self.output.words(text)
             return
@@ -263,12 +261,6 @@ class _Scanner:
             text = re.sub(r"\A\r?\n", "", text)
             self._fresh_pre = False
         self.output.exact(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", ""))
-
-
-def _unescaped(text: str) -> str:
-    if "&" not in text:
-        return text
-    return html.unescape(_HUGE.sub("\ufffd", _ZEROS.sub(r"&#\1", text)))
 
 
 def _flat(text: str) -> str:

@@ -19,8 +19,8 @@ from annotate.application import SCRIPT
 from annotate.auth import page_access
 from annotate.elements import widgets
 from annotate.judging import document_payload
-from annotate.judging.document_payload import TEXT_CAP
-from collection import Campaign, Document, Judgement
+from annotate.judging.document_payload import FIELD_CAP, TEXT_CAP
+from collection import Campaign, Document, Judgement, Topic
 from collection.formats import read_labels
 from tests.helpers import judged, ok, post
 
@@ -79,6 +79,25 @@ def test_markdown_comes_drawn_where_it_is_not_cut(client: TestClient, campaign: 
 def test_a_format_that_nobody_knows_is_metadata_like_any_other(client: TestClient, campaign: Campaign) -> None:
     put(campaign, Document("d2", "", "a", {"format": "A4", "images": [{"link": "ftp://x"}]}))
     assert first(client)["metadata"] == {"format": "A4"}
+
+
+def test_fields_of_a_megabyte_are_cut(client: TestClient, campaign: Campaign) -> None:
+    word = "W" * (1 << 20)
+    put(
+        campaign,
+        Document("d2", word, word, {word: word, "list": [word], "n": 1, "images": [{"file": "a.png", "alt": word}]}),
+    )
+    with campaign.store.transaction():
+        campaign.store.corpus.add_topics([Topic("1", word, word, word)], replace=True)
+    campaign.settings.set_topic_note("1", word)
+    answer = post(client, "sync", query_id="1", want=1)
+    assert len(json.dumps(answer)) < 40_000
+    document = answer["documents"][0]
+    assert document["title"] == "W" * FIELD_CAP
+    assert document["metadata"]["n"] == 1
+    topic = post(client, "topics")["topics"][0]
+    assert len(post(client, "guidelines")["notes"]["1"]) == TEXT_CAP
+    assert [len(topic[name]) for name in ("title", "description", "narrative")] == [FIELD_CAP, TEXT_CAP, TEXT_CAP]
 
 
 def test_no_text_is_null_and_an_empty_one_is_empty(client: TestClient, campaign: Campaign) -> None:

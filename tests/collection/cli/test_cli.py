@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -489,7 +490,8 @@ def test_a_large_import_streams(tmp_path: Path) -> None:
     directory, source = tmp_path / "campaign", tmp_path / "documents.jsonl.gz"
     with gzip.open(source, "wt", compresslevel=1) as file:
         for number in range(4_000):
-            file.write(json.dumps({"doc_id": f"d{number}", "text": f"{number} " + "x" * 32_000}) + "\n")
+            words = random.Random(number).randbytes(400).hex() * 40  # one letter would be taken for a bomb
+            file.write(json.dumps({"doc_id": f"d{number}", "text": words}) + "\n")
     ok("new", directory, "--grades", "0-3")
     code = (
         "import sys; from collection.cli import main\n"

@@ -20,7 +20,7 @@ import pytest
 from collection import evaluate, formats, read_qrels, read_topics
 from collection.campaign import Campaign
 from collection.errors import ConflictError, FormatError, InputError
-from collection.formats import parquet, workbook
+from collection.formats import parquet, source, workbook
 from collection.records import Document
 from tests.helpers import SHARED, fails, ok, run
 
@@ -203,7 +203,7 @@ def test_values_of_parquet_become_values_of_json(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_parquet_is_read_a_few_rows_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = as_parquet(tmp_path / "a.parquet", [{"doc_id": f"d{n}", "text": "a"} for n in range(1000)])
-    monkeypatch.setattr(parquet, "ROWS", 10)
+    monkeypatch.setattr(source, "LONGEST_LINE", 2000)
     documents = formats.read_documents(path)
     assert [next(documents)[1].doc_id for _ in range(15)] == [f"d{n}" for n in range(15)]
     documents.close()  # ends the process that reads; a warning of an unclosed one fails the test
@@ -239,7 +239,8 @@ def test_refusals_of_parquet_name_path_and_row(tmp_path: Path, monkeypatch: pyte
 def test_a_file_that_ends_the_process_which_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some damaged files make Arrow do this."""
     path = as_parquet(tmp_path / "a.parquet", [{"doc_id": "d1", "text": "a"}])
-    monkeypatch.setattr(parquet, "_READER", "import os; os.abort()")
+    (tmp_path / "aborts.py").write_text("import os; os.abort()")
+    monkeypatch.setattr(parquet, "_READER", tmp_path / "aborts.py")
     with pytest.raises(FormatError, match=r"a\.parquet: expected documents in Parquet, found damaged data"):
         list(formats.read_documents(path))
 
