@@ -1,0 +1,314 @@
+"""The examples in `deploy/`, read by the programs that they are for, and tried with them where they are installed.
+
+Each test puts names, ports and paths of its own into an example and leaves the rest as it is.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from annotate.auth.tokens import TOKEN_HEADER
+from annotate.judging.document_payload import PREFIX
+from collection import Campaign
+from tests.browser.serving import free_port
+from tests.helpers import ROOT, ok, until
+
+pytestmark = pytest.mark.slow
+
+DEPLOY = ROOT / "deploy"
+EXAMPLES = ROOT / "docs" / "examples"
+PROGRAM = Path(sys.executable).with_name("cleverdon")
+NAME = "judging.example.org"
+BROWSER = "127.0.0.5"
+"""Address from which the browser of these tests connects: another than that of the web servers."""
+
+
+def needs(program: str) -> str:
+    """The path of a program; skips the test where it is not installed."""
+    found = shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    if found is None:
+        pytest.skip(f"{program} is not installed")
+    return found
+
+
+def change(text: str, changes: dict[str, str]) -> str:
+    """The text with these parts replaced; each must be in it."""
+    for old, new in changes.items():
+        assert old in text, f"expected {old!r} in the example"
+        text = text.replace(old, new)
+    return text
+
+
+def checked(command: list[str]) -> str:
+    """What a command prints, which must succeed."""
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign with something to judge, at whose name the examples are put."""
+    directory = tmp_path_factory.mktemp("srv") / "wings"
+    ok("new", directory)
+    files = ["--documents", EXAMPLES / "documents.jsonl", "--topics", EXAMPLES / "topics.tsv"]
+    ok("import", directory, *files, "--run", EXAMPLES / "bm25.run")
+    ok("pool", directory, "--depth", 5)
+    return directory
+
+
+def test_the_unit_is_one_that_systemd_reads(tmp_path: Path) -> None:
+    text = (DEPLOY / "cleverdon.service").read_text()
+    unit = tmp_path / "cleverdon.service"
+    unit.write_text(change(text, {"/opt/cleverdon/bin/cleverdon": str(PROGRAM)}))
+    assert checked([needs("systemd-analyze"), "verify", str(unit)]) == ""
+    unit.write_text(text.replace("ProtectSystem=strict", "ProtectSystem=strictly"))
+    assert subprocess.run(["systemd-analyze", "verify", str(unit)], check=False, capture_output=True).stderr
+
+
+def service_command(campaign: Path, log: Path, port: int, public: str) -> list[str]:
+    """The command of the unit, on this campaign."""
+    text = (DEPLOY / "cleverdon.service").read_text()
+    changes = {
+        "/opt/cleverdon/bin/cleverdon": str(PROGRAM),
+        "/srv/wings": str(campaign),
+        "/var/log/cleverdon/wings.log": str(log),
+        "--port 8501": f"--port {port}",
+        f"https://{NAME}": public,
+    }
+    return shlex.split(re.findall(r"^ExecStart=(.*)", change(text, changes), re.M)[0])
+
+
+def test_cron_makes_a_backup_that_is_complete(campaign: Path, tmp_path: Path) -> None:
+    lines = [line for line in (DEPLOY / "cleverdon.cron").read_text().splitlines() if not line.startswith("#")]
+    assert len(lines) == 1
+    *times, user, command = lines[0].split(maxsplit=6)
+    assert times == ["15", "3", "*", "*", "*"]
+    assert user == "cleverdon"
+    changes = {"/opt/cleverdon/bin/": f"{PROGRAM.parent}/", "/srv/wings": str(campaign), "/backup": str(tmp_path)}
+    assert "%" not in command  # cron would end the line there
+    # What cron runs commands with, and with little more on the path.
+    subprocess.run(["/bin/sh", "-c", change(command, changes)], check=True, env={"PATH": "/usr/bin:/bin"})
+    (backup,) = tmp_path.glob("wings-*.zip")
+    assert "as written" in ok("check", backup)
+
+
+class Service(NamedTuple):
+    """The server of the unit: the port of the web server that it expects in front of it, its own, its certificate."""
+
+    campaign: Path
+    front: int
+    port: int
+    certificate: Path
+    key: Path
+
+
+@pytest.fixture(scope="module")
+def service(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """What the unit starts, behind a public address with HTTPS, with the health check of the Dockerfile."""
+    folder = tmp_path_factory.mktemp("service")
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    made = f"req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={NAME} -addext subjectAltName=DNS:{NAME}"
+    checked([needs("openssl"), *made.split(), "-out", str(certificate), "-keyout", str(key)])
+    front, port = free_port(), free_port()
+    command = service_command(campaign, folder / "wings.log", port, f"https://{NAME}:{front}")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        assert server.stdout is not None
+        try:
+            assert f"at https://{NAME}:{front}" in (printed := server.stdout.readline()), printed
+            yield Service(campaign, front, port, certificate, key)
+        finally:
+            server.terminate()
+            printed = server.stdout.read()
+    assert "token=" not in printed
+    assert (folder / "wings.log").read_text() == ""
+
+
+def caddyfile(service: Service, folder: Path) -> list[str]:
+    """The options that let Caddy run the example here, with the test's certificate and without port 80."""
+    text = (DEPLOY / "Caddyfile").read_text()
+    site = f"\nhttps://{NAME}:{service.front} {{\n\tbind 127.0.0.1\n\ttls {service.certificate} {service.key}\n"
+    changes = {f"\n{NAME} {{\n": site, "127.0.0.1:8501": f"127.0.0.1:{service.port}"}
+    file = folder / "Caddyfile"
+    file.write_text("{\n\tadmin off\n\tauto_https disable_redirects\n}\n" + change(text, changes))
+    return ["--config", str(file), "--adapter", "caddyfile"]
+
+
+def nginx_options(service: Service, folder: Path) -> list[str]:
+    """The options that let nginx run the example here, in the foreground and with its files in a folder."""
+    changes = {
+        "listen 80;": f"listen 127.0.0.1:{free_port()};",
+        "listen 443 ssl;": f"listen 127.0.0.1:{service.front} ssl;",
+        f"/etc/letsencrypt/live/{NAME}/fullchain.pem": str(service.certificate),
+        f"/etc/letsencrypt/live/{NAME}/privkey.pem": str(service.key),
+        "/var/log/nginx": str(folder),
+        "127.0.0.1:8501": f"127.0.0.1:{service.port}",
+    }
+    (folder / "site.conf").write_text(change((DEPLOY / "nginx.conf").read_text(), changes))
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    main = [
+        *(["user root;"] if os.geteuid() == 0 else []),  # the folder is this user's
+        f"daemon off; pid {folder}/pid; error_log {folder}/error.log;",
+        f"events {{}} http {{ access_log {folder}/access.log;",
+        *(f"{kind}_temp_path {folder}/{kind};" for kind in kinds),
+        f"include {folder}/site.conf; }}",
+    ]
+    (folder / "nginx.conf").write_text("\n".join(main))
+    return ["-p", str(folder), "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
+
+
+@pytest.fixture(params=["caddy", "nginx"])
+def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Service]:
+    """The service behind a web server, which accepts the example when asked to check it."""
+    program = needs(request.param)
+    service: Service = request.getfixturevalue("service")
+    if request.param == "caddy":
+        options = caddyfile(service, tmp_path)
+        checked([program, "validate", *options])
+        command = [program, "run", *options]
+    else:
+        options = nginx_options(service, tmp_path)
+        checked([program, "-t", *options])
+        command = [program, *options]
+    homes = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    with (
+        (tmp_path / "printed").open("w") as printed,
+        subprocess.Popen(command, stdout=printed, stderr=printed, env=os.environ | homes) as server,
+    ):
+        try:
+            until(lambda: listens(service.front) or server.poll() is not None, "the web server")
+            assert server.poll() is None, (tmp_path / "printed").read_text()
+            yield service
+        finally:
+            server.terminate()
+
+
+def listens(port: int) -> bool:
+    """Whether a server accepts connections on this port."""
+    with socket.socket() as sock:
+        return sock.connect_ex(("127.0.0.1", port)) == 0
+
+
+def reach(service: Service) -> socket.socket:
+    """A connection to the web server from the browser's address."""
+    return socket.create_connection(("127.0.0.1", service.front), 30, (BROWSER, 0))
+
+
+def trust(service: Service) -> ssl.SSLContext:
+    """What trusts the certificate of the test, and no other."""
+    return ssl.create_default_context(cafile=str(service.certificate))
+
+
+def request(
+    service: Service, method: str, path: str, body: str | None = None, headers: dict[str, str] | None = None
+) -> tuple[http.client.HTTPResponse, str]:
+    """The answer to a request by HTTPS, and its body."""
+    connection = http.client.HTTPConnection(NAME, service.front)
+    connection.sock = trust(service).wrap_socket(reach(service), server_hostname=NAME)
+    try:
+        connection.request(method, path, body, headers or {})
+        answer = connection.getresponse()
+        return answer, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def open_socket(service: Service, cookie: str, origin: str) -> ClientConnection:
+    """The WebSocket of the app, as a page of this origin opens it."""
+    headers: dict[str, Any] = {"Cookie": cookie}
+    return connect(
+        f"wss://{NAME}:{service.front}/_stcore/stream",
+        sock=reach(service),
+        ssl=trust(service),
+        origin=origin,  # type: ignore[arg-type]
+        additional_headers=headers,
+        subprotocols=["streamlit"],  # type: ignore[list-item]
+        max_size=None,
+        proxy=None,
+    )
+
+
+def sign_in(service: Service, name: str) -> str:
+    """Sign in by a one-time link, while claiming another address; the cookie, as browsers send it."""
+    with Campaign(service.campaign) as campaign:
+        if name not in campaign.accounts.table()["name"].tolist():
+            campaign.accounts.add(name, "manager")
+        token = campaign.accounts.make_signin_link(name)
+    page, _ = request(service, "GET", f"/signin?token={token}")
+    assert page.status == 200
+    headers = {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Origin": f"https://{NAME}:{service.front}",
+        "X-Forwarded-For": "203.0.113.7",
+    }
+    answer, text = request(service, "POST", "/signin", urlencode({"token": token}), headers)
+    assert answer.status == 303, text
+    cookie = answer.headers["Set-Cookie"]
+    assert {"Secure", "HttpOnly"} <= set(cookie.split("; "))
+    assert answer.headers["Strict-Transport-Security"].startswith("max-age=")
+    return str(cookie.partition(";")[0])
+
+
+def test_people_judge_behind_the_web_server(front: Service, tmp_path: Path) -> None:
+    cookie = sign_in(front, "ann")
+    origin = f"https://{NAME}:{front.front}"
+
+    with open_socket(front, cookie, origin) as pages:
+        message = BackMsg()
+        message.rerun_script.page_name = "judge"
+        pages.send(message.SerializeToString())
+        received = []
+        while (each := ForwardMsg.FromString(pages.recv(60))).WhichOneof("type") != "script_finished":  # type: ignore[arg-type]
+            received.append(each.delta.new_element.WhichOneof("type"))
+        assert received
+        assert "exception" not in received
+    with pytest.raises(InvalidStatus, match="403"):
+        open_socket(front, cookie, "https://elsewhere.example.org")
+
+    headers = {"Cookie": cookie, "Origin": origin, "Content-Type": "application/json"}
+
+    def post(route: str, **payload: Any) -> dict[str, Any]:
+        answer, text = request(front, "POST", f"{PREFIX}/{route}", json.dumps(payload), headers)
+        assert answer.status == 200, text
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    headers[TOKEN_HEADER] = post("token", annotator="ann")["token"]
+    query_id = post("topics")["topics"][0]["query_id"]
+    document = post("sync", decisions=[], query_id=query_id, holding=[], want=1)["documents"][0]["doc_id"]
+    decision = {"uuid": str(uuid4()), "seconds": 1.0, "query_id": query_id, "doc_id": document, "kind": "graded"}
+    saved = post("sync", decisions=[{**decision, "relevance": 1}], query_id=query_id, holding=[], want=0)
+    assert saved["saved"] == [decision["uuid"]]
+
+    with Campaign(front.campaign) as campaign:
+        assert set(campaign.accounts.sessions("ann")["address"]) == {BROWSER}
+    logs = [file.read_text() for file in tmp_path.glob("*") if file.suffix == ".log" or file.name == "printed"]
+    assert logs
+    assert not any("token=" in log for log in logs)
+
+
+def test_an_upload_passes_as_far_as_the_app(front: Service) -> None:
+    """A body of 2 MB, more than nginx allows by itself, gets an answer of the app."""
+    headers = {"Origin": f"https://{NAME}:{front.front}", "Content-Type": "application/octet-stream"}
+    answer, _ = request(front, "POST", "/nothing", "x" * 2_000_000, headers)
+    assert answer.status in (403, 404, 405)
