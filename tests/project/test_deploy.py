@@ -113,6 +113,37 @@ def test_cron_makes_a_backup_that_is_complete(campaign: Path, tmp_path: Path) ->
     assert "as written" in ok("check", backup)
 
 
+def instructions() -> list[tuple[str, str]]:
+    """The instructions of the Dockerfile in their order: name and rest, without comments."""
+    lines = [line for line in (DEPLOY / "Dockerfile").read_text().splitlines() if not line.startswith("#")]
+    parts = "\n".join(lines).replace("\\\n", " ").splitlines()
+    return [(name, rest.strip()) for name, _, rest in (part.partition(" ") for part in parts) if name]
+
+
+def test_the_image_contains_what_the_package_is_built_of() -> None:
+    """What hatchling reads is copied, and nothing that `Dockerfile.dockerignore` keeps out."""
+    copied = {
+        source
+        for name, rest in instructions()
+        if name == "COPY" and not rest.startswith("--from")
+        for source in rest.split()[:-1]
+    }
+    sent = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
+    assert {line[1:] for line in sent if line.startswith("!")} == copied
+    assert {"pyproject.toml", "hatch_build.py", "requirements.lock", "collection", "annotate"} <= copied
+    assert all((ROOT / source).exists() for source in copied)
+
+
+def test_the_container_runs_without_root_and_without_secrets() -> None:
+    found = instructions()
+    assert found[-1][0] == "CMD"
+    assert [rest for name, rest in found if name == "USER"] == ["cleverdon"]
+    assert any("pip install" in rest and "--require-hashes" in rest for name, rest in found if name == "RUN")
+    assert {name for name, _ in found if name in ("ARG", "ENV", "ADD")} == {"ENV"}
+    (path,) = [rest for name, rest in found if name == "ENV"]
+    assert path == "PATH=/opt/cleverdon/bin:$PATH"
+
+
 class Service(NamedTuple):
     """The server of the unit: the port of the web server that it expects in front of it, its own, its certificate."""
 
@@ -235,17 +266,25 @@ def request(
 
 def open_socket(service: Service, cookie: str, origin: str) -> ClientConnection:
     """The WebSocket of the app, as a page of this origin opens it."""
-    headers: dict[str, Any] = {"Cookie": cookie}
-    return connect(
-        f"wss://{NAME}:{service.front}/_stcore/stream",
-        sock=reach(service),
-        ssl=trust(service),
-        origin=origin,  # type: ignore[arg-type]
-        additional_headers=headers,
-        subprotocols=["streamlit"],  # type: ignore[list-item]
-        max_size=None,
-        proxy=None,
-    )
+    options: dict[str, Any] = {
+        "sock": reach(service),
+        "ssl": trust(service),
+        "origin": origin,
+        "additional_headers": {"Cookie": cookie},
+        "subprotocols": ["streamlit"],
+        "max_size": None,
+        "proxy": None,
+    }
+    opened: ClientConnection = connect(f"wss://{NAME}:{service.front}/_stcore/stream", **options)
+    return opened
+
+
+def answers(pages: ClientConnection, last: str) -> list[ForwardMsg]:
+    """What the app sends, until a message of this type."""
+    found: list[ForwardMsg] = []
+    while not found or found[-1].WhichOneof("type") != last:
+        found.append(ForwardMsg.FromString(pages.recv(60, decode=False)))
+    return found
 
 
 def sign_in(service: Service, name: str) -> str:
@@ -269,6 +308,18 @@ def sign_in(service: Service, name: str) -> str:
     return str(cookie.partition(";")[0])
 
 
+def test_the_health_check_of_the_container_tells_a_server_from_none(service: Service) -> None:
+    (check,) = [rest for name, rest in instructions() if name == "HEALTHCHECK"]
+    _, *arguments = json.loads(check.partition(" CMD ")[2])
+
+    def ask(port: int) -> int:
+        command = shlex.split(change(shlex.join(arguments), {":8501": f":{port}"}))
+        return subprocess.run([sys.executable, *command], check=False, capture_output=True).returncode
+
+    assert ask(service.port) == 0
+    assert ask(free_port()) == 1
+
+
 def test_people_judge_behind_the_web_server(front: Service, tmp_path: Path) -> None:
     cookie = sign_in(front, "ann")
     origin = f"https://{NAME}:{front.front}"
@@ -277,15 +328,13 @@ def test_people_judge_behind_the_web_server(front: Service, tmp_path: Path) -> N
         message = BackMsg()
         message.rerun_script.page_name = "judge"
         pages.send(message.SerializeToString())
-        received = []
-        while (each := ForwardMsg.FromString(pages.recv(60))).WhichOneof("type") != "script_finished":  # type: ignore[arg-type]
-            received.append(each.delta.new_element.WhichOneof("type"))
-        assert received
-        assert "exception" not in received
+        elements = {each.delta.new_element.WhichOneof("type") for each in answers(pages, "script_finished")}
+        assert "bidi_component" in elements  # the judging card
+        assert "exception" not in elements
     with pytest.raises(InvalidStatus, match="403"):
         open_socket(front, cookie, "https://elsewhere.example.org")
 
-    headers = {"Cookie": cookie, "Origin": origin, "Content-Type": "application/json"}
+    headers = {"Cookie": cookie, "Origin": origin, "Content-Type": "application/json", TOKEN_HEADER: ""}
 
     def post(route: str, **payload: Any) -> dict[str, Any]:
         answer, text = request(front, "POST", f"{PREFIX}/{route}", json.dumps(payload), headers)
@@ -307,8 +356,27 @@ def test_people_judge_behind_the_web_server(front: Service, tmp_path: Path) -> N
     assert not any("token=" in log for log in logs)
 
 
-def test_an_upload_passes_as_far_as_the_app(front: Service) -> None:
-    """A body of 2 MB, more than nginx allows by itself, gets an answer of the app."""
-    headers = {"Origin": f"https://{NAME}:{front.front}", "Content-Type": "application/octet-stream"}
-    answer, _ = request(front, "POST", "/nothing", "x" * 2_000_000, headers)
-    assert answer.status in (403, 404, 405)
+def test_a_manager_uploads_more_than_nginx_allows_by_itself(front: Service) -> None:
+    cookie, origin = sign_in(front, "ann"), f"https://{NAME}:{front.front}"
+    with open_socket(front, cookie, origin) as pages:
+        message = BackMsg()
+        message.rerun_script.page_name = "import"
+        pages.send(message.SerializeToString())
+        drawn = answers(pages, "script_finished")
+        message = BackMsg()
+        message.file_urls_request.file_names.append("documents.jsonl")
+        message.file_urls_request.session_id = drawn[0].new_session.initialize.session_id
+        pages.send(message.SerializeToString())
+        (urls,) = answers(pages, "file_urls_response")[-1].file_urls_response.file_urls
+        start, end = "--b\r\nContent-Disposition: form-data; name=file; filename=d\r\n\r\n", "\r\n--b--\r\n"
+        health, _ = request(front, "GET", "/_stcore/health", headers={"Cookie": cookie})
+        xsrf = health.headers["Set-Cookie"]
+        assert "Secure" in xsrf.split("; ")
+        headers = {
+            "Cookie": f"{cookie}; {xsrf.partition(';')[0]}",
+            "X-Xsrftoken": xsrf.partition(";")[0].partition("=")[2],
+            "Origin": origin,
+            "Content-Type": "multipart/form-data; boundary=b",
+        }
+        answer, text = request(front, "PUT", urls.upload_url, f"{start}{'x' * 2_000_000}{end}", headers)
+        assert answer.status == 204, text
