@@ -12,10 +12,12 @@ import re
 import shlex
 import shutil
 import socket
+import sqlite3
 import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -30,8 +32,9 @@ from websockets.sync.client import ClientConnection, connect
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.document_payload import PREFIX
 from collection import Campaign
+from collection.store import schema_version
 from tests.browser.serving import free_port
-from tests.helpers import ROOT, ok, until
+from tests.helpers import GOLDEN, ROOT, ok, until
 
 pytestmark = pytest.mark.slow
 
@@ -142,6 +145,26 @@ def test_the_container_runs_without_root_and_without_secrets() -> None:
     assert {name for name, _ in found if name in ("ARG", "ENV", "ADD")} == {"ENV"}
     (path,) = [rest for name, rest in found if name == "ENV"]
     assert path == "PATH=/opt/cleverdon/bin:$PATH"
+
+
+def test_the_rollback_of_the_documentation_brings_all_rows_back(tmp_path: Path) -> None:
+    directory = tmp_path / "wings"
+    shutil.copytree(GOLDEN / "campaign", directory)
+    before = rows(directory / "campaign.db")
+    with Campaign(directory) as campaign:
+        campaign.accounts.add("late", "annotator")
+    assert rows(directory / "campaign.db") != before
+    page = (ROOT / "docs" / "operations" / "backup.md").read_text()
+    (commands,) = re.findall(r"^```text\n(rm .*?)^```", page, re.S | re.M)
+    commands = re.sub(r"before-version-\d+", f"before-version-{schema_version.LATEST}", commands)
+    subprocess.run(["/bin/sh", "-e", "-c", commands], check=True, cwd=tmp_path)
+    assert rows(directory / "campaign.db") == before
+
+
+def rows(database: Path) -> list[str]:
+    """All tables and rows, as SQL."""
+    with closing(sqlite3.connect(database)) as connection:
+        return list(connection.iterdump())
 
 
 class Service(NamedTuple):
