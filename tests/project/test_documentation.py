@@ -39,7 +39,7 @@ OPERATIONS = sorted((DOCS / "operations").glob("*.md"))
 PROGRAMS = (
     r"(?:cleverdon|make|python|/\S+/pip|pip|curl|chmod|chown|cp|rm|caddy|nginx|useradd|systemctl|runuser|docker) "
 )
-VALUES = {"DIR": "wings", "NAME": "carol", "HOST": "https://images.example.org"}
+VALUES = {"DIR": "wings", "NAME": "carol", "HOST": "images.example.org"}
 """What stands for the placeholders when a command of the operations pages runs."""
 NOT_RUN = {
     r"cleverdon serve ": "runs until it is stopped; tests/project/test_deploy.py runs the unit's",
