@@ -35,6 +35,26 @@ RUNS = ("bm25.run", "lsi.run", "chars.run")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PICTURE = re.compile(r"!\[(.*?)\]\((.+?)\)")
 SHELL = re.compile(r"^```shell\n(.*?)^```$", re.S | re.M)
+OPERATIONS = sorted((DOCS / "operations").glob("*.md"))
+PROGRAMS = (
+    r"(?:cleverdon|make|python|/\S+/pip|pip|curl|chmod|chown|cp|rm|caddy|nginx|useradd|systemctl|runuser|docker) "
+)
+VALUES = {"DIR": "wings", "NAME": "carol", "HOST": "images.example.org"}
+"""What stands for the placeholders when a command of the operations pages runs."""
+NOT_RUN = {
+    r"cleverdon serve ": "runs until it is stopped; tests/project/test_deploy.py runs the unit's",
+    r"cleverdon (vectors|check|import|export) .*(FILE|log\.jsonl)": "needs files; run in tests/collection/cli",
+    r"make (torture|audit|oldest)|python tests/benchmarks/": "takes minutes, or a network",
+    r"(/\S+/)?pip install": "needs a package index",
+    r"curl .*/healthz": "the service of tests/project/test_deploy.py is asked by the container's health check",
+    r"chmod 600 wings/sso\.toml": "the file is the reader's; tests/annotate/test_serve.py covers its permissions",
+    r"(rm|cp) .*wings/(campaign|backups)": "tests/project/test_deploy.py rolls a campaign back with it",
+    r"caddy validate|nginx -t": "needs the installed file; tests/project/test_deploy.py checks the examples",
+    r"useradd|chown|cp cleverdon/deploy|runuser": "changes accounts and files of the system",
+    r"systemctl": "needs systemd as the first process",
+    r"docker": "needs a Docker daemon",
+}
+"""Commands of the operations pages that no test of this file runs, as patterns of their beginnings, and the reasons."""
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.S | re.M)
 
 
@@ -107,6 +127,42 @@ def test_commands_that_do_not_run_here_exist_with_their_options() -> None:
             if command is None or options - known:
                 wrong.append((str(page.relative_to(ROOT)), written))
     assert not wrong
+
+
+def operations(page: Path) -> list[str]:
+    """Commands of a page that are not in console blocks: in shell and text blocks, and in the text."""
+    text = re.sub(r"^```(console|python)\n.*?^```$", "", page.read_text().replace("\\\n", ""), flags=re.S | re.M)
+    found = re.findall(rf"(?:^|`)(?:\$ )?({PROGRAMS}[^`\n]+)", text, re.M)
+    lines = [line for block in SHELL.findall(text) for line in block.splitlines()]
+    assert all(re.match(PROGRAMS, line) for line in lines), f"{page}: PROGRAMS lacks a program of {lines}"
+    return [re.sub(r"\s+", " ", command.partition(" #")[0]).strip() for command in found]
+
+
+def reasons(command: str) -> list[str]:
+    """Patterns of NOT_RUN for this command."""
+    return [pattern for pattern in NOT_RUN if re.match(pattern, command)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", OPERATIONS, ids=lambda page: page.stem)
+def test_commands_of_operations_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are not in NOT_RUN, in the order of the page, on a campaign with the manager ann and carol."""
+    monkeypatch.chdir(tmp_path)
+    ok("new", "wings")
+    ok("people", "wings", "--invite", "ann", "--role", "manager")
+    ok("people", "wings", "--invite", "carol", "--role", "annotator")
+    for command in operations(page):
+        program, *arguments = shlex.split(command)
+        if reasons(command) or len(arguments) == 1:  # one word: the name of a command
+            continue
+        assert program == "cleverdon", f"{page.name}: run it, or say in NOT_RUN why not: {command}"
+        result = run(*(VALUES.get(argument, argument) for argument in arguments))
+        assert result.exit_code == 0, f"{command}\n{result.output}"
+
+
+def test_commands_that_operations_do_not_run_are_on_a_page() -> None:
+    used = {pattern for page in OPERATIONS for command in operations(page) for pattern in reasons(command)}
+    assert used == NOT_RUN.keys()
 
 
 def test_readme_is_short() -> None:
