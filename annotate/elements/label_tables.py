@@ -57,7 +57,7 @@ def draw_plan(plan: pd.DataFrame, measure: str) -> None:
     }
     display.table(shown, columns, alt="Expected error by number of human judgements")
     st.caption(
-        "95% intervals as expected before anybody judges, from labels as good as those of the judges of LLMJudge 2024."
+        "95% intervals as expected before anybody judges, if predicted grades err as on TREC DL 2019 (four grades)."
     )
 
 
@@ -87,7 +87,10 @@ def draw_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
     st.markdown("##### Significance of differences")
     decisions = effects.decisions.pivot_table(index="labels", columns="corrected", values="pairs", fill_value=0)
     display.dataframe(decisions.astype(int), alt="Pairs of runs by decision: labels (rows), corrected (columns)")
-    st.caption("Pairs of runs by a paired t-test over topics with Holm's correction; A is the better run by labels.")
+    st.caption(
+        "Pairs of runs by a paired t-test over topics with Holm's correction; A is the better run by labels. "
+        "With few judgements, corrected values of single topics scatter, and fewer differences are decided."
+    )
     downloads.offer_results(
         {
             "corrected-values.tsv": ("Corrected values (TSV)", partial(to_tsv, found.values)),

@@ -5,7 +5,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import label_tables, widgets
 from annotate.elements.service_cache import cached
-from collection.errors import InputError
+from collection.errors import CampaignError, InputError
 from collection.machine_labels import PeopleComparison
 from collection.phrases import count
 
@@ -28,7 +28,10 @@ made = sets[name]
 about = f"By {KINDS[made.kind]}"
 if model := made.settings.get("model"):
     about += f" {widgets.plain(str(model))}"
-st.caption(f"{about}, {made.made_at[:10]}. These labels are never part of judgements, agreement, progress or qrels.")
+st.caption(
+    f"{about}, {made.made_at[:10]}. "
+    "These labels are never part of judgements, agreement or progress, nor of default qrels."
+)
 if made.kind == "llm":
     described = next(each for each in campaign.llm.sets() if each.name == name)
     st.caption(
@@ -75,7 +78,7 @@ with widgets.shown_errors():
     st.subheader("Corrected values")
     try:
         found = cached(study.correct, key, "Correcting values")(name, measure)
-    except InputError as error:
+    except (InputError, CampaignError) as error:
         st.info(widgets.sentence(str(error)))
         st.stop()
     effects = cached(study.effects, key, "Comparing systems")(name, found)

@@ -72,10 +72,13 @@ class LabelStudy:
         self.labels.checks.append(self._limits)
 
     def cache_key(self) -> str:
-        """Cache key of all results, which changes with labels, judgements, pool, runs and families."""
-        labels, judgements = self.store.machine_labels.version(), self.store.judgements.versions()
+        """Cache key of all results, which changes with labels, judgements, pool, asked pairs, runs and families."""
+        tables = self.store
+        labels, judgements = tables.machine_labels.version(), tables.judgements.versions()
+        built_on = [self.labels.runs_built_on(each.name) for each in self.labels.sets()]
+        wanted = tables.pool.wanted()["wanted"]
         return json.dumps(
-            [labels, judgements, self.store.corpus.runs_signature(), self.labels.table()["built_on"].tolist()]
+            [labels, judgements, tables.corpus.runs_signature(), built_on, len(wanted), int(wanted.sum())]
         )
 
     def people(self, name: str) -> pd.DataFrame:
@@ -215,7 +218,12 @@ class LabelStudy:
 
     def _views(self, name: str) -> list[str]:
         seen = len(self._seen(name))
-        return [f"{count(seen, 'pair')} judged after the label was seen: left out of the comparison."] if seen else []
+        if not seen:
+            return []
+        return [
+            f"{count(seen, 'pair')} judged after the label was seen: agreement leaves them out, "
+            "corrected values do not."
+        ]
 
     def _pairs(self) -> Pairs:
         pool = self.store.pool.pairs()

@@ -10,7 +10,7 @@ import click
 from collection.cli.evaluate import parse_one
 from collection.cli.options import COUNT, DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.errors import InputError
+from collection.errors import CampaignError, InputError
 from collection.phrases import count, decimal, percent
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _correct(study: LabelStudy, name: str, measure: Measure) -> tuple[CorrectedV
     """The corrected values; or None, and why there are none."""
     try:
         return study.correct(name, measure), ""
-    except InputError as error:
+    except (InputError, CampaignError) as error:
         return None, f"no corrected values: {error}"
 
 
@@ -104,7 +104,7 @@ def _print_plan(plan: pd.DataFrame, measure: Measure, form: str) -> None:
     ]  # fmt: skip
     print_table(["human judgements", "of the pool", f"{measure} of a run", "difference of two runs"], rows)
     print_notices(
-        ["95% intervals as expected before anybody judges, from labels as good as those of the judges of LLMJudge 2024"]
+        ["95% intervals as expected before anybody judges, if predicted grades err as on TREC DL 2019 (four grades)"]
     )
 
 

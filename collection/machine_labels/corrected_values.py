@@ -2,7 +2,8 @@
 
 Grades of all pairs are predicted from the labels, the ranks and the topics. The errors of these predictions, seen where
 people have judged and weighted by the probability of the sample, correct the values that the predictions give. So the
-result is right on average whatever the labels are; better labels only make the interval narrower.
+result is right on average whatever the labels are (nearly so for nDCG, whose ideal bends); better labels can only make
+the interval narrower.
 
 Sources: Angelopoulos, Bates, Fannjiang, Jordan & Zrnic, "Prediction-powered inference", Science 2023; Zrnic & Candès,
 "Cross-prediction-powered inference", PNAS 2024; Satterthwaite, Biometrics Bulletin 1946, for the degrees of freedom.
@@ -106,8 +107,9 @@ def correct(
         Fewer than :data:`LEAST_SAMPLE` judgements, or another measure.
     """
     require_measure(measure)
-    if len(drawn.rows) < LEAST_SAMPLE:
-        raise InputError(f"expected at least {LEAST_SAMPLE} judgements of the sample, found {len(drawn.rows)}")
+    sampled = len(drawn.rows) - drawn.before
+    if sampled < LEAST_SAMPLE and len(drawn.rows) < len(pairs.topic):
+        raise InputError(f"expected at least {LEAST_SAMPLE} judgements of the sample, found {sampled}")
     scale = np.unique(np.asarray([0.0, *levels, *grades.tolist()]))
     features = describe_labels(labels, pairs.topic, pairs.features[:, :COMMON], scale)
     everywhere, apart = predict_steps(features, drawn.rows, grades, scale)
@@ -140,7 +142,6 @@ def correct(
         {"run_a": pd.array(names[one], dtype="str"), "run_b": pd.array(names[other], dtype="str"),
          "difference": difference, "low": difference - width, "high": difference + width}
     )  # fmt: skip
-    sampled = len(drawn.rows) - drawn.before
     return CorrectedValues(
         str(measure), values, differences, by_topic, by_labels, parts, sampled, drawn.before, len(pairs.topic), alpha
     )

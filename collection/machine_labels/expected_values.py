@@ -133,16 +133,19 @@ def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, 
 
 def _gains(measure: Measure, levels: Floats) -> Floats:
     """(G,) by how much each step raises the gain."""
-    if not MEASURES[measure.name].discounted:
-        steps = (levels >= float(measure.parameters.get("rel", 1))).astype(np.float64)
-        return np.diff(steps)
     named = measure.parameters.get("gains")
-    if named is not None:
+    if not MEASURES[measure.name].discounted:
+        gain = (levels >= float(measure.parameters.get("rel", 1))).astype(np.float64)
+    elif named is not None:
         gain = np.array([float(named.get(each, each)) for each in levels.tolist()])
     elif measure.parameters.get("dcg") == "exp-log2":
         gain = np.exp2(levels) - 1
     else:
         gain = levels
+    if gain[0] != 0 or not np.diff(gain).any():
+        raise InputError(
+            f"{measure} cannot be corrected; expected a gain of 0 for grade {levels[0]:g} and others above"
+        )
     return np.diff(gain)
 
 

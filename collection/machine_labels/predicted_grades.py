@@ -54,7 +54,7 @@ def predict_steps(features: Floats, rows: Ints, grades: Floats, levels: Floats) 
     features
         (N, F) of all pairs.
     rows, grades
-        (n,) numbers of the judged pairs, in random order, and their grades.
+        (n,) numbers of the judged pairs and their grades, in an order that does not depend on the grades.
     levels
         (L,) grades of the scale, ascending.
 

@@ -75,6 +75,8 @@ def find_effects(found: CorrectedValues, families: Mapping[str, Sequence[str]] |
 
 
 def _decisions(found: CorrectedValues) -> pd.DataFrame:
+    if found.by_topic.shape[1] < 2:  # no test over topics
+        return pd.DataFrame({"labels": [], "corrected": [], "pairs": []})
     one, other = np.triu_indices(len(found.values), 1)
     swap = found.values["labels"].to_numpy()[one] < found.values["labels"].to_numpy()[other]
     one, other = np.where(swap, other, one), np.where(swap, one, other)

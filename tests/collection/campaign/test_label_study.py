@@ -142,7 +142,7 @@ def test_pairs_judged_after_the_label_was_seen_are_left_out(campaign: Path, tmp_
         judge(opened, tmp_path)
         assert len(study.people("gpt")) == 118
         assert opened.machine_labels.warnings("gpt")[-1] == (
-            "2 pairs judged after the label was seen: left out of the comparison."
+            "2 pairs judged after the label was seen: agreement leaves them out, corrected values do not."
         )
 
 

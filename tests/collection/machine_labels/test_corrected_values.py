@@ -200,3 +200,24 @@ def test_labels_that_favour_a_family_are_found() -> None:
     assert found.families["low"].item() > 0.1
     assert found.tau < 0.5
     assert found.decisions["pairs"].sum() == 10
+
+
+def test_judgements_before_the_sample_are_no_sample() -> None:
+    pairs, grades = world(topics=4)
+    rows = np.arange(40)
+    with pytest.raises(InputError, match="expected at least 20 judgements of the sample, found 0"):
+        correct(pairs, parse("P@10"), None, Drawn(rows, np.ones(40), 40), grades[rows], LEVELS)
+
+
+@pytest.mark.parametrize("name", ["P(rel=9)@10", "DCG(gains={0:1,1:2})@5"])
+def test_gains_that_tell_nothing_are_refused(name: str) -> None:
+    pairs, grades = world(topics=2)
+    with pytest.raises(InputError, match="expected a gain of 0 for grade 0 and others above"):
+        label_values(pairs, parse(name), grades, np.array(LEVELS))
+
+
+def test_one_topic_has_no_test() -> None:
+    pairs, grades = world(topics=1, pool=60)
+    drawn = sample(pairs, parse("P@10"), 30, 1)
+    found = find_effects(correct(pairs, parse("P@10"), grades, drawn, grades[drawn.rows], LEVELS))
+    assert found.decisions.empty
