@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from collection import phrases
@@ -14,13 +15,16 @@ WANTED = "qrels"
 NAMES = "query_id 0 doc_id relevance"
 _HEADER = (("query-id", "query_id"), ("corpus-id", "corpus_id", "doc_id"), ("score", "relevance"))
 
+_OBJECT = re.compile(r"\s*\{\s*(?:[\"'}]|$)")
+"""Begin of a JSON object; an id may begin with a brace, too."""
+
 QrelsForm = Literal["judged", "subtopics", "strata", "probabilities"]
 """Forms of qrels; see :func:`collection.formats.read_qrels`."""
 
 
 def is_typed(path: FilePath) -> bool:
     """Whether qrels are JSONL, Parquet or a dataset."""
-    return objects.is_binary(path) or first_line(path, WANTED)[1].lstrip().startswith("{")
+    return objects.is_binary(path) or _OBJECT.match(first_line(path, WANTED)[1]) is not None
 
 
 def _probability(text: str) -> float | None:

@@ -157,6 +157,7 @@ def test_no_page_runs_loads_or_moves_anything(page: Page, serving: Serving, tmp_
             name = f"{hostile.word(hostile.IMAGE).replace('/', '|')}.run"
             (tmp_path / name).write_text(f"{hostile.SCRIPT}\n")
             page.locator("input[type=file]").nth(2).set_input_files(tmp_path / name)
+            expect(page.get_by_role("button", name="Remove")).to_be_visible()  # the file has arrived
             page.get_by_role("button", name="Import", exact=True).click()
             expect(page.get_by_test_id("stAlert").first).to_contain_text("Nothing was imported.")
             problems["Import of a file"] = look(page)

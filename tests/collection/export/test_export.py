@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
@@ -412,6 +412,7 @@ def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path
 
 
 @tries(40)
+@example(rows=[("{", "0", 0, "0", 1.0)])
 @given(
     st.lists(st.tuples(ids, ids, st.integers(-1, 3), ids, st.floats(1e-6, 1)), unique_by=lambda r: r[:2], min_size=1)
 )
