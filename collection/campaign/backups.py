@@ -48,7 +48,10 @@ class BackupSettings:
 def add(
     directory: Path, folder: Path, *, keep: int | None = None, keep_days: int | None = None, secrets: bool = True
 ) -> tuple[BackupReport, list[Path]]:
-    """Write a backup into a folder under a name with the time, and remove older backups of the same campaign there.
+    """Write a backup into a folder under a name with the time, and remove older ones of the same directory there.
+
+    Nothing is removed while :func:`.integrity.check` finds a problem, since the older backups may be the good ones.
+    Backups without secrets are counted apart.
 
     Parameters
     ----------
@@ -74,8 +77,12 @@ def add(
         raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from error
     name = re.sub(r"[^A-Za-z0-9.]+", "-", directory.resolve().name).strip("-.") or "campaign"
     now = datetime.fromtimestamp(clock.seconds(), UTC)
-    report = backup_archive.write(directory, folder / f"{name}-{campaign}-{now:{_STAMP}}.zip", secrets=secrets)
-    return report, _remove_old(folder, campaign, now, keep, keep_days)
+    prefix = f"{name if secrets else f'{name}-without-secrets'}-{campaign}-"
+    report = backup_archive.write(directory, folder / f"{prefix}{now:{_STAMP}}.zip", secrets=secrets)
+    _remove_scratch(folder, now)
+    if (keep is None and not keep_days) or any(finding.serious for finding in integrity.check(directory)):
+        return report, []
+    return report, _remove_old(folder, campaign, prefix, now, keep, keep_days)
 
 
 def backups_in(folder: Path, campaign: str) -> list[Backup]:
@@ -97,19 +104,27 @@ def _require_limits(keep: int | None, keep_days: int | None) -> None:
         raise InputError(f"keep_days: expected 0 days or more, found {keep_days}")
 
 
-def _remove_old(folder: Path, campaign: str, now: datetime, keep: int | None, days: int | None) -> list[Path]:
+def _remove_old(
+    folder: Path, campaign: str, prefix: str, now: datetime, keep: int | None, days: int | None
+) -> list[Path]:
     removed = []
-    for number, backup in enumerate(backups_in(folder, campaign)):
+    # A restored copy has the id of the original: the name of the directory tells them apart.
+    own = [backup for backup in backups_in(folder, campaign) if backup.path.name.startswith(prefix)]
+    for number, backup in enumerate(own):
         is_old = bool(days) and now - backup.made_at > timedelta(days=days or 0)
         if number and (is_old or (keep is not None and number >= keep)):
             with suppress(FileNotFoundError):
                 backup.path.unlink()
                 removed.append(backup.path)
+    return removed
+
+
+def _remove_scratch(folder: Path, now: datetime) -> None:
+    """Remove what killed backups have left."""
     for scratch in folder.glob(f"{backup_archive.SCRATCH}*"):
         with suppress(OSError):
             if scratch.stat().st_mtime < (now - _LEFT_AFTER).timestamp():
                 shutil.rmtree(scratch)
-    return removed
 
 
 @dataclass(eq=False)

@@ -278,6 +278,28 @@ def test_the_newest_are_kept_and_files_of_others_stay(campaign: Campaign, tmp_pa
     assert {name for name in others if (folder / name).read_text() == "mine"} == set(others)
 
 
+def test_backups_of_a_copy_or_without_secrets_push_out_no_others(
+    campaign: Campaign, tmp_path: Path, clock: Clock
+) -> None:
+    folder = tmp_path / "backups"
+    original, _ = backups.add(campaign.directory, folder, keep=1)
+    clock.passes(3600)
+    assert backups.add(campaign.directory, folder, keep=1, secrets=False)[1] == []
+    backup_archive.restore(original.path, tmp_path / "copy")
+    clock.passes(3600)
+    assert backups.add(tmp_path / "copy", folder, keep=1)[1] == []
+    assert original.path.exists()
+
+
+def test_backups_of_a_damaged_campaign_push_out_no_good_ones(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
+    good, _ = backups.add(campaign.directory, tmp_path / "backups", keep=1)
+    run = next((campaign.directory / "runs").iterdir())
+    run.write_bytes(run.read_bytes() + b"junk")
+    clock.passes(3600)
+    assert backups.add(campaign.directory, tmp_path / "backups", keep=1)[1] == []
+    assert good.path.exists()
+
+
 def test_old_ones_are_removed_by_age_but_never_the_newest(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
     first, _ = backups.add(campaign.directory, tmp_path, keep_days=2)
     clock.passes(86_400)
