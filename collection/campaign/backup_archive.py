@@ -33,6 +33,8 @@ MANIFEST = "manifest.json"
 SCRATCH = ".cleverdon-backup-"
 """The beginning of the names of folders in which backups are written; a killed process may leave one."""
 CHUNK = 1 << 20
+SECRETS = {layout.SECRET: "the key that signs cookies", layout.PROVIDER: "the secrets of sso.toml"}
+"""Files that are secret -> what they hold."""
 TRIES = 5
 """Number of copies of the database that are made until it agrees with the files, which an import may be replacing."""
 
@@ -46,8 +48,8 @@ class BackupReport:
     """Bytes."""
     files: int
     """Number of files in it."""
-    secrets: bool
-    """Whether ``.secret`` or ``sso.toml`` is among them."""
+    secrets: tuple[str, ...]
+    """What is secret among them, besides the hashes of passwords in the database."""
     missing: list[str] = field(default_factory=list)
     """Files that the database names and the campaign does not have."""
 
@@ -105,8 +107,8 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise InputError(f"{target}: cannot be written ({error.strerror or error}{where})") from error
-    has_secrets = not manifest.files.keys().isdisjoint((layout.SECRET, layout.PROVIDER))
-    return BackupReport(target, size, len(manifest.files), has_secrets, missing)
+    kept = tuple(what for name, what in SECRETS.items() if name in manifest.files)
+    return BackupReport(target, size, len(manifest.files), kept, missing)
 
 
 def _names(directory: Path, database: Path, secrets: bool) -> list[str]:

@@ -8,7 +8,7 @@ import click
 
 from collection.cli.options import COUNT, DIRECTORY, FILE
 from collection.cli.output import echo, print_notices, progress_line
-from collection.phrases import count
+from collection.phrases import count, join
 
 
 @click.command()
@@ -55,8 +55,5 @@ def backup(
     echo(f"{report.path}: {count(report.files, 'file')}, {count(report.size, 'byte')}.")
     if removed:
         echo(f"Removed {count(len(removed), 'older backup')}.")
-    kinds = (
-        "password hashes, the key that signs cookies and secrets of sso.toml" if report.secrets else "password hashes"
-    )
-    echo(f"Keep it as private as the campaign: it contains {kinds}.")
+    echo(f"Keep it as private as the campaign: it contains {join(['password hashes', *report.secrets])}.")
     print_notices(f"{name} is missing in the campaign, and so in the backup" for name in report.missing)

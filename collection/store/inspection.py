@@ -36,7 +36,7 @@ class Inspection:
         if not Path(path).is_file():
             raise CampaignError(f"{path}: expected the database of a campaign, found no file")
         self.path = path
-        connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
+        connection = schema_version.open_to_read(path)
         self._db = Database(connection)
         try:
             schema_version.require_openable(self._db, path)

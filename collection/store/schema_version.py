@@ -73,6 +73,18 @@ def migrate(db: Database, path: Path | str) -> None:
         raise
 
 
+def open_to_read(path: Path | str) -> sqlite3.Connection:
+    """Open a database for reading alone, also on a disk where nothing can be written.
+
+    SQLite needs a file beside the database to share it with writers. Where that cannot be made, nobody writes either,
+    so the database is read as it is; unless a writer has left a log with what is not in the database yet.
+    """
+    place = Path(path).resolve()
+    log = place.with_name(f"{place.name}-wal")
+    unshared = not os.access(place.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
+    return sqlite3.connect(f"{place.as_uri()}?mode=ro{'&immutable=1' if unshared else ''}", uri=True)
+
+
 def copy_database(source: Path | str, target: Path | str) -> None:
     """Copy a database that may be in use to a new file, which its owner alone reads; the source is only read.
 
@@ -88,7 +100,7 @@ def copy_database(source: Path | str, target: Path | str) -> None:
     layout.create_private(Path(target)).close()
     try:
         with (
-            closing(sqlite3.connect(f"{Path(source).resolve().as_uri()}?mode=ro", uri=True)) as read,
+            closing(open_to_read(source)) as read,
             closing(sqlite3.connect(str(target))) as written,
         ):
             read.backup(written)

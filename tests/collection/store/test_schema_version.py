@@ -16,7 +16,7 @@ from sqlite_utils import Database
 
 from collection import schema
 from collection.errors import BusyError, CampaignError
-from collection.store import Store, connection, schema_version
+from collection.store import Inspection, Store, connection, schema_version
 from tests.helpers import GOLDEN, ROOT
 
 OLD = 8
@@ -167,3 +167,12 @@ def test_two_processes_that_open_an_old_campaign_migrate_it_once(path: Path) -> 
         schema_version.migrate(db, path)  # as after `pending` was asked too early
         assert (path.parent / "backups" / f"before-version-{schema_version.LATEST}.db").stat().st_mtime_ns == at
     assert version(path) == schema_version.LATEST
+
+
+def test_a_database_is_read_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(tmp_path / "campaign.db", create=True) as store, store.transaction():
+        store.settings.put("grades", {"0": "no", "1": "yes"})
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with Inspection(tmp_path / "campaign.db") as inspection:
+        assert inspection.damage() == []
+        assert [file.name for file in tmp_path.iterdir()] == ["campaign.db"]
