@@ -35,7 +35,8 @@ from annotate.judging.routes import JudgingService
 from collection import accounts
 from collection.campaign import Campaign
 from collection.records import Role
-from tests.helpers import SHARED, Clock, cases
+from tests.collection.campaign.llm_server import FakeEndpoint
+from tests.helpers import SHARED, Clock, cases, fill
 
 # On a busy machine any example may take long once.
 settings.register_profile("cleverdon", deadline=None, max_examples=cases(25, 100))
@@ -305,3 +306,19 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
         return app
 
     return run
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEndpoint]:
+    """A language model's endpoint on this machine, for which no key is set."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with FakeEndpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Iterator[Campaign]:
+    """A campaign with 2 topics of 20 pairs each."""
+    with Campaign.create(tmp_path / "many") as campaign:
+        fill(campaign, tmp_path, ["t1", "t2"], [f"d{n:02}" for n in range(20)])
+        yield campaign

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from collection import formats, layout
+from collection import layout
 from collection.campaign.chat_endpoint import ChatEndpoint
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_view import DocumentView
@@ -25,8 +24,7 @@ from collection.campaign.llm_settings import (
     prompt_tokens,
 )
 from collection.campaign.settings import Settings
-from collection.characters import writable
-from collection.errors import CampaignError, InputError, require_known
+from collection.errors import CampaignError, require_known
 from collection.machine_labels import injection_probe
 from collection.machine_labels.injection_probe import ProbeResult
 from collection.machine_labels.templates import Material, Prompt, render
@@ -87,32 +85,6 @@ class LlmJudging:
     def sets(self) -> list[LlmLabelSet]:
         """Return the label sets of language models, in order of creation."""
         return self.label_sets.summaries()
-
-    def log(self, name: str) -> Iterator[LabelRow]:
-        """Yield everything that was asked and answered for a label set, in order, with prompts and replies.
-
-        The prompt is a JSON list of messages. UnknownNameError if there is no such label set of a language model.
-        """
-        require_known("label set of a language model", [made.name for made in self.sets()], name)
-        found = self.label_sets.of_name(name)
-        assert found is not None
-        yield from self.store.machine_labels.log(found.key)
-
-    def export_log(self, name: str, path: Path | str) -> int:
-        """Write :meth:`log` as JSON lines with the fields of :class:`.LabelRow`; return their number.
-
-        Errors are those of :meth:`log`; InputError if `path` does not end in ``.jsonl`` or ``.jsonl.gz``.
-        """
-        if not Path(path).name.lower().removesuffix(".gz").endswith(".jsonl"):
-            raise InputError(f"{path}: expected a name that ends in .jsonl or .jsonl.gz for a log of labels")
-        layout.require_output(path, self.directory)
-        # A reply may have half a surrogate pair, which no file in UTF-8 can.
-        rows = [
-            row._asdict() | {"prompt": json.loads(row.prompt or "[]"), "reply": row.reply and writable(row.reply)}
-            for row in self.log(name)
-        ]
-        formats.write_lines((json.dumps(row, ensure_ascii=False) for row in rows), path)
-        return len(rows)
 
     def plan(
         self,
@@ -303,7 +275,7 @@ class LlmJudging:
             report = self.label_sets.collect(
                 plan.name, plan.settings, requests, endpoint, limits, keep, len(plan.requests), progress
             )
-        found = self.label_sets.of_name(plan.name)
+        found = self.label_sets.labels.find(plan.name)
         return None if found is None else self.label_sets.probe_result(found.key), report
 
     def _label_requests(

@@ -13,8 +13,7 @@ from collection.campaign.llm_requests import Ended, LabelRequest, LabelRequests,
 from collection.campaign.llm_settings import LlmSettings, Prices
 from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.settings import Settings
-from collection.characters import one_line, writable
-from collection.errors import CampaignError, InputError
+from collection.errors import CampaignError
 from collection.machine_labels import injection_probe
 from collection.machine_labels.injection_probe import ProbeAnswer, ProbeResult
 from collection.phrases import join
@@ -24,8 +23,6 @@ from collection.store import LabelRow, LabelSet, Store
 Pair = tuple[str, str]
 Progress = Callable[[str, int, int | None], None]
 
-LONGEST_NAME = 100
-"""Characters in the name of a label set."""
 _SETTING = {
     "model": "model",
     "endpoint": "endpoint",
@@ -113,24 +110,21 @@ class LlmLabelSets:
         return settings.record(self.grades, self.settings.guidelines(), self.settings.judging_page().form)
 
     def name(self, settings: LlmSettings, name: str | None) -> str:
-        """Return the name of a label set, by default that of the model."""
-        plain = one_line(writable(settings.model if name is None else name))
-        if not 0 < len(plain) <= LONGEST_NAME:
-            raise InputError(f"name: expected 1 to {LONGEST_NAME} characters, found {len(plain)}")
-        return plain
+        """Return the name of a label set, by default that of the model; errors as :meth:`.MachineLabels.create`.
 
-    def of_name(self, name: str) -> LabelSet | None:
-        """Return the label set of this name, of whatever kind; None if there is none."""
-        return next((made for made in self.store.machine_labels.sets() if made.name == name), None)
+        A name that cannot be stored is refused here, before the first answer is paid.
+        """
+        wanted = settings.model if name is None else name
+        return wanted if self.labels.find(wanted) else self.labels.require_free(wanted)
 
     def spent(self, name: str, prices: Prices | None = None) -> float:
         """Return the cost of a label set and its probe; `prices` count for answers that came without any."""
-        found = self.of_name(name)
+        found = self.labels.find(name)
         return 0.0 if found is None else self.store.machine_labels.cost(found.key, *(prices or (0.0, 0.0)))
 
     def find(self, name: str, settings: LlmSettings) -> LabelSet | None:
         """Return the label set of this name, or None; CampaignError if it was made in another way."""
-        found = self.of_name(name)
+        found = self.labels.find(name)
         if found is None:
             return None
         if found.kind != "llm":

@@ -74,11 +74,17 @@ class MachineLabels:
         """All label sets, in order of creation."""
         return self.store.machine_labels.sets()
 
+    def find(self, name: str) -> LabelSet | None:
+        """The label set of this name; None if there is none."""
+        return next((each for each in self.sets() if each.name == name), None)
+
     def named(self, name: str) -> LabelSet:
         """The label set of this name; UnknownNameError if there is none."""
-        there = {each.name: each for each in self.sets()}
-        require_known("label set", there, name)
-        return there[name]
+        there = self.find(name)
+        if there is None:
+            require_known("label set", [each.name for each in self.sets()], name)
+        assert there is not None
+        return there
 
     def table(self) -> pd.DataFrame:
         """One row per label set, in order of creation.
@@ -115,16 +121,20 @@ class MachineLabels:
         InputError, ConflictError
             The name is invalid; or it is that of another set, an account or an annotator, ignoring case.
         """
+        with self.store.transaction():
+            return self.store.machine_labels.create(self.require_free(name), kind, settings, clock.now())
+
+    def require_free(self, name: str) -> str:
+        """Return the name for a new label set, trimmed; the errors are those of :meth:`create`."""
         clean = accounts.clean_name(name, "label set")
         if clean.casefold() == PEOPLE:
             raise InputError(f"label set: {PEOPLE!r} stands for grades by people; choose another name")
-        with self.store.transaction():
-            if clean.casefold() in self.store.machine_labels.folded_names():
-                raise ConflictError(f"there is a label set {clean!r}; choose another name")
-            people = {*self.store.accounts.names(), *self.store.accounts.names_in_the_log()}
-            if clean.casefold() in {person.casefold() for person in people}:
-                raise ConflictError(f"{clean!r} is the name of an annotator; choose another name for the label set")
-            return self.store.machine_labels.create(clean, kind, settings, clock.now())
+        if clean.casefold() in self.store.machine_labels.folded_names():
+            raise ConflictError(f"there is a label set {clean!r}; choose another name")
+        people = {*self.store.accounts.names(), *self.store.accounts.names_in_the_log()}
+        if clean.casefold() in {person.casefold() for person in people}:
+            raise ConflictError(f"{clean!r} is the name of an annotator; choose another name for the label set")
+        return clean
 
     # --- weak labels
 
@@ -190,7 +200,7 @@ class MachineLabels:
 
     def _set_with(self, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> LabelSet | None:
         """The set of this name, which must have these settings; None if there is none."""
-        there = next((each for each in self.sets() if each.name == name), None)
+        there = self.find(name)
         if there is None:
             return None
         if there.kind != kind or dict(there.settings) != json.loads(json.dumps(dict(settings))):

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import click
 
 from collection.cli.methods import Names
-from collection.cli.options import COUNT, DIRECTORY, FORMAT, WRITTEN, SectionedCommand, option_section
+from collection.cli.options import COUNT, DIRECTORY, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, echo_data, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.phrases import count, number_range
@@ -41,7 +41,6 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
 @click.command(cls=SectionedCommand)
 @DIRECTORY
 @click.option("--list", "listed", is_flag=True, help="List the label sets of language models.")
-@click.option("--log", type=WRITTEN, metavar="FILE.jsonl", help="Write prompts and replies of the label set --name.")
 @click.option("--dry-run", is_flag=True, help="Ask about ten random pairs, show the answers, and keep nothing.")
 @click.option("--probe", is_flag=True, help="Test how often the model follows requests in hostile documents.")
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only pooled pairs of this topic; repeatable.")
@@ -87,7 +86,6 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
 def llm(
     directory: Path,
     listed: bool,
-    log: Path | None,
     dry_run: bool,
     probe: bool,
     topics: tuple[str, ...],
@@ -113,12 +111,6 @@ def llm(
 
     if print_template:
         echo_data(_read_template(template).text)
-        return
-    if log is not None:
-        if name is None:
-            raise click.UsageError("--log: expected --name of a label set as well, found none")
-        with Campaign(directory) as campaign:
-            echo(f"{log}: {count(campaign.llm.export_log(name, log), 'answer')}")
         return
     if listed or options["model"] is None:
         if options["endpoint"] is not None or dry_run or probe:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,31 +20,11 @@ from collection.layout import locked
 from collection.machine_labels.templates import read_template
 from collection.store import LabelRow
 from tests.collection.campaign.llm_server import NOW, Asked, FakeEndpoint, Reply
-from tests.helpers import fill
 
 pytest.importorskip("openai")
 
 PRICES = Prices(1000.0, 10_000.0)
 """A prompt of 100 tokens costs .10, a reply of 5 tokens .05."""
-
-
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeEndpoint]:
-    with FakeEndpoint() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def many(tmp_path: Path) -> Iterator[Campaign]:
-    """A campaign with 2 topics of 20 pairs each."""
-    with Campaign.create(tmp_path / "many") as campaign:
-        fill(campaign, tmp_path, ["t1", "t2"], [f"d{n:02}" for n in range(20)])
-        yield campaign
 
 
 def label(campaign: Campaign, fake: FakeEndpoint, **how: Any) -> LabelReport:
@@ -57,7 +36,7 @@ def label(campaign: Campaign, fake: FakeEndpoint, **how: Any) -> LabelReport:
 
 
 def rows(campaign: Campaign, name: str = "m") -> list[LabelRow]:
-    found = campaign.llm.label_sets.of_name(name)
+    found = campaign.machine_labels.find(name)
     return [] if found is None else list(campaign.store.machine_labels.log(found.key))
 
 

@@ -8,40 +8,20 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from collection.campaign import Campaign
 from tests.collection.campaign.llm_server import Asked, FakeEndpoint, Reply
-from tests.helpers import fails, fill, ok, run, until
+from tests.helpers import fails, ok, run, until
 
 pytest.importorskip("openai")
 
 
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeEndpoint]:
-    with FakeEndpoint() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def many(tmp_path: Path) -> Iterator[Campaign]:
-    """A campaign with 2 topics of 20 pairs each."""
-    with Campaign.create(tmp_path / "many") as campaign:
-        fill(campaign, tmp_path, ["t1", "t2"], [f"d{n:02}" for n in range(20)])
-        yield campaign
-
-
 def stored(campaign: Campaign) -> list[tuple[str, str, str]]:
     """Topic, document and status of each row of the label set m."""
-    found = campaign.llm.label_sets.of_name("m")
+    found = campaign.machine_labels.find("m")
     rows = [] if found is None else campaign.store.machine_labels.log(found.key)
     return [(row.query_id, row.doc_id, row.status) for row in rows]
 
@@ -65,16 +45,24 @@ def test_the_command_labels_and_lists(campaign: Campaign, fake: FakeEndpoint) ->
     assert (listed["labelled"], listed["cost"], listed["probe"]["wanted"]) == (6, pytest.approx(0.9), 3)
 
 
-def test_the_log_has_prompts_and_replies(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
+def test_the_exported_log_has_prompts_and_replies(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
     fake.answer = lambda asked: Reply("half \ud800\nGrade: 2")
     ok(*command(campaign, fake, "--most", 1, "--yes"))
-    assert "1 answer" in ok("llm", campaign.directory, "--name", "m", "--log", tmp_path / "log.jsonl")
+    ok("export", campaign.directory, "--machine-labels", "m", tmp_path / "log.jsonl")
     (row,) = map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())
-    assert row["prompt"] == fake.asked[0].body["messages"]
-    assert (row["reply"], row["relevance"], row["revision"]) == ("half \ufffd\nGrade: 2", 2.0, "fp_7")
-    log = ("llm", campaign.directory, "--log", tmp_path / "log.jsonl")
-    assert "did you mean 'm'?" in fails(*log, "--name", "M")
-    assert "ends in .jsonl" in fails("llm", campaign.directory, "--name", "m", "--log", tmp_path / "log.csv")
+    assert json.loads(row["prompt"]) == fake.asked[0].body["messages"]
+    assert (row["reply"], row["relevance"], row["revision"]) == ("half \ud800\nGrade: 2", 2.0, "fp_7")
+    assert json.loads((tmp_path / "log.jsonl.labels.json").read_text())["settings"]["model"] == "m"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["people", "x" * 65, "ann"])
+def test_a_name_that_cannot_be_stored_is_refused_before_anything_is_asked(
+    campaign: Campaign, fake: FakeEndpoint, name: str
+) -> None:
+    campaign.judging.judge("ann", "1", "d1", 1)
+    assert "label set" in fails(*command(campaign, fake, "--yes", "--name", name))
+    assert fake.asked == []
 
 
 def test_the_command_asks_before_it_costs(campaign: Campaign, fake: FakeEndpoint) -> None:
