@@ -74,6 +74,9 @@ with widgets.shown_errors():
             if st.form_submit_button("Ask people for this sample"):
                 study.ask_people(name, int(judgements), measure)
                 st.rerun()
+        if progress.asked and st.button("Ask for the whole pool again"):
+            study.ask_for_pool()
+            st.rerun()
 
     st.subheader("Corrected values")
     try:

@@ -139,7 +139,7 @@ class Campaign:
         llm_sets = LlmLabelSets(store, self.id, grades, settings, labels)
         self.llm = LlmJudging(store, directory, self.id, grades, settings, corpus, view, llm_sets)
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)
-        self.label_study = LabelStudy(store, grades, corpus, qrels, labels)
+        self.label_study = LabelStudy(store, grades, corpus, qrels, labels, assignments)
         self.adjudication = Adjudication(store, corpus, judging)
         self.evaluation = Evaluator(store, grades, corpus, features, tasks, qrels)
         self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)

@@ -59,13 +59,22 @@ class Assignments:
         self.store.assignments.changed()
 
     def _wanted_by(self, settings: AssignmentSettings) -> pd.DataFrame:
-        """Return the pool with a column ``now``: how many annotators are to judge each pair by these settings."""
+        """Return the pool with a column ``now``: how many annotators are to judge each pair by these settings.
+
+        While people judge a sample beside machine labels, nobody is to judge the other pairs.
+        """
         pool = self.store.pool.wanted()
         numbers = [
             assignment.count_wanted(settings, str(query_id), ids.tolist(), self.campaign_id)
             for query_id, ids in pool.groupby("query_id", sort=False)["doc_id"]
         ]
-        return pool.assign(now=np.concatenate(numbers) if numbers else 0)
+        pool = pool.assign(now=np.concatenate(numbers) if numbers else 0)
+        asked = self.store.machine_labels.asked()
+        if asked is None:
+            return pool
+        pairs = self.store.machine_labels.sample(asked.label_set).head(asked.pairs)[["query_id", "doc_id"]]
+        others = ~pd.MultiIndex.from_frame(pool[["query_id", "doc_id"]]).isin(pd.MultiIndex.from_frame(pairs))
+        return pool.assign(now=pool["now"].mask(others, 0))
 
     def workload(self, **changes: Any) -> Workload:
         """Count the judgements that the pool needs under the settings with these changes; nothing is written.

@@ -12,12 +12,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection import machine_labels
+from collection.campaign.assignments import Assignments
 from collection.campaign.corpus import Corpus
+from collection.campaign.loop_settings import LOOPING
 from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.qrels import QrelsBuilder
 from collection.errors import CampaignError, InputError
 from collection.expected_judgements import Pairs, describe
 from collection.machine_labels import (
+    LEAST_SAMPLE,
     CorrectedValues,
     PeopleComparison,
     SystemEffects,
@@ -27,7 +30,7 @@ from collection.machine_labels import (
 from collection.measures import Measure, as_measure
 from collection.phrases import count, decimal, percent
 from collection.records import GradeScale
-from collection.store import LabelSet, Store
+from collection.store import AskedSample, LabelSet, Store
 
 Floats = NDArray[np.float64]
 
@@ -66,6 +69,7 @@ class LabelStudy:
     corpus: Corpus
     qrels: QrelsBuilder
     labels: MachineLabels
+    assignments: Assignments
 
     def __post_init__(self) -> None:
         """Add what this service finds to the warnings of label sets."""
@@ -115,48 +119,56 @@ class LabelStudy:
     def ask_people(
         self, name: str, judgements: int, measure: Measure | str = MEASURE, *, seed: int = 1
     ) -> SampleProgress:
-        """Ask people to judge a random sample of the pool, and nothing else; a larger number continues the sample.
+        """Ask people to judge a random sample of the pool, and no other pair; a larger number continues the sample.
 
-        The first call draws the order of the sample, from all pairs of the pool that are not judged yet. Judged pairs
-        stay as they are.
+        The first call draws the order of the sample, from all pairs of the pool that are not judged yet. The overlap of
+        the assignment applies to the sample as to a pool. :meth:`ask_for_pool` ends it.
 
         Raises
         ------
         CampaignError
-            The pool has grown since the sample was drawn.
+            A topic is in a loop, which hands out pairs outside the sample; or the pool has grown since the sample was
+            drawn.
         InputError
-            Fewer judgements than 20 or than before.
+            Fewer than 20 judgements, or every pair is judged.
         """
-        if judgements < 20:
-            raise InputError(f"expected at least 20 judgements, found {judgements}")
+        if judgements < LEAST_SAMPLE:
+            raise InputError(f"expected at least {LEAST_SAMPLE} judgements, found {judgements}")
+        if looping := [q for q, mode in self.labels.settings.modes().items() if mode in LOOPING]:
+            raise CampaignError(
+                f"expected topics that are judged from the pool, found {count(len(looping), 'topic')} in a loop; "
+                "change the mode with `cleverdon loop DIR --mode pool`"
+            )
         label_set, measure, pairs = self.labels.named(name), as_measure(measure), self._pairs()
         with self.store.transaction():
             if self.store.machine_labels.sample(label_set.key).empty:
+                judged = self._judged(pairs)
+                if judged.all():
+                    raise InputError("expected pairs of the pool that nobody has judged, found none")
                 sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
                 priorities = machine_labels.draw_priorities(sizes, seed)
-                priorities[self._judged(pairs)] = np.nan
+                priorities[judged] = np.nan
                 drawn = pairs.frame.assign(size=sizes, priority=priorities)
                 self.store.machine_labels.set_sample(label_set.key, drawn)
-            sizes, priorities = self._sizes(name, pairs, measure)
-            order = np.argsort(-priorities, kind="stable")  # nan last
-            chosen = np.zeros(len(order), dtype=bool)
-            chosen[order[: min(judgements, int((~np.isnan(priorities)).sum()))]] = True
-            keys = self.store.pool.wanted()
-            at = pd.MultiIndex.from_frame(pairs.frame).get_indexer(pd.MultiIndex.from_frame(keys[PAIR]))
-            wanted = np.where(chosen[at], np.maximum(keys["wanted"].to_numpy(), 1), 0)
-            rows = zip(wanted.tolist(), keys["topic"].tolist(), keys["doc"].tolist(), strict=True)
-            self.store.pool.set_wanted(rows)
+            _, priorities = self._sizes(name, pairs, measure)
+            asked = AskedSample(label_set.key, min(judgements, int((~np.isnan(priorities)).sum())))
+            self.store.machine_labels.ask(asked)
+            self.assignments.spread_overlap()
         return self.progress(name)
+
+    def ask_for_pool(self) -> None:
+        """Ask people to judge the whole pool again."""
+        with self.store.transaction():
+            self.store.machine_labels.ask(None)
+            self.assignments.spread_overlap()
 
     def progress(self, name: str) -> SampleProgress:
         """How much of the sample beside a label set is judged."""
-        pairs = self._pairs()
+        pairs, asked = self._pairs(), self.store.machine_labels.asked()
         sizes, priorities = self._sizes(name, pairs, as_measure(MEASURE))
         drawn = machine_labels.judged_sample(sizes, priorities, self._judged(pairs))
-        wanted = self.store.pool.wanted()
-        at = pd.MultiIndex.from_frame(pairs.frame).get_indexer(pd.MultiIndex.from_frame(wanted[PAIR]))
-        asked = int(((wanted["wanted"].to_numpy() > 0) & ~np.isnan(priorities[at])).sum())
-        return SampleProgress(asked, len(drawn.rows) - drawn.before, drawn.before, len(pairs.topic))
+        number = asked.pairs if asked is not None and asked.label_set == self.labels.named(name).key else 0
+        return SampleProgress(number, len(drawn.rows) - drawn.before, drawn.before, len(pairs.topic))
 
     def correct(self, name: str, measure: Measure | str = MEASURE, *, with_labels: bool = True) -> CorrectedValues:
         """Correct the values that a label set gives by people's grades of its sample.
@@ -240,10 +252,16 @@ class LabelStudy:
         return sorted(map(float, self.grades.sentences))
 
     def _people_of(self, pairs: Pairs) -> Floats:
-        """(N,) people's grades of the pairs, nan without one."""
+        """(N,) people's grades of the pairs, nan without a judgement.
+
+        A pair that people could not judge counts as not relevant, as in values by the qrels; otherwise it would end the
+        sample.
+        """
+        index = pd.MultiIndex.from_frame(pairs.frame)
         graded = self.qrels.build().set_index(PAIR)["relevance"]
-        grades = graded.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64, copy=True)
-        grades[grades < 0] = np.nan
+        grades = graded.reindex(index).to_numpy(dtype=np.float64, copy=True)
+        judged = index.isin(pd.MultiIndex.from_frame(self.store.judgements.table(columns=PAIR)))
+        grades[judged & ~(grades >= 0)] = 0.0
         return grades
 
     def _judged(self, pairs: Pairs) -> NDArray[np.bool_]:

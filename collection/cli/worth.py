@@ -30,6 +30,7 @@ SHOWN = 10
 @click.option("-m", "--measure", metavar="M", help="nDCG, DCG or P with a cut-off; by default nDCG@10.")
 @click.option("--plan", is_flag=True, help="Only show how exact values get with how many human judgements.")
 @click.option("--ask", type=COUNT, metavar="N", help="Ask people to judge a random sample of N pairs, and no others.")
+@click.option("--ask-all", is_flag=True, help="Ask people for the whole pool again.")
 @click.option("--seed", type=COUNT, default=1, help="Seed of the sample (default 1).")
 @FORMAT
 def worth(
@@ -38,6 +39,7 @@ def worth(
     measure: str | None,
     plan: bool,
     ask: int | None,
+    ask_all: bool,
     seed: int,
     form: str,
 ) -> None:
@@ -57,6 +59,10 @@ def worth(
     asked = parse_one(measure or MEASURE)
     with Campaign(directory) as campaign:
         study = campaign.label_study
+        if ask_all:
+            study.ask_for_pool()
+            echo("People are asked for the whole pool again.")
+            return
         if ask is not None:
             progress = study.ask_people(name, ask, asked, seed=seed)
             if form == "json":

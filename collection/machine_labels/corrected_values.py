@@ -47,7 +47,8 @@ class CorrectedValues:
     Attributes
     ----------
     values
-        ``run``, ``labels`` (the value by machine labels alone), ``corrected``, ``low``, ``high``.
+        ``run``, ``labels`` (the value by machine labels alone), ``corrected``, ``low``, ``high`` (cut at the
+        ends of the measure's range).
     differences
         A row per pair of runs: ``run_a``, ``run_b``, ``difference`` (a minus b, corrected), ``low``, ``high``.
     by_topic, labels_by_topic
@@ -131,8 +132,8 @@ def correct(
             "run": pd.array(pairs.runs, dtype="str"),
             "labels": by_labels.mean(axis=1),
             "corrected": corrected,
-            "low": corrected - half,
-            "high": corrected + half,
+            "low": (corrected - half).clip(measure.entry.lowest, measure.entry.highest),
+            "high": (corrected + half).clip(measure.entry.lowest, measure.entry.highest),
         }
     )
     one, other = np.triu_indices(len(pairs.runs), 1)

@@ -88,4 +88,6 @@ MACHINE_LABELS = """
         priority REAL,
         PRIMARY KEY (label_set, topic, doc)
     ) WITHOUT ROWID;;
+    -- At most one row: the sample that people judge in place of the pool.
+    CREATE TABLE asked_sample (label_set INTEGER NOT NULL REFERENCES label_sets, pairs INTEGER NOT NULL);;
 """

@@ -25,6 +25,15 @@ class LabelSet(NamedTuple):
     made_at: str
 
 
+class AskedSample(NamedTuple):
+    """The sample that people judge in place of the pool."""
+
+    label_set: int
+    """Key of the label set that it was drawn for."""
+    pairs: int
+    """Number of its first pairs."""
+
+
 class LabelRow(NamedTuple):
     """A label, or what came instead of one."""
 
@@ -203,14 +212,26 @@ class MachineLabelTables(Repository):
         )  # fmt: skip
 
     def sample(self, label_set: int) -> pd.DataFrame:
-        """The pairs of a sample in order: ``query_id``, ``doc_id``, ``size``, ``priority`` (nan if judged before)."""
+        """The pairs of a sample in order, those judged before (with the priority nan) last; columns as above."""
         found = self.connection.frame(
             "SELECT t.query_id, d.doc_id, s.size, s.priority FROM human_samples AS s "
             "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE s.label_set = ? "
-            "ORDER BY s.priority IS NOT NULL, s.priority DESC, s.topic, s.doc",
+            "ORDER BY s.priority IS NULL, s.priority DESC, s.topic, s.doc",
             (label_set,),
         )
         return found.astype({"query_id": "str", "doc_id": "str", "size": "float64", "priority": "float64"})
+
+    @writes
+    def ask(self, asked: AskedSample | None) -> None:
+        """Keep which sample people judge now; None for the whole pool."""
+        self.connection.execute("DELETE FROM asked_sample")
+        if asked is not None:
+            self.connection.insert("asked_sample", asked._asdict())
+
+    def asked(self) -> AskedSample | None:
+        """Which sample people judge now; None for the whole pool."""
+        row = self.connection.execute("SELECT label_set, pairs FROM asked_sample").fetchone()
+        return None if row is None else AskedSample._make(row)
 
 
 def _packed_row(row: LabelRow) -> tuple[object, ...]:

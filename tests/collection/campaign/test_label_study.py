@@ -101,6 +101,41 @@ def test_a_sample_leaves_out_what_is_judged_already(campaign: Path, tmp_path: Pa
         assert (found.sampled, found.before) == (40, 30)
 
 
+def test_the_sample_stays_whatever_changes_the_overlap(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        study = opened.label_study
+        study.ask_people("gpt", 40)
+        opened.assignments.update(annotators=2, share=1.0)
+        assert opened.store.pool.wanted()["wanted"].value_counts().to_dict() == {0: 80, 2: 40}
+        study.ask_people("gpt", 60)
+        assert opened.store.pool.wanted()["wanted"].value_counts().to_dict() == {0: 60, 2: 60}
+        assert study.progress("gpt").asked == 60
+        study.ask_for_pool()
+        assert opened.store.pool.wanted()["wanted"].value_counts().to_dict() == {2: 120}
+        assert study.progress("gpt").asked == 0
+
+
+def test_what_people_could_not_judge_is_no_gap(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        study = opened.label_study
+        study.ask_people("gpt", 40)
+        first = opened.store.machine_labels.sample(study.labels.named("gpt").key).iloc[0]
+        opened.judging.judge("bob", first["query_id"], first["doc_id"], cannot_judge="no text")
+        judge(opened, tmp_path)
+        assert study.progress("gpt").judged == 40
+
+
+def test_a_loop_or_a_judged_pool_has_no_sample(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        opened.settings.set_loop(mode="loop-in-pool")
+        with pytest.raises(CampaignError, match="expected topics that are judged from the pool, found 10 topics in a"):
+            opened.label_study.ask_people("gpt", 40)
+        opened.settings.set_loop(mode="pool")
+        judge(opened, tmp_path)
+        with pytest.raises(InputError, match="expected pairs of the pool that nobody has judged, found none"):
+            opened.label_study.ask_people("gpt", 40)
+
+
 def test_a_gap_ends_the_sample(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         opened.label_study.ask_people("gpt", 60)
@@ -167,6 +202,7 @@ def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> N
     with Campaign(campaign) as opened:
         judge(opened, tmp_path)
     report = ok("worth", campaign, "gpt")
+    assert ok("worth", campaign, "gpt", "--ask-all") == "People are asked for the whole pool again.\n"
     assert "60 pairs with a label and a grade by people" in report
     assert "nDCG@10 corrected by 60 human judgements of a random sample" in report
     assert "What labels give to the runs of a family" in report

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from collection.records import Topic
-from collection.store import LabelRow, Store
+from collection.store import AskedSample, LabelRow, Store
 
 
 @pytest.fixture
@@ -61,6 +61,10 @@ def test_a_sample_comes_back_in_order(store: Store) -> None:
     made = store.machine_labels.create("gpt", "llm", {}, "2026-01-01")
     sample = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "size": [1.0, 2.0], "priority": [3.0, math.nan]})
     store.machine_labels.set_sample(made.key, sample)
-    pd.testing.assert_frame_equal(
-        store.machine_labels.sample(made.key), sample.iloc[::-1].reset_index(drop=True), check_dtype=False
-    )
+    pd.testing.assert_frame_equal(store.machine_labels.sample(made.key), sample, check_dtype=False)
+    assert store.machine_labels.asked() is None
+    store.machine_labels.ask(AskedSample(made.key, 1))
+    store.machine_labels.ask(AskedSample(made.key, 2))
+    assert store.machine_labels.asked() == (made.key, 2)
+    store.machine_labels.ask(None)
+    assert store.machine_labels.asked() is None
