@@ -302,6 +302,7 @@ def open_socket(service: Service, cookie: str, origin: str) -> ClientConnection:
         "subprotocols": ["streamlit"],
         "max_size": None,
         "proxy": None,
+        "open_timeout": 60,  # on a busy machine, ten seconds may be too few
     }
     opened: ClientConnection = connect(f"wss://{NAME}:{service.front}/_stcore/stream", **options)
     return opened
