@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection import comparison, evaluate
@@ -20,7 +20,7 @@ from collection.formats.run_alignment import last_topic_end
 from collection.measures import MEASURES, Aligned, align, index_qrels, parse
 from tests.collection.formats.test_formats import files
 from tests.collection.formats.test_fuzz import malformed, sound
-from tests.helpers import ROOT, cases, tries
+from tests.helpers import ROOT, cases
 
 GRADES = {"a": 3, "b": 0, "c": -1, "d": 1, "Ω": 2, "0": -2}
 QRELS = "".join(f"{topic} 0 {doc} {grade}\n" for topic in "1Ωqz" for doc, grade in GRADES.items())
@@ -74,7 +74,7 @@ def test_files_of_any_form_are_aligned_as_when_read_whole(tmp_path, index, monke
     path, quick = tmp_path / "file.run", 0
 
     @given(text=files(False), block=st.sampled_from([1, 30, 1 << 20]), version=st.sampled_from([9, 10]))
-    @tries(1000)
+    @settings(max_examples=cases(150, 1000))
     def compare(text: str, block: int, version) -> None:
         nonlocal quick
         monkeypatch.setattr("collection.formats.source.CHUNK", block)
@@ -95,7 +95,7 @@ def test_malformed_files_have_the_same_errors(tmp_path, monkeypatch, block) -> N
     rng, path, errors = random.Random(block), tmp_path / "some.run", 0
     (tmp_path / "qrels").write_text("".join(" ".join(row) + "\n" for row in sound(random.Random(99), "judged")))
     index = read_index(tmp_path / "qrels")
-    for _ in range(cases(300, 10_000)):
+    for _ in range(cases(60, 10_000)):
         path.write_bytes(malformed(rng, "run"))
         assert agree(path, index), path.read_bytes()
         errors += isinstance(outcome(path, index), str)
@@ -125,7 +125,7 @@ TIES = {
 @pytest.mark.parametrize("version", [9, 10])
 def test_any_order_and_any_ties(tmp_path, index, monkeypatch, slow_reads, scores, version) -> None:
     path, rng = tmp_path / "file.run", random.Random(3)
-    for _ in range(cases(20, 500)):
+    for _ in range(cases(6, 500)):
         monkeypatch.setattr("collection.formats.source.CHUNK", rng.choice([50, 400, 1 << 20]))
         path.write_text("".join(many_topics(rng, scores=TIES[scores])))
         assert agree(path, index, version)
