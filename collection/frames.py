@@ -18,6 +18,8 @@ from collection.errors import ColumnsError, InputError
 from collection.phrases import literal
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
 
 Kind = Literal["id", "text", "number", "integer"]
@@ -143,3 +145,19 @@ ESTIMATED_STANDINGS = ("best estimate", "undecided", "worse than the best")
 
 VALUES = Schema("values", {"run": _TEXT, "query_id": _ID, "measure": _TEXT, "value": _MAYBE})
 """Values of measures per run and topic. The topic ``all`` is the mean over topics."""
+
+
+def number_pairs(frame: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """(rows,): a number for each pair of topic and document, from 0, in order of first occurrence.
+
+    >>> import pandas as pd
+    >>> number_pairs(pd.DataFrame({"query_id": ["2", "1", "2"], "doc_id": ["a", "a", "a"]})).tolist()
+    [0, 1, 0]
+    """
+    import numpy as np
+    import pandas as pd
+
+    topic, _ = pd.factorize(frame["query_id"])
+    document, names = pd.factorize(frame["doc_id"])
+    codes, _ = pd.factorize(topic.astype(np.int64) * max(1, len(names)) + document)
+    return codes.astype(np.int64)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from annotate.auth.tokens import Tokens, cookie_name
+from collection.adjudication import Adjudicated
 from collection.campaign import Campaign
 from collection.records import Role
 
@@ -27,6 +28,7 @@ class Session(NamedTuple):
 DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"  # names the campaign's directory for the script that Streamlit runs
 
 _current: ContextVar[Session] = ContextVar("session")
+_adjudicated: dict[str, dict[str, tuple[int, Adjudicated]]] = {}  # of each campaign, for all script runs
 
 
 @contextmanager
@@ -52,8 +54,10 @@ def open_session() -> Iterator[Session | None]:
 
 
 def open_campaign() -> Campaign:
-    """Open the app's campaign in this thread."""
-    return Campaign(Path(os.environ[DIRECTORY_VARIABLE]))
+    """Open the app's campaign in this thread; all script runs share the grades that were adjudicated last."""
+    campaign = Campaign(Path(os.environ[DIRECTORY_VARIABLE]))
+    campaign.qrels.adjudicated = _adjudicated.setdefault(campaign.id, campaign.qrels.adjudicated)
+    return campaign
 
 
 def current() -> Session:

@@ -190,7 +190,7 @@ def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, 
     has = ~np.isnan(found.grade)
     grades = found.grade[has]
     grades = grades if entry.fractional or (grades % 1).any() else grades.astype(np.int64)
-    pairs = matrix.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
+    pairs = matrix.pairs[has].assign(relevance=grades, by=pd.array(found.by[has], dtype="str")).reset_index(drop=True)
     notes: tuple[str, ...] = ()
     if matrix.repeated:
         notes = (

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection.errors import InputError
-from collection.frames import JUDGEMENTS
+from collection.frames import JUDGEMENTS, number_pairs
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -92,7 +92,7 @@ class JudgementMatrix:
             graded = graded & (said | ending)  # without surplus
             ending = ending & (judgements["kind"] != "undone").to_numpy(dtype=np.bool_)
         rows = np.flatnonzero(graded | ending)
-        codes = _pair_codes(judgements["query_id"].iloc[rows], judgements["doc_id"].iloc[rows])
+        codes = number_pairs(judgements[["query_id", "doc_id"]].iloc[rows])
         first = np.unique(codes, return_index=True)[1]
         keys = judgements[["query_id", "doc_id"]].iloc[rows[first]].reset_index(drop=True)
         grades = pd.to_numeric(judgements["relevance"].iloc[rows]).to_numpy(dtype=np.float64, na_value=np.nan)
@@ -141,14 +141,10 @@ class JudgementMatrix:
 
     def by(self, otherwise: str | Texts) -> Texts:
         """(P,) origins: "one judgement", "agreed", or `otherwise` where annotators differ."""
-        given = self.graded_by()
-        differ = self.reduce(np.maximum, -np.inf) != self.reduce(np.minimum, np.inf)
-        return np.where(given <= 1, "one judgement", np.where(differ, otherwise, "agreed")).astype(object)
-
-
-def _pair_codes(topics: pd.Series, documents: pd.Series) -> Ints:
-    """(n,): a number for each pair, from 0, in order of first occurrence."""
-    topic, _ = pd.factorize(topics)
-    document, names = pd.factorize(documents)
-    codes, _ = pd.factorize(topic.astype(np.int64) * max(1, len(names)) + document)
-    return codes.astype(np.int64)
+        found = np.full(len(self.pairs), "one judgement", dtype=object)
+        several = self.graded_by() > 1
+        if several.any():
+            differ = several & (self.reduce(np.maximum, -np.inf) != self.reduce(np.minimum, np.inf))
+            found[several] = "agreed"
+            found[differ] = otherwise if isinstance(otherwise, str) else otherwise[differ]
+        return found

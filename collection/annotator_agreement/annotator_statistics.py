@@ -5,8 +5,7 @@ A remark is not a verdict: a quick annotator may be an expert, and forty equal g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,10 +169,15 @@ def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: 
     }
 
 
-def longest_streak(grades: Iterable[int]) -> tuple[int, int | None]:
+def longest_streak(grades: Sequence[int]) -> tuple[int, int | None]:
     """The length and grade of the longest streak of one grade; negative values (no grade) end a streak."""
-    streaks = ((len(list(streak)), grade) for grade, streak in groupby(grades) if grade >= 0)
-    return max(streaks, key=lambda streak: streak[0], default=(0, None))
+    given = np.asarray(grades, dtype=np.int64)
+    starts = np.flatnonzero(np.diff(given, prepend=given[:1] - 1))
+    lengths = np.where(given[starts] >= 0, np.diff(starts, append=len(given)), 0)
+    if not lengths.any():
+        return 0, None
+    longest = int(lengths.argmax())
+    return int(lengths[longest]), int(given[starts[longest]])
 
 
 def streak_probability(streak: int, among: int, share: float) -> float:

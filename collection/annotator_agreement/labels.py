@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError, require_known
-from collection.frames import LABELS
+from collection.frames import LABELS, number_pairs
 
 Codes = npt.NDArray[np.int16]
 Floats = npt.NDArray[np.float64]
@@ -63,8 +63,10 @@ class Labels:
         numbers = given["relevance"].to_numpy(dtype=np.float64)
         if np.isinf(numbers).any():
             raise InputError("relevance: agreement needs finite grades, found infinity")
-        last = ~given.duplicated(list(LABELS.names[:3]), keep="last").to_numpy()
-        given, numbers = given[last], numbers[last]
+        who, names = pd.factorize(given["annotator"].astype("str"), sort=True)
+        pair = number_pairs(given[["query_id", "doc_id"]].astype("str"))
+        last = ~pd.Series(pair * max(1, len(names)) + who).duplicated(keep="last").to_numpy()
+        given, numbers, who = given[last], numbers[last], who[last]
         scale = np.unique(numbers if grades is None else np.array(list(grades), dtype=np.float64))
         if len(scale) > MAX_GRADES:
             raise InputError(
@@ -75,10 +77,9 @@ class Labels:
             strange = numbers[~np.isin(numbers, scale)][0]
             raise InputError(f"relevance: expected grades of the scale ({', '.join(f'{g:g}' for g in scale)}), "
                              f"found {strange:g}")  # fmt: skip
-        who, names = pd.factorize(given["annotator"].astype("str"), sort=True)
-        keys = given[["query_id", "doc_id"]].astype("str")
-        place = keys.groupby(["query_id", "doc_id"], sort=False).ngroup().to_numpy()
-        pairs = keys.drop_duplicates().reset_index(drop=True)
+        place, _ = pd.factorize(pair[last])
+        first = ~pd.Series(place).duplicated().to_numpy()
+        pairs = given.loc[first, ["query_id", "doc_id"]].astype("str").reset_index(drop=True)
         codes = np.full((len(pairs), len(names)), MISSING, dtype=np.int16)
         codes[place, who] = np.searchsorted(scale, numbers)
         return cls(tuple(map(str, names)), pairs, codes, scale, _finished(given, place, len(pairs)), int((~last).sum()))

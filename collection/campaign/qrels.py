@@ -75,7 +75,9 @@ class QrelsBuilder:
     corpus: Corpus
     progress: Progress
     topic_tasks: TopicTasks
-    _adjudicated: dict[str, tuple[int, Adjudicated]] = field(default_factory=dict, init=False)
+    adjudicated: dict[str, tuple[int, Adjudicated]] = field(default_factory=dict, init=False)
+    """Grades of all topics by the rule used last, with the last entry of the log then. Builders of the same campaign
+    may share the dictionary."""
 
     def build(self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str) -> pd.DataFrame:
         """Qrels from judgements: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
@@ -99,15 +101,18 @@ class QrelsBuilder:
 
     def _adjudicate(self, rule: ChosenRule) -> Adjudicated:
         """The grades of all topics by a rule, kept until the next entry of the log: a page needs them several times."""
-        logged = self.store.judgements.versions()[1]
-        kept = self._adjudicated.get(str(rule))
-        if kept is not None and kept[0] == logged and not self.store.connection.in_transaction:
-            return kept[1]
-        found = adjudication.adjudicate(self.store.judgements.table(columns=OPINION), rule)
-        grades = self.corpus.in_topic_order(found.grades.sort_values("doc_id", kind="stable"))
+        in_transaction = self.store.connection.in_transaction  # what is read then may be rolled back
+        with self.store.snapshot():
+            logged = self.store.judgements.versions()[1]
+            kept = self.adjudicated.get(str(rule))
+            if kept is not None and kept[0] == logged and not in_transaction:
+                return kept[1]
+            found = adjudication.adjudicate(self.store.judgements.table(columns=OPINION), rule)
+            grades = self.corpus.in_topic_order(found.grades.sort_values("doc_id", kind="stable"))
         found = replace(found, grades=grades)
-        if not self.store.connection.in_transaction:  # what is read here may be rolled back
-            self._adjudicated = {str(rule): (logged, found)}
+        if not in_transaction:
+            self.adjudicated.clear()
+            self.adjudicated[str(rule)] = (logged, found)
         return found
 
     def from_choices(self, rule: str = "majority") -> pd.DataFrame:

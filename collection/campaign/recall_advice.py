@@ -187,9 +187,9 @@ def describe_notes(
     """Describe what may bias the estimates."""
     here = select_in_scope(judgements, scope)
     graded = here[here["kind"] == "graded"]
-    opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["doc_id"])
+    opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["row"])
     differ = int((opinions.nunique() > 1).sum())
-    ungraded = here["doc_id"].nunique() - graded["doc_id"].nunique()
+    ungraded = here["row"].nunique() - graded["row"].nunique()
     notes = [missing_texts([ledger.unreachable])] if ledger.unreachable else []
     if differ:
         notes.append(

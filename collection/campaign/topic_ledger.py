@@ -37,12 +37,12 @@ def reduce_to_documents(judgements: pd.DataFrame) -> pd.DataFrame:
 
     The first one is not a second opinion if there is another, since it has the selection of the document.
     """
-    if not judgements["doc_id"].duplicated().any():
+    if not judgements["row"].duplicated().any():
         return judgements
     second = judgements["strategy"] == "overlap"
-    once = pd.concat([judgements[~second], judgements[second]]).drop_duplicates("doc_id").sort_index()
-    grades = adjudication.adjudicate(judgements).grades.set_index("doc_id")["relevance"]
-    return once.assign(relevance=once["doc_id"].map(grades))
+    once = pd.concat([judgements[~second], judgements[second]]).drop_duplicates("row").sort_index()
+    grades = adjudication.adjudicate(judgements.rename(columns={"row": "doc_id"})).grades
+    return once.assign(relevance=once["row"].map(grades.set_index("doc_id")["relevance"]))
 
 
 def build_topic_ledger(

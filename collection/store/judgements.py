@@ -323,8 +323,8 @@ class JudgementTables(Repository):
     def current_judgements(self, query_id: str | None = None) -> pd.DataFrame:
         """Return the current judgement of each annotator and document of a topic, or of all topics.
 
-        ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance`` (null:
-        cannot judge); and from the annotator's first judgement of the pair since the last undo: ``strategy``,
+        ``query_id``, ``row`` (of the document in the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance``
+        (null: cannot judge); and from the annotator's first judgement of the pair since the last undo: ``strategy``,
         ``model_round``, ``probability``, ``judged_at``. Sorted by these first judgements, adjudications by their last
         change.
         """
@@ -340,9 +340,7 @@ class JudgementTables(Repository):
             found = pd.concat([found.reset_index(drop=True), selection.reset_index(drop=True)], axis=1)
             order = np.where(found["counts_as"] == "adjudication", last, first).argsort(kind="stable")
             found = found.iloc[order].reset_index(drop=True)
-            query_ids = columns_of.query_ids(self.connection, found["topic"])
-            doc_ids = columns_of.doc_ids(self.connection, found["doc"])
-        ids = {"query_id": query_ids, "doc_id": doc_ids, "row": found["doc"] - 1}
+            ids = {"query_id": columns_of.query_ids(self.connection, found["topic"]), "row": found["doc"] - 1}
         return pd.concat([pd.DataFrame(ids), found.drop(columns=["topic", "doc"])], axis=1)
 
     def judged_rows(self, query_id: str) -> list[int]:

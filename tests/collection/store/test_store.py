@@ -522,10 +522,10 @@ def test_long_tables_have_what_each_entry_says(rng: random.Random) -> None:
             turn_of = [turn for turn in found if query_id in (None, turn[0].query_id)]
             now = store.judgements.current_judgements(query_id)
             wanted = [
-                (t[0].query_id, t[0].doc_id, keys[t[0].doc_id] - 1, t[0].annotator, t[0].counts_as, t[-1].kind,
+                (t[0].query_id, keys[t[0].doc_id] - 1, t[0].annotator, t[0].counts_as, t[-1].kind,
                  t[-1].relevance, t[0].strategy, t[0].model_round, t[0].judged_at, t[0].probability)
                 for t in turn_of
             ]  # fmt: skip
-            columns = ["query_id", "doc_id", "row", "annotator", "counts_as", "kind", "relevance", "strategy"]
+            columns = ["query_id", "row", "annotator", "counts_as", "kind", "relevance", "strategy"]
             frame = now[[*columns, "model_round", "judged_at", "probability"]]
             assert list(frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)) == wanted
