@@ -10,6 +10,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from annotate.auth import session
 from annotate.auth.browser_names import describe_browser
 from annotate.auth.oidc import read_provider
 from annotate.auth.routes import SignInService
@@ -136,3 +137,22 @@ def test_changes_exclude_each_other(campaign: Campaign) -> None:
     refused = run("people", campaign.directory, "--rotate-secret", "--lock", "ann")
     assert refused.exit_code == 2
     assert "only one of" in refused.stderr
+
+
+def test_script_runs_share_the_adjudicated_grades_until_the_next_judgement(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(session.DIRECTORY_VARIABLE, str(campaign.directory))
+    campaign.judging.judge("ann", "1", "d1", 1, uuid="u1")
+    runs = []
+    for _ in range(2):
+        with session.open_campaign() as opened:
+            runs.append(opened.qrels.with_sources())
+    assert runs[0].rule is runs[1].rule  # adjudicated once
+    with pytest.raises(ZeroDivisionError), session.open_campaign() as opened, opened.transaction():
+        opened.judging.judge("ann", "1", "d2", 0, uuid="u2")
+        assert len(opened.qrels.build()) == 2
+        raise ZeroDivisionError
+    campaign.judging.judge("ann", "1", "d2", 1, uuid="u3")  # has the number of the one that was undone
+    with session.open_campaign() as opened:
+        assert opened.qrels.build()["relevance"].tolist() == [1, 1]
