@@ -45,6 +45,10 @@ from uuid import UUID
 import numpy as np
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.benchmarks.ratios import Row, keep  # noqa: E402
+
 WORDS, VOCABULARY, TOPICS, RUNS, ANNOTATORS = 90, 200_000, 100, 3, 20
 PLAIN = """
     PRAGMA journal_mode = WAL;
@@ -378,6 +382,8 @@ STEPS: dict[str, Callable[[Path], list[Line]]] = {
 BESIDE = {"import": "plain", "features": "tfidf"}
 """Steps of ours, and the step of another tool beside each."""
 
+TOOLS = {"plain": "plain sqlite3 insert with FTS5", "tfidf": "TfidfVectorizer"}
+
 
 def rate(number: int, seconds: float, what: str = "documents") -> str:
     """A number per second, and the seconds."""
@@ -425,6 +431,11 @@ def compare(rates: dict[int, dict[str, float]]) -> None:
         ratios = [f"{name} {found[name] / found[other]:.2f} ({other})" for name, other in pairs if other in found]
         growth = [f"{name} {smallest[name] / found[name]:.2f}" for name, _ in pairs]
         print(f"{documents:>12,}  {', '.join(ratios):<42}  {', '.join(growth)}")
+        for name, other in pairs:
+            if other in found:
+                ratio, grown = found[name] / found[other], smallest[name] / found[name]
+                figure = f"{found[name]:,.0f} documents/s"
+                keep(Row(name, f"{documents:,} documents", figure, f"{ratio:.2f}", TOOLS[other], f"{grown:.2f}"))
 
 
 def main() -> None:
