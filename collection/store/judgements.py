@@ -95,6 +95,20 @@ class JudgementTables(Repository):
         ).fetchone()
         return None if row is None else Logged(*row)
 
+    def opinions(self) -> pd.DataFrame:
+        """Return the current judgements and adjudications as adjudication reads them, oldest first.
+
+        ``annotator``, ``kind``, ``relevance``, ``counts_as``; and the keys of the pair as ``query_id`` and ``doc_id``,
+        for which :meth:`name_pairs` puts the ids.
+        """
+        return self.table(columns=("annotator", "topic", "doc", "kind", "relevance", "counts_as")).rename(
+            columns={"topic": "query_id", "doc": "doc_id"}
+        )
+
+    def name_pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Put ids in place of the keys in ``query_id`` and ``doc_id``; sort by topic, as imported, and document id."""
+        return columns_of.name_pairs(self.connection, frame)
+
     @writes
     def append(self, judgement: Judgement, pair: Pair) -> None:
         """Append a judgement to the log; it revises the annotator's current one of the pair, if any."""
