@@ -23,6 +23,10 @@ IMAGES = "files"
 VECTORS = "vectors"
 EXPORTS = "exports"
 BACKUPS = "backups"
+SCRATCH = ".cleverdon-backup-"
+"""The beginning of the names of folders in which backups are written; a killed process may leave one."""
+PROBE = ".probe-"
+"""The beginning of the names of files by which a server tries whether the disk takes them."""
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """The database has password hashes and addresses: only the owner of a campaign reads it."""

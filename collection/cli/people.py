@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from collection import layout
 from collection.cli.methods import Names
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_table
@@ -138,10 +139,11 @@ def _end_access(
     """Lock or unlock accounts, or end sessions; return what was done."""
     if rotated:
         campaign.server_state.rotate_secret()
-        return (
-            "Replaced the key, ended all sessions and voided all one-time links. If the server runs, restart it now: "
-            "until then nobody can sign in."
-        )
+        done = "Replaced the key, ended all sessions and voided all one-time links."
+        done += " A running server uses the new key at once."
+        if (campaign.directory / layout.PROVIDER).exists():
+            done += " Restart it for single sign-on: until then, whoever has the old key can sign in."
+        return done
     verbs = {"Locked": (campaign.accounts.lock, lock), "Unlocked": (campaign.accounts.unlock, unlock)}
     verbs["Signed out"] = (campaign.accounts.end_sessions, ended)
     done = ""
