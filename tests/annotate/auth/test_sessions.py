@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -102,6 +104,9 @@ def test_the_command_lists_and_ends_sessions(campaign: Campaign) -> None:
         campaign.accounts.add(name, "manager")
         campaign.accounts.open_session(name, Device(f"Firefox of {name}", "10.0.0.7"))
     listed = ok("people", campaign.directory, "--sessions")
+    for row in json.loads(ok("people", campaign.directory, "--sessions", "--format", "json")):
+        for time in (row["opened_at"], row["seen_at"]):
+            assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{3}\+00:00", time), time
     assert "Firefox of ann" in listed
     digests = campaign.accounts.sessions()["session"]
     assert not any(digest in listed for digest in digests)
