@@ -176,6 +176,7 @@ def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], e
 
 def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
     from collection.campaign.accounts import LINK_DAYS
+    from collection.campaign.server_state import is_loopback
 
     address = campaign.server_state.address()
     for name, token in tokens.items():
@@ -183,8 +184,11 @@ def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
         echo(f"\n    {address or ''}/invitation?token={token}\n")
     if address is None:
         echo("Put the address of the app, which `cleverdon serve` prints, in front of each link before you send it.")
-    elif "://127.0.0.1" in address or "://[::1]" in address:
-        echo(f"For people on other machines, replace {address} by the address of this machine.")
+    elif is_loopback(address):
+        echo(
+            f"People on other machines cannot open {address}: serve the app at an address that they can reach "
+            "(`cleverdon docs operations/team-server`), and put it in place of this one."
+        )
 
 
 def _print_sessions(campaign: Campaign, form: str) -> None:
