@@ -121,7 +121,7 @@ def _remove_old(
 
 def _remove_scratch(folder: Path, now: datetime) -> None:
     """Remove what killed backups have left."""
-    for scratch in folder.glob(f"{backup_archive.SCRATCH}*"):
+    for scratch in folder.glob(f"{layout.SCRATCH}*"):
         with suppress(OSError):
             if scratch.stat().st_mtime < (now - _LEFT_AFTER).timestamp():
                 shutil.rmtree(scratch)

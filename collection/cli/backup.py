@@ -56,4 +56,4 @@ def backup(
     if removed:
         echo(f"Removed {count(len(removed), 'older backup')}.")
     echo(f"Keep it as private as the campaign: it contains {join(['password hashes', *report.secrets])}.")
-    print_notices(f"{name} is missing in the campaign, and so in the backup" for name in report.missing)
+    print_notices(report.problems)
