@@ -255,7 +255,12 @@ def test_no_place_for_a_backup(campaign: Campaign, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((), "expected either FILE or --to FOLDER"), (("b.zip", "--keep", 3), "need --to FOLDER")],
+    [
+        ((), "expected either FILE or --to FOLDER"),
+        (("b.zip", "--keep", 3), "need --to FOLDER"),
+        (("--every-hours", 3), "--every-hours needs --schedule"),
+        (("b.zip", "--schedule"), "--schedule makes no backup"),
+    ],
 )
 def test_options_that_do_not_fit_are_refused(campaign: Campaign, arguments: tuple[object, ...], message: str) -> None:
     result = run("backup", campaign.directory, *arguments)
@@ -298,11 +303,50 @@ def test_backups_of_a_copy_or_without_secrets_push_out_no_others(
 
 def test_backups_of_a_damaged_campaign_push_out_no_good_ones(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
     good, _ = backups.add(campaign.directory, tmp_path / "backups", keep=1)
-    run = next((campaign.directory / "runs").iterdir())
-    run.write_bytes(run.read_bytes() + b"junk")
+    damage_a_run(campaign)
     clock.passes(3600)
-    assert backups.add(campaign.directory, tmp_path / "backups", keep=1)[1] == []
+    report, removed = backups.add(campaign.directory, tmp_path / "backups", keep=1)
+    assert removed == []
     assert good.path.exists()
+    assert "is not the file that was imported: its checksum differs; import the run again" in report.problems[0]
+
+
+def damage_a_run(campaign: Campaign) -> Path:
+    run = min((campaign.directory / "runs").iterdir())
+    run.write_bytes(run.read_bytes() + b"junk")
+    return run
+
+
+@pytest.mark.parametrize("options", [("b.zip",), ("--to", "to"), ("--to", "to", "--keep", 1), ("b.zip", "--quiet")])
+def test_a_damaged_run_is_a_problem_on_standard_error_and_the_backup_is_made(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[object, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    damaged = damage_a_run(campaign)
+    result = run("backup", campaign.directory, *options)
+    assert result.exit_code == 1, result.output
+    assert re.search(rf"^problem: .*runs/{damaged.name} .*checksum differs; ", result.stderr, re.M)
+    assert re.search(r"^note: the backup \S+\.zip was made", result.stderr, re.M)
+    assert ("older ones are kept" in result.stderr) == ("--keep" in options)
+    assert ("files, " in result.stdout) == ("--quiet" not in options)
+    (made,) = [*tmp_path.glob("b.zip"), *(tmp_path / "to").glob("*.zip")]
+    backup_archive.restore(made, tmp_path / "restored")
+
+
+def test_a_damaged_image_is_a_problem_of_the_backup(golden: Path, tmp_path: Path) -> None:
+    (image,) = (golden / "files").iterdir()
+    image.write_bytes(b"other")
+    (problem,) = backup_archive.write(golden, tmp_path / "b.zip").problems
+    assert problem.startswith(f"files/{image.name} is damaged in the campaign, and so in the backup: its checksum diff")
+
+
+def test_a_quiet_backup_of_an_intact_campaign_prints_nothing(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
+    for _ in range(2):
+        result = run("backup", campaign.directory, "--to", tmp_path / "to", "--keep", 1, "--quiet")
+        assert (result.exit_code, result.output) == (0, "")
+        clock.passes(60)
+    assert len(list((tmp_path / "to").iterdir())) == 1
+    assert "found no file" in fails("backup", tmp_path / "none", "--to", tmp_path / "to", "--quiet")
 
 
 def test_old_ones_are_removed_by_age_but_never_the_newest(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
@@ -340,6 +384,31 @@ def test_the_schedule_makes_backups_by_age(campaign: Campaign, clock: Clock) -> 
         assert own.make_if_due() is not None
     assert len(own.available()) == 2
     assert not first.path.exists()
+
+
+def test_the_command_shows_and_changes_the_schedule(campaign: Campaign) -> None:
+    command = ("backup", campaign.directory, "--schedule")
+    assert re.search(r"^--every-hours +0 .*\n--keep +7 .*\n--keep-days +unlimited ", ok(*command), re.M)
+    ok(*command, "--every-hours", 24, "--keep-days", 30)
+    ok(*command, "--keep", 3)
+    assert campaign.backups.settings() == backups.BackupSettings(24, 3, 30)
+    assert campaign.backups.available() == []
+    campaign.store.settings.put("backup_problem", "2026-11-25 12:00 UTC: no backup was made: full")
+    said = run(*command, "--keep-days", 0)
+    assert said.stderr == "problem: 2026-11-25 12:00 UTC: no backup was made: full\n"
+    assert campaign.backups.settings().keep_days == 0
+
+
+def test_a_problem_of_the_campaign_is_remembered_until_a_backup_has_none(campaign: Campaign, clock: Clock) -> None:
+    campaign.backups.set_settings(every_hours=1)
+    damaged = damage_a_run(campaign)
+    campaign.backups.make_if_due()
+    kept = "UTC: a backup was made, but the campaign has 1 problem, and older ones are kept: run 'alpha': runs/alpha."
+    assert kept in str(campaign.backups.problem())
+    damaged.write_bytes(damaged.read_bytes().removesuffix(b"junk"))
+    clock.passes(3600)
+    campaign.backups.make_if_due()
+    assert campaign.backups.problem() is None
 
 
 def test_a_backup_that_fails_is_remembered_until_one_succeeds(campaign: Campaign, clock: Clock) -> None:
