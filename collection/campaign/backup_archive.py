@@ -25,7 +25,7 @@ from typing import IO
 
 from collection import clock, layout
 from collection.active_learning import features
-from collection.campaign import stored_runs
+from collection.campaign import images, stored_runs
 from collection.errors import CampaignError, FormatError, InputError
 from collection.phrases import count
 from collection.store import Inspection, Store
@@ -128,10 +128,11 @@ def _names(directory: Path, database: Path, secrets: bool) -> list[str]:
     """The files beside the database that belong to it."""
     with Inspection(database) as inspection:
         names = [f"{layout.RUNS}/{run['file']}" for run in inspection.runs()]
+        named = images.named_files(inspection.metadata_with_images())
         blocks = inspection.settings.get("vectors", {}).get("blocks", [])
-    images = directory / layout.IMAGES
-    if images.is_dir():
-        names += sorted(f"{layout.IMAGES}/{file.name}" for file in images.iterdir() if file.is_file())
+    if (directory / layout.IMAGES).is_dir():
+        named |= {file.name for file in (directory / layout.IMAGES).iterdir() if file.is_file()}
+    names += [f"{layout.IMAGES}/{file}" for file in sorted(named)]
     if "dense" in blocks:
         try:
             stored = features.stored_files(directory / layout.VECTORS)

@@ -227,12 +227,7 @@ def _image_digests(directory: Path, progress: ProgressCallback | None) -> dict[s
 
 def _images(inspection: Inspection, digests: Mapping[str, str], when: str = "") -> Iterator[Finding]:
     """Damaged, missing and unnamed images."""
-    named = {
-        image.file
-        for metadata in inspection.metadata_with_images()
-        for image in images.images_of(metadata)
-        if image.file is not None
-    }
+    named = images.named_files(inspection.metadata_with_images())
     again = "import the documents with their images again: `cleverdon import DIR --documents FILE --replace`"
     if damaged := [name for name, digest in digests.items() if digest != Path(name).stem]:
         of_other = f"{plural(len(damaged), 'has', 'have')} another content than when imported"

@@ -333,11 +333,14 @@ def test_a_damaged_run_is_a_problem_on_standard_error_and_the_backup_is_made(
     backup_archive.restore(made, tmp_path / "restored")
 
 
-def test_a_damaged_image_is_a_problem_of_the_backup(golden: Path, tmp_path: Path) -> None:
+def test_a_damaged_or_missing_image_is_a_problem_of_the_backup(golden: Path, tmp_path: Path) -> None:
     (image,) = (golden / "files").iterdir()
     image.write_bytes(b"other")
     (problem,) = backup_archive.write(golden, tmp_path / "b.zip").problems
     assert problem.startswith(f"files/{image.name} is damaged in the campaign, and so in the backup: its checksum diff")
+    image.unlink()
+    (problem,) = backup_archive.write(golden, tmp_path / "c.zip").problems
+    assert problem.startswith(f"files/{image.name} is missing in the campaign, and so in the backup; ")
 
 
 def test_a_quiet_backup_of_an_intact_campaign_prints_nothing(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
