@@ -110,6 +110,8 @@ def _remove_old(
     removed = []
     # A restored copy has the id of the original: the name of the directory tells them apart.
     own = [backup for backup in backups_in(folder, campaign) if backup.path.name.startswith(prefix)]
+    # A time later than now is from a wrong clock: that backup, too, is older than the one that was just made.
+    own.sort(key=lambda backup: backup.made_at > now)
     for number, backup in enumerate(own):
         is_old = bool(days) and now - backup.made_at > timedelta(days=days or 0)
         if number and (is_old or (keep is not None and number >= keep)):
@@ -185,9 +187,10 @@ class Backups:
 
     def is_due(self) -> bool:
         """Whether the schedule asks for a backup now."""
-        hours, made = self.settings().every_hours, self.available()
-        now = datetime.fromtimestamp(clock.seconds(), UTC)
-        return bool(hours) and (not made or now - made[0].made_at >= timedelta(hours=hours))
+        hours, now = self.settings().every_hours, datetime.fromtimestamp(clock.seconds(), UTC)
+        # A time later than now is from a wrong clock.
+        made = [backup.made_at for backup in self.available() if backup.made_at <= now]
+        return bool(hours) and (not made or now - made[0] >= timedelta(hours=hours))
 
     def make_if_due(self) -> BackupReport | None:
         """Make a backup if the schedule asks for one; a failure is kept for :meth:`problem` and raised."""

@@ -311,6 +311,35 @@ def test_old_ones_are_removed_by_age_but_never_the_newest(campaign: Campaign, tm
     assert second.path.exists()
 
 
+@pytest.mark.parametrize("keep", [1, 2])
+def test_a_backup_made_with_a_wrong_clock_pushes_out_no_newer_one(
+    campaign: Campaign, tmp_path: Path, clock: Clock, keep: int
+) -> None:
+    folder, start = tmp_path / "backups", clock.at
+    ahead = []
+    for days in (400, 401):
+        clock.at = start + days * 86_400
+        ahead.append(backups.add(campaign.directory, folder)[0].path)
+    clock.at = start
+    made = []
+    for _ in range(3):
+        made.append(backups.add(campaign.directory, folder, keep=keep)[0].path)
+        clock.passes(86_400)
+    assert set(folder.iterdir()) == set(made[-keep:])
+
+
+def test_a_backup_made_with_a_wrong_clock_does_not_stop_the_schedule(campaign: Campaign, clock: Clock) -> None:
+    start = clock.at
+    campaign.backups.set_settings(every_hours=24, keep=3)
+    clock.at = start + 400 * 86_400
+    assert campaign.backups.make_if_due() is not None
+    clock.at = start
+    for _ in range(2):
+        assert campaign.backups.make_if_due() is not None
+        assert campaign.backups.make_if_due() is None
+        clock.passes(86_400)
+
+
 def test_what_a_killed_backup_left_is_removed_after_a_day(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
     left = tmp_path / f"{backup_archive.SCRATCH}abc"
     left.mkdir()
