@@ -267,14 +267,14 @@ def test_the_newest_are_kept_and_files_of_others_stay(campaign: Campaign, tmp_pa
     others = ["notes.txt", "campaign-0123456789ab-20200101-000000.zip", f"x-{campaign.id}-20200101-000000.tar"]
     for name in others:
         (folder / name).write_text("mine")
-    (folder / f"x-{campaign.id}-20209999-000000.zip").write_text("no date")
+    (folder / f"campaign-{campaign.id}-20209999-000000.zip").write_text("no date")
     made = []
     for _ in range(4):
         report, removed = backups.add(campaign.directory, folder, keep=2)
         made.append(report.path)
         clock.passes(3600)
     assert removed == [made[1]]
-    assert [backup.path for backup in backups.backups_in(folder, campaign.id)] == made[:1:-1]
+    assert sorted(folder.glob(f"campaign-{campaign.id}-2001*.zip")) == made[2:]
     assert {name for name in others if (folder / name).read_text() == "mine"} == set(others)
 
 
@@ -289,6 +289,23 @@ def test_backups_of_a_copy_or_without_secrets_push_out_no_others(
     clock.passes(3600)
     assert backups.add(tmp_path / "copy", folder, keep=1)[1] == []
     assert original.path.exists()
+
+
+def test_the_schedule_counts_neither_backups_of_a_copy_nor_those_without_secrets(
+    campaign: Campaign, tmp_path: Path, clock: Clock
+) -> None:
+    campaign.backups.set_settings(every_hours=24)
+    backup_archive.write(campaign.directory, tmp_path / "b.zip")
+    backup_archive.restore(tmp_path / "b.zip", tmp_path / "copy")
+    folder = campaign.directory / "backups"
+    (tmp_path / "copy" / "backups").symlink_to(folder)
+    backups.add(campaign.directory, folder, secrets=False)
+    with Campaign(tmp_path / "copy") as copy:
+        made = copy.backups.make_if_due()
+        assert made is not None
+        assert [backup.path.name for backup in copy.backups.available()] == [made.path.name]
+    assert campaign.backups.available() == []
+    assert campaign.backups.make_if_due() is not None
 
 
 def test_backups_of_a_damaged_campaign_push_out_no_good_ones(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
