@@ -23,6 +23,10 @@ IMAGES = "files"
 VECTORS = "vectors"
 EXPORTS = "exports"
 BACKUPS = "backups"
+SCRATCH = ".cleverdon-backup-"
+"""The beginning of the names of folders in which backups are written; a killed process may leave one."""
+PROBE = ".probe-"
+"""The beginning of the names of files by which a server tries whether the disk takes them."""
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """The database has password hashes and addresses: only the owner of a campaign reads it."""
@@ -81,11 +85,24 @@ def remove_vectors(folder: Path) -> None:
 
 def own_files(directory: Path) -> Iterator[Path]:
     """Every regular file that Cleverdon named, without exports."""
-    names_in = {directory: _TOP, directory / RUNS: _RUN, directory / IMAGES: _IMAGE, directory / VECTORS: _VECTOR}
-    names_in |= {directory / BACKUPS: _BACKUP}
-    names_in |= dict.fromkeys(_vector_folders(directory), _VECTOR)
-    for folder, names in names_in.items():
+    for folder, names in _names_in(directory).items():
         yield from (file for file in _regular_files(folder) if names.fullmatch(file.name))
+
+
+def unknown_entries(directory: Path) -> Iterator[Path]:
+    """Every file and folder whose name is not one of Cleverdon's, without exports and what lies in such folders."""
+    folders = {directory / name for name in (RUNS, IMAGES, VECTORS, EXPORTS, BACKUPS)} | {*_vector_folders(directory)}
+    for folder, names in _names_in(directory).items():
+        if folder.is_dir() and not (folder.name == BACKUPS and folder.is_symlink()):  # a link to where others write
+            for entry in sorted(folder.iterdir()):
+                if not (entry in folders or names.fullmatch(entry.name) or entry.name.startswith((PROBE, SCRATCH))):
+                    yield entry
+
+
+def _names_in(directory: Path) -> dict[Path, re.Pattern[str]]:
+    """Each folder, except that of exports -> names that Cleverdon gives to files in it."""
+    names_in = {directory: _TOP, directory / RUNS: _RUN, directory / IMAGES: _IMAGE, directory / VECTORS: _VECTOR}
+    return names_in | {directory / BACKUPS: _BACKUP} | dict.fromkeys(_vector_folders(directory), _VECTOR)
 
 
 def _vector_folders(directory: Path) -> list[Path]:

@@ -14,7 +14,14 @@ from annotate.auth.browser_names import describe_browser
 from annotate.auth.oidc import Provider
 from annotate.auth.rate_limit import FailedAttempts, PasswordChecks, TooManyChecks, same_name, wait_message
 from annotate.auth.roles import ANYBODY, open_to
-from annotate.auth.tokens import BROWSER_SECONDS, COOKIE_SECONDS, Tokens, browser_cookie_name, cookie_name
+from annotate.auth.tokens import (
+    BROWSER_SECONDS,
+    COOKIE_SECONDS,
+    CurrentTokens,
+    Tokens,
+    browser_cookie_name,
+    cookie_name,
+)
 from annotate.server.campaign_thread import CampaignThread
 from annotate.server.origins import Origins
 from annotate.server.request_bodies import RequestError, read_form
@@ -43,7 +50,12 @@ class SignInService:
         with Campaign(directory) as campaign:
             self.title = campaign.title
             self.cookie, self.browser_cookie = cookie_name(campaign.id), browser_cookie_name(campaign.id)
-            self.tokens = Tokens(campaign.server_state.secret(), campaign.id)
+            self._tokens = CurrentTokens(directory, campaign.id)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The cookies by the current key."""
+        return self._tokens.get()
 
     async def close(self) -> None:
         """Close the connections."""

@@ -15,6 +15,7 @@ from collection.campaign import backup_archive, integrity
 from collection.campaign.backup_archive import BackupReport
 from collection.campaign.integrity import Finding
 from collection.errors import CleverdonError, InputError, require_known
+from collection.phrases import count
 from collection.store import Inspection, Store
 
 _STAMP = "%Y%m%d-%H%M%S"
@@ -50,8 +51,8 @@ def add(
 ) -> tuple[BackupReport, list[Path]]:
     """Write a backup into a folder under a name with the time, and remove older ones of the same directory there.
 
-    Nothing is removed while :func:`.integrity.check` finds a problem, since the older backups may be the good ones.
-    Backups without secrets are counted apart.
+    Nothing is removed while :func:`.integrity.check` finds a problem, which is then in the report, since the older
+    backups may be the good ones. Backups without secrets are counted apart.
 
     Parameters
     ----------
@@ -79,8 +80,11 @@ def add(
     prefix = _prefix(directory, campaign, secrets=secrets)
     report = backup_archive.write(directory, folder / f"{prefix}{now:{_STAMP}}.zip", secrets=secrets)
     _remove_scratch(folder, now)
-    if (keep is None and not keep_days) or any(finding.serious for finding in integrity.check(directory)):
+    if keep is None and not keep_days:
         return report, []
+    problems = [finding.sentence for finding in integrity.check(directory) if finding.serious] or report.problems
+    if problems:
+        return replace(report, problems=problems), []
     return report, _remove_old(folder, prefix, now, keep, keep_days)
 
 
@@ -128,7 +132,7 @@ def _remove_old(folder: Path, prefix: str, now: datetime, keep: int | None, days
 
 def _remove_scratch(folder: Path, now: datetime) -> None:
     """Remove what killed backups have left."""
-    for scratch in folder.glob(f"{backup_archive.SCRATCH}*"):
+    for scratch in folder.glob(f"{layout.SCRATCH}*"):
         with suppress(OSError):
             if scratch.stat().st_mtime < (now - _LEFT_AFTER).timestamp():
                 shutil.rmtree(scratch)
@@ -170,10 +174,14 @@ class Backups:
         return _backups_in(self.folder, _prefix(self.directory, str(self.store.settings.get("id"))))
 
     def make(self) -> BackupReport:
-        """Make a backup now, and remove older ones by the settings."""
+        """Make a backup now, and remove older ones by the settings; problems are kept for :meth:`problem`."""
         settings = self.settings()
         report, _ = add(self.directory, self.folder, keep=settings.keep, keep_days=settings.keep_days)
-        self.store.settings.put("backup_problem", None)
+        if found := report.problems:
+            number = count(len(found), "problem")
+            self._keep_problem(f"a backup was made, but the campaign has {number}, and older ones are kept: {found[0]}")
+        else:
+            self._keep_problem(None)
         return report
 
     def write(self, path: Path) -> BackupReport:
@@ -204,10 +212,14 @@ class Backups:
         try:
             return self.make()
         except CleverdonError as error:
-            self.store.settings.put("backup_problem", f"{clock.now()[:16].replace('T', ' ')} UTC: {error}")
+            self._keep_problem(f"no backup was made: {error}")
             raise
 
+    def _keep_problem(self, problem: str | None) -> None:
+        at = f"{clock.now()[:16].replace('T', ' ')} UTC"
+        self.store.settings.put("backup_problem", problem and f"{at}: {problem}")
+
     def problem(self) -> str | None:
-        """Return when and why the last scheduled backup failed, or None if it did not."""
+        """Return when and why the last scheduled backup failed or had problems, or None if it was in order."""
         problem: str | None = self.store.settings.get("backup_problem")
         return problem

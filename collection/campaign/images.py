@@ -51,6 +51,11 @@ def images_of(metadata: Mapping[str, object], hosts: Iterable[str] = ()) -> list
     return found
 
 
+def named_files(metadata: Iterable[Mapping[str, object]]) -> set[str]:
+    """Return the files of the images that the metadata of documents name."""
+    return {image.file for each in metadata for image in images_of(each) if image.file is not None}
+
+
 class ImageImport:
     """Copies images into a campaign, in one import.
 

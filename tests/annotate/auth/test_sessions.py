@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,7 +16,8 @@ from annotate.auth import session
 from annotate.auth.browser_names import describe_browser
 from annotate.auth.oidc import read_provider
 from annotate.auth.routes import SignInService
-from annotate.auth.tokens import Tokens
+from annotate.auth.tokens import CurrentTokens, Tokens, cookie_name
+from annotate.judging.routes import JudgingService
 from annotate.server.origins import Origins
 from collection import Campaign
 from collection.campaign.accounts import SEEN_SECONDS, Device
@@ -102,6 +105,9 @@ def test_the_command_lists_and_ends_sessions(campaign: Campaign) -> None:
         campaign.accounts.add(name, "manager")
         campaign.accounts.open_session(name, Device(f"Firefox of {name}", "10.0.0.7"))
     listed = ok("people", campaign.directory, "--sessions")
+    for row in json.loads(ok("people", campaign.directory, "--sessions", "--format", "json")):
+        for time in (row["opened_at"], row["seen_at"]):
+            assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{3}\+00:00", time), time
     assert "Firefox of ann" in listed
     digests = campaign.accounts.sessions()["session"]
     assert not any(digest in listed for digest in digests)
@@ -120,7 +126,8 @@ def test_a_new_key_signs_everybody_out_and_voids_the_links(campaign: Campaign) -
     links = [campaign.accounts.make_signin_link("ann"), campaign.accounts.invite("bob", "annotator")]
     files = sorted(path.name for path in campaign.directory.iterdir())
     said = ok("people", campaign.directory, "--rotate-secret")
-    assert "restart" in said
+    assert "A running server uses the new key at once." in said
+    assert "Restart" not in said
     after = campaign.server_state.secret()
     assert after != before
     assert len(after) == len(before)
@@ -131,6 +138,34 @@ def test_a_new_key_signs_everybody_out_and_voids_the_links(campaign: Campaign) -
     assert sorted(path.name for path in campaign.directory.iterdir()) == files
     assert (campaign.directory / ".secret").stat().st_mode & 0o777 == 0o600
     assert campaign.accounts.session(campaign.accounts.open_session("ann"))  # and everybody can sign in again
+
+
+def test_a_running_server_uses_a_new_key_at_once(client: TestClient, campaign: Campaign) -> None:
+    campaign.accounts.add("ann", "manager")
+    judging = JudgingService(campaign.directory)
+    for _ in range(2):
+        token = campaign.accounts.make_signin_link("ann")
+        assert client.post("/signin", data={"token": token}).status_code == 303
+        assert client.get("/signin").status_code == 303  # signed in, so on to the app
+        cookie = client.cookies[cookie_name(campaign.id)]
+        current = Tokens(campaign.server_state.secret(), campaign.id)
+        assert current.read_cookie(cookie) is not None
+        assert current.read_cookie(cookie) == judging.tokens.read_cookie(cookie)
+        ok("people", campaign.directory, "--rotate-secret")
+        assert judging.tokens.read_cookie(cookie) is None
+        assert client.get("/signin").status_code == 200  # the form
+
+
+def test_without_a_readable_key_a_running_server_keeps_the_last_one(campaign: Campaign) -> None:
+    tokens = CurrentTokens(campaign.directory, campaign.id)
+    before = tokens.get()
+    (campaign.directory / ".secret").write_text("short")
+    assert tokens.get() is before
+
+
+def test_single_sign_on_needs_a_restart_after_a_new_key(campaign: Campaign) -> None:
+    (campaign.directory / "sso.toml").write_text("client_secret = 'hush'\n")
+    assert "Restart it for single sign-on" in ok("people", campaign.directory, "--rotate-secret")
 
 
 def test_changes_exclude_each_other(campaign: Campaign) -> None:
