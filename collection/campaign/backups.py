@@ -51,8 +51,8 @@ def add(
 ) -> tuple[BackupReport, list[Path]]:
     """Write a backup into a folder under a name with the time, and remove older ones of the same directory there.
 
-    Nothing is removed while :func:`.integrity.check` finds a problem, which is then in the report, since the older
-    backups may be the good ones. Backups without secrets are counted apart.
+    Nothing is removed while :func:`.integrity.find_damage` finds a problem, which is then in the report, since the
+    older backups may be the good ones. Backups without secrets are counted apart.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def add(
     _remove_scratch(folder, now)
     if keep is None and not keep_days:
         return report, []
-    problems = [finding.sentence for finding in integrity.check(directory) if finding.serious] or report.problems
-    if problems:
+    damage = [finding.sentence for finding in integrity.find_damage(directory) if finding.serious]
+    if problems := damage or report.problems:
         return replace(report, problems=problems), []
     return report, _remove_old(folder, prefix, now, keep, keep_days)
 

@@ -76,7 +76,12 @@ def check(path: Path | str, progress: ProgressCallback | None = None) -> list[Fi
 def _check_directory(directory: Path, progress: ProgressCallback | None) -> list[Finding]:
     secret = directory / layout.SECRET
     found = list(_key(secret.stat().st_size)) if secret.is_file() else []
-    found += _permissions(directory)
+    return [*found, *_permissions(directory), *find_damage(directory, progress), *_unknown(directory)]
+
+
+def find_damage(directory: Path, progress: ProgressCallback | None = None) -> list[Finding]:
+    """Check the database, runs, images and vectors of a campaign: what an earlier backup may have intact."""
+    found: list[Finding] = []
     try:
         with Inspection(directory / layout.DATABASE) as inspection:
             found += _database(inspection, "restore a backup with `cleverdon restore FILE NEW`")
@@ -85,7 +90,7 @@ def _check_directory(directory: Path, progress: ProgressCallback | None) -> list
             found += _vectors(directory, inspection)
     except CampaignError as error:
         found.append(Finding(True, str(error)))
-    return [*found, *_unknown(directory)]
+    return found
 
 
 def _check_backup(path: Path, progress: ProgressCallback | None) -> list[Finding]:

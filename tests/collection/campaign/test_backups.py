@@ -369,6 +369,22 @@ def test_a_quiet_backup_of_an_intact_campaign_prints_nothing(campaign: Campaign,
     assert "found no file" in fails("backup", tmp_path / "none", "--to", tmp_path / "to", "--quiet")
 
 
+def test_permissions_keep_no_old_backups(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
+    """On some file systems, such as exFAT, everybody can read every file."""
+    (tmp_path / "disk").mkdir()
+    (campaign.directory / "backups").symlink_to(tmp_path / "disk")
+    campaign.backups.set_settings(every_hours=1, keep=2)
+    for _ in range(4):
+        made = campaign.backups.make_if_due()
+        assert made is not None
+        assert made.problems == []
+        made.path.chmod(0o755)
+        clock.passes(3600)
+    assert "other users of this machine can read" in campaign.backups.check()[0].sentence
+    assert len(campaign.backups.available()) == 2
+    assert campaign.backups.problem() is None
+
+
 def test_old_ones_are_removed_by_age_but_never_the_newest(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
     first, _ = backups.add(campaign.directory, tmp_path, keep_days=2)
     clock.passes(86_400)
