@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -12,7 +13,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from collection import Campaign, layout
 from collection.campaign import backup_archive, backups, integrity, stored_runs
 from collection.campaign.backup_archive import OpenBackup
 from collection.errors import CampaignError, FormatError, InputError
-from tests.helpers import GOLDEN, Clock, fails, ok, run
+from tests.helpers import GOLDEN, Clock, fails, make_unreadable, ok, run, unreadable_files
 
 EXPORTS = {
     "qrels.txt": "--qrels",
@@ -358,6 +359,59 @@ def test_a_damaged_or_missing_image_is_a_problem_of_the_backup(golden: Path, tmp
     image.unlink()
     (problem,) = backup_archive.write(golden, tmp_path / "c.zip").problems
     assert problem.startswith(f"files/{image.name} is missing in the campaign, and so in the backup; ")
+
+
+@unreadable_files
+def test_unreadable_files_are_named_and_the_rest_is_backed_up(golden: Path, tmp_path: Path) -> None:
+    (image,) = (golden / "files").iterdir()
+    (run_file, *_) = sorted((golden / "runs").iterdir())
+    for file in (image, run_file, golden / ".secret"):
+        make_unreadable(file)
+    result = run("backup", golden, tmp_path / "b.zip")
+    assert result.exit_code == 1, result.output
+    for name in (f"files/{image.name}", f"runs/{run_file.name}", ".secret"):
+        assert (
+            f"problem: {name} cannot be read (Input/output error), so the backup lacks it; `cleverdon" in result.stderr
+        )
+    backup_archive.restore(tmp_path / "b.zip", tmp_path / "restored")
+    assert not (tmp_path / "restored" / ".secret").exists()
+    with Campaign(tmp_path / "restored") as restored:
+        assert restored.title == "Coffee and tea"
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_cut_in_the_backup(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Torn(io.FileIO):
+        def readinto(self, buffer: Any, /) -> int | None:
+            if self.tell():
+                raise OSError(errno.EIO, "Input/output error")
+            return super().readinto(memoryview(buffer)[:10])
+
+    torn = min((campaign.directory / "runs").iterdir())
+    opened = Path.open
+    monkeypatch.setattr(backup_archive, "CHUNK", 10)
+    monkeypatch.setattr(
+        Path, "open", lambda path, *mode, **more: Torn(path) if path == torn else opened(path, *mode, **more)
+    )
+    (problem,) = backup_archive.write(campaign.directory, tmp_path / "b.zip").problems
+    assert problem.startswith(f"runs/{torn.name} cannot be read (Input/output error), so the backup has a part of it; ")
+    monkeypatch.undo()
+    backup_archive.restore(tmp_path / "b.zip", tmp_path / "restored")
+    assert (tmp_path / "restored" / "runs" / torn.name).read_bytes() == torn.read_bytes()[:10]
+
+
+@pytest.mark.parametrize("content", ["", "no JSON"])
+def test_damaged_embeddings_are_a_problem_of_the_backup(campaign: Campaign, tmp_path: Path, content: str) -> None:
+    np.save(tmp_path / "own.npy", np.eye(8, dtype=np.float32))
+    campaign.features.update(dense=tmp_path / "own.npy")
+    meta = campaign.directory / "vectors" / "meta.json"
+    meta.write_text(content)
+    (problem,) = backup_archive.write(campaign.directory, tmp_path / "b.zip").problems
+    assert problem.startswith("vectors/meta.json is damaged in the campaign, so the backup has no embeddings; ")
+    meta.unlink()
+    (problem,) = backup_archive.write(campaign.directory, tmp_path / "c.zip").problems
+    assert problem.startswith("vectors/meta.json is missing in the campaign, and so in the backup; ")
 
 
 def test_a_quiet_backup_of_an_intact_campaign_prints_nothing(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -21,7 +22,7 @@ import pytest
 from collection import Campaign
 from collection.campaign import backup_archive, integrity, stored_runs
 from collection.campaign.integrity import Finding
-from tests.helpers import GOLDEN, fails, ok, run
+from tests.helpers import GOLDEN, fails, make_unreadable, ok, run, unreadable_files
 
 
 @pytest.fixture
@@ -135,6 +136,34 @@ def test_damage_is_a_problem_that_says_what_to_do(golden: Path, name: str) -> No
 
     assert [found for found in findings if found["serious"] and re.search(message, found["sentence"])], findings
     assert "Problem: " in result.stdout
+
+
+@unreadable_files
+def test_an_unreadable_image_does_not_hide_other_problems(golden: Path) -> None:
+    (image,) = (golden / "files").iterdir()
+    make_unreadable(image)
+    of_runs(golden).unlink()
+    found = [finding.sentence for finding in integrity.check(golden)]
+    assert len(found) == 2
+    assert "is missing; import the run again" in found[0]
+    assert found[1].startswith(f"1 image ({image.name}) cannot be read; look at the disk, or delete it and import the")
+
+
+def test_a_folder_that_cannot_be_listed_does_not_hide_other_problems(
+    golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_folder = Path.iterdir
+
+    def fail(folder: Path) -> Any:
+        if folder.name == "files":
+            raise OSError(errno.EIO, "Input/output error", str(folder))
+        return list_folder(folder)
+
+    corrupt(of_runs(golden), 50)
+    monkeypatch.setattr(Path, "iterdir", fail)
+    found = {finding.sentence for finding in integrity.check(golden)}
+    unlisted = f"{golden / 'files'} cannot be read (Input/output error); look at the disk and at its permissions"
+    assert found == {unlisted, next(each for each in found if "its checksum differs" in each)}
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can give files away")
