@@ -221,6 +221,42 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+SERVED: set[Path] = set()
+"""Directories that this process serves, resolved."""
+
+
+def is_served_elsewhere(directory: Path) -> bool:
+    """Whether another process serves the campaign in a directory; never on Windows and file systems without locks."""
+    if directory.resolve() in SERVED:
+        return False
+    try:
+        handle = os.open(directory / SERVER, os.O_RDONLY)
+    except OSError:  # there was no server yet
+        return False
+    try:
+        return not lock_file(handle, shared=True)
+    finally:
+        os.close(handle)
+
+
+def lock_file(handle: int, *, shared: bool = False) -> bool:
+    """Lock an open file until it is closed, and say whether no other process has locked it.
+
+    True without a lock on Windows and on file systems without locks.
+    """
+    if os.name != "posix":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 @contextmanager
 def locked(directory: Path, work: str = "updating") -> Iterator[None]:
     """Lock a directory for one piece of work; the operating system releases the lock when the process ends.

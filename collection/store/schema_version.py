@@ -49,7 +49,7 @@ def migrate(db: Database, path: Path | str) -> None:
     Raises
     ------
     BusyError
-        Another process keeps writing to the database.
+        Another process keeps writing to the database, or serves the campaign.
     CampaignError
         The copy cannot be written.
     """
@@ -65,6 +65,11 @@ def migrate(db: Database, path: Path | str) -> None:
         # nothing comes between the copy and the migrations.
         if migrations.pending(db):
             if db.table_names() and str(path) != ":memory:":
+                if layout.is_served_elsewhere(Path(path).parent):
+                    raise BusyError(
+                        f"{path}: the tables must be updated, but a server is running on the campaign, perhaps of the "
+                        "earlier version; stop it, and start one of this version"
+                    )
                 _keep_copy(Path(path))
             migrations.apply(db)
         db.conn.commit()
