@@ -221,6 +221,14 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def make_folder(folder: Path, mode: int = PRIVATE_FOLDER) -> None:
+    """Make a folder, and those above it that are missing, and make their names durable."""
+    if not folder.is_dir():
+        make_folder(folder.parent, 0o777)
+        folder.mkdir(mode, exist_ok=True)
+        sync_folder(folder.parent)
+
+
 SERVED: set[Path] = set()
 """Directories that this process serves, resolved."""
 

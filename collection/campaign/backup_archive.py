@@ -270,7 +270,7 @@ def restore(path: Path, directory: Path) -> Manifest:
         manifest = backup.manifest
         try:
             if not directory.exists():
-                directory.mkdir(parents=True)
+                layout.make_folder(directory)
                 written.append(directory)
             needed, free = sum(size for size, _ in manifest.files.values()), shutil.disk_usage(directory).free
             if needed > free:

@@ -73,7 +73,7 @@ def add(
     with Inspection(directory / layout.DATABASE) as inspection:
         campaign = str(inspection.settings["id"])
     try:
-        folder.mkdir(mode=layout.PRIVATE_FOLDER, parents=True, exist_ok=True)
+        layout.make_folder(folder)
     except OSError as error:
         raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from error
     now = datetime.fromtimestamp(clock.seconds(), UTC)

@@ -123,7 +123,7 @@ def _keep_copy(path: Path) -> None:
     place = folder / f"before-version-{LATEST}.db"
     part = place.with_name(f"{place.name}.part")
     try:
-        folder.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
+        layout.make_folder(folder)
         part.unlink(missing_ok=True)  # of a process that was killed; no other one can be here at the same time
         copy_database(path, part)
         layout.sync_file(part)

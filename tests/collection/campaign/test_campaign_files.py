@@ -23,7 +23,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.auth.page_access import PAGES
 from collection import Campaign, Judgement, formats, layout
-from collection.campaign import stored_runs
+from collection.campaign import backup_archive, backups, stored_runs
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError, StorageError
 from collection.formats.write import replacing, replacing_bytes
 from collection.measures import parse
@@ -129,6 +129,24 @@ def test_an_import_that_cannot_be_committed_leaves_the_directory_as_it_was(
         shared = hashlib.sha256((files / "b.png").read_bytes()).hexdigest()
         assert left == ({f"files/{shared}.png"} if used else set())
     assert campaign.backups.check() == []
+
+
+def test_the_names_of_new_folders_are_durable(
+    campaign: Campaign, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[Path] = set()
+    sync = layout.sync_folder
+    monkeypatch.setattr(layout, "sync_folder", lambda folder: (synced.add(folder), sync(folder)))
+    (files / "a.png").write_bytes(PNG)
+    (files / "pictures.jsonl").write_text('{"doc_id": "p1", "text": "t", "images": ["a.png"]}\n')
+    campaign.importer.import_files(documents=[files / "pictures.jsonl"])
+    assert campaign.directory in synced
+    report, _ = backups.add(campaign.directory, tmp_path / "to" / "backups")
+    assert {tmp_path, tmp_path / "to", tmp_path / "to" / "backups"} <= synced
+    backup_archive.restore(report.path, tmp_path / "restored" / "campaign")
+    assert {tmp_path / "restored", tmp_path / "restored" / "campaign"} <= synced
+    Campaign.create(tmp_path / "created" / "campaign").close()
+    assert {tmp_path / "created", tmp_path / "created" / "campaign"} <= synced
 
 
 def test_files_and_folders_of_the_user_survive_every_import_and_stop_none(campaign: Campaign, files: Path) -> None:
