@@ -106,7 +106,7 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
             else:
                 raise CampaignError(f"{directory}: runs are being replaced; try again when the import has finished")
             size = part.stat().st_size
-            _publish(part, target)
+            layout.publish(part, target)
     except FileExistsError:
         raise InputError(f"{target}: expected a new file, found an existing one; choose another name") from None
     except OSError as error:
@@ -233,19 +233,6 @@ def _copy(
             target.write(chunk if most is None else chunk[: max(0, most - size)])
         size += len(chunk)
     return size, digest.hexdigest()
-
-
-def _publish(part: Path, target: Path) -> None:
-    """Give a finished file its name; raises :class:`FileExistsError` if another file has it."""
-    try:
-        target.hardlink_to(part)  # unlike a rename, it replaces nothing
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if target.exists():
-            raise FileExistsError(target) from None
-        part.rename(target)
-    layout.sync_folder(target.parent)
 
 
 def restore(path: Path, directory: Path) -> Manifest:

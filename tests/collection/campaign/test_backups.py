@@ -225,13 +225,13 @@ def test_an_existing_file_is_never_overwritten(campaign: Campaign, tmp_path: Pat
 def test_a_file_that_appears_meanwhile_is_not_overwritten(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish = backup_archive._publish
+    publish = layout.publish
 
     def write_before(part: Path, target: Path) -> None:
         target.write_text("mine")
         publish(part, target)
 
-    monkeypatch.setattr(backup_archive, "_publish", write_before)
+    monkeypatch.setattr(layout, "publish", write_before)
     with pytest.raises(InputError, match="found an existing one"):
         backup_archive.write(campaign.directory, tmp_path / "b.zip")
     assert (tmp_path / "b.zip").read_text() == "mine"
@@ -241,7 +241,7 @@ def test_a_full_disk_leaves_no_part(campaign: Campaign, tmp_path: Path, monkeypa
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(backup_archive, "_publish", full)
+    monkeypatch.setattr(layout, "publish", full)
     (tmp_path / "to").mkdir()
     said = fails("backup", campaign.directory, tmp_path / "to" / "b.zip")
     assert "b.zip: cannot be written (No space left on device)" in said

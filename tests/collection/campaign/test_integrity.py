@@ -183,7 +183,7 @@ def test_orphans_and_unknown_files_are_notes(golden: Path, tmp_path: Path) -> No
     for name in ("notes.txt", "vectors/old.npy.bak", "backups/mine.zip", "scripts/a.py", "exports/a.txt"):
         (golden / name).parent.mkdir(exist_ok=True)
         (golden / name).write_text("mine")
-    for name in (".probe-0123abcd", ".server.json", "backups/.cleverdon-backup-x"):  # of a server, and of a backup
+    for name in (".server.json", "backups/.cleverdon-backup-x"):  # of a server, and of a backup
         (golden / name).write_text("")
         (golden / name).chmod(0o600)
     result = run("check", golden)
