@@ -7,6 +7,7 @@ names Cleverdon gives to files of a campaign.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -37,6 +38,7 @@ SECRETS = {layout.SECRET: "the key that signs cookies", layout.PROVIDER: "the se
 """Files that are secret -> what they hold."""
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
 """What zipfile raises for damaged archives, among them encrypted members and unknown methods (RuntimeError)."""
+_VECTORS = f"{layout.VECTORS}/meta.json"
 TRIES = 5
 """Number of copies of the database that are made until it agrees with the files, which an import may be replacing."""
 
@@ -94,7 +96,8 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
                 part = Path(scratch, "archive")
                 part.unlink(missing_ok=True)
                 with layout.create_private(part) as file:
-                    manifest, missing = _write_archive(directory, Path(scratch, layout.DATABASE), secrets, file)
+                    copy = Path(scratch, layout.DATABASE)
+                    manifest, missing, unreadable = _write_archive(directory, copy, secrets, file)
                     file.flush()
                     os.fsync(file.fileno())
                 # An import may have replaced a run since the database was copied, and removed its file.
@@ -103,23 +106,28 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
             else:
                 raise CampaignError(f"{directory}: runs are being replaced; try again when the import has finished")
             size = part.stat().st_size
-            _publish(part, target)
+            layout.publish(part, target)
     except FileExistsError:
         raise InputError(f"{target}: expected a new file, found an existing one; choose another name") from None
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise InputError(f"{target}: cannot be written ({error.strerror or error}{where})") from error
     kept = tuple(what for name, what in SECRETS.items() if name in manifest.files)
-    return BackupReport(target, size, len(manifest.files), kept, _problems(directory, manifest, missing))
+    return BackupReport(target, size, len(manifest.files), kept, _problems(directory, manifest, missing, unreadable))
 
 
-def _problems(directory: Path, manifest: Manifest, missing: list[str]) -> list[str]:
-    """Missing files, and files whose content is not the one that their name says."""
+def _problems(directory: Path, manifest: Manifest, missing: list[str], unreadable: dict[str, str]) -> list[str]:
+    """Missing and unreadable files, and files whose content is not the one that their name says."""
     found = [f"{name} is missing in the campaign, and so in the backup" for name in missing]
+    for name, reason in unreadable.items():
+        has = "has a part of it" if name in manifest.files else "lacks it"
+        found.append(f"{name} cannot be read ({reason}), so the backup {has}")
+    if [name for name in manifest.files if name.startswith(f"{layout.VECTORS}/")] == [_VECTORS]:
+        found.append(f"{_VECTORS} is damaged in the campaign, so the backup has no embeddings")
     for name, (_, digest) in manifest.files.items():
         folder, _, file = name.rpartition("/")
         named = {layout.RUNS: stored_runs.named_digest(file), layout.IMAGES: Path(file).stem}.get(folder, "")
-        if not digest.startswith(named):
+        if name not in unreadable and not digest.startswith(named):
             found.append(f"{name} is damaged in the campaign, and so in the backup: its checksum differs")
     return [f"{each}; `cleverdon check {quote(str(directory))}` says what to do" for each in found]
 
@@ -130,22 +138,27 @@ def _names(directory: Path, database: Path, secrets: bool) -> list[str]:
         names = [f"{layout.RUNS}/{run['file']}" for run in inspection.runs()]
         named = images.named_files(inspection.metadata_with_images())
         blocks = inspection.settings.get("vectors", {}).get("blocks", [])
-    if (directory / layout.IMAGES).is_dir():
+    with suppress(OSError):  # no folder; or it cannot be read, and then neither can the images
         named |= {file.name for file in (directory / layout.IMAGES).iterdir() if file.is_file()}
     names += [f"{layout.IMAGES}/{file}" for file in sorted(named)]
     if "dense" in blocks:
         try:
             stored = features.stored_files(directory / layout.VECTORS)
             names += [file.relative_to(directory).as_posix() for file in stored]
-        except FormatError:  # missing, or damaged, as `cleverdon check` then says
-            names.append(f"{layout.VECTORS}/meta.json")
+        except (FormatError, OSError):  # missing, damaged or unreadable
+            names.append(_VECTORS)
     if secrets:
         names += [name for name in (layout.SECRET, layout.PROVIDER) if (directory / name).is_file()]
     return [name for name in names if layout.is_backed_up(name)]
 
 
-def _write_archive(directory: Path, copy: Path, secrets: bool, file: IO[bytes]) -> tuple[Manifest, list[str]]:
-    """Write the archive; return its manifest, and the files that are missing. `copy` gets a copy of the database."""
+def _write_archive(
+    directory: Path, copy: Path, secrets: bool, file: IO[bytes]
+) -> tuple[Manifest, list[str], dict[str, str]]:
+    """Write the archive; return its manifest, the files that are missing, and the reasons why others cannot be read.
+
+    `copy` gets a copy of the database.
+    """
     copy.unlink(missing_ok=True)
     Store.copy(directory / layout.DATABASE, copy)
     with Inspection(copy) as inspection:
@@ -158,23 +171,45 @@ def _write_archive(directory: Path, copy: Path, secrets: bool, file: IO[bytes]) 
     now = datetime.fromtimestamp(clock.seconds(), UTC)
     files: dict[str, tuple[int, str]] = {}
     missing: list[str] = []
+    unreadable: dict[str, str] = {}
     with zipfile.ZipFile(file, "w") as archive:
-        for name in (layout.DATABASE, *_names(directory, copy, secrets)):
-            is_database = name == layout.DATABASE
-            try:
-                source = (copy if is_database else directory / name).open("rb")
-            except FileNotFoundError:
-                missing.append(name)
-                continue
-            # Runs and images are compressed already; a key is too short.
-            method = zipfile.ZIP_DEFLATED if is_database else zipfile.ZIP_STORED
-            with source, _member(archive, name, now, method) as member:
+        with copy.open("rb") as database, _member(archive, layout.DATABASE, now, zipfile.ZIP_DEFLATED) as member:
+            files[layout.DATABASE] = _copy(database, member)
+        for name in _names(directory, copy, secrets):
+            with ExitStack() as opened:
+                try:
+                    source = opened.enter_context(_Source((directory / name).open("rb", buffering=0)))
+                    source.peek(1)
+                except FileNotFoundError:
+                    missing.append(name)
+                    continue
+                except OSError as error:
+                    unreadable[name] = error.strerror or str(error)
+                    continue
+                # Runs and images are compressed already; a key is too short.
+                member = opened.enter_context(_member(archive, name, now, zipfile.ZIP_STORED))
                 files[name] = _copy(source, member)
+                if source.failure:
+                    unreadable[name] = source.failure
         manifest = Manifest(settings["id"], settings["title"], clock.now(), files)
         about = {"format": FORMAT, "cleverdon": version("cleverdon"), **vars(manifest)}
         with _member(archive, MANIFEST, now, zipfile.ZIP_STORED) as member:
             member.write(json.dumps(about, indent=1).encode())
-    return manifest, missing
+    return manifest, missing, unreadable
+
+
+class _Source(io.BufferedReader):
+    """A file that ends where it cannot be read any further; `failure` says why."""
+
+    failure = ""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read up to `size` bytes."""
+        try:
+            return super().read(size)
+        except OSError as error:
+            self.failure = error.strerror or str(error)
+            return b""
 
 
 def _member(archive: zipfile.ZipFile, name: str, at: datetime, method: int) -> IO[bytes]:
@@ -200,19 +235,6 @@ def _copy(
     return size, digest.hexdigest()
 
 
-def _publish(part: Path, target: Path) -> None:
-    """Give a finished file its name; raises :class:`FileExistsError` if another file has it."""
-    try:
-        target.hardlink_to(part)  # unlike a rename, it replaces nothing
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if target.exists():
-            raise FileExistsError(target) from None
-        part.rename(target)
-    layout.sync_folder(target.parent)
-
-
 def restore(path: Path, directory: Path) -> Manifest:
     """Restore a backup into a new or empty directory, which only its owner may enter.
 
@@ -235,7 +257,7 @@ def restore(path: Path, directory: Path) -> Manifest:
         manifest = backup.manifest
         try:
             if not directory.exists():
-                directory.mkdir(parents=True)
+                layout.make_folder(directory)
                 written.append(directory)
             needed, free = sum(size for size, _ in manifest.files.values()), shutil.disk_usage(directory).free
             if needed > free:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from collection import formats
-from collection.layout import IMAGES, PRIVATE_FOLDER, create_private, sync_folder
+from collection.layout import IMAGES, create_private, make_folder, sync_folder
 
 FOLDER = IMAGES
 
@@ -101,7 +101,7 @@ class ImageImport:
         if target.exists():
             return
         if not self.folder.is_dir():
-            self.folder.mkdir(mode=PRIVATE_FOLDER)
+            make_folder(self.folder)
             self.written.append(self.folder)
         part = self.folder / f"{name}.{secrets.token_hex(4)}.part"
         self.written += [target, part]

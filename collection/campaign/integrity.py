@@ -27,6 +27,7 @@ HEAD = 4096
 """Bytes of a file of vectors that say how many numbers it has."""
 RESTORED = "after restoring, "
 """When to do what a finding in a backup asks for."""
+IMAGES_AGAIN = "import the documents with their images again: `cleverdon import DIR --documents FILE --replace`"
 
 
 class Finding(NamedTuple):
@@ -76,16 +77,31 @@ def check(path: Path | str, progress: ProgressCallback | None = None) -> list[Fi
 def _check_directory(directory: Path, progress: ProgressCallback | None) -> list[Finding]:
     secret = directory / layout.SECRET
     found = list(_key(secret.stat().st_size)) if secret.is_file() else []
-    found += _permissions(directory)
+    found += _readable(_permissions(directory))
+    return [*found, *find_damage(directory, progress), *_readable(_unknown(directory))]
+
+
+def find_damage(directory: Path, progress: ProgressCallback | None = None) -> list[Finding]:
+    """Check the database, runs, images and vectors of a campaign: what an earlier backup may have intact."""
+    found: list[Finding] = []
     try:
         with Inspection(directory / layout.DATABASE) as inspection:
             found += _database(inspection, "restore a backup with `cleverdon restore FILE NEW`")
-            found += _runs(directory, inspection, progress)
-            found += _images(inspection, _image_digests(directory, progress))
-            found += _vectors(directory, inspection)
+            found += _readable(_runs(directory, inspection, progress))
+            found += _readable(_own_images(directory, inspection, progress))
+            found += _readable(_vectors(directory, inspection))
     except CampaignError as error:
         found.append(Finding(True, str(error)))
-    return [*found, *_unknown(directory)]
+    return found
+
+
+def _readable(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Pass findings on, up to a file or folder that cannot be read."""
+    try:
+        yield from findings
+    except OSError as error:
+        what = f"{error.filename or 'a file'} cannot be read ({error.strerror or error})"
+        yield Finding(True, f"{what}; look at the disk and at its permissions")
 
 
 def _check_backup(path: Path, progress: ProgressCallback | None) -> list[Finding]:
@@ -214,28 +230,38 @@ def _run_problem(problem: str, directory: Path | None = None) -> Finding:
     return Finding(True, f"{problem}; {when}import the run again: `cleverdon import {where} --run FILE --replace`")
 
 
-def _image_digests(directory: Path, progress: ProgressCallback | None) -> dict[str, str]:
-    """The name of each image, and the SHA-256 of its content."""
-    found, present = {}, [file for file in _files(directory / layout.IMAGES) if images.NAME.match(file.name)]
+def _own_images(directory: Path, inspection: Inspection, progress: ProgressCallback | None) -> Iterator[Finding]:
+    """Unreadable, damaged, missing and unnamed images of a directory."""
+    digests, present = {}, [file for file in _files(directory / layout.IMAGES) if images.NAME.match(file.name)]
+    unreadable = []
     for number, file in enumerate(present, 1):
-        with file.open("rb") as content:
-            found[file.name] = hashlib.file_digest(content, "sha256").hexdigest()
+        digests[file.name] = file.stem
+        try:
+            with file.open("rb") as content:
+                digests[file.name] = hashlib.file_digest(content, "sha256").hexdigest()
+        except FileNotFoundError:  # of an import that failed meanwhile
+            del digests[file.name]
+        except OSError:
+            unreadable.append(file.name)
         if progress:
             progress("reading images", number, len(present))
-    return found
+    if unreadable:
+        hint = f"look at the disk, or delete {plural(len(unreadable), 'it', 'them')} and {IMAGES_AGAIN}"
+        yield Finding(True, f"{_some(unreadable, 'image')} cannot be read; {hint}")
+    yield from _images(inspection, digests)
 
 
 def _images(inspection: Inspection, digests: Mapping[str, str], when: str = "") -> Iterator[Finding]:
     """Damaged, missing and unnamed images."""
     named = images.named_files(inspection.metadata_with_images())
-    again = "import the documents with their images again: `cleverdon import DIR --documents FILE --replace`"
     if damaged := [name for name, digest in digests.items() if digest != Path(name).stem]:
         of_other = f"{plural(len(damaged), 'has', 'have')} another content than when imported"
-        hint = f"{when}delete {plural(len(damaged), 'it', 'them')} and {again}"
+        hint = f"{when}delete {plural(len(damaged), 'it', 'them')} and {IMAGES_AGAIN}"
         yield Finding(True, f"{_some(damaged, 'image')} {of_other}; {hint}")
     if missing := sorted(named - digests.keys()):
         yield Finding(
-            True, f"{_some(missing, 'image')} of documents {plural(len(missing), 'is', 'are')} missing; {when}{again}"
+            True,
+            f"{_some(missing, 'image')} of documents {plural(len(missing), 'is', 'are')} missing; {when}{IMAGES_AGAIN}",
         )
     if unnamed := [name for name in digests if name not in named]:
         yield Finding(

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
 from collection import layout
@@ -40,9 +41,9 @@ def read_secret(directory: Path) -> bytes:
     """
     path = directory / SECRET
     if not path.exists():
-        # Written to a temporary file and linked, so that no reader sees half a key.
+        # Written to a temporary file first, so that no reader sees half a key.
         with _new_secret(directory) as part, suppress(FileExistsError):
-            path.hardlink_to(part)
+            layout.publish(part, path)
     secret = path.read_bytes()
     if len(secret) < SECRET_CHARACTERS:
         raise CampaignError(f"{path} is damaged; delete it to get a new key: everybody then has to sign in again")
@@ -59,7 +60,6 @@ def _new_secret(directory: Path) -> Iterator[Path]:
             file.flush()
             os.fsync(file.fileno())
         yield part
-        layout.sync_folder(directory)
     finally:
         part.unlink(missing_ok=True)
 
@@ -99,19 +99,14 @@ class ServerState:
             return "another process is writing to the database, or it cannot be written"
         except SQLiteError as error:
             return f"the database cannot be read and written ({error})"
-        probe = (
-            self.directory / f"{layout.PROBE}{secrets.token_hex(4)}"
-        )  # an empty transaction does not notice a full disk
         try:
-            with layout.create_private(probe) as file:
+            # An empty transaction does not notice a full disk. The file has no name, so a kill leaves none behind.
+            with TemporaryFile(dir=self.directory) as file:
                 file.write(bytes(PROBE_BYTES))
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             return f"the campaign's directory cannot be written ({error.strerror})"
-        finally:
-            with suppress(OSError):
-                probe.unlink(missing_ok=True)
         return None
 
     def secret(self) -> bytes:
@@ -123,3 +118,4 @@ class ServerState:
         self.store.accounts.end_everything()
         with _new_secret(self.directory) as part:
             part.replace(self.directory / SECRET)
+            layout.sync_folder(self.directory)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -20,7 +22,7 @@ from annotate.auth.tokens import CurrentTokens, Tokens, cookie_name
 from annotate.judging.routes import JudgingService
 from annotate.server.origins import Origins
 from collection import Campaign
-from collection.campaign.accounts import SEEN_SECONDS, Device
+from collection.campaign.accounts import SEEN_SECONDS, Accounts, Device
 from tests.helpers import Clock, fails, ok, run
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -83,6 +85,36 @@ def test_a_person_is_let_in_while_another_process_writes(campaign: Campaign, clo
         other.execute("ROLLBACK")
     assert campaign.accounts.session(secret)
     assert campaign.accounts.sessions("ann")["seen_at"].tolist() != seen
+
+
+@pytest.mark.parametrize("ends_another", [False, True])
+def test_nobody_waits_for_a_person_who_signs_in_while_another_process_writes(
+    client: TestClient, campaign: Campaign, monkeypatch: pytest.MonkeyPatch, ends_another: bool
+) -> None:
+    """Neither for the new session, nor for the end of the one that the browser had before."""
+    campaign.accounts.add("ann", "manager")
+    tokens = Tokens(campaign.server_state.secret(), campaign.id)
+    cookies = [f"{cookie_name(campaign.id)}={tokens.cookie(campaign.accounts.open_session('ann'))}" for _ in range(2)]
+    link = campaign.accounts.make_signin_link("ann")
+    name, begun, locked = "end_session" if ends_another else "use_signin_link", threading.Event(), threading.Event()
+    write = getattr(Accounts, name)
+
+    def write_once_locked(*arguments: object) -> object:
+        begun.set()
+        locked.wait(10)
+        return write(*arguments)
+
+    monkeypatch.setattr(Accounts, name, write_once_locked)
+    headers = {"Cookie": cookies[0]} if ends_another else {}
+    with ThreadPoolExecutor(1) as pool, closing(sqlite3.connect(campaign.directory / "campaign.db")) as other:
+        signing_in = pool.submit(client.post, "/signin", data={"token": link}, headers=headers)
+        assert begun.wait(10)
+        other.execute("BEGIN IMMEDIATE")
+        locked.set()
+        assert client.get("/signin", headers={"Cookie": cookies[1]}).headers["Location"] == "/"
+        assert not signing_in.done()
+        other.execute("ROLLBACK")
+        assert signing_in.result().status_code == 303
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -12,7 +13,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from collection import Campaign, layout
 from collection.campaign import backup_archive, backups, integrity, stored_runs
 from collection.campaign.backup_archive import OpenBackup
 from collection.errors import CampaignError, FormatError, InputError
-from tests.helpers import GOLDEN, Clock, fails, ok, run
+from tests.helpers import GOLDEN, Clock, fails, make_unreadable, ok, run, unreadable_files
 
 EXPORTS = {
     "qrels.txt": "--qrels",
@@ -224,13 +225,13 @@ def test_an_existing_file_is_never_overwritten(campaign: Campaign, tmp_path: Pat
 def test_a_file_that_appears_meanwhile_is_not_overwritten(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish = backup_archive._publish
+    publish = layout.publish
 
     def write_before(part: Path, target: Path) -> None:
         target.write_text("mine")
         publish(part, target)
 
-    monkeypatch.setattr(backup_archive, "_publish", write_before)
+    monkeypatch.setattr(layout, "publish", write_before)
     with pytest.raises(InputError, match="found an existing one"):
         backup_archive.write(campaign.directory, tmp_path / "b.zip")
     assert (tmp_path / "b.zip").read_text() == "mine"
@@ -240,7 +241,7 @@ def test_a_full_disk_leaves_no_part(campaign: Campaign, tmp_path: Path, monkeypa
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(backup_archive, "_publish", full)
+    monkeypatch.setattr(layout, "publish", full)
     (tmp_path / "to").mkdir()
     said = fails("backup", campaign.directory, tmp_path / "to" / "b.zip")
     assert "b.zip: cannot be written (No space left on device)" in said
@@ -277,14 +278,14 @@ def test_the_newest_are_kept_and_files_of_others_stay(campaign: Campaign, tmp_pa
     others = ["notes.txt", "campaign-0123456789ab-20200101-000000.zip", f"x-{campaign.id}-20200101-000000.tar"]
     for name in others:
         (folder / name).write_text("mine")
-    (folder / f"x-{campaign.id}-20209999-000000.zip").write_text("no date")
+    (folder / f"campaign-{campaign.id}-20209999-000000.zip").write_text("no date")
     made = []
     for _ in range(4):
         report, removed = backups.add(campaign.directory, folder, keep=2)
         made.append(report.path)
         clock.passes(3600)
     assert removed == [made[1]]
-    assert [backup.path for backup in backups.backups_in(folder, campaign.id)] == made[:1:-1]
+    assert sorted(folder.glob(f"campaign-{campaign.id}-2001*.zip")) == made[2:]
     assert {name for name in others if (folder / name).read_text() == "mine"} == set(others)
 
 
@@ -299,6 +300,23 @@ def test_backups_of_a_copy_or_without_secrets_push_out_no_others(
     clock.passes(3600)
     assert backups.add(tmp_path / "copy", folder, keep=1)[1] == []
     assert original.path.exists()
+
+
+def test_the_schedule_counts_neither_backups_of_a_copy_nor_those_without_secrets(
+    campaign: Campaign, tmp_path: Path, clock: Clock
+) -> None:
+    campaign.backups.set_settings(every_hours=24)
+    backup_archive.write(campaign.directory, tmp_path / "b.zip")
+    backup_archive.restore(tmp_path / "b.zip", tmp_path / "copy")
+    folder = campaign.directory / "backups"
+    (tmp_path / "copy" / "backups").symlink_to(folder)
+    backups.add(campaign.directory, folder, secrets=False)
+    with Campaign(tmp_path / "copy") as copy:
+        made = copy.backups.make_if_due()
+        assert made is not None
+        assert [backup.path.name for backup in copy.backups.available()] == [made.path.name]
+    assert campaign.backups.available() == []
+    assert campaign.backups.make_if_due() is not None
 
 
 def test_backups_of_a_damaged_campaign_push_out_no_good_ones(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
@@ -343,6 +361,59 @@ def test_a_damaged_or_missing_image_is_a_problem_of_the_backup(golden: Path, tmp
     assert problem.startswith(f"files/{image.name} is missing in the campaign, and so in the backup; ")
 
 
+@unreadable_files
+def test_unreadable_files_are_named_and_the_rest_is_backed_up(golden: Path, tmp_path: Path) -> None:
+    (image,) = (golden / "files").iterdir()
+    (run_file, *_) = sorted((golden / "runs").iterdir())
+    for file in (image, run_file, golden / ".secret"):
+        make_unreadable(file)
+    result = run("backup", golden, tmp_path / "b.zip")
+    assert result.exit_code == 1, result.output
+    for name in (f"files/{image.name}", f"runs/{run_file.name}", ".secret"):
+        assert (
+            f"problem: {name} cannot be read (Input/output error), so the backup lacks it; `cleverdon" in result.stderr
+        )
+    backup_archive.restore(tmp_path / "b.zip", tmp_path / "restored")
+    assert not (tmp_path / "restored" / ".secret").exists()
+    with Campaign(tmp_path / "restored") as restored:
+        assert restored.title == "Coffee and tea"
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_cut_in_the_backup(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Torn(io.FileIO):
+        def readinto(self, buffer: Any, /) -> int | None:
+            if self.tell():
+                raise OSError(errno.EIO, "Input/output error")
+            return super().readinto(memoryview(buffer)[:10])
+
+    torn = min((campaign.directory / "runs").iterdir())
+    opened = Path.open
+    monkeypatch.setattr(backup_archive, "CHUNK", 10)
+    monkeypatch.setattr(
+        Path, "open", lambda path, *mode, **more: Torn(path) if path == torn else opened(path, *mode, **more)
+    )
+    (problem,) = backup_archive.write(campaign.directory, tmp_path / "b.zip").problems
+    assert problem.startswith(f"runs/{torn.name} cannot be read (Input/output error), so the backup has a part of it; ")
+    monkeypatch.undo()
+    backup_archive.restore(tmp_path / "b.zip", tmp_path / "restored")
+    assert (tmp_path / "restored" / "runs" / torn.name).read_bytes() == torn.read_bytes()[:10]
+
+
+@pytest.mark.parametrize("content", ["", "no JSON"])
+def test_damaged_embeddings_are_a_problem_of_the_backup(campaign: Campaign, tmp_path: Path, content: str) -> None:
+    np.save(tmp_path / "own.npy", np.eye(8, dtype=np.float32))
+    campaign.features.update(dense=tmp_path / "own.npy")
+    meta = campaign.directory / "vectors" / "meta.json"
+    meta.write_text(content)
+    (problem,) = backup_archive.write(campaign.directory, tmp_path / "b.zip").problems
+    assert problem.startswith("vectors/meta.json is damaged in the campaign, so the backup has no embeddings; ")
+    meta.unlink()
+    (problem,) = backup_archive.write(campaign.directory, tmp_path / "c.zip").problems
+    assert problem.startswith("vectors/meta.json is missing in the campaign, and so in the backup; ")
+
+
 def test_a_quiet_backup_of_an_intact_campaign_prints_nothing(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
     for _ in range(2):
         result = run("backup", campaign.directory, "--to", tmp_path / "to", "--keep", 1, "--quiet")
@@ -350,6 +421,22 @@ def test_a_quiet_backup_of_an_intact_campaign_prints_nothing(campaign: Campaign,
         clock.passes(60)
     assert len(list((tmp_path / "to").iterdir())) == 1
     assert "found no file" in fails("backup", tmp_path / "none", "--to", tmp_path / "to", "--quiet")
+
+
+def test_permissions_keep_no_old_backups(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
+    """On some file systems, such as exFAT, everybody can read every file."""
+    (tmp_path / "disk").mkdir()
+    (campaign.directory / "backups").symlink_to(tmp_path / "disk")
+    campaign.backups.set_settings(every_hours=1, keep=2)
+    for _ in range(4):
+        made = campaign.backups.make_if_due()
+        assert made is not None
+        assert made.problems == []
+        made.path.chmod(0o755)
+        clock.passes(3600)
+    assert "other users of this machine can read" in campaign.backups.check()[0].sentence
+    assert len(campaign.backups.available()) == 2
+    assert campaign.backups.problem() is None
 
 
 def test_old_ones_are_removed_by_age_but_never_the_newest(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
@@ -361,6 +448,35 @@ def test_old_ones_are_removed_by_age_but_never_the_newest(campaign: Campaign, tm
     _, removed = backups.add(campaign.directory, tmp_path, keep_days=2)
     assert removed == [first.path]
     assert second.path.exists()
+
+
+@pytest.mark.parametrize("keep", [1, 2])
+def test_a_backup_made_with_a_wrong_clock_pushes_out_no_newer_one(
+    campaign: Campaign, tmp_path: Path, clock: Clock, keep: int
+) -> None:
+    folder, start = tmp_path / "backups", clock.at
+    ahead = []
+    for days in (400, 401):
+        clock.at = start + days * 86_400
+        ahead.append(backups.add(campaign.directory, folder)[0].path)
+    clock.at = start
+    made = []
+    for _ in range(3):
+        made.append(backups.add(campaign.directory, folder, keep=keep)[0].path)
+        clock.passes(86_400)
+    assert set(folder.iterdir()) == set(made[-keep:])
+
+
+def test_a_backup_made_with_a_wrong_clock_does_not_stop_the_schedule(campaign: Campaign, clock: Clock) -> None:
+    start = clock.at
+    campaign.backups.set_settings(every_hours=24, keep=3)
+    clock.at = start + 400 * 86_400
+    assert campaign.backups.make_if_due() is not None
+    clock.at = start
+    for _ in range(2):
+        assert campaign.backups.make_if_due() is not None
+        assert campaign.backups.make_if_due() is None
+        clock.passes(86_400)
 
 
 def test_what_a_killed_backup_left_is_removed_after_a_day(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -21,7 +22,7 @@ import pytest
 from collection import Campaign
 from collection.campaign import backup_archive, integrity, stored_runs
 from collection.campaign.integrity import Finding
-from tests.helpers import GOLDEN, fails, ok, run
+from tests.helpers import GOLDEN, fails, make_unreadable, ok, run, unreadable_files
 
 
 @pytest.fixture
@@ -137,6 +138,34 @@ def test_damage_is_a_problem_that_says_what_to_do(golden: Path, name: str) -> No
     assert "Problem: " in result.stdout
 
 
+@unreadable_files
+def test_an_unreadable_image_does_not_hide_other_problems(golden: Path) -> None:
+    (image,) = (golden / "files").iterdir()
+    make_unreadable(image)
+    of_runs(golden).unlink()
+    found = [finding.sentence for finding in integrity.check(golden)]
+    assert len(found) == 2
+    assert "is missing; import the run again" in found[0]
+    assert found[1].startswith(f"1 image ({image.name}) cannot be read; look at the disk, or delete it and import the")
+
+
+def test_a_folder_that_cannot_be_listed_does_not_hide_other_problems(
+    golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_folder = Path.iterdir
+
+    def fail(folder: Path) -> Any:
+        if folder.name == "files":
+            raise OSError(errno.EIO, "Input/output error", str(folder))
+        return list_folder(folder)
+
+    corrupt(of_runs(golden), 50)
+    monkeypatch.setattr(Path, "iterdir", fail)
+    found = {finding.sentence for finding in integrity.check(golden)}
+    unlisted = f"{golden / 'files'} cannot be read (Input/output error); look at the disk and at its permissions"
+    assert found == {unlisted, next(each for each in found if "its checksum differs" in each)}
+
+
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can give files away")
 def test_a_file_of_another_user_is_a_problem(golden: Path) -> None:
     os.chown(golden / ".secret", 1234, 1234)
@@ -154,7 +183,7 @@ def test_orphans_and_unknown_files_are_notes(golden: Path, tmp_path: Path) -> No
     for name in ("notes.txt", "vectors/old.npy.bak", "backups/mine.zip", "scripts/a.py", "exports/a.txt"):
         (golden / name).parent.mkdir(exist_ok=True)
         (golden / name).write_text("mine")
-    for name in (".probe-0123abcd", ".server.json", "backups/.cleverdon-backup-x"):  # of a server, and of a backup
+    for name in (".server.json", "backups/.cleverdon-backup-x"):  # of a server, and of a backup
         (golden / name).write_text("")
         (golden / name).chmod(0o600)
     result = run("check", golden)
