@@ -10,8 +10,8 @@ children held, looked up every 100 ms, with pages of mapped files, once if sever
 an insert of the same documents with plain sqlite3 into a table with a unique id and a full-text index, fed from memory,
 with journal and index as ours; beside the features scikit-learn's TfidfVectorizer on the same texts. Times of opening,
 status and server are the median of three starts; a page is run as Streamlit's AppTest runs it, in a process that has
-drawn another one. Saves are those of bench_judging.py: 20 clients that judge twice a second, here in the loop. Search shows the 95th
-percentile of 40 different queries, each run once.
+drawn another one. Saves are those of bench_judging.py: 20 clients that judge twice a second, here in the loop. Search
+shows the 95th percentile of 40 different queries, each run once.
 
 The plain insert and the import are rated by processor time, since they run in one thread each and the machine may be
 busy; of pages, the first figure is the processor time of the first visit. The last table has, for each size, the ratios
