@@ -78,25 +78,38 @@ def worth(
             _print_plan(study.plan(name, asked), asked, form)
             return
         with progress_line("comparing labels with people's grades"):
-            compared = study.compare(name)
-            corrected, why = _correct(study, name, asked)
+            compared, corrected, missing = _study(study, name, asked)
             effects = None if corrected is None else study.effects(name, corrected)
             notices = campaign.machine_labels.warnings(name)
     if form == "json":
         print_json(_facts(compared, corrected, effects) | {"cautions": notices})
         return
-    _print_compared(compared)
+    if compared is not None:
+        _print_compared(compared)
     if corrected is not None and effects is not None:
+        if compared is not None:
+            echo()
         _print_corrected(corrected, effects)
-    print_notices([*([why] if why else []), *notices])
+    print_notices([*missing, *notices])
 
 
-def _correct(study: LabelStudy, name: str, measure: Measure) -> tuple[CorrectedValues | None, str]:
-    """The corrected values; or None, and why there are none."""
+def _study(
+    study: LabelStudy, name: str, measure: Measure
+) -> tuple[PeopleComparison | None, CorrectedValues | None, list[str]]:
+    """The comparison with people, the corrected values, and why one of them is missing; an error if both are."""
+    compared, corrected, missing = None, None, list[str]()
     try:
-        return study.correct(name, measure), ""
+        compared = study.compare(name)
+    except InputError as error:
+        missing.append(f"no agreement: {error}")
+        first = error
+    try:
+        corrected = study.correct(name, measure)
     except (InputError, CampaignError) as error:
-        return None, f"no corrected values: {error}"
+        if compared is None:
+            raise first from None
+        missing.append(f"no corrected values: {error}")
+    return compared, corrected, missing
 
 
 def _print_plan(plan: pd.DataFrame, measure: Measure, form: str) -> None:
@@ -142,7 +155,7 @@ def _print_compared(found: PeopleComparison) -> None:
 
 def _print_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
     before = f" and {found.before:,} before it" if found.before else ""
-    echo(f"\n{found.measure} corrected by {count(found.sampled, 'human judgement')} of a random sample{before}")
+    echo(f"{found.measure} corrected by {count(found.sampled, 'human judgement')} of a random sample{before}")
     values = found.values.sort_values("corrected", ascending=False, kind="stable")
     rows = [
         [row["run"], decimal(row["corrected"]), decimal(row["low"]), decimal(row["high"]), decimal(row["labels"])]
@@ -170,9 +183,9 @@ def _print_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
 
 
 def _facts(
-    compared: PeopleComparison, corrected: CorrectedValues | None, effects: SystemEffects | None
+    compared: PeopleComparison | None, corrected: CorrectedValues | None, effects: SystemEffects | None
 ) -> dict[str, object]:
-    facts: dict[str, object] = {
+    facts: dict[str, object] = {} if compared is None else {
         "pairs": compared.pairs, "same": compared.same, "agreement": compared.coefficients,
         "confusion": compared.confusion.to_numpy().tolist(), "grades": compared.grades, "topics": compared.topics,
         "runs": compared.runs,

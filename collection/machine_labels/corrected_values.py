@@ -24,7 +24,7 @@ from collection.errors import InputError
 from collection.expected_judgements import Pairs
 from collection.machine_labels.expected_values import expected_values, require_measure
 from collection.machine_labels.human_sample import Drawn, expected_probabilities
-from collection.machine_labels.predicted_grades import describe_labels, predict_steps
+from collection.machine_labels.predicted_grades import describe_labels, label_steps, predict_steps
 from collection.measures import Measure
 
 Floats = NDArray[np.float64]
@@ -164,15 +164,14 @@ def half_width(parts: Floats, alpha: float) -> Floats:
 
 
 def label_values(pairs: Pairs, measure: Measure, labels: Floats | None, scale: Floats) -> Floats:
-    """(R, T) values that machine labels alone give, as if they were people's grades; nan without labels.
+    """(R, T) values that machine labels alone give, as if the nearest grades were people's; nan without labels.
 
     A pair without a label counts as not relevant.
     """
     if labels is None:
         return np.full((len(pairs.runs), int(pairs.topic.max()) + 1), np.nan)
-    steps = (labels[:, None] >= scale[1:]).astype(np.float64)
     nothing = np.zeros(0, dtype=np.int64)
-    return expected_values(measure, pairs.places, pairs.topic, steps, scale, nothing).values
+    return expected_values(measure, pairs.places, pairs.topic, label_steps(labels, scale), scale, nothing).values
 
 
 def plan(
@@ -206,7 +205,7 @@ def plan(
     """
     scale = np.unique(np.asarray([0.0, *levels]))
     # Half way between the label and the mean of the labels, since labels are far from certain.
-    given = np.zeros((len(pairs.topic), len(scale) - 1)) if labels is None else labels[:, None] >= scale[1:]
+    given = np.zeros((len(pairs.topic), len(scale) - 1)) if labels is None else label_steps(labels, scale)
     steps = 0.5 * given + 0.5 * np.clip(given.mean(axis=0), 0.05, 0.95)
     every = np.arange(len(pairs.topic))
     expected = expected_values(measure, pairs.places, pairs.topic, steps, scale, every)

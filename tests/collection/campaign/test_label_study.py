@@ -215,6 +215,20 @@ def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> N
     assert "unknown label set 'other'" in run("worth", campaign, "other").stderr
 
 
+def test_labels_with_fractions_have_corrected_values_but_no_agreement(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        made = opened.store.machine_labels.create("clicks", "clicks", {}, AT)
+        rows = [LabelRow(f"q{t}", f"d{t}-{d}", "graded", 0.1 + 0.05 * d, AT) for t in range(10) for d in range(12)]
+        opened.store.machine_labels.add(made.key, rows)
+        opened.label_study.ask_people("clicks", 40)
+        judge(opened, tmp_path)
+    shown = run("worth", campaign, "clicks")
+    assert shown.stdout.startswith("nDCG@10 corrected by 40 human judgements of a random sample")
+    said = "note: no agreement: expected labels that are grades of the scale, found 0.1"
+    assert shown.stderr.splitlines()[0] == said
+    assert "agreement" not in json.loads(ok("worth", campaign, "clicks", "--format", "json"))
+
+
 def test_labels_change_no_judgement(campaign: Path) -> None:
     with Campaign(campaign) as opened:
         assert opened.progress.counts()["judgements"] == 0

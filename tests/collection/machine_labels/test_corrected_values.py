@@ -23,6 +23,7 @@ from collection.machine_labels import (
 from collection.machine_labels.corrected_values import half_width, label_values
 from collection.machine_labels.expected_values import expected_values, require_measure
 from collection.machine_labels.human_sample import Drawn, expected_probabilities
+from collection.machine_labels.predicted_grades import describe_labels
 from collection.measures import Measure, parse
 from collection.records import Run
 
@@ -66,6 +67,25 @@ def test_slopes_are_differences_of_values() -> None:
             after = expected_values(parse(name), pairs.places, pairs.topic, moved, scale, every).values
             change = (after - found.values)[:, pairs.topic[row]] / 1e-5
             assert change.tolist() == pytest.approx(found.slopes[:, row, step].tolist(), abs=0.03)
+
+
+@pytest.mark.parametrize("name", ["nDCG@10", "P(rel=2)@10"])
+def test_labels_with_a_fraction_count_as_the_nearest_grade(name: str) -> None:
+    """Everywhere: in the values, in the plan, and in the prediction; half way is the lower grade."""
+    pairs, grades = world(topics=3)
+    measure, scale = parse(name), np.array(LEVELS)
+    fractions = np.array([0.5, -0.4, -0.5, 0.3])[grades.astype(int)]  # 1.5 and .6 are near 1, and 3.3 is near 3
+    near = grades + fractions
+    whole = np.where(grades == 2, 1.0, grades)
+    values = label_values(pairs, measure, near, scale)
+    assert values.tolist() == label_values(pairs, measure, whole, scale).tolist()
+    sizes = pair_sizes(rank_weights(measure, pairs.places))
+    assert plan(pairs, measure, near, sizes, LEVELS, [40]).equals(plan(pairs, measure, whole, sizes, LEVELS, [40]))
+    described = [describe_labels(each, pairs.topic, np.zeros((len(grades), 0)), scale) for each in (near, whole)]
+    assert described[0][:, :4].tolist() == described[1][:, :4].tolist()
+    assert np.isnan(label_values(pairs, measure, None, scale)).all()
+    missing = np.where(grades == 0, np.nan, near)
+    assert label_values(pairs, measure, missing, scale).tolist() == values.tolist()
 
 
 @pytest.mark.parametrize("name", ["AP", "RR", "R@10", "ERR@10", "nDCG(judged_only=True)@10"])
