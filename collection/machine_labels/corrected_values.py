@@ -36,6 +36,9 @@ COMMON = 3
 LEAST_SAMPLE = 20
 """Smallest number of sampled judgements for a correction."""
 
+BLOCK = 4096
+"""Pairs whose slopes are computed at a time for a plan: those of all pairs in hundreds of runs would take gigabytes."""
+
 RESIDUAL = 0.055
 """Variance of the error of a predicted step of the scale before anybody has judged; see :func:`plan`."""
 
@@ -137,7 +140,9 @@ def correct(
         }
     )
     one, other = np.triu_indices(len(pairs.runs), 1)
-    difference, width = corrected[one] - corrected[other], half_width(parts[one] - parts[other], alpha)
+    difference = corrected[one] - corrected[other]
+    # Run by run: the parts of all differences at once would take gigabytes with hundreds of runs.
+    width = np.concatenate([half_width(each - parts[number + 1 :], alpha) for number, each in enumerate(parts)])
     names = np.array(pairs.runs, dtype=object)
     differences = pd.DataFrame(
         {"run_a": pd.array(names[one], dtype="str"), "run_b": pd.array(names[other], dtype="str"),
@@ -208,8 +213,10 @@ def plan(
     given = np.zeros((len(pairs.topic), len(scale) - 1)) if labels is None else label_steps(labels, scale)
     steps = 0.5 * given + 0.5 * np.clip(given.mean(axis=0), 0.05, 0.95)
     every = np.arange(len(pairs.topic))
-    expected = expected_values(measure, pairs.places, pairs.topic, steps, scale, every)
-    errors = expected.slopes.sum(axis=2) * np.sqrt(variance) / expected.values.shape[1]
+    errors = np.empty(pairs.places.shape)
+    for block in np.array_split(every, len(every) // BLOCK + 1):
+        expected = expected_values(measure, pairs.places, pairs.topic, steps, scale, block)
+        errors[:, block] = expected.slopes.sum(axis=2) * np.sqrt(variance) / expected.values.shape[1]
     one, other = np.triu_indices(len(pairs.runs), 1)
     rows = []
     for count in counts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from collection.errors import InputError
 from collection.expected_judgements import Pairs, describe
 from collection.machine_labels import (
     correct,
+    corrected_values,
     draw_priorities,
     find_effects,
     judged_sample,
@@ -128,6 +130,31 @@ def test_intervals_hold_the_value_whatever_the_labels_are(kind: str) -> None:
         held.append(((values["low"] <= truth) & (truth <= values["high"])).mean())
     # The values of one sample err together: three standard errors of a share of 95% in 25 samples are 13 points.
     assert np.mean(held) >= 0.82
+
+
+@pytest.mark.slow
+def test_many_runs_need_little_memory() -> None:
+    """The parts of all 9,900 pairs of runs at once would take hundreds of megabytes."""
+    pairs, grades = world(topics=20, runs=100)
+    measure = parse("nDCG@10")
+    drawn = sample(pairs, measure, 500, 2)
+    tracemalloc.start()
+    found = correct(pairs, measure, grades, drawn, grades[drawn.rows], LEVELS)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6
+    one, other = np.triu_indices(100, 1)
+    widths = half_width(found.parts[one] - found.parts[other], 0.05)
+    assert (found.differences["high"] - found.differences["low"]).tolist() == pytest.approx((2 * widths).tolist())
+
+
+def test_a_plan_does_not_depend_on_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs, grades = world(topics=3)
+    measure = parse("nDCG@10")
+    sizes = pair_sizes(rank_weights(measure, pairs.places))
+    whole = plan(pairs, measure, grades, sizes, LEVELS, [30])
+    monkeypatch.setattr(corrected_values, "BLOCK", 7)
+    assert plan(pairs, measure, grades, sizes, LEVELS, [30]).to_numpy() == pytest.approx(whole.to_numpy())
 
 
 def test_good_labels_narrow_the_interval() -> None:
