@@ -10,7 +10,7 @@ from annotate.elements import display, downloads, widgets
 from annotate.elements.columns import number, text
 from collection.charts.machine_labels import corrected_chart, gains_chart
 from collection.formats import to_tsv
-from collection.machine_labels import CorrectedValues, PeopleComparison, SystemEffects
+from collection.machine_labels import PLAN_ASSUMES, CorrectedValues, PeopleComparison, SystemEffects
 from collection.phrases import percent
 
 
@@ -56,9 +56,7 @@ def draw_plan(plan: pd.DataFrame, measure: str) -> None:
         "difference": number("Difference of two runs", "± %.3f"),
     }
     display.table(shown, columns, alt="Expected error by number of human judgements")
-    st.caption(
-        "95% intervals as expected before anybody judges, if predicted grades err as on TREC DL 2019 (four grades)."
-    )
+    st.caption(widgets.sentence(PLAN_ASSUMES))
 
 
 def draw_corrected(found: CorrectedValues, effects: SystemEffects) -> None:

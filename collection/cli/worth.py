@@ -113,6 +113,8 @@ def _study(
 
 
 def _print_plan(plan: pd.DataFrame, measure: Measure, form: str) -> None:
+    from collection.machine_labels import PLAN_ASSUMES
+
     if form == "json":
         print_json(plan)
         return
@@ -122,9 +124,7 @@ def _print_plan(plan: pd.DataFrame, measure: Measure, form: str) -> None:
         for row in plan.to_dict("records")
     ]  # fmt: skip
     print_table(["human judgements", "of the pool", f"{measure} of a run", "difference of two runs"], rows)
-    print_notices(
-        ["95% intervals as expected before anybody judges, if predicted grades err as on TREC DL 2019 (four grades)"]
-    )
+    print_notices([PLAN_ASSUMES])
 
 
 def _print_compared(found: PeopleComparison) -> None:
