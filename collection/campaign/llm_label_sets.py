@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from collection.campaign.chat_endpoint import ChatEndpoint
 from collection.campaign.llm_requests import Ended, LabelRequest, LabelRequests, RequestLimits
 from collection.campaign.llm_settings import LlmSettings, Prices
-from collection.campaign.machine_labels import MachineLabels
+from collection.campaign.machine_labels import LabelSetSummary, MachineLabels
 from collection.campaign.settings import Settings
 from collection.errors import CampaignError
 from collection.machine_labels import injection_probe
@@ -52,20 +52,13 @@ class LabelReport(NamedTuple):
     """Why the last failed request failed."""
 
 
-class LlmLabelSet(NamedTuple):
+@dataclass(frozen=True)
+class LlmLabelSet(LabelSetSummary):
     """A label set of a language model, for lists."""
 
-    name: str
     model: str
     endpoint: str
     template: str
-    made_at: str
-    labelled: int
-    """Pairs whose last answer has a grade."""
-    no_grade: int
-    """Pairs whose last answer has none."""
-    failed: int
-    """Pairs whose last request failed."""
     prompt_tokens: int
     reply_tokens: int
     cost: float
@@ -84,21 +77,17 @@ class LlmLabelSets:
 
     def summaries(self) -> list[LlmLabelSet]:
         """Return the label sets of language models, in order of creation."""
-        return [self._described(made) for made in self.store.machine_labels.sets() if made.kind == "llm"]
+        return [self.summary(made) for made in self.labels.sets() if made.kind == "llm"]
 
-    def _described(self, made: LabelSet) -> LlmLabelSet:
-        statuses = self.store.machine_labels.current(made.key)["status"].value_counts()
+    def summary(self, made: LabelSet) -> LlmLabelSet:
+        """Count pairs, tokens and cost of a label set of a language model."""
         totals = self.store.machine_labels.totals(made.key)
         return LlmLabelSet(
-            name=made.name,
+            **vars(self.labels.summary(made)),
             # Labels that were imported need not have such settings.
             model=str(made.settings.get("model", "")),
             endpoint=str(made.settings.get("endpoint", "")),
             template=str(made.settings.get("template", {}).get("name", "")),
-            made_at=made.made_at,
-            labelled=int(statuses.get("graded", 0)),
-            no_grade=int(statuses.get("no grade", 0)),
-            failed=int(statuses.get("failed", 0)),
             prompt_tokens=int(totals["prompt_tokens"].sum()),
             reply_tokens=int(totals["reply_tokens"].sum()),
             cost=self.store.machine_labels.cost(made.key, 0.0, 0.0),

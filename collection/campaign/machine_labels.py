@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,9 +31,9 @@ LABELS_FILE = ".labels.json"
 """Suffix of the report on the machine labels in a file."""
 
 KINDS: Mapping[LabelKind, str] = {
-    "llm": "Labels by a language model; no person judged these pairs.",
-    "rule": "Labels by a rule; no person judged these pairs.",
-    "clicks": "Labels estimated from clicks; no person judged these pairs.",
+    "llm": "Labels by a language model",
+    "rule": "Labels by a rule",
+    "clicks": "Labels estimated from clicks",
 }
 """What labels of each kind are."""
 
@@ -49,6 +50,23 @@ class Labelled(NamedTuple):
     added: int
     without_grade: int
     pairs: int
+
+
+@dataclass(frozen=True)
+class LabelSetSummary:
+    """A label set, for lists."""
+
+    name: str
+    kind: LabelKind
+    made_at: str
+    graded: int
+    """Pairs whose last answer has a grade."""
+    no_grade: int
+    """Pairs whose last answer has none."""
+    failed: int
+    """Pairs whose last request failed."""
+    built_on: list[str]
+    """As :meth:`MachineLabels.runs_built_on`."""
 
 
 @dataclass(eq=False)
@@ -86,26 +104,19 @@ class MachineLabels:
         assert there is not None
         return there
 
-    def table(self) -> pd.DataFrame:
-        """One row per label set, in order of creation.
+    def summaries(self) -> list[LabelSetSummary]:
+        """All label sets, in order of creation."""
+        return [self.summary(each) for each in self.sets()]
 
-        ``name``, ``kind``, ``pairs`` (labelled), ``graded`` (of them), ``made_at``, ``built_on`` (a list:
-        :meth:`runs_built_on`).
-        """
-        rows = []
-        for each in self.sets():
-            status = self.store.machine_labels.current(each.key)["status"]
-            rows.append(
-                (
-                    each.name,
-                    each.kind,
-                    len(status),
-                    int((status == "graded").sum()),
-                    each.made_at,
-                    self.runs_built_on(each.name),
-                )
-            )
-        return pd.DataFrame(rows, columns=["name", "kind", "pairs", "graded", "made_at", "built_on"])
+    def summary(self, there: LabelSet) -> LabelSetSummary:
+        """Count the pairs of a label set."""
+        graded, no_grade, failed = map(self._count(there).__getitem__, ("graded", "no grade", "failed"))
+        runs = self.runs_built_on(there.name)
+        return LabelSetSummary(there.name, there.kind, there.made_at, graded, no_grade, failed, runs)
+
+    def _count(self, there: LabelSet) -> Counter[str]:
+        """Status -> number of pairs whose last row has it."""
+        return Counter(sorted(self.store.machine_labels.current(there.key)["status"].tolist()))
 
     def labels(self, name: str) -> pd.DataFrame:
         """The labels of a set: ``query_id``, ``doc_id``, ``relevance`` (float64), in the order of topics."""
@@ -366,25 +377,28 @@ class MachineLabels:
         }
         return self._report(self.named(name)) | {
             "description": "Grades by people; where they gave none, a machine label. `by` says which, for each pair.",
-            "labels": KINDS[self.named(name).kind],
+            "labels": _describe(self.named(name)),
             "pairs": {who: int((filled["by"] == who).sum()) for who in (PEOPLE, name)},
             "by": sources,
         }
 
     def _report(self, there: LabelSet) -> dict[str, object]:
-        status = self.store.machine_labels.current(there.key)["status"].value_counts()
         return {
-            "description": KINDS[there.kind],
+            "description": _describe(there),
             "label_set": there.name,
             "kind": there.kind,
             "settings": dict(there.settings),
             "labelled_at": there.made_at,
-            "status": {str(each): int(number) for each, number in status.sort_index().items()},
+            "status": self._count(there),
             "warnings": self.warnings(there.name),
             "campaign": self.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),
         }
+
+
+def _describe(there: LabelSet) -> str:
+    return f"{KINDS[there.kind]}; no person judged these pairs."
 
 
 def _write_report(report: Mapping[str, object], path: Path | str) -> None:

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 import click
 
+from collection.cli.label import print_label_sets
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, FORMAT, SectionedCommand, option_section
-from collection.cli.output import echo, echo_data, print_json, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.phrases import count, number_range
 
@@ -116,7 +117,19 @@ def llm(
         if options["endpoint"] is not None or dry_run or probe:
             raise click.UsageError("expected --model as well, found none" if not listed else "--list takes no options")
         with Campaign(directory) as campaign:
-            _print_sets(campaign, form)
+            print_label_sets(
+                campaign.llm.sets(),
+                form,
+                {"model": lambda s: s.model, "template": lambda s: s.template},
+                {
+                    "prompt tokens": lambda s: s.prompt_tokens,
+                    "reply tokens": lambda s: s.reply_tokens,
+                    "cost": lambda s: _money(s.cost),
+                    "injected requests followed": _probed,
+                },
+                without_any="No labels by language models yet. Label pairs with "
+                "`cleverdon llm DIR --model M --endpoint URL`.",
+            )
         return
     if options["endpoint"] is None:
         raise click.UsageError("expected --endpoint URL as well, found none")
@@ -323,22 +336,6 @@ def _print_answer(row: LabelRow) -> None:
     for message in json.loads(row.prompt or "[]"):
         echo(f"-- {message['role']}\n{message['content']}")
     echo(f"-- reply\n{row.reply or ''}\n")
-
-
-def _print_sets(campaign: Campaign, form: str) -> None:
-    sets = campaign.llm.sets()
-    if form == "json":
-        print_json([{**made._asdict(), "probe": made.probe and made.probe._asdict()} for made in sets])
-        return
-    if not sets:
-        echo("No labels by language models yet. Label pairs with `cleverdon llm DIR --model M --endpoint URL`.")
-        return
-    header = ["label set", "model", "template", "labelled", "no grade", "failed", "prompt tokens", "reply tokens"]
-    rows = [
-        [*(getattr(made, name.replace(" ", "_")) for name in ["name", *header[1:]]), _money(made.cost), _probed(made)]
-        for made in sets
-    ]
-    print_table([*header, "cost", "injected requests followed"], rows)
 
 
 def _probed(made: LlmLabelSet) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from collection import Campaign
+from collection.campaign.llm_label_sets import LlmLabelSets
 from tests.annotate.views.test_compare_page import words
 from tests.collection.campaign.test_label_study import judge, make
 
@@ -35,6 +37,18 @@ def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_pat
     assert metrics["Human judgements"] == "60 of 120"
     app.selectbox(key="label_measure").set_value("P@10").run()
     assert not app.exception
+
+
+def test_only_the_chosen_set_is_counted(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    counting = mock.patch.object(LlmLabelSets, "summary", autospec=True, side_effect=LlmLabelSets.summary)
+    with Campaign(make(tmp_path)) as campaign, counting as summary:
+        for name in ("other", "third"):
+            campaign.machine_labels.create(name, "llm", {"model": name})
+        app = opened(campaign, "machine_labels.py")
+    assert not app.exception
+    assert "Labels by a language model (gpt-x)" in words(app).replace("\\", "")
+    assert "120 graded, 0 replies without a grade" in words(app)
+    assert summary.call_count == 1
 
 
 def test_without_labels_the_page_says_how_to_make_them(opened: Callable[..., AppTest], tmp_path: Path) -> None:

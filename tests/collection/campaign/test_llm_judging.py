@@ -148,7 +148,7 @@ def test_everything_that_made_a_label_is_stored(campaign: Campaign, fake: FakeEn
         assert row.seconds > 0
     assert sent == {}
     (shown,) = campaign.llm.sets()
-    assert (shown.labelled, shown.prompt_tokens, shown.reply_tokens) == (6, 600, 30)
+    assert (shown.graded, shown.prompt_tokens, shown.reply_tokens) == (6, 600, 30)
     assert shown.cost == pytest.approx(0.9)
 
 
@@ -365,7 +365,7 @@ def test_the_probe_counts_followed_requests(campaign: Campaign, fake: FakeEndpoi
     assert {name for name, number in result.followed.items() if number == 2} == {"German", "plain"}
     assert result.summary == "The model followed 4 of 18 injected requests."
     assert campaign.llm.sets()[0].probe == result
-    assert campaign.llm.sets()[0].labelled == 0
+    assert campaign.llm.sets()[0].graded == 0
     assert campaign.llm.label_sets.spent("m") == pytest.approx(3.0)
     assert campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"]).requests == []
     fake.answer = obeys()

@@ -42,7 +42,7 @@ def test_the_command_labels_and_lists(campaign: Campaign, fake: FakeEndpoint) ->
     assert "The model followed 0 of 9 injected requests." in shown
     assert "0 of 9" in ok("llm", campaign.directory)
     (listed,) = json.loads(ok("llm", campaign.directory, "--list", "--format", "json"))
-    assert (listed["labelled"], listed["cost"], listed["probe"]["wanted"]) == (6, pytest.approx(0.9), 3)
+    assert (listed["graded"], listed["cost"], listed["probe"]["wanted"]) == (6, pytest.approx(0.9), 3)
 
 
 def test_the_exported_log_has_prompts_and_replies(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
