@@ -19,7 +19,7 @@ from collection.campaign.settings import Settings
 from collection.clicks import SMOOTHING
 from collection.errors import CampaignError, ConflictError, InputError, require_known
 from collection.machine_labels.filled_qrels import PEOPLE, fill_qrels
-from collection.machine_labels.model_families import runs_of_family
+from collection.machine_labels.model_families import family_of, runs_of_family
 from collection.machine_labels.rules import LABEL_RULES, label_pairs
 from collection.machine_labels.views import labels_seen
 from collection.phrases import count, join, plural
@@ -262,10 +262,17 @@ class MachineLabels:
     def runs_built_on(self, name: str) -> list[str]:
         """Runs built on the family of a label set's model: declared ones, and those whose name has the family."""
         there = self.named(name)
-        runs = self.store.corpus.runs()["run"].tolist()
-        declared = set(self.store.settings.get(_BUILT_ON, {}).get(name, []))
-        similar = set(runs_of_family(str(there.settings.get("model", "")), runs)) if there.kind == "llm" else set()
-        return [run for run in runs if run in declared | similar]
+        built_on = {*self._declared(there), *self._similar(there)}
+        return [run for run in self.store.corpus.runs()["run"].tolist() if run in built_on]
+
+    def _declared(self, there: LabelSet) -> list[str]:
+        return list(self.store.settings.get(_BUILT_ON, {}).get(there.name, []))
+
+    def _similar(self, there: LabelSet) -> list[str]:
+        """Runs whose name has the family of the model, which tells nothing certain."""
+        if there.kind != "llm":
+            return []
+        return runs_of_family(str(there.settings.get("model", "")), self.store.corpus.runs()["run"].tolist())
 
     def declare_runs(self, name: str, runs: Iterable[str]) -> None:
         """Declare which runs are built on the model of a label set, in place of those declared before.
@@ -279,11 +286,17 @@ class MachineLabels:
             self.store.settings.put(_BUILT_ON, {**self.store.settings.get(_BUILT_ON, {}), name: wanted})
 
     def _pooled_model(self, there: LabelSet) -> Iterator[str]:
-        if runs := self.runs_built_on(there.name):
-            model = str(there.settings.get("model", there.name))
+        model, declared = str(there.settings.get("model", there.name)), self._declared(there)
+        if declared:
             yield (
-                f"The judging model {model} is also part of {count(len(runs), 'pooled system')}, by declaration or by "
-                f"name ({join(runs)}): its labels may favour {plural(len(runs), 'it', 'them')}."
+                f"The judging model {model} is part of {count(len(declared), 'pooled system')} as declared "
+                f"({join(declared)}): its labels may favour {plural(len(declared), 'it', 'them')}."
+            )
+        if similar := [run for run in self._similar(there) if run not in declared]:
+            number, names = len(similar), plural(len(similar), "name contains", "names contain")
+            yield (
+                f"The judging model {model} may be part of {count(number, 'pooled system')} whose {names} "
+                f"{family_of(model)!r} ({join(similar)}): its labels may favour {plural(number, 'it', 'them')}."
             )
 
     # --- what annotators see

@@ -44,8 +44,7 @@ def test_runs_are_declared_and_warned_of(campaign: Campaign, tmp_path: Path) -> 
     exported = run("export", directory, "--machine-labels", "gpt", tmp_path / "l.csv")
     assert exported.stderr.splitlines()[:2] == [
         f"note: {tmp_path / 'l.csv'} is empty: the label set has no labels with a grade",
-        "note: The judging model gpt-9 is also part of 1 pooled system, by declaration or by name (beta): its labels "
-        "may favour it.",
+        "note: The judging model gpt-9 is part of 1 pooled system as declared (beta): its labels may favour it.",
     ]
 
 
