@@ -175,11 +175,10 @@ def _print_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
         rows = [[row["family"], *(f"{row[each]:+.3f}" for each in ("gain", "low", "high"))] for row in families]
         echo("\nWhat labels give to the runs of a family, beside the others")
         print_table(["family", "gain", "lowest", "highest"], rows)
-    echo("\nPairs of runs by a paired t-test over topics (Holm; run A is the better one by labels)")
-    decisions = effects.decisions.to_dict("records")
-    print_table(
-        ["by labels", "corrected", "pairs"], [[row["labels"], row["corrected"], str(row["pairs"])] for row in decisions]
-    )
+    if decisions := effects.decisions.to_dict("records"):
+        echo(f"\nPairs of runs, a and b, by a {effects.test}; a is the better one by labels")
+        rows = [[row["labels"], row["corrected"], str(row["pairs"])] for row in decisions]
+        print_table(["by labels", "corrected", "pairs"], rows)
 
 
 def _facts(
