@@ -23,7 +23,8 @@ if not sets:
 
 left, right = st.columns(2)
 name = left.selectbox("Label set", sets, format_func=widgets.plain, key="label_set")
-measure = right.selectbox("Measure", MEASURES, key="label_measure")
+measures = list(dict.fromkeys([str(study.main_measure()), *MEASURES]))
+measure = right.selectbox("Measure", measures, key="label_measure")
 made = sets[name]
 about = KINDS[made.kind]
 if model := made.settings.get("model"):

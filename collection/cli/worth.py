@@ -27,7 +27,7 @@ SHOWN = 10
 @click.command()
 @DIRECTORY
 @click.argument("name", metavar="LABELS")
-@click.option("-m", "--measure", metavar="M", help="nDCG, DCG or P with a cut-off; by default nDCG@10.")
+@click.option("-m", "--measure", metavar="M", help="nDCG, DCG or P with a cut-off; by default the campaign's.")
 @click.option("--plan", is_flag=True, help="Only show how exact values get with how many human judgements.")
 @click.option("--ask", type=COUNT, metavar="N", help="Ask people to judge a random sample of N pairs, and no others.")
 @click.option("--ask-all", is_flag=True, help="Ask people for the whole pool again.")
@@ -54,11 +54,11 @@ def worth(
       cleverdon worth DIR gpt -m nDCG@10
     """
     from collection.campaign import Campaign
-    from collection.campaign.label_study import MEASURE
 
-    asked = parse_one(measure or MEASURE)
+    named = None if measure is None else parse_one(measure)
     with Campaign(directory) as campaign:
         study = campaign.label_study
+        asked = named or study.main_measure()
         if ask_all:
             study.ask_for_pool()
             echo("People are asked for the whole pool again.")

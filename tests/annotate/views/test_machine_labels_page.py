@@ -39,6 +39,10 @@ def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_pat
     assert f"Number of pairs of runs, a and b, by the decision of a {test}." in words(app)
     app.selectbox(key="label_measure").set_value("P@10").run()
     assert not app.exception
+    with Campaign(directory) as campaign:
+        campaign.settings.set_loop(measure="P@5")
+        app = opened(campaign, "machine_labels.py")
+    assert app.selectbox(key="label_measure").value == "P@5"
 
 
 def test_only_the_chosen_set_is_counted(opened: Callable[..., AppTest], tmp_path: Path) -> None:

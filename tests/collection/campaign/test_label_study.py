@@ -169,6 +169,29 @@ def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) ->
         assert len(opened.machine_labels.warnings("gpt")) == 1
 
 
+@pytest.mark.parametrize(
+    ("own", "used", "said"),
+    [
+        ("P(rel=2)@5", "P(rel=2)@5", "in P(rel=2)@5; for"),
+        ("AP@10", "nDCG@10", "in nDCG@10 (none is known for AP@10, the campaign's measure); for"),
+        ("DCG@10", "nDCG@10", "in nDCG@10 (none is known for DCG@10, the campaign's measure); for"),
+    ],
+)
+def test_warnings_are_about_the_measure_of_the_campaign(
+    campaign: Path, tmp_path: Path, own: str, used: str, said: str
+) -> None:
+    with Campaign(campaign) as opened:
+        study = opened.label_study
+        key = study.cache_key()
+        opened.settings.set_loop(measure=own)
+        assert study.cache_key() != key
+        study.ask_people("gpt", 40)
+        judge(opened, tmp_path)
+        assert study.correct("gpt").measure == used
+        assert said in opened.machine_labels.warnings("gpt")[1]
+    assert f"\n{used} corrected by 40 human judgements" in ok("worth", campaign, "gpt")
+
+
 def test_pairs_judged_after_the_label_was_seen_are_left_out(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         study = opened.label_study
