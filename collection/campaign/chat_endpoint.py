@@ -18,13 +18,19 @@ from collection.errors import CampaignError, CleverdonError, InputError
 T = TypeVar("T")
 
 KEY_VARIABLE = "OPENAI_API_KEY"
+REACHED = 10.0
+"""Seconds in which a server accepts a connection, at most."""
 _LONGEST_PROBLEM = 300
 _REFUSES_ALL = {401: "the key", 402: "the payment", 404: "the model or the address"}
 """Status -> what an endpoint refuses, however often and for whatever document it is asked."""
 
 
 class EndpointError(CampaignError):
-    """The endpoint cannot be used at all: wrong key, unknown model, no money left, or too many failures in a row."""
+    """The endpoint cannot be used at all.
+
+    Nothing listens at its address, the key is wrong, the model unknown, no money left, or too many requests failed in a
+    row.
+    """
 
     page = "how-to/judge-with-a-language-model"
 
@@ -121,9 +127,40 @@ class ChatEndpoint:
         return os.environ.get(self.key_variable, "").strip()
 
     def connect(self) -> None:
-        """Load the package and read the key; InputError if the package is missing."""
+        """Load the package, read the key, and see whether a server answers at the address, whatever it answers.
+
+        Otherwise each of the first requests would be repeated for as long as one that fails on the way.
+
+        Raises
+        ------
+        InputError
+            The package is missing.
+        EndpointError
+            No connection could be made.
+        """
+        client = self._load().with_options(max_retries=0, timeout=min(self.timeout, REACHED))
+        import openai
+
+        try:
+            client.models.with_raw_response.list(extra_headers=self._headers())
+        except openai.APIConnectionError as error:
+            # A busy server may not answer in time, but there is one.
+            if type(error.__cause__).__name__ != "ReadTimeout":
+                raise EndpointError(self._no_connection(error)) from None
+        except openai.OpenAIError:  # not every server lists its models
+            return
+
+    def _load(self) -> Any:
         with self._lock:  # threads ask at the same time
-            _ = self._client
+            return self._client
+
+    def _headers(self) -> dict[str, Any]:
+        import openai
+
+        return {} if self._key else {"Authorization": openai.Omit()}
+
+    def _no_connection(self, error: Exception) -> str:
+        return self._clean(f"no connection to {self.url}: {error.__cause__ or error}")
 
     def ask(self, model: str, messages: Sequence[Mapping[str, str]], settings: Mapping[str, Any], key: str) -> Answer:
         """Ask for one reply; `key` is the same for the same request, so that endpoints may answer it once only.
@@ -135,25 +172,24 @@ class ChatEndpoint:
         RequestError
             This request failed, or the answer is no chat completion.
         """
-        self.connect()
+        client = self._load()
         import openai
 
         started = time.monotonic()
-        without_key = {} if self._key else {"Authorization": openai.Omit()}
         request = {
             "model": model,
             "messages": list(messages),
             "extra_body": dict(settings),
-            "extra_headers": {"Idempotency-Key": key, **without_key},
+            "extra_headers": {"Idempotency-Key": key, **self._headers()},
         }
         try:
-            parts = self._streamed(request) if self.stream else _parts(self._client.chat.completions.create(**request))
+            parts = self._streamed(request) if self.stream else _parts(client.chat.completions.create(**request))
         except openai.APIStatusError as error:
             raise self._status_error(error.status_code, error.body, error.code) from None
         except openai.APITimeoutError:
             raise RequestError(f"no answer in {self.timeout:g} seconds") from None
         except openai.APIConnectionError as error:
-            raise RequestError(self._clean(f"no connection to {self.url}: {error.__cause__ or error}")) from None
+            raise RequestError(self._no_connection(error)) from None
         except RequestError:
             raise
         except Exception as error:  # whatever a server sends that is no chat completion

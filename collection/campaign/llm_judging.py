@@ -160,13 +160,22 @@ class LlmJudging:
         estimate
             Of all pairs of the plan, from the mean tokens of the answers.
         report
-            Of these requests.
+            Of these requests; it ended as "failed" if all did.
+
+        Raises
+        ------
+        EndpointError
+            Nothing listens at the endpoint's address.
         """
         limits = limits or RequestLimits()
         limits.spent = plan.spent
         rows: list[LabelRow] = []
         requests = self._label_requests(plan.settings, plan.pairs[:count], plan.attempts)
         report = self.label_sets.collect(plan.name, plan.settings, requests, endpoint, limits, rows.append)
+        if report.failed and report.failed == len(rows) and report.problem is None:
+            report = report._replace(
+                ended="failed", problem=f"every request failed, the last one with: {report.last_failure}"
+            )
         told = [row for row in rows if row.prompt_tokens is not None and row.reply_tokens is not None]
         if not told:
             return rows, plan.estimate, report
@@ -187,6 +196,8 @@ class LlmJudging:
         ------
         BusyError
             Another process is labelling in this campaign.
+        EndpointError
+            Nothing listens at the endpoint's address.
         InputError
             A budget without prices, or without a limit for the length of a reply.
         """

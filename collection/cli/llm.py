@@ -138,6 +138,8 @@ def llm(
     if form == "json":
         raise click.UsageError("--format json is for the list of label sets")
     settings, prices = _settings(template, options), _prices(options)
+    if dry_run:
+        options["retries"] = 0  # what fails is shown at once
     endpoint = _endpoint(options)
     print_notices(_describe_risk(settings.endpoint))
     limits = _limits(options, prices)
@@ -229,9 +231,10 @@ def _label(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: 
 def _try_out(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits) -> None:
     with progress_line("asking"), _interruptible(limits.stop):
         rows, estimate, report = campaign.llm.try_out(plan, endpoint, limits)
-    for row in rows:
-        _print_answer(row)
-    _print_report(report, "of the dry run, none of them kept", priced=limits.prices is not None)
+    if report.graded + report.no_grade:
+        for row in rows:
+            _print_answer(row)
+        _print_report(report, "of the dry run, none of them kept", priced=limits.prices is not None)
     if not report.problem:
         _print_estimate(estimate, f"All {count(len(plan.pairs), 'pair')}")
     _end(report, 0, "pair")
@@ -333,6 +336,8 @@ def _print_answer(row: LabelRow) -> None:
         "" if row.cost is None else f"cost {_money(row.cost)}",
     ]
     echo(f"== Topic {row.query_id}, document {row.doc_id}: " + ", ".join([grade, *filter(None, facts)]))
+    if row.status == "failed":
+        return
     for message in json.loads(row.prompt or "[]"):
         echo(f"-- {message['role']}\n{message['content']}")
     echo(f"-- reply\n{row.reply or ''}\n")

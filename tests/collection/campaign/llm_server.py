@@ -47,10 +47,17 @@ class FakeEndpoint:
 
     def __init__(self, answer: Callable[[Asked], Reply] = lambda asked: Reply()) -> None:
         self.answer, self.asked = answer, list[Asked]()
+        self.models: Callable[[], object] = lambda: None
+        """Called when the models are listed, before the answer that this server does not do that."""
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                endpoint.models()
+                with suppress(ConnectionError):
+                    self._send(Reply("no list of models", 404), stream=False)
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

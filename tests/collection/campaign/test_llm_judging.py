@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from collection.campaign import Campaign
-from collection.campaign.chat_endpoint import ChatEndpoint
+from collection.campaign import Campaign, chat_endpoint
+from collection.campaign.chat_endpoint import ChatEndpoint, EndpointError
 from collection.campaign.llm_label_sets import LabelReport
 from collection.campaign.llm_requests import FAILURES, RequestLimits
 from collection.campaign.llm_settings import LlmSettings, Prices
@@ -274,12 +275,23 @@ def test_many_failures_end_a_run(many: Campaign, fake: FakeEndpoint) -> None:
     assert report.problem == "10 requests in a row failed, the last one with: HTTP 503: down"
 
 
-@pytest.mark.slow
-def test_an_unreachable_endpoint_takes_no_name(many: Campaign) -> None:
+def test_an_unreachable_endpoint_is_an_error_at_once_and_takes_no_name(many: Campaign) -> None:
     with FakeEndpoint() as gone:
         pass
-    assert "no connection to http://127.0.0.1" in str(label(many, gone, retries=0).problem)
+    started = time.monotonic()
+    with pytest.raises(EndpointError, match=r"^no connection to http://127.0.0.1:\d+/v1: .*refused"):
+        label(many, gone, retries=6)
+    assert time.monotonic() - started < 5  # repeated requests would take about half a minute
     assert many.llm.sets() == []
+
+
+def test_a_server_that_is_too_busy_to_list_its_models_is_asked(
+    campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_endpoint, "REACHED", 0.2)
+    wait, fake.models = threading.Event(), lambda: wait.wait(20)
+    assert label(campaign, fake, most=1).graded == 1
+    wait.set()
 
 
 def test_pairs_without_a_text_are_not_asked(campaign: Campaign, fake: FakeEndpoint) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,35 @@ def test_a_dry_run_shows_prompts_and_replies(campaign: Campaign, fake: FakeEndpo
     assert shown.count("-- system\n") == shown.count("-- user\n") == shown.count("-- reply\nGrade: 2\n") == 6
     assert "All 6 pairs: 600 prompt tokens, 30 reply tokens (from 6 answers)" in shown
     assert "No labels" in ok("llm", campaign.directory)
+
+
+@pytest.mark.parametrize("how", ["--dry-run", "--yes"])
+def test_without_a_server_the_command_fails_at_once(campaign: Campaign, how: str) -> None:
+    with FakeEndpoint() as gone:
+        pass
+    started = time.monotonic()
+    result = run(*command(campaign, gone, how))
+    assert time.monotonic() - started < 5
+    assert result.exit_code == 2
+    (line,) = [line for line in result.stderr.splitlines() if "Connection refused" in line]
+    assert line.startswith(f"cleverdon: no connection to {gone.url}: ")
+    assert "== Topic" not in result.stdout
+
+
+@pytest.mark.slow
+def test_a_dry_run_shows_a_failure_at_once(campaign: Campaign, fake: FakeEndpoint) -> None:
+    """No request is repeated, and the error is not lost under prompts."""
+    fake.answer = lambda asked: Reply("overloaded", 503)
+    result = run(*command(campaign, fake, "--dry-run"))
+    assert result.exit_code == 2
+    assert "cleverdon: every request failed, the last one with: HTTP 503: overloaded" in result.stderr
+    assert len(fake.asked) == 6
+    assert "== Topic" not in result.stdout
+    fake.answer = lambda asked: Reply("overloaded", 503) if "document 1" in asked.prompt else Reply()
+    result = run(*command(campaign, fake, "--dry-run"))
+    assert result.exit_code == 0
+    assert re.search(r"^== Topic 1, document d1: failed \(HTTP 503: overloaded\)\n(== |6 pairs)", result.stdout, re.M)
+    assert "note: the last failed request: HTTP 503: overloaded" in result.stderr
 
 
 @pytest.mark.slow
