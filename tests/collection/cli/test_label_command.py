@@ -54,11 +54,14 @@ def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
     campaign.machine_labels.label_by_rule("contains-string", name="weak")
     exported = run("export", campaign.directory, "--qrels", tmp_path / "q", "--fill-with", "weak")
     assert exported.stdout == f"{tmp_path / 'q'}: 6 lines\n"
-    assert exported.stderr.splitlines()[0] == (
-        "note: pairs without a grade by people have labels of weak; FILE.labels.json says which"
-    )
+    said = "note: {0}: pairs without a grade by people have labels of weak; {0}.labels.json says which"
+    assert exported.stderr.splitlines()[0] == said.format(tmp_path / "q")
+    assert (tmp_path / "q.labels.json").is_file()
     assert "How far these labels are from people's grades is not known" in exported.stderr
-    ok("export", campaign.directory, "--collection", tmp_path / "c", "--fill-with", "weak", "--licence", "CC0")
+    more = ("--fill-with", "weak", "--licence", "CC0")
+    exported = run("export", campaign.directory, "--collection", tmp_path / "c", *more)
+    assert exported.stderr.splitlines()[0] == said.format(tmp_path / "c" / "qrels.txt")
+    assert (tmp_path / "c" / "qrels.txt.labels.json").is_file()
     assert "## Machine labels" in (tmp_path / "c" / "collection.md").read_text()
 
 
