@@ -24,7 +24,7 @@ if not sets:
 left, right = st.columns(2)
 name = left.selectbox("Label set", sets, format_func=widgets.plain, key="label_set")
 measures = list(dict.fromkeys([str(study.main_measure()), *MEASURES]))
-measure = right.selectbox("Measure", measures, key="label_measure")
+measure = right.selectbox("Measure", measures, key="label_measure", accept_new_options=True)
 made = sets[name]
 about = KINDS[made.kind]
 if model := made.settings.get("model"):

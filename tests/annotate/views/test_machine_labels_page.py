@@ -23,7 +23,7 @@ def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_pat
         app = opened(campaign, "machine_labels.py")
     assert not app.exception
     said = words(app)
-    assert "(gpt-x-rerank): its labels may favour it." in said.replace("\\", "")
+    assert "(gpt-x-rerank): its labels may favour it." in said
     assert "Expected pairs with a label and a grade by people, found none" in said
     app.number_input(key="ask_number").set_value(60)
     app.button[0].click().run()
@@ -39,6 +39,10 @@ def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_pat
     assert f"Number of pairs of runs, a and b, by the decision of a {test}." in words(app)
     app.selectbox(key="label_measure").set_value("P@10").run()
     assert not app.exception
+    for written, said in (("AP", "AP cannot be corrected"), ("nDGC@5", "did you mean")):
+        with Campaign(directory) as campaign:
+            app = opened(campaign, "machine_labels.py", state={"label_measure": written})
+        assert said in words(app)
     with Campaign(directory) as campaign:
         campaign.settings.set_loop(measure="P@5")
         app = opened(campaign, "machine_labels.py")
@@ -52,7 +56,7 @@ def test_only_the_chosen_set_is_counted(opened: Callable[..., AppTest], tmp_path
             campaign.machine_labels.create(name, "llm", {"model": name})
         app = opened(campaign, "machine_labels.py")
     assert not app.exception
-    assert "Labels by a language model (gpt-x)" in words(app).replace("\\", "")
+    assert "Labels by a language model (gpt-x)" in words(app)
     assert "120 graded, 0 replies without a grade" in words(app)
     assert summary.call_count == 1
 
