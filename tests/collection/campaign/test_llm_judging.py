@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -275,13 +274,11 @@ def test_many_failures_end_a_run(many: Campaign, fake: FakeEndpoint) -> None:
     assert report.problem == "10 requests in a row failed, the last one with: HTTP 503: down"
 
 
-def test_an_unreachable_endpoint_is_an_error_at_once_and_takes_no_name(many: Campaign) -> None:
+def test_an_unreachable_endpoint_is_an_error_at_once_and_takes_no_name(many: Campaign, no_repeats: None) -> None:
     with FakeEndpoint() as gone:
         pass
-    started = time.monotonic()
     with pytest.raises(EndpointError, match=r"^no connection to http://127.0.0.1:\d+/v1: .*refused"):
         label(many, gone, retries=6)
-    assert time.monotonic() - started < 5  # repeated requests would take about half a minute
     assert many.llm.sets() == []
 
 

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -83,12 +82,10 @@ def test_a_dry_run_shows_prompts_and_replies(campaign: Campaign, fake: FakeEndpo
 
 
 @pytest.mark.parametrize("how", ["--dry-run", "--yes"])
-def test_without_a_server_the_command_fails_at_once(campaign: Campaign, how: str) -> None:
+def test_without_a_server_the_command_fails_at_once(campaign: Campaign, no_repeats: None, how: str) -> None:
     with FakeEndpoint() as gone:
         pass
-    started = time.monotonic()
     result = run(*command(campaign, gone, how))
-    assert time.monotonic() - started < 5
     assert result.exit_code == 2
     (line,) = [line for line in result.stderr.splitlines() if "Connection refused" in line]
     assert line.startswith(f"cleverdon: no connection to {gone.url}: ")
@@ -96,7 +93,7 @@ def test_without_a_server_the_command_fails_at_once(campaign: Campaign, how: str
 
 
 @pytest.mark.slow
-def test_a_dry_run_shows_a_failure_at_once(campaign: Campaign, fake: FakeEndpoint) -> None:
+def test_a_dry_run_shows_a_failure_at_once(campaign: Campaign, fake: FakeEndpoint, no_repeats: None) -> None:
     """No request is repeated, and the error is not lost under prompts."""
     fake.answer = lambda asked: Reply("overloaded", 503)
     result = run(*command(campaign, fake, "--dry-run"))
