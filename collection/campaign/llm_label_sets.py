@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from collection.campaign.chat_endpoint import ChatEndpoint
@@ -50,6 +50,31 @@ class LabelReport(NamedTuple):
     """Why it ended early, if `ended` is "failed"."""
     last_failure: str | None
     """Why the last failed request failed."""
+
+
+@dataclass(eq=False)
+class Tally:
+    """Counts rows for a report."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    cost: float = 0.0
+    failure: str | None = None
+
+    def add(self, row: LabelRow) -> None:
+        """Count a row."""
+        self.failure = row.problem if row.status == "failed" else self.failure
+        self.statuses[row.status] += 1
+        self.prompt_tokens += row.prompt_tokens or 0
+        self.reply_tokens += row.reply_tokens or 0
+        self.cost += row.cost or 0.0
+
+    def report(self, ended: Ended, problem: str | None = None) -> LabelReport:
+        """Report what was counted."""
+        graded, no_grade, failed = map(self.statuses.__getitem__, ("graded", "no grade", "failed"))
+        tokens = self.prompt_tokens, self.reply_tokens
+        return LabelReport(graded, no_grade, failed, *tokens, self.cost, ended, problem, self.failure)
 
 
 @dataclass(frozen=True)
@@ -178,18 +203,22 @@ class LlmLabelSets:
         """Make requests, and keep each row."""
         limits.check(settings)
         endpoint.connect()
-        made = json.dumps(self.record(settings), sort_keys=True)
-        asked = LabelRequests(requests, endpoint, settings, self.grades, f"{self.campaign_id} {name} {made}", limits)
-        statuses: Counter[str] = Counter()
-        prompt = reply = 0
-        cost, failure = 0.0, None
+        asked, tally = self.asking(name, settings, requests, endpoint, limits), Tally()
         for row in asked:
             keep(row)
-            failure = row.problem if row.status == "failed" else failure
-            statuses[row.status] += 1
-            prompt, reply = prompt + (row.prompt_tokens or 0), reply + (row.reply_tokens or 0)
-            cost += row.cost or 0.0
+            tally.add(row)
             if progress is not None:
-                progress(name, statuses.total(), total)
-        of_status = (statuses["graded"], statuses["no grade"], statuses["failed"])
-        return LabelReport(*of_status, prompt, reply, cost, asked.ended, asked.problem, failure)
+                progress(name, tally.statuses.total(), total)
+        return tally.report(asked.ended, asked.problem)
+
+    def asking(
+        self,
+        name: str,
+        settings: LlmSettings,
+        requests: Iterator[LabelRequest],
+        endpoint: ChatEndpoint,
+        limits: RequestLimits,
+    ) -> LabelRequests:
+        """Prepare requests for a label set."""
+        made = json.dumps(self.record(settings), sort_keys=True)
+        return LabelRequests(requests, endpoint, settings, self.grades, f"{self.campaign_id} {name} {made}", limits)
