@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from collection import formats
 from collection.campaign.import_session import ImportSession
 from collection.documents.duplicate_records import RecordIndex
 from collection.errors import unit
+from collection.formats import Reference
 from collection.phrases import count, join, plural
 from collection.records import Document, DuplicateRecord
 
@@ -34,14 +34,14 @@ class DuplicateRecords:
     def screen(self, path: Path | str, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
         """Yield the documents to import; the others become duplicates in the report of the session."""
         for line, document in documents:
-            self._read[str(path)] += isinstance(document, formats.Reference)
+            self._read[str(path)] += isinstance(document, Reference)
             if not self._leave_out(path, line, document):
                 self._session.kept_as.pop(document.doc_id, None)
                 yield line, document
 
     def _leave_out(self, path: Path | str, line: int, document: Document) -> bool:
         """Whether a document is left out; a duplicate is recorded."""
-        is_reference = isinstance(document, formats.Reference)
+        is_reference = isinstance(document, Reference)
         if not is_reference and not (document.metadata.get("doi") or document.metadata.get("pmid")):
             return False
         match = self._index_of_campaign().find(document)

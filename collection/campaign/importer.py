@@ -24,6 +24,7 @@ from collection.campaign.judging import Judging
 from collection.campaign.results import ImportReport, ProgressCallback
 from collection.campaign.settings import Settings
 from collection.errors import BusyError, CampaignError, CleverdonError, ConflictError, InputError
+from collection.formats import ImageList
 from collection.frames import SCORES
 from collection.phrases import count, join, join_first, plural
 from collection.ranking import rank_run
@@ -227,7 +228,7 @@ class _FileImport:
             if number % 1000 == 0:
                 self.tell(f"{Path(path).name}: documents", number, None)
             named = document.metadata.get("images")
-            if isinstance(named, formats.ImageList):
+            if isinstance(named, ImageList):
                 kept = images.add(path, line, named)
                 yield document._replace(metadata={**document.metadata, "images": kept})
             else:

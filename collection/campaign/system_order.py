@@ -170,6 +170,7 @@ class SystemOrderStudy:
         InputError
             Target or confidence is out of range, or the model needs too much memory.
         """
+        self._require_memory()
         with self.store.snapshot():  # people may judge meanwhile
             logged = self.store.judgements.versions()[1]
             judgements = self.store.judgements.table(columns=tuple(JUDGEMENTS.columns))
@@ -191,6 +192,15 @@ class SystemOrderStudy:
             unavailable=int(unavailable.sum()),
         )
         return replace(found, logged=logged)
+
+    def _require_memory(self) -> None:
+        """Refuse a pool whose graded pairs alone are too many, before they are read."""
+        counts = self.store.judgements.progress()
+        graded = counts["judged"] - counts["cannot_judge"] + counts["elsewhere"] - counts["elsewhere_cannot"]
+        pairs = counts.loc[counts.index.repeat(graded), ["query_id"]]
+        estimation.require_memory(
+            pairs, len(self.store.corpus.runs()), len(self.grades.sentences), DRAWS, with_choice=True
+        )
 
     def keep_advice(self, found: SystemOrder) -> bool:
         """Store the result of :meth:`assess` for :meth:`last_advice`; return False if another process keeps writing.

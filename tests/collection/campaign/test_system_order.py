@@ -303,6 +303,17 @@ def test_a_page_builds_no_vectors(tmp_path: Path) -> None:
         assert (campaign.directory / "vectors").exists()
 
 
+def test_too_many_graded_pairs_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with made(tmp_path, by="decisive", measure="nDCG@2") as campaign:
+        judge_some(campaign, 2)
+        monkeypatch.setattr(estimation, "GIGABYTES", 1e-5)
+        monkeypatch.setattr(campaign.store.judgements, "table", None)
+        with pytest.raises(InputError, match=r"expected grades of 2 pairs .* need about"):
+            campaign.system_order.assess()
+
+
 def test_nothing_is_certain_before_all_is_judged(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         judge_some(campaign, 9)
