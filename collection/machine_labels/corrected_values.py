@@ -2,8 +2,9 @@
 
 Grades of all pairs are predicted from the labels, the ranks and the topics. The errors of these predictions, seen where
 people have judged and weighted by the probability of the sample, correct the values that the predictions give. So the
-result is right on average whatever the labels are (nearly so for nDCG, whose ideal bends); better labels can only make
-the interval narrower.
+result is right on average whatever the labels are; better labels can only make the interval narrower. For nDCG it is
+nearly right: its ideal bends, so with a few judgements of a topic whose relevant documents are rare, values are too
+low by a part of the interval.
 
 Sources: Angelopoulos, Bates, Fannjiang, Jordan & Zrnic, "Prediction-powered inference", Science 2023; Zrnic & Candès,
 "Cross-prediction-powered inference", PNAS 2024; Satterthwaite, Biometrics Bulletin 1946, for the degrees of freedom.
@@ -122,18 +123,25 @@ def correct(
         raise InputError(f"expected at least {LEAST_SAMPLE} judgements of the sample, found {sampled}")
     scale = np.unique(np.asarray([0.0, *levels, *grades.tolist()]))
     features = describe_labels(labels, pairs.topic, pairs.features[:, :COMMON], scale)
-    everywhere, apart = predict_steps(features, drawn.rows, grades, scale)
     known = (grades[:, None] >= scale[1:]).astype(np.float64)
-    steps = everywhere.copy()
+    steps, apart = np.zeros((len(pairs.topic), len(scale) - 1)), known.copy()
+    if sampled:
+        # Pairs that were judged before the sample may have been selected for their grades: nothing is learned there.
+        steps, apart[drawn.before :] = predict_steps(
+            features, drawn.rows[drawn.before :], grades[drawn.before :], scale
+        )
     steps[drawn.rows] = known
-    expected = expected_values(measure, pairs.places, pairs.topic, steps, scale, drawn.rows)
-    errors = np.einsum("rng,ng->rn", expected.slopes, known - apart)
+    expected = expected_values(measure, pairs.places, pairs.topic, steps, scale)
+    slopes = expected.slopes(drawn.rows)
+    errors = np.einsum("rng,ng->rn", slopes, known - apart)
     topics = expected.values.shape[1]
     p, at = drawn.probability, pairs.topic[drawn.rows]
     shifts = np.stack([np.bincount(at, each, topics) for each in errors * ((1 - p) / p)])
     by_topic = expected.values + shifts
     corrected = by_topic.mean(axis=1)
-    parts = errors * (np.sqrt(1 - p) / p) / topics
+    # Half of the variance as the predictions expect it: where relevant documents are rare, the few that the sample
+    # happens to have say little about it.
+    parts = np.hstack([errors, _spread(slopes, apart)]) * np.tile(np.sqrt((1 - p) / 2) / p, 2) / topics
     half = half_width(parts, alpha)
     by_labels = label_values(pairs, measure, labels, scale)
     values = pd.DataFrame(
@@ -174,6 +182,19 @@ def half_width(parts: Floats, alpha: float) -> Floats:
     return width
 
 
+def _spread(slopes: Floats, steps: Floats) -> Floats:
+    """(R, n) standard deviation of the value by the unknown grade of each pair, from (R, n, G) slopes.
+
+    `steps` (n, G) are the probabilities of the pair's steps. The sign is that of the change, since a grade may raise
+    the value of one run and the ideal of another.
+    """
+    chance = -np.diff(steps, axis=1, append=0.0)  # of each grade above the lowest
+    changes = np.cumsum(slopes, axis=2)
+    mean = np.einsum("rng,ng->rn", changes, chance)
+    squares = np.einsum("rng,ng->rn", np.square(changes), chance)
+    return np.copysign(np.sqrt(np.maximum(squares - np.square(mean), 0)), mean)
+
+
 def label_values(pairs: Pairs, measure: Measure, labels: Floats | None, scale: Floats) -> Floats:
     """(R, T) values that machine labels alone give, as if the nearest grades were people's; nan without labels.
 
@@ -181,8 +202,7 @@ def label_values(pairs: Pairs, measure: Measure, labels: Floats | None, scale: F
     """
     if labels is None:
         return np.full((len(pairs.runs), int(pairs.topic.max()) + 1), np.nan)
-    nothing = np.zeros(0, dtype=np.int64)
-    return expected_values(measure, pairs.places, pairs.topic, label_steps(labels, scale), scale, nothing).values
+    return expected_values(measure, pairs.places, pairs.topic, label_steps(labels, scale), scale).values
 
 
 def plan(
@@ -216,16 +236,11 @@ def plan(
     scale = np.unique(np.asarray([0.0, *levels]))
     given = np.zeros((len(pairs.topic), len(scale) - 1)) if labels is None else label_steps(labels, scale)
     steps = LABEL_WEIGHT * given + (1 - LABEL_WEIGHT) * np.clip(given.mean(axis=0), 0.05, 0.95)
-    chance = -np.diff(steps, axis=1, append=0.0)  # of each grade above the lowest
     every, topics = np.arange(len(pairs.topic)), int(pairs.topic.max()) + 1
     errors = np.empty(pairs.places.shape)
+    expected = expected_values(measure, pairs.places, pairs.topic, steps, scale)
     for block in np.array_split(every, len(every) // BLOCK + 1):
-        expected = expected_values(measure, pairs.places, pairs.topic, steps, scale, block)
-        changes = np.cumsum(expected.slopes, axis=2)  # of the value by each grade above the lowest
-        mean = np.einsum("rng,ng->rn", changes, chance[block])
-        squares = np.einsum("rng,ng->rn", np.square(changes), chance[block])
-        # With the sign of the change, since a grade may raise the value of one run and the ideal of another.
-        errors[:, block] = np.copysign(np.sqrt(np.maximum(squares - np.square(mean), 0)), mean)
+        errors[:, block] = _spread(expected.slopes(block), steps[block])
     errors /= topics
     one, other = np.triu_indices(len(pairs.runs), 1)
     rows = []

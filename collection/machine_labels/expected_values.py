@@ -4,6 +4,10 @@ A value is a numerator of the ranking over an ideal. Both depend on steps: wheth
 g-th of the scale. Each step of each pair has a probability, 0 or 1 where the grade is known. Grades of different pairs
 are taken as independent; the correction by people's grades does not rely on that
 (:mod:`collection.machine_labels.corrected_values`).
+
+A sum over pairs is expected to be the sum of the expectations. A value with an ideal is not: with few relevant
+documents, numerator and ideal rise together, and the ideal bends. So grades are drawn, and the mean over the draws
+counts.
 """
 
 from __future__ import annotations
@@ -45,22 +49,41 @@ Recall divides by a number that small samples hardly tell, and average precision
 replays, their 95% intervals held the value in 87 to 93%, so both are refused.
 """
 
-LEAST_IDEAL = 0.3
-"""Lower bound of an ideal, for topics in which hardly anything relevant is expected."""
+DRAWS = 256
+"""Draws of the grades of a topic. Of each pair, its own share of the draws is relevant, exactly but for rounding."""
 
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
-_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
-"""Gauss-Hermite quadrature: the mean over a normal distribution."""
+
+class _Change(NamedTuple):
+    """How values change if one more document, or one less, reaches a step: constant + weight of the document * factor.
+
+    `constant` is (R, T, G) and `factor` (T, G).
+    """
+
+    constant: Floats
+    factor: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """Expected values of R runs on T topics, and their slopes for n pairs."""
+    """Expected values of R runs on T topics, and how much the step of a pair changes them."""
 
     values: Floats
     """(R, T)"""
-    slopes: Floats
-    """(R, n, G): change of the value of a pair's own topic by each step of the pair's grade."""
+    _weights: Floats
+    _topic: Ints
+    _steps: Floats
+    _more: _Change
+    _less: _Change
+
+    def slopes(self, rows: Ints) -> Floats:
+        """(R, n, G): change of the value of its own topic by each step of the grades of these (n,) pairs.
+
+        The other pairs keep their probabilities.
+        """
+        at, weights = self._topic[rows], self._weights[:, rows, None]
+        reached = self._steps[rows]
+        up, down = (each.constant[:, at] + weights * each.factor[at] for each in (self._more, self._less))
+        return np.asarray((1 - reached) * up + reached * down)
 
 
 def require_measure(measure: Measure) -> None:
@@ -83,7 +106,7 @@ def rank_weights(measure: Measure, places: Ints) -> Floats:
     return np.where(shown, weights, 0.0)
 
 
-def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, levels: Floats, rows: Ints) -> Expected:
+def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, levels: Floats) -> Expected:
     """Expected values of a measure.
 
     Parameters
@@ -98,8 +121,6 @@ def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, 
         (N, G) probability that the grade is at least ``levels[g + 1]``.
     levels
         (G + 1,) the scale, from 0, ascending.
-    rows
-        (n,) numbers of the pairs whose slopes are asked for.
 
     Raises
     ------
@@ -108,11 +129,15 @@ def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, 
 
     Examples
     --------
+    A document that is relevant with a probability of .5 is the only one, so the ideal is that of its own grade.
+
     >>> from collection.measures import parse
-    >>> places, topic, steps = np.array([[1, 2]]), np.array([0, 0]), np.array([[0.5], [1.0]])
-    >>> found = expected_values(parse("P@2"), places, topic, steps, np.array([0.0, 1.0]), np.array([0]))
-    >>> found.values.tolist(), found.slopes.tolist()
-    ([[0.75]], [[[0.5]]])
+    >>> places, topic, steps = np.array([[1, 2]]), np.array([0, 0]), np.array([[0.5], [0.0]])
+    >>> found = expected_values(parse("P@2"), places, topic, steps, np.array([0.0, 1.0]))
+    >>> found.values.tolist(), found.slopes(np.array([0])).tolist()
+    ([[0.25]], [[[0.5]]])
+    >>> expected_values(parse("nDCG@2"), places, topic, steps, np.array([0.0, 1.0])).values.tolist()
+    [[0.5]]
     """
     require_measure(measure)
     gains = _gains(measure, levels)
@@ -120,17 +145,12 @@ def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, 
     weights = rank_weights(measure, places)
     if not MEASURES[measure.name].discounted:
         weights = weights / (measure.level or np.nan)
+    if MEASURES[measure.name].ideal:
+        return _mean_of_draws(measure.level, weights, topic, steps, gains, topics)
     gain = steps @ gains
-    above: Floats = np.stack([np.bincount(topic, each * gain, topics) for each in weights]).astype(np.float64)
-    slopes = weights[:, rows, None] * gains
-    if not MEASURES[measure.name].ideal:
-        return Expected(above, slopes)
-    ideal, by_step = _ideal(measure.level, topic, steps, gains, topics)
-    values = above / ideal
-    at = topic[rows]
-    slopes -= values[:, at, None] * by_step[at]
-    slopes /= ideal[at, None]
-    return Expected(values, slopes)
+    values: Floats = np.stack([np.bincount(topic, each * gain, topics) for each in weights]).astype(np.float64)
+    same = _Change(np.zeros((len(weights), topics, len(gains))), np.tile(gains, (topics, 1)))
+    return Expected(values, weights, topic, steps, same, same)
 
 
 def _gains(measure: Measure, levels: Floats) -> Floats:
@@ -151,22 +171,45 @@ def _gains(measure: Measure, levels: Floats) -> Floats:
     return np.diff(gain)
 
 
-def _ideal(cutoff: float | None, topic: Ints, steps: Floats, gains: Floats, topics: int) -> tuple[Floats, Floats]:
-    """(T,) expected ideal, and (T, G) its slope by the number of documents that reach each step.
+def _mean_of_draws(
+    cutoff: float | None, weights: Floats, topic: Ints, steps: Floats, gains: Floats, topics: int
+) -> Expected:
+    """Expected values with an ideal: means over draws of all grades, which are the same at every call."""
+    runs, width = len(weights), len(gains)
+    values = np.zeros((runs, topics))
+    more, less = (_Change(np.zeros((runs, topics, width)), np.zeros((topics, width))) for _ in range(2))
+    order = np.argsort(topic, kind="stable")
+    rng = np.random.default_rng(0)
+    for number, rows in enumerate(np.split(order, np.cumsum(np.bincount(topic, minlength=topics))[:-1])):
+        reached = _draw(steps[rows], rng)
+        top: Floats = weights[:, rows] @ (reached @ gains).T
+        count = reached.sum(axis=1)
+        # Of the ideal ranking: (n,) the sum of the first discounts.
+        total = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, len(rows) + 3)))])
+        if cutoff is not None:
+            total = np.minimum(total, total[min(int(cutoff), len(total) - 1)])
+        ideal = total[count] @ gains
+        values[:, number] = (top * _inverse(ideal)).mean(axis=1)
+        for step, gain in enumerate(gains):
+            here = total[count[:, step]]
+            above = _inverse(ideal + gain * (total[count[:, step] + 1] - here))
+            below = _inverse(ideal - gain * (here - total[np.maximum(count[:, step] - 1, 0)]))
+            more.constant[:, number, step] = (top * (above - _inverse(ideal))).mean(axis=1)
+            more.factor[number, step] = gain * above.mean()
+            less.constant[:, number, step] = (top * (_inverse(ideal) - below)).mean(axis=1)
+            less.factor[number, step] = gain * below.mean()
+    return Expected(values, weights, topic, steps, more, less)
 
-    The ideal bends, so its mean is not the ideal of the mean number: the number is taken as normal, with the variance
-    of independent grades.
-    """
-    deepest = int(cutoff or len(topic))
-    total = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, deepest + 2)))])
-    count = np.stack([np.bincount(topic, each, topics) for each in steps.T], axis=1)
-    certain = np.stack([np.bincount(topic, each >= 1.0, topics) for each in steps.T], axis=1)
-    spread = np.sqrt(np.stack([np.bincount(topic, each * (1 - each), topics) for each in steps.T], axis=1))
 
-    def mean(shift: float) -> Floats:
-        numbers = np.maximum((count + shift)[..., None] + spread[..., None] * _NODES, certain[..., None])
-        return np.asarray(np.interp(numbers, np.arange(deepest + 1), total) @ _WEIGHTS)
+def _draw(steps: Floats, rng: np.random.Generator) -> Ints:
+    """(draws, n, G) whether each of n pairs reaches each step, 0 or 1; one draw where everything is known."""
+    if ((steps == 0) | (steps == 1)).all():
+        return steps[None].astype(np.int64)
+    parts = rng.permuted(np.tile(np.arange(DRAWS), (len(steps), 1)), axis=1).T
+    uniform = (parts + rng.random(len(steps))) / DRAWS  # each pair in each part of the range once
+    return (uniform[..., None] < steps).astype(np.int64)
 
-    ideal = mean(0.0) @ gains
-    slopes = (mean(0.25) - mean(-0.25)) / 0.5 * gains
-    return np.maximum(ideal, LEAST_IDEAL), np.where(ideal[:, None] > LEAST_IDEAL, slopes, 0.0)
+
+def _inverse(ideal: Floats) -> Floats:
+    """1 / ideal, and 0 where nothing is relevant: the value is 0 then."""
+    return np.where(ideal > 1e-9, 1 / np.maximum(ideal, 1e-9), 0.0)
