@@ -13,7 +13,7 @@ from tests.helpers import until
 from tests.torture.annotators import Annotator, Chooser, Grader, judging, rounds_of, sentence_problems
 from tests.torture.conftest import TASKS, Campaigning, judged_on, many
 from tests.torture.invariants import require_intact
-from tests.torture.pages import draw, require_no_traceback
+from tests.torture.pages import draw, require_no_failure
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -41,7 +41,7 @@ def test_a_killed_server_loses_and_doubles_nothing(task: str, campaigning: Calla
             assert trainer is None or not is_running(trainer)
             server.start()
             judged_on(begun)
-    require_no_traceback(draw(server.port, manager, *many(("judge",), ())))
+    require_no_failure(draw(server.port, manager, *many(("judge",), ())))
     for annotator in annotators:
         until(annotator.deliver, "an answer")
         assert not annotator.outbox
@@ -95,7 +95,7 @@ def test_a_killed_trainer_is_replaced_and_judging_goes_on(campaigning: Callable[
     for annotator in annotators:
         assert annotator.deliver()
         assert not annotator.troubles
-    require_no_traceback(draw(server.port, manager, "loop", "judge"))
+    require_no_failure(draw(server.port, manager, "loop", "judge"))
     require_intact(server.directory, annotators)
 
 
