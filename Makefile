@@ -10,6 +10,7 @@ DEMO ?= demo-campaign
 # The tests write hundreds of small databases, each synced: in memory where there is plenty of it.
 TESTS_IN := $(shell test -w /dev/shm && df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print "env TMPDIR=/dev/shm"}')
 DEMO_OPTIONS ?=
+BENCH ?= $(patsubst tests/benchmarks/bench_%.py,%,$(wildcard tests/benchmarks/bench_*.py))
 PACKAGES := collection annotate
 NODE := $(BIN)/node
 # The judging card's own configuration of the type checker: all of it, the core without a browser, and its tests.
@@ -94,8 +95,10 @@ format: wire node_modules/.package-lock.json ## put everything into the project'
 docs: $(VENV)/.dev ## the documentation as HTML, in docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
-bench: $(VENV)/.dev ## figures, beside other tools, as tables
-	@for f in tests/benchmarks/bench_*.py; do $(BIN)/python $$f || exit 1; done
+bench: $(VENV)/.dev ## figures, beside other tools, as tables; BENCH="million evaluate" runs only these
+	@rm -f .bench/ratios.tsv
+	@for b in $(BENCH); do $(BIN)/python tests/benchmarks/bench_$$b.py || exit 1; done
+	@$(BIN)/python tests/benchmarks/ratios.py
 
 lock: $(VENV)/.tools ## requirements.lock: what the app needs, at the versions of constraints.txt, with hashes
 	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate \

@@ -23,6 +23,8 @@ IMAGES = "files"
 VECTORS = "vectors"
 EXPORTS = "exports"
 BACKUPS = "backups"
+SCRATCH = ".cleverdon-backup-"
+"""The beginning of the names of folders in which backups are written; a killed process may leave one."""
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """The database has password hashes and addresses: only the owner of a campaign reads it."""
@@ -81,11 +83,24 @@ def remove_vectors(folder: Path) -> None:
 
 def own_files(directory: Path) -> Iterator[Path]:
     """Every regular file that Cleverdon named, without exports."""
-    names_in = {directory: _TOP, directory / RUNS: _RUN, directory / IMAGES: _IMAGE, directory / VECTORS: _VECTOR}
-    names_in |= {directory / BACKUPS: _BACKUP}
-    names_in |= dict.fromkeys(_vector_folders(directory), _VECTOR)
-    for folder, names in names_in.items():
+    for folder, names in _names_in(directory).items():
         yield from (file for file in _regular_files(folder) if names.fullmatch(file.name))
+
+
+def unknown_entries(directory: Path) -> Iterator[Path]:
+    """Every file and folder whose name is not one of Cleverdon's, without exports and what lies in such folders."""
+    folders = {directory / name for name in (RUNS, IMAGES, VECTORS, EXPORTS, BACKUPS)} | {*_vector_folders(directory)}
+    for folder, names in _names_in(directory).items():
+        if folder.is_dir() and not (folder.name == BACKUPS and folder.is_symlink()):  # a link to where others write
+            for entry in sorted(folder.iterdir()):
+                if not (entry in folders or names.fullmatch(entry.name) or entry.name.startswith(SCRATCH)):
+                    yield entry
+
+
+def _names_in(directory: Path) -> dict[Path, re.Pattern[str]]:
+    """Each folder, except that of exports -> names that Cleverdon gives to files in it."""
+    names_in = {directory: _TOP, directory / RUNS: _RUN, directory / IMAGES: _IMAGE, directory / VECTORS: _VECTOR}
+    return names_in | {directory / BACKUPS: _BACKUP} | dict.fromkeys(_vector_folders(directory), _VECTOR)
 
 
 def _vector_folders(directory: Path) -> list[Path]:
@@ -202,6 +217,63 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def publish(part: Path, target: Path) -> None:
+    """Give a finished file its durable name; raises :class:`FileExistsError` if another file has it."""
+    try:
+        target.hardlink_to(part)  # unlike a rename, it replaces nothing
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if target.exists():
+            raise FileExistsError(target) from None
+        part.rename(target)
+    sync_folder(target.parent)
+
+
+def make_folder(folder: Path, mode: int = PRIVATE_FOLDER) -> None:
+    """Make a folder, and those above it that are missing, and make their names durable."""
+    if not folder.is_dir():
+        make_folder(folder.parent, 0o777)
+        folder.mkdir(mode, exist_ok=True)
+        sync_folder(folder.parent)
+
+
+SERVED: set[Path] = set()
+"""Directories that this process serves, resolved."""
+
+
+def is_served_elsewhere(directory: Path) -> bool:
+    """Whether another process serves the campaign in a directory; never on Windows and file systems without locks."""
+    if directory.resolve() in SERVED:
+        return False
+    try:
+        handle = os.open(directory / SERVER, os.O_RDONLY)
+    except OSError:  # there was no server yet
+        return False
+    try:
+        return not lock_file(handle, shared=True)
+    finally:
+        os.close(handle)
+
+
+def lock_file(handle: int, *, shared: bool = False) -> bool:
+    """Lock an open file until it is closed, and say whether no other process has locked it.
+
+    True without a lock on Windows and on file systems without locks.
+    """
+    if os.name != "posix":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 @contextmanager

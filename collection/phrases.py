@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from math import ceil, floor, isclose, isnan
 
 _ROUNDING = 1e-9
+_NAME = re.compile(r"\S*[./\\_]\w")
+"""The beginning of a message whose first word is a name, which stays as it is."""
 
 
 def literal(value: object) -> str:
@@ -161,12 +164,13 @@ def _in_unit(seconds: float) -> tuple[str, str]:
 
 
 def sentence(message: str) -> str:
-    """A message with a capital and a full stop.
+    """A message with a full stop and a capital, unless it begins with the name of a file, setting or the like.
 
-    >>> sentence("no runs yet")
-    'No runs yet.'
+    >>> sentence("no runs yet"), sentence("bm25.run, line 2: no score"), sentence("topics/a: empty")
+    ('No runs yet.', 'bm25.run, line 2: no score.', 'topics/a: empty.')
     """
-    return f"{message[0].upper()}{message[1:].removesuffix('.')}."
+    first = message[0] if _NAME.match(message) else message[0].upper()
+    return f"{first}{message[1:].removesuffix('.')}."
 
 
 def join(items: Iterable[object], last: str = "and") -> str:

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import numpy as np
 import pandas as pd
+import pytest
 from click.testing import CliRunner, Result
 from hypothesis import settings
 from jsonschema import Draft202012Validator
@@ -152,6 +153,18 @@ class Clock:
 
     def passes(self, seconds: float) -> None:
         self.at += seconds
+
+
+UNREADABLE = Path("/proc/self/mem")
+"""Of processes on Linux; the first bytes belong to none, so reading them is an error of the disk."""
+
+unreadable_files = pytest.mark.skipif(not UNREADABLE.exists(), reason="only Linux has a file that cannot be read")
+
+
+def make_unreadable(file: Path) -> None:
+    """Replace a file by one that can be opened and not read, also by root."""
+    file.unlink()
+    file.symlink_to(UNREADABLE)
 
 
 def fill(campaign: Campaign, folder: Path, topics: Sequence[str], doc_ids: Sequence[str]) -> None:

@@ -14,7 +14,14 @@ from annotate.auth.browser_names import describe_browser
 from annotate.auth.oidc import Provider
 from annotate.auth.rate_limit import FailedAttempts, PasswordChecks, TooManyChecks, same_name, wait_message
 from annotate.auth.roles import ANYBODY, open_to
-from annotate.auth.tokens import BROWSER_SECONDS, COOKIE_SECONDS, Tokens, browser_cookie_name, cookie_name
+from annotate.auth.tokens import (
+    BROWSER_SECONDS,
+    COOKIE_SECONDS,
+    CurrentTokens,
+    Tokens,
+    browser_cookie_name,
+    cookie_name,
+)
 from annotate.server.campaign_thread import CampaignThread
 from annotate.server.origins import Origins
 from annotate.server.request_bodies import RequestError, read_form
@@ -33,7 +40,8 @@ class SignInService:
     """The sign-in pages of the campaign in `directory`."""
 
     def __init__(self, directory: Path, provider: Provider | None, origins: Origins) -> None:
-        self._thread = CampaignThread(directory, "signing")
+        self._thread = CampaignThread(directory, "signing")  # every page asks it who is signed in, so it never waits
+        self._sessions = CampaignThread(directory, "sessions")  # may wait while another process writes
         # Checking a password takes 0.1 s on purpose: pages do not wait behind it, and invited people and known browsers
         # do not wait behind the guesses of strangers.
         self._slow, self._strangers = CampaignThread(directory, "passwords"), CampaignThread(directory, "strangers")
@@ -43,11 +51,16 @@ class SignInService:
         with Campaign(directory) as campaign:
             self.title = campaign.title
             self.cookie, self.browser_cookie = cookie_name(campaign.id), browser_cookie_name(campaign.id)
-            self.tokens = Tokens(campaign.server_state.secret(), campaign.id)
+            self._tokens = CurrentTokens(directory, campaign.id)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The cookies by the current key."""
+        return self._tokens.get()
 
     async def close(self) -> None:
         """Close the connections."""
-        for thread in (self._thread, self._slow, self._strangers):
+        for thread in (self._thread, self._sessions, self._slow, self._strangers):
             await thread.close()
 
     def routes(self) -> list[Route]:
@@ -125,7 +138,7 @@ class SignInService:
     async def _open(self, request: Request, name: str, open_session: Callable[[Campaign], str | None]) -> Response:
         """Sign a person in with the secret of a new session, None after the end of a link."""
         try:
-            secret = await self._thread.run(open_session)
+            secret = await self._sessions.run(open_session)
         except CleverdonError as error:  # locked meanwhile, or it cannot be written; a link can still be used
             return self._form(sentence(str(error)), name, 503)
         return forms.expired_link() if secret is None else await self._sign_in(request, secret, name)
@@ -166,7 +179,7 @@ class SignInService:
         before = self.tokens.read_cookie(request.cookies.get(self.cookie))
         if before is not None:
             with suppress(CleverdonError):  # it ends by itself after some days
-                await self._thread.run(lambda campaign: _end_session(campaign, before))
+                await self._sessions.run(lambda campaign: _end_session(campaign, before))
         response = _to_the_app()
         # "strict" would not be sent on the redirect that follows a link in a mail.
         set_cookie = partial(response.set_cookie, httponly=True, samesite="lax", secure=self._origins.is_https(request))

@@ -5,12 +5,16 @@ store to say.
 """
 
 import secrets
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from itsdangerous import BadData, TimestampSigner, URLSafeTimedSerializer
 
 from collection import clock
 from collection.campaign.accounts import SESSION_DAYS
+from collection.campaign.server_state import read_secret
+from collection.errors import CampaignError
 
 COOKIE_SECONDS = SESSION_DAYS * 24 * 3600
 TOKEN_SECONDS = 15 * 60
@@ -97,3 +101,19 @@ class Tokens:
         except (BadData, ValueError, TypeError):
             return None
         return [str(part) for part in rest] if campaign_id == self._campaign_id and len(rest) == size else None
+
+
+class CurrentTokens:
+    """The :class:`Tokens` of a campaign by the key that it has now: ``--rotate-secret`` replaces it while we serve."""
+
+    def __init__(self, directory: Path, campaign_id: str) -> None:
+        self._directory, self._campaign_id = directory, campaign_id
+        self._secret = read_secret(directory)
+        self._tokens = Tokens(self._secret, campaign_id)
+
+    def get(self) -> Tokens:
+        """Read the key again; without a readable one, which the pages report, the last one stays."""
+        with suppress(CampaignError, OSError):
+            if (secret := read_secret(self._directory)) != self._secret:
+                self._secret, self._tokens = secret, Tokens(secret, self._campaign_id)
+        return self._tokens

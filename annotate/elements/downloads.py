@@ -3,15 +3,17 @@
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import widgets
 from collection.campaign import Campaign
+from collection.errors import CampaignError
 
 Write = Callable[[Campaign, Path], object]  # writes a file of a campaign, and perhaps others beside it
+T = TypeVar("T")
 Kind = Literal["primary", "secondary"]
 
 
@@ -38,11 +40,27 @@ def draw_deferred(write: Write, name: str, key: str, help: str | None = None, ki
             write(campaign, Path(scratch, name))
             return Path(scratch, name).read_bytes()
 
-    st.download_button(f"Download {name}", content, name, type=kind, on_click="ignore", key=key, help=help)
+    checked = _with_access(content)
+    st.download_button(f"Download {name}", checked, name, type=kind, on_click="ignore", key=key, help=help)
 
 
 def offer_results(files: Mapping[str, tuple[str, Callable[[], str]]]) -> None:
     """Draw a button with a download of each file: name -> label and content, written on demand."""
     with st.popover("Download results", icon=":material/download:"):
         for name, (label, content) in files.items():
-            st.download_button(label, content, name, key=name, on_click="ignore", width="stretch")
+            st.download_button(label, _with_access(content), name, key=name, on_click="ignore", width="stretch")
+
+
+def _with_access(content: Callable[[], T]) -> Callable[[], T]:
+    """What a click on a drawn button calls: the content, unless the session has ended or has another role since."""
+    drawn = session.current()
+    directory = drawn.campaign.directory
+
+    def checked() -> T:
+        with Campaign(directory) as campaign:
+            person = campaign.accounts.session_of(drawn.digest)
+        if person is None or person.role != drawn.role:
+            raise CampaignError("the session has ended or has another role since the page was drawn; reload the page")
+        return content()
+
+    return checked

@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from annotate.auth.roles import EVERYBODY, JUDGES, open_to
-from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
+from annotate.auth.tokens import TOKEN_HEADER, Bearer, CurrentTokens, Tokens, cookie_name
 from annotate.judging import adjudication_routes, fields, history_routes, task_routes, wire
 from annotate.judging.card_modules import card_modules
 from annotate.judging.document_payload import FIELD_CAP, FILE_HEADERS, FILES, PREFIX, TEXT_CAP, document_payloads
@@ -55,7 +55,12 @@ class JudgingService:
         self.trainer = trainer or Trainer(directory)
         with Campaign(directory) as campaign:
             self.campaign_id = campaign.id
-            self.tokens = Tokens(campaign.server_state.secret(), campaign.id)
+            self._tokens = CurrentTokens(directory, campaign.id)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The cookies and tokens by the current key."""
+        return self._tokens.get()
 
     @asynccontextmanager
     async def lifespan(self, _app: object) -> AsyncIterator[None]:

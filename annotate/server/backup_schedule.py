@@ -19,8 +19,10 @@ async def run(directory: Path) -> None:
         while True:
             await asyncio.sleep(CHECKED_EVERY)
             try:
-                await thread.run(lambda campaign: campaign.backups.make_if_due())
-            except CleverdonError as error:  # the page Backups shows it
+                report = await thread.run(lambda campaign: campaign.backups.make_if_due())
+                for problem in report.problems if report else ():  # the page Backups shows them, and the next error
+                    log.error("automatic backup of a campaign with a problem: %s", problem)
+            except CleverdonError as error:
                 log.error("no automatic backup: %s", error)
             except Exception:  # such as a full disk for the database itself; the next try may succeed
                 log.exception("no automatic backup")

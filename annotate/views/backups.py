@@ -20,7 +20,7 @@ st.write(
 )
 widgets.documentation_link("operations/backup", "What a backup contains, and how to restore it")
 if problem := backups.problem():
-    st.error(widgets.plain(f"The last automatic backup failed. {problem}"))
+    st.error(widgets.plain(f"The last backup has a problem. {problem}"))
 
 if st.button("Make a backup", type="primary", key="make"):
     with widgets.saving("Backup made."), st.spinner("Making a backup"):

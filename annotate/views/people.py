@@ -10,6 +10,7 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import text, timestamp
 from annotate.elements.sessions import draw_sessions
 from collection.campaign.accounts import LINK_DAYS
+from collection.campaign.server_state import is_loopback
 from collection.phrases import count, join
 from collection.records import ROLES
 
@@ -21,8 +22,10 @@ st.title("People")
 
 def show_link(name: str, token: str) -> None:
     """Keep a new link; every script run shows it until the manager closes it."""
-    parts = urlsplit(st.context.url or "")
-    home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else campaign.server_state.address() or ""
+    parts, address = urlsplit(st.context.url or ""), campaign.server_state.address() or ""
+    home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else address
+    if is_loopback(home) and address and not is_loopback(address):  # the manager is at the server itself
+        home = address
     st.session_state["link"] = (name, f"{home}/invitation?token={quote(token)}")
 
 
@@ -34,6 +37,11 @@ if link := st.session_state.get("link"):
         )
         st.caption(f"It works once, within {count(LINK_DAYS, 'day')}.")
         st.code(link[1], language=None, wrap_lines=True)
+        if is_loopback(link[1]):
+            st.caption(
+                "People on other machines cannot open this address: serve the app at one that they can reach, as "
+                "*How people sign in* says below."
+            )
         if st.button("Close"):
             del st.session_state["link"]
             st.rerun()

@@ -185,10 +185,10 @@ class Campaign:
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
             raise CampaignError(f"{directory}: expected a new or empty directory, found files; choose another name")
         layout.require_output(directory)
-        directory.mkdir(parents=True, exist_ok=True)
+        layout.make_folder(directory)
         directory.chmod(layout.PRIVATE_FOLDER)
         for sub in (layout.RUNS, layout.EXPORTS):
-            (directory / sub).mkdir(mode=layout.PRIVATE_FOLDER)
+            layout.make_folder(directory / sub)
         with Store(directory / DATABASE, create=True) as store, store.transaction():
             store.settings.put("id", secrets.token_hex(6))
             store.settings.put("title", one_line(title or "") or writable(directory.resolve().name))

@@ -7,6 +7,7 @@ names Cleverdon gives to files of a campaign.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -15,26 +16,29 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 from typing import IO
 
 from collection import clock, layout
 from collection.active_learning import features
+from collection.campaign import images, stored_runs
 from collection.errors import CampaignError, FormatError, InputError
 from collection.phrases import count
 from collection.store import Inspection, Store
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-SCRATCH = ".cleverdon-backup-"
-"""The beginning of the names of folders in which backups are written; a killed process may leave one."""
 CHUNK = 1 << 20
 SECRETS = {layout.SECRET: "the key that signs cookies", layout.PROVIDER: "the secrets of sso.toml"}
 """Files that are secret -> what they hold."""
+_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
+"""What zipfile raises for damaged archives, among them encrypted members and unknown methods (RuntimeError)."""
+_VECTORS = f"{layout.VECTORS}/meta.json"
 TRIES = 5
 """Number of copies of the database that are made until it agrees with the files, which an import may be replacing."""
 
@@ -50,8 +54,8 @@ class BackupReport:
     """Number of files in it."""
     secrets: tuple[str, ...]
     """What is secret among them, besides the hashes of passwords in the database."""
-    missing: list[str] = field(default_factory=list)
-    """Files that the database names and the campaign does not have."""
+    problems: list[str] = field(default_factory=list)
+    """What is wrong with the campaign, and so with the backup: sentences without a capital and a full stop."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,13 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
     if not target.parent.is_dir():
         raise InputError(f"{target}: cannot be written; there is no folder {target.parent}")
     try:
-        with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=target.parent) as scratch:
+        with tempfile.TemporaryDirectory(prefix=layout.SCRATCH, dir=target.parent) as scratch:
             for _ in range(TRIES):
                 part = Path(scratch, "archive")
                 part.unlink(missing_ok=True)
                 with layout.create_private(part) as file:
-                    manifest, missing = _write_archive(directory, Path(scratch, layout.DATABASE), secrets, file)
+                    copy = Path(scratch, layout.DATABASE)
+                    manifest, missing, unreadable = _write_archive(directory, copy, secrets, file)
                     file.flush()
                     os.fsync(file.fileno())
                 # An import may have replaced a run since the database was copied, and removed its file.
@@ -101,35 +106,59 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
             else:
                 raise CampaignError(f"{directory}: runs are being replaced; try again when the import has finished")
             size = part.stat().st_size
-            _publish(part, target)
+            layout.publish(part, target)
     except FileExistsError:
         raise InputError(f"{target}: expected a new file, found an existing one; choose another name") from None
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise InputError(f"{target}: cannot be written ({error.strerror or error}{where})") from error
     kept = tuple(what for name, what in SECRETS.items() if name in manifest.files)
-    return BackupReport(target, size, len(manifest.files), kept, missing)
+    return BackupReport(target, size, len(manifest.files), kept, _problems(directory, manifest, missing, unreadable))
+
+
+def _problems(directory: Path, manifest: Manifest, missing: list[str], unreadable: dict[str, str]) -> list[str]:
+    """Missing and unreadable files, and files whose content is not the one that their name says."""
+    found = [f"{name} is missing in the campaign, and so in the backup" for name in missing]
+    for name, reason in unreadable.items():
+        has = "has a part of it" if name in manifest.files else "lacks it"
+        found.append(f"{name} cannot be read ({reason}), so the backup {has}")
+    if [name for name in manifest.files if name.startswith(f"{layout.VECTORS}/")] == [_VECTORS]:
+        found.append(f"{_VECTORS} is damaged in the campaign, so the backup has no embeddings")
+    for name, (_, digest) in manifest.files.items():
+        folder, _, file = name.rpartition("/")
+        named = {layout.RUNS: stored_runs.named_digest(file), layout.IMAGES: Path(file).stem}.get(folder, "")
+        if name not in unreadable and not digest.startswith(named):
+            found.append(f"{name} is damaged in the campaign, and so in the backup: its checksum differs")
+    return [f"{each}; `cleverdon check {quote(str(directory))}` says what to do" for each in found]
 
 
 def _names(directory: Path, database: Path, secrets: bool) -> list[str]:
     """The files beside the database that belong to it."""
     with Inspection(database) as inspection:
         names = [f"{layout.RUNS}/{run['file']}" for run in inspection.runs()]
+        named = images.named_files(inspection.metadata_with_images())
         blocks = inspection.settings.get("vectors", {}).get("blocks", [])
-    images = directory / layout.IMAGES
-    if images.is_dir():
-        names += sorted(f"{layout.IMAGES}/{file.name}" for file in images.iterdir() if file.is_file())
+    with suppress(OSError):  # no folder; or it cannot be read, and then neither can the images
+        named |= {file.name for file in (directory / layout.IMAGES).iterdir() if file.is_file()}
+    names += [f"{layout.IMAGES}/{file}" for file in sorted(named)]
     if "dense" in blocks:
-        with suppress(FormatError):  # damaged or missing: the loop does without them, too
+        try:
             stored = features.stored_files(directory / layout.VECTORS)
             names += [file.relative_to(directory).as_posix() for file in stored]
+        except (FormatError, OSError):  # missing, damaged or unreadable
+            names.append(_VECTORS)
     if secrets:
         names += [name for name in (layout.SECRET, layout.PROVIDER) if (directory / name).is_file()]
     return [name for name in names if layout.is_backed_up(name)]
 
 
-def _write_archive(directory: Path, copy: Path, secrets: bool, file: IO[bytes]) -> tuple[Manifest, list[str]]:
-    """Write the archive; return its manifest, and the files that are missing. `copy` gets a copy of the database."""
+def _write_archive(
+    directory: Path, copy: Path, secrets: bool, file: IO[bytes]
+) -> tuple[Manifest, list[str], dict[str, str]]:
+    """Write the archive; return its manifest, the files that are missing, and the reasons why others cannot be read.
+
+    `copy` gets a copy of the database.
+    """
     copy.unlink(missing_ok=True)
     Store.copy(directory / layout.DATABASE, copy)
     with Inspection(copy) as inspection:
@@ -142,23 +171,45 @@ def _write_archive(directory: Path, copy: Path, secrets: bool, file: IO[bytes]) 
     now = datetime.fromtimestamp(clock.seconds(), UTC)
     files: dict[str, tuple[int, str]] = {}
     missing: list[str] = []
+    unreadable: dict[str, str] = {}
     with zipfile.ZipFile(file, "w") as archive:
-        for name in (layout.DATABASE, *_names(directory, copy, secrets)):
-            is_database = name == layout.DATABASE
-            try:
-                source = (copy if is_database else directory / name).open("rb")
-            except FileNotFoundError:
-                missing.append(name)
-                continue
-            # Runs and images are compressed already; a key is too short.
-            method = zipfile.ZIP_DEFLATED if is_database else zipfile.ZIP_STORED
-            with source, _member(archive, name, now, method) as member:
+        with copy.open("rb") as database, _member(archive, layout.DATABASE, now, zipfile.ZIP_DEFLATED) as member:
+            files[layout.DATABASE] = _copy(database, member)
+        for name in _names(directory, copy, secrets):
+            with ExitStack() as opened:
+                try:
+                    source = opened.enter_context(_Source((directory / name).open("rb", buffering=0)))
+                    source.peek(1)
+                except FileNotFoundError:
+                    missing.append(name)
+                    continue
+                except OSError as error:
+                    unreadable[name] = error.strerror or str(error)
+                    continue
+                # Runs and images are compressed already; a key is too short.
+                member = opened.enter_context(_member(archive, name, now, zipfile.ZIP_STORED))
                 files[name] = _copy(source, member)
+                if source.failure:
+                    unreadable[name] = source.failure
         manifest = Manifest(settings["id"], settings["title"], clock.now(), files)
         about = {"format": FORMAT, "cleverdon": version("cleverdon"), **vars(manifest)}
         with _member(archive, MANIFEST, now, zipfile.ZIP_STORED) as member:
             member.write(json.dumps(about, indent=1).encode())
-    return manifest, missing
+    return manifest, missing, unreadable
+
+
+class _Source(io.BufferedReader):
+    """A file that ends where it cannot be read any further; `failure` says why."""
+
+    failure = ""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read up to `size` bytes."""
+        try:
+            return super().read(size)
+        except OSError as error:
+            self.failure = error.strerror or str(error)
+            return b""
 
 
 def _member(archive: zipfile.ZipFile, name: str, at: datetime, method: int) -> IO[bytes]:
@@ -168,36 +219,20 @@ def _member(archive: zipfile.ZipFile, name: str, at: datetime, method: int) -> I
     return archive.open(about, "w", force_zip64=True)
 
 
-def _copy(source: IO[bytes], target: IO[bytes] | None, limit: int | None = None) -> tuple[int, str]:
-    """Copy at most `limit` bytes, and one more to show that there are more; return their number and SHA-256."""
+def _copy(
+    source: IO[bytes], target: IO[bytes] | None, limit: int | None = None, most: int | None = None
+) -> tuple[int, str]:
+    """Read at most `limit` bytes, and one more to show that there are more; return their number and SHA-256.
+
+    Those are written to `target`, or only the first `most`.
+    """
     digest, size = hashlib.sha256(), 0
     while chunk := source.read(CHUNK if limit is None else min(CHUNK, limit + 1 - size)):
         digest.update(chunk)
-        size += len(chunk)
         if target is not None:
-            target.write(chunk)
+            target.write(chunk if most is None else chunk[: max(0, most - size)])
+        size += len(chunk)
     return size, digest.hexdigest()
-
-
-def _publish(part: Path, target: Path) -> None:
-    """Give a finished file its name; raises :class:`FileExistsError` if another file has it."""
-    try:
-        target.hardlink_to(part)  # unlike a rename, it replaces nothing
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if target.exists():
-            raise FileExistsError(target) from None
-        part.rename(target)
-    layout.sync_folder(target.parent)
-
-
-def verify(path: Path) -> Manifest:
-    """Read a whole backup and compare sizes and checksums; :class:`FormatError` names the first difference."""
-    with _open_archive(path) as (archive, manifest):
-        for name in manifest.files:
-            _extract(path, archive, manifest, name, None)
-    return manifest
 
 
 def restore(path: Path, directory: Path) -> Manifest:
@@ -218,15 +253,16 @@ def restore(path: Path, directory: Path) -> Manifest:
         raise CampaignError(f"{directory}: expected a new or empty directory, found files; choose another name")
     layout.require_output(directory)
     written: list[Path] = []
-    with _open_archive(path) as (archive, manifest):
+    with open_backup(path) as backup:
+        manifest = backup.manifest
         try:
             if not directory.exists():
-                directory.mkdir(parents=True)
+                layout.make_folder(directory)
                 written.append(directory)
             needed, free = sum(size for size, _ in manifest.files.values()), shutil.disk_usage(directory).free
             if needed > free:
                 raise InputError(f"{directory}: expected {needed:,} bytes of free disk space, found {free:,}")
-            _fill(path, archive, manifest, directory, written)
+            _fill(backup, directory, written)
         except BaseException as error:
             for place in reversed(written):
                 with suppress(OSError):
@@ -237,7 +273,7 @@ def restore(path: Path, directory: Path) -> Manifest:
     return manifest
 
 
-def _fill(path: Path, archive: zipfile.ZipFile, manifest: Manifest, directory: Path, written: list[Path]) -> None:
+def _fill(backup: OpenBackup, directory: Path, written: list[Path]) -> None:
     """Write all files; `written` gets each file and folder as it is made."""
 
     def make_folder(folder: Path) -> None:
@@ -250,19 +286,19 @@ def _fill(path: Path, archive: zipfile.ZipFile, manifest: Manifest, directory: P
     for name in (layout.RUNS, layout.EXPORTS):
         make_folder(directory / name)
     part = directory / f"{layout.DATABASE}.part"
-    for name in manifest.files:
+    for name in backup.manifest.files:
         place = part if name == layout.DATABASE else directory / name
         make_folder(place.parent)
         with layout.create_private(place) as file:
             written.append(place)
-            _extract(path, archive, manifest, name, file)
+            backup.read(name, file)
             file.flush()
             os.fsync(file.fileno())
     beside = [part.with_name(f"{part.name}-{kind}") for kind in ("wal", "shm")]  # SQLite's, while it reads the database
     written += beside
     with Inspection(part) as inspection:  # which refuses a newer version
         if damage := inspection.damage():
-            raise FormatError(path, None, "an intact database", damage[0])
+            raise FormatError(backup.path, None, "an intact database", damage[0])
     for file_beside in beside:
         file_beside.unlink(missing_ok=True)
     for folder in (place for place in (directory, *written) if place.is_dir()):
@@ -271,21 +307,64 @@ def _fill(path: Path, archive: zipfile.ZipFile, manifest: Manifest, directory: P
     layout.sync_folder(directory)
 
 
+@dataclass(frozen=True)
+class OpenBackup:
+    """A backup whose files can be read."""
+
+    path: Path
+    archive: zipfile.ZipFile
+    manifest: Manifest
+
+    def read(self, name: str, target: IO[bytes] | None = None, most: int | None = None) -> None:
+        """Read a file, no more than its size in the manifest, and compare its checksum.
+
+        Parameters
+        ----------
+        name
+            One of the manifest.
+        target, most
+            Where the file is written, or only its first `most` bytes.
+
+        Raises
+        ------
+        FormatError
+            The file is damaged.
+        """
+        size, digest = self.manifest.files[name]
+        try:
+            with self.archive.open(name) as member:
+                read = _copy(member, target, limit=size, most=most)
+        except _ZIP_ERRORS as error:
+            found = f"a damaged or different file ({error})"
+            raise FormatError(self.path, None, f"an intact {name}", found) from error
+        if read != (size, digest):
+            raise FormatError(self.path, None, f"{name} with the checksum in {MANIFEST}", "another one")
+
+
 @contextmanager
-def _open_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, Manifest]]:
-    """Open a backup whose members are those of its manifest, with their names and sizes checked."""
-    try:
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            yield archive, _checked_manifest(path, archive)
-    except FileNotFoundError:
-        raise FormatError(path, None, "a backup", "no such file") from None
-    except IsADirectoryError:
-        raise FormatError(path, None, "a backup", "a folder") from None
-    except OSError as error:
-        raise FormatError(path, None, "a backup", f"a file that cannot be read ({error.strerror or error})") from error
-    # What zipfile raises for damaged archives, among them encrypted members and unknown methods (RuntimeError).
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError) as error:
-        raise FormatError(path, None, "a backup", f"a damaged or different file ({error})") from error
+def open_backup(path: Path) -> Iterator[OpenBackup]:
+    """Open a backup whose members are those of its manifest, with their names and sizes checked.
+
+    Raises
+    ------
+    FormatError
+        The file is no backup, or its table of contents is damaged.
+    """
+    with ExitStack() as opened:
+        try:
+            archive = opened.enter_context(zipfile.ZipFile(opened.enter_context(path.open("rb"))))
+            manifest = _checked_manifest(path, archive)
+        except FileNotFoundError:
+            raise FormatError(path, None, "a backup", "no such file") from None
+        except IsADirectoryError:
+            raise FormatError(path, None, "a backup", "a folder") from None
+        except OSError as error:
+            raise FormatError(
+                path, None, "a backup", f"a file that cannot be read ({error.strerror or error})"
+            ) from error
+        except _ZIP_ERRORS as error:
+            raise FormatError(path, None, "a backup", f"a damaged or different file ({error})") from error
+        yield OpenBackup(path, archive, manifest)
 
 
 def _checked_manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
@@ -327,11 +406,3 @@ def _parse(path: Path, text: bytes) -> Manifest:
         return Manifest(str(about["campaign"]), str(about["title"]), str(about["made_at"]), files)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
         raise FormatError(path, None, f"a valid {MANIFEST}", f"another one ({type(error).__name__})") from error
-
-
-def _extract(path: Path, archive: zipfile.ZipFile, manifest: Manifest, name: str, target: IO[bytes] | None) -> None:
-    """Read a member, no more than its size in the manifest, and compare its checksum."""
-    size, digest = manifest.files[name]
-    with archive.open(name) as member:
-        if _copy(member, target, limit=size) != (size, digest):
-            raise FormatError(path, None, f"{name} with the checksum in {MANIFEST}", "another one")

@@ -15,10 +15,11 @@ from collection.campaign import backup_archive, integrity
 from collection.campaign.backup_archive import BackupReport
 from collection.campaign.integrity import Finding
 from collection.errors import CleverdonError, InputError, require_known
+from collection.phrases import count
 from collection.store import Inspection, Store
 
 _STAMP = "%Y%m%d-%H%M%S"
-_NAME = re.compile(r"[\w.-]+-(?P<id>[0-9a-f]{12})-(?P<stamp>[0-9]{8}-[0-9]{6})\.zip")
+_NAME_END = r"([0-9]{8}-[0-9]{6})\.zip"
 _LEFT_AFTER = timedelta(days=1)
 """Age of a folder that a backup was written in, after which its process is gone."""
 
@@ -50,8 +51,8 @@ def add(
 ) -> tuple[BackupReport, list[Path]]:
     """Write a backup into a folder under a name with the time, and remove older ones of the same directory there.
 
-    Nothing is removed while :func:`.integrity.check` finds a problem, since the older backups may be the good ones.
-    Backups without secrets are counted apart.
+    Nothing is removed while :func:`.integrity.find_damage` finds a problem, which is then in the report, since the
+    older backups may be the good ones. Backups without secrets are counted apart.
 
     Parameters
     ----------
@@ -72,29 +73,40 @@ def add(
     with Inspection(directory / layout.DATABASE) as inspection:
         campaign = str(inspection.settings["id"])
     try:
-        folder.mkdir(mode=layout.PRIVATE_FOLDER, parents=True, exist_ok=True)
+        layout.make_folder(folder)
     except OSError as error:
         raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from error
-    name = re.sub(r"[^A-Za-z0-9.]+", "-", directory.resolve().name).strip("-.") or "campaign"
     now = datetime.fromtimestamp(clock.seconds(), UTC)
-    prefix = f"{name if secrets else f'{name}-without-secrets'}-{campaign}-"
+    prefix = _prefix(directory, campaign, secrets=secrets)
     report = backup_archive.write(directory, folder / f"{prefix}{now:{_STAMP}}.zip", secrets=secrets)
     _remove_scratch(folder, now)
-    if (keep is None and not keep_days) or any(finding.serious for finding in integrity.check(directory)):
+    if keep is None and not keep_days:
         return report, []
-    return report, _remove_old(folder, campaign, prefix, now, keep, keep_days)
+    damage = [finding.sentence for finding in integrity.find_damage(directory) if finding.serious]
+    if problems := damage or report.problems:
+        return replace(report, problems=problems), []
+    return report, _remove_old(folder, prefix, now, keep, keep_days)
 
 
-def backups_in(folder: Path, campaign: str) -> list[Backup]:
-    """List the backups of a campaign (its id) in a folder, newest first; other files are not looked at."""
+def _prefix(directory: Path, campaign: str, *, secrets: bool = True) -> str:
+    """The beginning of the names of backups of a campaign (its id) in a directory.
+
+    A restored copy has the id of the original: the name of the directory tells them apart.
+    """
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", directory.resolve().name).strip("-.") or "campaign"
+    return f"{name if secrets else f'{name}-without-secrets'}-{campaign}-"
+
+
+def _backups_in(folder: Path, prefix: str) -> list[Backup]:
+    """List the backups in a folder whose names begin so, newest first; other files are not looked at."""
     found = []
     for file in folder.iterdir() if folder.is_dir() else ():
-        named = _NAME.fullmatch(file.name)
-        if named and named["id"] == campaign and file.is_file() and not file.is_symlink():
+        named = re.fullmatch(re.escape(prefix) + _NAME_END, file.name)
+        if named and file.is_file() and not file.is_symlink():
             with suppress(ValueError, FileNotFoundError):  # no such date, or removed meanwhile
-                at = datetime.strptime(named["stamp"], _STAMP).replace(tzinfo=UTC)
+                at = datetime.strptime(named[1], _STAMP).replace(tzinfo=UTC)
                 found.append(Backup(file, at, file.stat().st_size))
-    return sorted(found, key=lambda backup: (backup.made_at, backup.path.name), reverse=True)
+    return sorted(found, key=lambda backup: backup.made_at, reverse=True)
 
 
 def _require_limits(keep: int | None, keep_days: int | None) -> None:
@@ -104,12 +116,11 @@ def _require_limits(keep: int | None, keep_days: int | None) -> None:
         raise InputError(f"keep_days: expected 0 days or more, found {keep_days}")
 
 
-def _remove_old(
-    folder: Path, campaign: str, prefix: str, now: datetime, keep: int | None, days: int | None
-) -> list[Path]:
+def _remove_old(folder: Path, prefix: str, now: datetime, keep: int | None, days: int | None) -> list[Path]:
     removed = []
-    # A restored copy has the id of the original: the name of the directory tells them apart.
-    own = [backup for backup in backups_in(folder, campaign) if backup.path.name.startswith(prefix)]
+    own = _backups_in(folder, prefix)
+    # A time later than now is from a wrong clock: that backup, too, is older than the one that was just made.
+    own.sort(key=lambda backup: backup.made_at > now)
     for number, backup in enumerate(own):
         is_old = bool(days) and now - backup.made_at > timedelta(days=days or 0)
         if number and (is_old or (keep is not None and number >= keep)):
@@ -121,7 +132,7 @@ def _remove_old(
 
 def _remove_scratch(folder: Path, now: datetime) -> None:
     """Remove what killed backups have left."""
-    for scratch in folder.glob(f"{backup_archive.SCRATCH}*"):
+    for scratch in folder.glob(f"{layout.SCRATCH}*"):
         with suppress(OSError):
             if scratch.stat().st_mtime < (now - _LEFT_AFTER).timestamp():
                 shutil.rmtree(scratch)
@@ -159,14 +170,18 @@ class Backups:
         return settings
 
     def available(self) -> list[Backup]:
-        """Return the backups, newest first."""
-        return backups_in(self.folder, str(self.store.settings.get("id")))
+        """Return the backups of this directory, newest first, but not those without secrets."""
+        return _backups_in(self.folder, _prefix(self.directory, str(self.store.settings.get("id"))))
 
     def make(self) -> BackupReport:
-        """Make a backup now, and remove older ones by the settings."""
+        """Make a backup now, and remove older ones by the settings; problems are kept for :meth:`problem`."""
         settings = self.settings()
         report, _ = add(self.directory, self.folder, keep=settings.keep, keep_days=settings.keep_days)
-        self.store.settings.put("backup_problem", None)
+        if found := report.problems:
+            number = count(len(found), "problem")
+            self._keep_problem(f"a backup was made, but the campaign has {number}, and older ones are kept: {found[0]}")
+        else:
+            self._keep_problem(None)
         return report
 
     def write(self, path: Path) -> BackupReport:
@@ -185,9 +200,10 @@ class Backups:
 
     def is_due(self) -> bool:
         """Whether the schedule asks for a backup now."""
-        hours, made = self.settings().every_hours, self.available()
-        now = datetime.fromtimestamp(clock.seconds(), UTC)
-        return bool(hours) and (not made or now - made[0].made_at >= timedelta(hours=hours))
+        hours, now = self.settings().every_hours, datetime.fromtimestamp(clock.seconds(), UTC)
+        # A time later than now is from a wrong clock.
+        made = [backup.made_at for backup in self.available() if backup.made_at <= now]
+        return bool(hours) and (not made or now - made[0] >= timedelta(hours=hours))
 
     def make_if_due(self) -> BackupReport | None:
         """Make a backup if the schedule asks for one; a failure is kept for :meth:`problem` and raised."""
@@ -196,10 +212,14 @@ class Backups:
         try:
             return self.make()
         except CleverdonError as error:
-            self.store.settings.put("backup_problem", f"{clock.now()[:16].replace('T', ' ')} UTC: {error}")
+            self._keep_problem(f"no backup was made: {error}")
             raise
 
+    def _keep_problem(self, problem: str | None) -> None:
+        at = f"{clock.now()[:16].replace('T', ' ')} UTC"
+        self.store.settings.put("backup_problem", problem and f"{at}: {problem}")
+
     def problem(self) -> str | None:
-        """Return when and why the last scheduled backup failed, or None if it did not."""
+        """Return when and why the last scheduled backup failed or had problems, or None if it was in order."""
         problem: str | None = self.store.settings.get("backup_problem")
         return problem

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from collection import formats
-from collection.layout import IMAGES, PRIVATE_FOLDER, create_private, sync_folder
+from collection.layout import IMAGES, create_private, make_folder, sync_folder
 
 FOLDER = IMAGES
 
@@ -49,6 +49,11 @@ def images_of(metadata: Mapping[str, object], hosts: Iterable[str] = ()) -> list
         elif isinstance(link, str) and (host := formats.parse_host(link)):
             found.append(Image(None, link, alt or "", host in set(hosts)))
     return found
+
+
+def named_files(metadata: Iterable[Mapping[str, object]]) -> set[str]:
+    """Return the files of the images that the metadata of documents name."""
+    return {image.file for each in metadata for image in images_of(each) if image.file is not None}
 
 
 class ImageImport:
@@ -96,7 +101,7 @@ class ImageImport:
         if target.exists():
             return
         if not self.folder.is_dir():
-            self.folder.mkdir(mode=PRIVATE_FOLDER)
+            make_folder(self.folder)
             self.written.append(self.folder)
         part = self.folder / f"{name}.{secrets.token_hex(4)}.part"
         self.written += [target, part]

@@ -18,17 +18,17 @@ from collection.campaign import stored_runs
 from collection.campaign.corpus import Corpus
 from collection.campaign.duplicate_records import DuplicateRecords
 from collection.campaign.grade_import import GradeImport
-from collection.campaign.images import ImageImport
+from collection.campaign.images import ImageImport, named_files
 from collection.campaign.import_session import ImportSession, count_left_out
 from collection.campaign.judging import Judging
 from collection.campaign.results import ImportReport, ProgressCallback
 from collection.campaign.settings import Settings
-from collection.errors import BusyError, CampaignError, ConflictError, InputError
+from collection.errors import BusyError, CampaignError, CleverdonError, ConflictError, InputError
 from collection.frames import SCORES
 from collection.phrases import count, join, join_first, plural
 from collection.ranking import rank_run
 from collection.records import ALL_TOPICS, Document, GradeScale, Run, Topic
-from collection.store import Store
+from collection.store import Inspection, Store
 
 RUNS_NAMED = 3
 """Maximum number of runs that the notice of missing texts names."""
@@ -95,7 +95,7 @@ class Importer:
             topics=[*parts.topics, *([] if topics is None else [topics])],
             qrels=[*parts.qrels, *([] if qrels is None else [qrels])],
         )
-        with layout.storage_errors(self.directory), self.store.transaction():
+        with layout.storage_errors(self.directory), self._uncommitted(files.written), self.store.transaction():
             before = set(self.store.corpus.runs()["file"])
             try:
                 for path in (*parts.topics, *([] if topics is None else [topics])):
@@ -116,13 +116,26 @@ class Importer:
                 session.keep()
             except BaseException:
                 # Inside the transaction: no other process can have used these files yet.
-                for place in reversed(files.written):
-                    with suppress(OSError):
-                        place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
+                _remove(files.written)
                 raise
         self._remove_leftovers(before)
         files.report_missing_texts()
         return session.report._replace(duplicates=session.duplicates)
+
+    @contextmanager
+    def _uncommitted(self, written: list[Path]) -> Iterator[None]:
+        """Remove what was written for a transaction that cannot be committed, unless another import uses it by now."""
+        try:
+            yield
+        except BaseException:
+            if written:
+                # Inside a transaction no other import is running.
+                with suppress(CleverdonError), self.store.transaction():
+                    with Inspection(self.directory / layout.DATABASE) as inspection:
+                        used = {run["file"] for run in inspection.runs()}
+                        used |= named_files(inspection.metadata_with_images())
+                    _remove([place for place in written if place.name not in used])
+            raise
 
     def _remove_leftovers(self, before: set[str]) -> None:
         """Remove runs that earlier imports replaced, and unfinished files of imports that were killed.
@@ -146,6 +159,14 @@ class Importer:
             for file in (self.directory / folder).iterdir()
             if is_own(file.name) and file.name not in named and file.is_file() and not file.is_symlink()
         ]
+
+
+def _remove(written: list[Path]) -> None:
+    """Remove files and then their folders, and forget them."""
+    while written:
+        place = written.pop()
+        with suppress(OSError):
+            place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
 
 
 class _FileImport:

@@ -107,9 +107,8 @@ class QrelsBuilder:
             kept = self.adjudicated.get(str(rule))
             if kept is not None and kept[0] == logged and not in_transaction:
                 return kept[1]
-            found = adjudication.adjudicate(self.store.judgements.table(columns=OPINION), rule)
-            grades = self.corpus.in_topic_order(found.grades.sort_values("doc_id", kind="stable"))
-        found = replace(found, grades=grades)
+            found = adjudication.adjudicate(self.store.judgements.opinions(), rule)
+            found = replace(found, grades=self.store.judgements.name_pairs(found.grades))
         if not in_transaction:
             self.adjudicated.clear()
             self.adjudicated[str(rule)] = (logged, found)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,7 +35,7 @@ def hold(directory: Path) -> Iterator[Callable[[str], None]]:
     except OSError as error:
         raise CampaignError(f"{directory / layout.SERVER}: cannot be written ({error.strerror or error})") from error
     try:
-        if not _lock(handle):
+        if not layout.lock_file(handle):
             raise CampaignError(_holder(directory, os.read(handle, 10_000)))
         since = clock.now()
 
@@ -47,23 +46,14 @@ def hold(directory: Path) -> Iterator[Callable[[str], None]]:
             os.write(handle, json.dumps(about).encode())
 
         record("")
-        yield record
+        served = directory.resolve()
+        layout.SERVED.add(served)
+        try:
+            yield record
+        finally:
+            layout.SERVED.discard(served)
     finally:
         os.close(handle)
-
-
-def _lock(handle: int) -> bool:
-    if sys.platform == "win32":
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True
 
 
 def _holder(directory: Path, text: bytes) -> str:

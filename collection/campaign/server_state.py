@@ -7,7 +7,10 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryFile
+from urllib.parse import urlsplit
 
 from collection import layout
 from collection.errors import BusyError, CampaignError
@@ -16,6 +19,49 @@ from collection.store import SQLiteError, Store
 PROBE_BYTES = 4096
 SECRET = ".secret"
 SECRET_CHARACTERS = 64
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether only programs on the same machine reach an address.
+
+    >>> is_loopback("http://127.0.0.1:8501"), is_loopback("http://localhost"), is_loopback("https://judging.example.org")
+    (True, True, False)
+    """
+    host = urlsplit(address).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name
+        return host == "localhost"
+
+
+def read_secret(directory: Path) -> bytes:
+    """Return the key that signs cookies and tokens, which is generated at first use.
+
+    It is in a file of its own, readable by its owner only, so that a copy of the database does not contain it.
+    """
+    path = directory / SECRET
+    if not path.exists():
+        # Written to a temporary file first, so that no reader sees half a key.
+        with _new_secret(directory) as part, suppress(FileExistsError):
+            layout.publish(part, path)
+    secret = path.read_bytes()
+    if len(secret) < SECRET_CHARACTERS:
+        raise CampaignError(f"{path} is damaged; delete it to get a new key: everybody then has to sign in again")
+    return secret
+
+
+@contextmanager
+def _new_secret(directory: Path) -> Iterator[Path]:
+    """Write a new key to a temporary file, which is gone afterwards."""
+    part = directory / f"{SECRET}-{secrets.token_hex(4)}"
+    try:
+        with layout.create_private(part) as file:
+            file.write(secrets.token_hex(SECRET_CHARACTERS // 2).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @dataclass(eq=False)
@@ -53,50 +99,23 @@ class ServerState:
             return "another process is writing to the database, or it cannot be written"
         except SQLiteError as error:
             return f"the database cannot be read and written ({error})"
-        probe = self.directory / f".probe-{secrets.token_hex(4)}"  # an empty transaction does not notice a full disk
         try:
-            with layout.create_private(probe) as file:
+            # An empty transaction does not notice a full disk. The file has no name, so a kill leaves none behind.
+            with TemporaryFile(dir=self.directory) as file:
                 file.write(bytes(PROBE_BYTES))
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             return f"the campaign's directory cannot be written ({error.strerror})"
-        finally:
-            with suppress(OSError):
-                probe.unlink(missing_ok=True)
         return None
 
     def secret(self) -> bytes:
-        """Return the key that signs cookies and tokens, which is generated at first use.
-
-        It is in a file of its own, readable by its owner only, so that a copy of the database does not contain it.
-        """
-        path = self.directory / SECRET
-        if not path.exists():
-            # Written to a temporary file and linked, so that no reader sees half a key.
-            with self._new_secret() as part, suppress(FileExistsError):
-                path.hardlink_to(part)
-        secret = path.read_bytes()
-        if len(secret) < SECRET_CHARACTERS:
-            raise CampaignError(f"{path} is damaged; delete it to get a new key: everybody then has to sign in again")
-        return secret
+        """Return the key that signs cookies and tokens: see :func:`read_secret`."""
+        return read_secret(self.directory)
 
     def rotate_secret(self) -> None:
-        """Replace the key, end all sessions, and void all one-time links; a running server has to be restarted."""
+        """Replace the key, end all sessions, and void all one-time links; a running server takes the new key."""
         self.store.accounts.end_everything()
-        with self._new_secret() as part:
+        with _new_secret(self.directory) as part:
             part.replace(self.directory / SECRET)
-
-    @contextmanager
-    def _new_secret(self) -> Iterator[Path]:
-        """Write a new key to a temporary file, which is gone afterwards."""
-        part = self.directory / f"{SECRET}-{secrets.token_hex(4)}"
-        try:
-            with layout.create_private(part) as file:
-                file.write(secrets.token_hex(SECRET_CHARACTERS // 2).encode())
-                file.flush()
-                os.fsync(file.fileno())
-            yield part
             layout.sync_folder(self.directory)
-        finally:
-            part.unlink(missing_ok=True)

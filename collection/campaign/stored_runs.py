@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -71,6 +72,35 @@ def read(
     CampaignError
         The file is missing, damaged, too large, or another one. The message says how to import the run again.
     """
+    try:
+        return _read(directory, recorded, columns, filters)
+    except _Unusable as error:
+        raise CampaignError(
+            f"{error}; import the run again: `cleverdon import {quote(str(directory))} --run FILE --replace`"
+        ) from error
+
+
+def find_problem(directory: Path, recorded: Mapping[Hashable, Any]) -> str | None:
+    """Return why :func:`read` cannot read a run, without what to do; None if it can."""
+    try:
+        _read(directory, recorded, None, None)
+    except _Unusable as error:
+        return str(error)
+    return None
+
+
+def named_digest(name: str) -> str:
+    """Return the beginning of the SHA-256 that the name of a file says it has; empty for one of an earlier version."""
+    named = _DIGEST.search(name)
+    return named[1] if named else ""
+
+
+def _read(
+    directory: Path,
+    recorded: Mapping[Hashable, Any],
+    columns: Sequence[str] | None,
+    filters: Sequence[tuple[str, str, str]] | None,
+) -> pd.DataFrame:
     import pyarrow as pa
 
     place = directory / layout.RUNS / recorded["file"]
@@ -88,10 +118,11 @@ def read(
     # ValueError: text that is not UTF-8, or invalid metadata; the others are Arrow's own.
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, MemoryError) as error:
         found = f"is damaged ({str(error).splitlines()[0][:100] if str(error) else type(error).__name__})"
-    raise CampaignError(
-        f"run {recorded['run']!r}: {layout.RUNS}/{recorded['file']} {found}; import the run again: "
-        f"`cleverdon import {directory} --run FILE --replace`"
-    )
+    raise _Unusable(f"run {recorded['run']!r}: {layout.RUNS}/{recorded['file']} {found}")
+
+
+class _Unusable(Exception):
+    """A run cannot be read, with the reason as message."""
 
 
 class _Foreign(Exception):
@@ -108,8 +139,8 @@ def _table(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    named = _DIGEST.search(place.name)
-    if named and _digest(place) != named[1]:  # before Arrow looks at it, which a damaged file can abort
+    named = named_digest(place.name)
+    if named and _digest(place) != named:  # before Arrow looks at it, which a damaged file can abort
         raise _Foreign("its checksum differs")
     rows, size = int(recorded["rows"]), place.stat().st_size
     if size > _limit(rows):

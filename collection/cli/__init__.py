@@ -47,7 +47,7 @@ from collection.cli.help import Group
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, WRITTEN, expand_folders
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import InputError
-from collection.phrases import count, plural
+from collection.phrases import count, join, plural
 
 if TYPE_CHECKING:
     from collection.campaign.results import ImportReport
@@ -334,8 +334,21 @@ def demo(directory: Path, build_only: bool, **options: object) -> None:
         with progress_line("building the demo") as progress:
             report = build(directory, progress)
         _print_report(report)
+    elif build_only:
+        _print_existing(directory)
     if not build_only:
         _serve(directory, options)
+
+
+def _print_existing(directory: Path) -> None:
+    """Say what a directory contains where a demo is not built since there is a campaign already."""
+    from collection.campaign import Campaign
+
+    with Campaign(directory) as campaign:
+        state = campaign.overview.status()
+    counts = join([count(state[f"{noun}s"], noun) for noun in ("topic", "document", "run")])
+    echo(f"{directory} already has a campaign, {one_line(state['title'])}, with {counts}. Nothing was built.")
+    echo(f"Open it with `cleverdon serve {quote(str(directory))}`, or name another directory for a new demo.")
 
 
 def _print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels") -> None:

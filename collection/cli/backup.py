@@ -1,13 +1,15 @@
-"""`cleverdon backup`: write a backup of a campaign."""
+"""`cleverdon backup`: write a backup of a campaign, or set when the server makes backups."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from collection.cli.options import COUNT, DIRECTORY, FILE
-from collection.cli.output import echo, print_notices, progress_line
+from collection.cli.output import echo, print_notices, print_settings, progress_line
 from collection.phrases import count, join
 
 
@@ -15,11 +17,26 @@ from collection.phrases import count, join
 @DIRECTORY
 @click.argument("file", metavar="[FILE]", required=False, type=FILE)
 @click.option("--to", "folder", metavar="FOLDER", type=FILE, help="Folder for a backup named after DIR and the time.")
-@click.option("--keep", type=COUNT, metavar="N", help="With --to: keep this many backups of the campaign, the newest.")
+@click.option("--keep", type=COUNT, metavar="N", help="Number of backups to keep, the newest; with --to or --schedule.")
 @click.option(
-    "--keep-days", type=COUNT, metavar="D", help="With --to: remove older backups of the campaign, never the newest."
+    "--keep-days",
+    type=click.IntRange(min=0),
+    metavar="D",
+    help="Maximum age of backups in days (0 = unlimited); the newest stays; with --to or --schedule.",
 )
 @click.option("--without-secrets", is_flag=True, help="Leave out .secret and sso.toml.")
+@click.option("--quiet", is_flag=True, help="Print problems only, as for cron.")
+@click.option(
+    "--schedule",
+    is_flag=True,
+    help="Show or change when the server makes backups, instead of making one.",
+)
+@click.option(
+    "--every-hours",
+    type=click.IntRange(min=0),
+    metavar="H",
+    help="Hours between backups by the server (0 = none); with --schedule.",
+)
 def backup(
     directory: Path,
     file: Path | None,
@@ -27,24 +44,38 @@ def backup(
     keep: int | None,
     keep_days: int | None,
     without_secrets: bool,
+    quiet: bool,
+    schedule: bool,
+    every_hours: int | None,
 ) -> None:
     """Write a backup of a campaign, also while people judge.
 
     The backup is one zip file with checksums. It has the database, runs, images and secrets, but neither exports nor
     your own files in DIR. An existing FILE is never overwritten.
 
+    The exit status is 1 if a file of the campaign is missing or damaged, and so is it in the backup; 2 if no backup was
+    made.
+
     For example:
       cleverdon backup DIR wings.zip
-      cleverdon backup DIR --to /backup --keep 7
+      cleverdon backup DIR --to /backup --keep 7 --quiet
+      cleverdon backup DIR --schedule --every-hours 24 --keep 7
     """
     from collection.campaign import backup_archive, backups
 
+    if schedule:
+        if file is not None or folder is not None or without_secrets or quiet:
+            raise click.UsageError("--schedule makes no backup: give neither FILE, --to, --without-secrets nor --quiet")
+        _set_schedule(directory, every_hours=every_hours, keep=keep, keep_days=keep_days)
+        return
+    if every_hours is not None:
+        raise click.UsageError("--every-hours needs --schedule")
     if (file is None) == (folder is None):
         raise click.UsageError("expected either FILE or --to FOLDER")
-    if folder is None and (keep or keep_days):
-        raise click.UsageError("--keep and --keep-days need --to FOLDER")
+    if folder is None and (keep is not None or keep_days is not None):
+        raise click.UsageError("--keep and --keep-days need --to FOLDER or --schedule")
     removed: list[Path] = []
-    with progress_line("writing the backup"):
+    with nullcontext() if quiet else progress_line("writing the backup"):
         if file is not None:
             report = backup_archive.write(directory, file, secrets=not without_secrets)
         else:
@@ -52,8 +83,26 @@ def backup(
             report, removed = backups.add(
                 directory, folder, keep=keep, keep_days=keep_days, secrets=not without_secrets
             )
-    echo(f"{report.path}: {count(report.files, 'file')}, {count(report.size, 'byte')}.")
-    if removed:
-        echo(f"Removed {count(len(removed), 'older backup')}.")
-    echo(f"Keep it as private as the campaign: it contains {join(['password hashes', *report.secrets])}.")
-    print_notices(f"{name} is missing in the campaign, and so in the backup" for name in report.missing)
+    if not quiet:
+        echo(f"{report.path}: {count(report.files, 'file')}, {count(report.size, 'byte')}.")
+        if removed:
+            echo(f"Removed {count(len(removed), 'older backup')}.")
+        echo(f"Keep it as private as the campaign: it contains {join(['password hashes', *report.secrets])}.")
+    if report.problems:
+        print_notices(report.problems, "problem")
+        kept = "; older ones are kept until this is solved" if keep is not None or keep_days else ""
+        print_notices([f"the backup {report.path} was made{kept}"])
+        raise SystemExit(1)
+
+
+def _set_schedule(directory: Path, **changes: int | None) -> None:
+    """Change the settings that are given, and print all."""
+    from collection.campaign import Campaign
+
+    given = {name: value for name, value in changes.items() if value is not None}
+    with Campaign(directory) as campaign:
+        settings = campaign.backups.set_settings(**given) if given else campaign.backups.settings()
+        problem = campaign.backups.problem()
+    print_settings(asdict(settings) | {"keep_days": settings.keep_days or "unlimited"})
+    if problem:
+        print_notices([problem], "problem")

@@ -17,25 +17,19 @@ from collection.phrases import count, sentence
 def check(path: Path, form: str) -> None:
     """Check the database and files of a campaign, or a backup.
 
-    Nothing is written, so a server can go on running. Each finding says what to do. The exit status is 1 if there is a
-    problem; notes alone do not count.
+    Nothing is changed, so a server can go on running. Each finding says what to do. The exit status is 1 if there is a
+    problem; notes alone do not count. A backup is checked in the same way as the campaign that it restores.
     """
-    from collection.campaign import backup_archive, integrity
+    from collection.campaign import integrity
 
     with progress_line("checking") as progress:
-        if path.is_file():
-            manifest = backup_archive.verify(path)
-            found = []
-            whole = f"All {count(len(manifest.files), 'file')} of the backup are as written"
-        else:
-            found = integrity.check(path, progress)
-            whole = "No problems"
+        found = integrity.check(path, progress)
     problems = sum(finding.serious for finding in found)
     if form == "json":
         print_json({"problems": problems, "findings": [finding._asdict() for finding in found]})
     else:
         for finding in found:
             echo(f"{'Problem' if finding.serious else 'Note'}: {sentence(finding.sentence)}")
-        echo(f"{count(problems, 'problem')}." if problems else f"{whole}.")
+        echo(f"{count(problems, 'problem')}." if problems else "No problems.")
     if problems:
         raise SystemExit(1)

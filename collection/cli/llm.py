@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import click
 
@@ -195,11 +193,9 @@ def _limits(options: dict[str, Any], prices: Prices | None) -> RequestLimits:
 
 def _describe_risk(endpoint: str) -> list[str]:
     """Mention that what is sent can be read on the way, unless the endpoint is on this machine."""
-    parts = urlsplit(endpoint)
-    host, local = parts.hostname or "", False
-    with suppress(ValueError):
-        local = ipaddress.ip_address(host).is_loopback
-    if parts.scheme == "https" or local or host == "localhost":
+    from collection.campaign.server_state import is_loopback
+
+    if endpoint.lower().startswith("https:") or is_loopback(endpoint):
         return []
     return [f"{endpoint} is not encrypted: others on the way can read the documents and the key"]
 

@@ -40,10 +40,10 @@ def print_json(value: object) -> None:
     echo_data(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def print_notices(notices: Iterable[str]) -> None:
+def print_notices(notices: Iterable[str], kind: str = "note") -> None:
     """Print notices on stderr, since stdout may go into a file."""
     for notice in notices:
-        echo(f"note: {one_line(notice)}", err=True)
+        echo(f"{kind}: {one_line(notice)}", err=True)
 
 
 SOON, SELDOM = 2.0, 10.0

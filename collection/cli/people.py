@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from collection import layout
 from collection.cli.methods import Names
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_table
@@ -138,10 +139,11 @@ def _end_access(
     """Lock or unlock accounts, or end sessions; return what was done."""
     if rotated:
         campaign.server_state.rotate_secret()
-        return (
-            "Replaced the key, ended all sessions and voided all one-time links. If the server runs, restart it now: "
-            "until then nobody can sign in."
-        )
+        done = "Replaced the key, ended all sessions and voided all one-time links."
+        done += " A running server uses the new key at once."
+        if (campaign.directory / layout.PROVIDER).exists():
+            done += " Restart it for single sign-on: until then, whoever has the old key can sign in."
+        return done
     verbs = {"Locked": (campaign.accounts.lock, lock), "Unlocked": (campaign.accounts.unlock, unlock)}
     verbs["Signed out"] = (campaign.accounts.end_sessions, ended)
     done = ""
@@ -174,6 +176,7 @@ def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], e
 
 def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
     from collection.campaign.accounts import LINK_DAYS
+    from collection.campaign.server_state import is_loopback
 
     address = campaign.server_state.address()
     for name, token in tokens.items():
@@ -181,8 +184,11 @@ def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
         echo(f"\n    {address or ''}/invitation?token={token}\n")
     if address is None:
         echo("Put the address of the app, which `cleverdon serve` prints, in front of each link before you send it.")
-    elif "://127.0.0.1" in address or "://[::1]" in address:
-        echo(f"For people on other machines, replace {address} by the address of this machine.")
+    elif is_loopback(address):
+        echo(
+            f"People on other machines cannot open {address}: serve the app at an address that they can reach "
+            "(`cleverdon docs operations/team-server`), and put it in place of this one."
+        )
 
 
 def _print_sessions(campaign: Campaign, form: str) -> None:

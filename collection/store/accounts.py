@@ -178,11 +178,11 @@ class AccountTables(Repository):
         """Return the open sessions of an account or of all, the latest seen first.
 
         ``session`` (the digest), ``account``, ``device`` and ``address`` (None for sessions older than these columns),
-        ``opened_at`` and ``seen_at`` (UTC).
+        ``opened_at`` and ``seen_at`` (UTC, as :func:`.clock.now`).
         """
         frame = self.connection.frame(
             "SELECT digest AS session, account, device, address, opened_at, "
-            "strftime('%Y-%m-%dT%H:%M:%SZ', seen_at, 'unixepoch') AS seen_at FROM sessions "
+            "strftime('%Y-%m-%dT%H:%M:%f+00:00', seen_at, 'unixepoch') AS seen_at FROM sessions "
             "WHERE until > :now AND (:name IS NULL OR account = :name) ORDER BY account, sessions.seen_at DESC, digest",
             {"now": clock.seconds(), "name": name},
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -78,24 +78,50 @@ def _select(columns: Mapping[str, str]) -> str:
 
 def query_ids(connection: Connection, topics: Iterable[int]) -> pd.Series[str]:
     """Return the id of each topic, given the keys."""
-    keys = np.fromiter(topics, dtype=np.int64)
-    return _names(connection, {"key": "topic", "name": "query_id"}, "FROM topics ORDER BY topic", keys)
+    return _topics(connection).of(np.fromiter(topics, dtype=np.int64))
 
 
 def doc_ids(connection: Connection, docs: Iterable[int]) -> pd.Series[str]:
     """Return the id of each document, given the keys."""
     keys = np.fromiter(docs, dtype=np.int64)
+    return _documents(connection, keys).of(keys)
+
+
+def name_pairs(connection: Connection, frame: pd.DataFrame) -> pd.DataFrame:
+    """Put ids in place of the keys in ``query_id`` and ``doc_id``, and sort by topic, as imported, and document id."""
+    docs = frame["doc_id"].to_numpy(dtype=np.int64)
+    topics, documents = _topics(connection), _documents(connection, docs)
+    topic, doc = topics.place[frame["query_id"].to_numpy(dtype=np.int64)], documents.place[docs]
+    order = np.lexsort((doc, topic))
+    ids = {"query_id": topics.names.take(topic[order]), "doc_id": documents.names.take(doc[order])}
+    return frame.iloc[order].reset_index(drop=True).assign(**{n: s.reset_index(drop=True) for n, s in ids.items()})
+
+
+class _Names(NamedTuple):
+    """Ids in their order, and the place of each key among them."""
+
+    names: pd.Series[str]
+    place: Keys
+
+    def of(self, keys: Keys) -> pd.Series[str]:
+        return self.names.take(self.place[keys]).reset_index(drop=True)
+
+
+def _topics(connection: Connection) -> _Names:
+    return _names(connection, {"key": "topic", "name": "query_id"}, "FROM topics ORDER BY topic")
+
+
+def _documents(connection: Connection, keys: Keys) -> _Names:
+    """Return at least the documents with these keys, by id."""
     columns = {"key": "doc", "name": "doc_id"}
     if len(keys) * FEW < connection.count("SELECT coalesce(max(doc), 0) FROM documents"):
-        some = "FROM documents WHERE doc IN (SELECT value FROM json_each(?)) ORDER BY doc"
-        return _names(connection, columns, some, keys, (json_text(keys.tolist()),))
-    return _names(connection, columns, "FROM documents ORDER BY doc_id", keys)  # the index, without reading texts
+        some = "FROM documents WHERE doc IN (SELECT value FROM json_each(?)) ORDER BY doc_id"
+        return _names(connection, columns, some, (json_text(keys.tolist()),))
+    return _names(connection, columns, "FROM documents ORDER BY doc_id")  # the index, without reading texts
 
 
-def _names(
-    connection: Connection, columns: Mapping[str, str], rows: str, keys: Keys, parameters: Parameters = ()
-) -> pd.Series[str]:
+def _names(connection: Connection, columns: Mapping[str, str], rows: str, parameters: Parameters = ()) -> _Names:
     known = read(connection, columns, {}, rows, parameters)
     place = np.zeros(int(known["key"].max()) + 1 if len(known) else 1, dtype=np.int64)
     place[known["key"].to_numpy(dtype=np.int64)] = np.arange(len(known))
-    return known["name"].astype("str").take(place[keys]).reset_index(drop=True)
+    return _Names(known["name"].astype("str"), place)

@@ -150,6 +150,7 @@ class Connection:
             schema_version.require_openable(self.db, path)  # before anything is written, be it the journal mode
             self.db.execute("PRAGMA journal_mode = WAL")
             self.db.execute("PRAGMA synchronous = FULL")
+            self.db.execute("PRAGMA fullfsync = ON")  # on macOS, where the disk may keep writes in its cache otherwise
             self.db.execute("PRAGMA foreign_keys = ON")
             if migrations.pending(self.db):
                 schema_version.migrate(self.db, path)

@@ -95,6 +95,20 @@ class JudgementTables(Repository):
         ).fetchone()
         return None if row is None else Logged(*row)
 
+    def opinions(self) -> pd.DataFrame:
+        """Return the current judgements and adjudications as adjudication reads them, oldest first.
+
+        ``annotator``, ``kind``, ``relevance``, ``counts_as``; and the keys of the pair as ``query_id`` and ``doc_id``,
+        for which :meth:`name_pairs` puts the ids.
+        """
+        return self.table(columns=("annotator", "topic", "doc", "kind", "relevance", "counts_as")).rename(
+            columns={"topic": "query_id", "doc": "doc_id"}
+        )
+
+    def name_pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Put ids in place of the keys in ``query_id`` and ``doc_id``; sort by topic, as imported, and document id."""
+        return columns_of.name_pairs(self.connection, frame)
+
     @writes
     def append(self, judgement: Judgement, pair: Pair) -> None:
         """Append a judgement to the log; it revises the annotator's current one of the pair, if any."""
@@ -248,8 +262,10 @@ class JudgementTables(Repository):
 
     def count_graded_pairs(self, strategy: str) -> dict[str, int]:
         """Count the pairs of each topic with a current grade that were selected by a strategy."""
+        # By the index on topics, each row of the log would be looked up by itself.
         return self.connection.mapping(
-            "SELECT t.query_id, count(DISTINCT j.doc) FROM judgements AS j CROSS JOIN topics AS t USING (topic) "
+            "SELECT t.query_id, count(DISTINCT j.doc) FROM judgements AS j NOT INDEXED "
+            "CROSS JOIN topics AS t USING (topic) "
             "WHERE j.strategy = ? AND j.kind = 'graded' AND EXISTS (SELECT 1 FROM words AS w WHERE w.topic = j.topic "
             "AND w.doc = j.doc AND w.annotator = j.annotator AND w.counts_as = j.counts_as AND w.judgement = j.id) "
             "GROUP BY j.topic ORDER BY j.topic",

@@ -49,7 +49,7 @@ def migrate(db: Database, path: Path | str) -> None:
     Raises
     ------
     BusyError
-        Another process keeps writing to the database.
+        Another process keeps writing to the database, or serves the campaign.
     CampaignError
         The copy cannot be written.
     """
@@ -65,6 +65,11 @@ def migrate(db: Database, path: Path | str) -> None:
         # nothing comes between the copy and the migrations.
         if migrations.pending(db):
             if db.table_names() and str(path) != ":memory:":
+                if layout.is_served_elsewhere(Path(path).parent):
+                    raise BusyError(
+                        f"{path}: the tables must be updated, but a server is running on the campaign, perhaps of the "
+                        "earlier version; stop it, and start one of this version"
+                    )
                 _keep_copy(Path(path))
             migrations.apply(db)
         db.conn.commit()
@@ -118,7 +123,7 @@ def _keep_copy(path: Path) -> None:
     place = folder / f"before-version-{LATEST}.db"
     part = place.with_name(f"{place.name}.part")
     try:
-        folder.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
+        layout.make_folder(folder)
         part.unlink(missing_ok=True)  # of a process that was killed; no other one can be here at the same time
         copy_database(path, part)
         layout.sync_file(part)

@@ -11,6 +11,9 @@ local run counts with two processes too. Measured with 1, 2 and 4 partitions:
 - sent, received: bytes of a round's arguments and results, pickled;
 - vectors: bytes of all partitions, and of the vocabulary with its idf, which every worker and this process hold.
 
+Then `evaluate` of the 40 runs of evaluation_files.py, and `simulate` on Cranfield where ../shared/data has it, both on
+two workers beside one process.
+
 All results are compared with the local ones, bit for bit.
 
     python tests/benchmarks/bench_cluster.py [--documents 100000] [--turns 15]
@@ -21,6 +24,7 @@ from __future__ import annotations
 import argparse
 import pickle
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -29,9 +33,20 @@ from typing import Any
 
 import numpy as np
 
-from collection.active_learning.features import Cluster, Vectors, build
-from collection.active_learning.features.cluster import write_partitions
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
 
+from collection import formats  # noqa: E402
+from collection.active_learning.features import Cluster, Vectors, build  # noqa: E402
+from collection.active_learning.features.cluster import write_partitions  # noqa: E402
+from collection.cli.evaluate import compute_files  # noqa: E402
+from collection.measures import as_measures  # noqa: E402
+from collection.simulation import cases, simulate  # noqa: E402
+from tests.benchmarks.evaluation_files import dense  # noqa: E402
+from tests.benchmarks.ratios import Row, keep  # noqa: E402
+
+CRANFIELD = ROOT.parent / "shared" / "data" / "cranfield"
+MEASURES = ("AP", "RR", "P@10", "R@1000", "nDCG@10")
 VOCABULARY, WEIGHTS, BEST, APART, EXAMPLES = 200_000, 30_000, 100, 200, 300
 
 
@@ -119,6 +134,49 @@ def main() -> None:
             f"{f'{partitions} on Dask':<12}{made:>8.1f} s{made / seconds:>8.2f}{there_ms:>8.1f} ms"
             f"{there_ms / here_ms:>8.2f}{rows_ms:>8.1f} ms{sent:>12,}{received:>11,}"
         )
+        size, beside = f"{documents:,} documents, {partitions} on Dask", "local run, times as long"
+        keep(Row("cluster: features", size, f"{made:.1f} s", f"{made / seconds:.2f}", beside))
+        keep(Row("cluster: round", size, f"{there_ms:.1f} ms", f"{there_ms / here_ms:.2f}", beside))
+    spread(min(5, arguments.turns))
+
+
+def spread(turns: int) -> None:
+    """Evaluate and simulate here and on two workers."""
+    from distributed import LocalCluster
+
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as workers,
+    ):
+        dense(Path(scratch))
+        runs, qrels = sorted(Path(scratch).glob("*.run")), formats.read_qrels(Path(scratch) / "dense.qrels")
+        measures = as_measures(MEASURES)
+        jobs: dict[tuple[str, str], Callable[[str | None], Any]] = {
+            ("evaluate", "40 runs, 2,000,000 lines"): lambda address: (
+                compute_files(runs, qrels, measures, cluster=address).evaluation().values
+            )
+        }
+        if CRANFIELD.exists():
+            topics = formats.read_topics(CRANFIELD / "topics.jsonl")[:20]
+            known = formats.read_qrels(CRANFIELD / "qrels.txt")
+            documents = [document for _, document in formats.read_documents(CRANFIELD / "documents.jsonl.gz")]
+            ready = list(cases(iter(documents), topics, known))
+            jobs["simulate", "Cranfield, 20 topics"] = lambda address: simulate(ready, cluster=address).curves
+        for (what, size), job in jobs.items():
+            job(workers.scheduler_address)  # connects, and sends what is sent once
+            taken: dict[str | None, list[float]] = {None: [], workers.scheduler_address: []}
+            for _ in range(turns):
+                found = []
+                for address, times in taken.items():
+                    seconds, result = timed(lambda: job(address))  # noqa: B023
+                    times.append(seconds)
+                    found.append(result)
+                assert found[0].equals(found[1]), f"{what} differs"
+            here, there = taken.values()
+            ratio = statistics.median(b / a for a, b in zip(here, there, strict=True))
+            print(f"{what}, {size}: {statistics.median(here):.2f} s here, {ratio:.2f} times as long on two workers")
+            figure = f"{statistics.median(there):.2f} s"
+            keep(Row(f"cluster: {what}", size, figure, f"{ratio:.2f}", "local run, times as long"))
 
 
 def traffic(vectors: Any, rank: Callable[[Vectors], Any]) -> tuple[int, int]:

@@ -31,6 +31,10 @@ from collection.active_learning.features import Vectors, matvec
 from collection.active_learning.training_round import Ranking, Recipe, Space, train_and_rank
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.benchmarks.ratios import Row, keep  # noqa: E402
+
 FAST = ROOT / ".bench" / "fast"
 TERMS = 100
 VOCABULARY = 300_000
@@ -156,6 +160,8 @@ def main() -> None:
         ratio = statistics.median(t / p for t, p in zip(taken, plain, strict=True))
         median, least, most = (1000 * f(taken) for f in (statistics.median, min, max))
         print(f"{name:28}{median:10.1f}{ratio:10.2f}{least:8.1f}{most:8.1f}")
+        if name in refreshes:
+            keep(Row(name, f"{options.documents:,} documents", f"{median:.0f} ms", f"{ratio:.2f}", "plain scipy pass"))
     print(
         f"memory beyond the matrix at the first refresh: {peak.beyond:.0f} MB; libraries: {libraries.beyond:.0f} MB\n"
     )

@@ -180,12 +180,14 @@ def test_vectors_that_find_no_room_leave_nothing_behind(small_disk: Path) -> Non
     assert codes == {0, 1}
 
 
-def test_an_import_that_finds_no_room_changes_nothing(small_disk: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("room", [4096, 8192])
+def test_an_import_that_finds_no_room_changes_nothing(small_disk: Path, tmp_path: Path, room: int) -> None:
+    """There is no room for the run file, or for the database when the import is committed."""
     built("pool", small_disk / "campaign")
     lines = [f"t1 Q0 d{document % 600} {document} {-document} c\n" for document in range(1, 500)]
     (tmp_path / "c.run").write_text("".join(lines))
     with Campaign(small_disk / "campaign") as campaign:
-        fill_but(small_disk, 4096)
+        fill_but(small_disk, room)
         with pytest.raises(StorageError, match="free some space"):
             campaign.importer.import_files(runs=[tmp_path / "c.run"])
         (small_disk / "filler").unlink()

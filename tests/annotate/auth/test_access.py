@@ -952,7 +952,11 @@ def test_people_from_the_command_line(campaign: Campaign) -> None:
     assert token is not None
     assert campaign.accounts.invited(token[1]) == "bob"
     campaign.server_state.keep_address("http://127.0.0.1:8501")
-    assert "    http://127.0.0.1:8501/invitation?token=" in run(campaign, "--link", "bob").output
+    said = run(campaign, "--link", "bob").output
+    assert "    http://127.0.0.1:8501/invitation?token=" in said
+    assert "People on other machines cannot open http://127.0.0.1:8501: serve the app at an address that they" in said
+    campaign.server_state.keep_address("https://judging.example.org")
+    assert "other machines" not in run(campaign, "--link", "bob").output
     assert run(campaign, "--set-role", "bob", "reader").exit_code == 0
     assert run(campaign, "--set-groups", "bob", "--group", "late").exit_code == 0
     assert run(campaign, "--set-email", "bob", "").exit_code == 0

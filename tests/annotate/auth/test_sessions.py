@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -14,10 +18,11 @@ from annotate.auth import session
 from annotate.auth.browser_names import describe_browser
 from annotate.auth.oidc import read_provider
 from annotate.auth.routes import SignInService
-from annotate.auth.tokens import Tokens
+from annotate.auth.tokens import CurrentTokens, Tokens, cookie_name
+from annotate.judging.routes import JudgingService
 from annotate.server.origins import Origins
 from collection import Campaign
-from collection.campaign.accounts import SEEN_SECONDS, Device
+from collection.campaign.accounts import SEEN_SECONDS, Accounts, Device
 from tests.helpers import Clock, fails, ok, run
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -82,6 +87,36 @@ def test_a_person_is_let_in_while_another_process_writes(campaign: Campaign, clo
     assert campaign.accounts.sessions("ann")["seen_at"].tolist() != seen
 
 
+@pytest.mark.parametrize("ends_another", [False, True])
+def test_nobody_waits_for_a_person_who_signs_in_while_another_process_writes(
+    client: TestClient, campaign: Campaign, monkeypatch: pytest.MonkeyPatch, ends_another: bool
+) -> None:
+    """Neither for the new session, nor for the end of the one that the browser had before."""
+    campaign.accounts.add("ann", "manager")
+    tokens = Tokens(campaign.server_state.secret(), campaign.id)
+    cookies = [f"{cookie_name(campaign.id)}={tokens.cookie(campaign.accounts.open_session('ann'))}" for _ in range(2)]
+    link = campaign.accounts.make_signin_link("ann")
+    name, begun, locked = "end_session" if ends_another else "use_signin_link", threading.Event(), threading.Event()
+    write = getattr(Accounts, name)
+
+    def write_once_locked(*arguments: object) -> object:
+        begun.set()
+        locked.wait(10)
+        return write(*arguments)
+
+    monkeypatch.setattr(Accounts, name, write_once_locked)
+    headers = {"Cookie": cookies[0]} if ends_another else {}
+    with ThreadPoolExecutor(1) as pool, closing(sqlite3.connect(campaign.directory / "campaign.db")) as other:
+        signing_in = pool.submit(client.post, "/signin", data={"token": link}, headers=headers)
+        assert begun.wait(10)
+        other.execute("BEGIN IMMEDIATE")
+        locked.set()
+        assert client.get("/signin", headers={"Cookie": cookies[1]}).headers["Location"] == "/"
+        assert not signing_in.done()
+        other.execute("ROLLBACK")
+        assert signing_in.result().status_code == 303
+
+
 @pytest.mark.parametrize(
     ("agent", "name"),
     [
@@ -102,6 +137,9 @@ def test_the_command_lists_and_ends_sessions(campaign: Campaign) -> None:
         campaign.accounts.add(name, "manager")
         campaign.accounts.open_session(name, Device(f"Firefox of {name}", "10.0.0.7"))
     listed = ok("people", campaign.directory, "--sessions")
+    for row in json.loads(ok("people", campaign.directory, "--sessions", "--format", "json")):
+        for time in (row["opened_at"], row["seen_at"]):
+            assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{3}\+00:00", time), time
     assert "Firefox of ann" in listed
     digests = campaign.accounts.sessions()["session"]
     assert not any(digest in listed for digest in digests)
@@ -120,7 +158,8 @@ def test_a_new_key_signs_everybody_out_and_voids_the_links(campaign: Campaign) -
     links = [campaign.accounts.make_signin_link("ann"), campaign.accounts.invite("bob", "annotator")]
     files = sorted(path.name for path in campaign.directory.iterdir())
     said = ok("people", campaign.directory, "--rotate-secret")
-    assert "restart" in said
+    assert "A running server uses the new key at once." in said
+    assert "Restart" not in said
     after = campaign.server_state.secret()
     assert after != before
     assert len(after) == len(before)
@@ -131,6 +170,34 @@ def test_a_new_key_signs_everybody_out_and_voids_the_links(campaign: Campaign) -
     assert sorted(path.name for path in campaign.directory.iterdir()) == files
     assert (campaign.directory / ".secret").stat().st_mode & 0o777 == 0o600
     assert campaign.accounts.session(campaign.accounts.open_session("ann"))  # and everybody can sign in again
+
+
+def test_a_running_server_uses_a_new_key_at_once(client: TestClient, campaign: Campaign) -> None:
+    campaign.accounts.add("ann", "manager")
+    judging = JudgingService(campaign.directory)
+    for _ in range(2):
+        token = campaign.accounts.make_signin_link("ann")
+        assert client.post("/signin", data={"token": token}).status_code == 303
+        assert client.get("/signin").status_code == 303  # signed in, so on to the app
+        cookie = client.cookies[cookie_name(campaign.id)]
+        current = Tokens(campaign.server_state.secret(), campaign.id)
+        assert current.read_cookie(cookie) is not None
+        assert current.read_cookie(cookie) == judging.tokens.read_cookie(cookie)
+        ok("people", campaign.directory, "--rotate-secret")
+        assert judging.tokens.read_cookie(cookie) is None
+        assert client.get("/signin").status_code == 200  # the form
+
+
+def test_without_a_readable_key_a_running_server_keeps_the_last_one(campaign: Campaign) -> None:
+    tokens = CurrentTokens(campaign.directory, campaign.id)
+    before = tokens.get()
+    (campaign.directory / ".secret").write_text("short")
+    assert tokens.get() is before
+
+
+def test_single_sign_on_needs_a_restart_after_a_new_key(campaign: Campaign) -> None:
+    (campaign.directory / "sso.toml").write_text("client_secret = 'hush'\n")
+    assert "Restart it for single sign-on" in ok("people", campaign.directory, "--rotate-secret")
 
 
 def test_changes_exclude_each_other(campaign: Campaign) -> None:

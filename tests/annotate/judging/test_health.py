@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from annotate.judging import health
 from annotate.judging.health import HealthService
 from annotate.judging.trainer import MAX_FAILURES, Trainer
-from collection import Campaign, layout
+from collection import Campaign
 
 
 @pytest.fixture
@@ -37,15 +37,20 @@ def test_a_server_that_works_is_healthy_and_leaves_nothing_behind(client: TestCl
 
 
 def test_a_full_disk_is_reported(client: TestClient, campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path) -> None:
-        raise OSError(28, "No space left on device", str(path))
+    names = []
 
+    def full(handle: int) -> None:
+        names.append(sorted(path.name for path in campaign.directory.iterdir()))
+        raise OSError(28, "No space left on device", str(campaign.directory))
+
+    before = sorted(path.name for path in campaign.directory.iterdir())
     with monkeypatch.context() as patch:
-        patch.setattr(layout, "create_private", full)
+        patch.setattr(os, "fsync", full)
         answer = client.get("/healthz")
     assert answer.status_code == 503
     assert answer.text == "The campaign's directory cannot be written (No space left on device).\n"
     assert str(campaign.directory) not in answer.text
+    assert names == [before]  # a server that is killed meanwhile leaves no file
     assert client.get("/healthz").status_code == 200
 
 

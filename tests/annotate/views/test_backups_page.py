@@ -38,7 +38,7 @@ def test_the_schedule_is_saved(campaign: Campaign, opened: Callable[..., AppTest
 
 def test_a_failed_backup_is_shown(campaign: Campaign, opened: Callable[..., AppTest], clock: Clock) -> None:
     campaign.store.settings.put("backup_problem", "2026-11-25 12:00 UTC: [the disk](x) is full")
-    assert "The last automatic backup failed. 2026-11-25 12:00 UTC: [the disk](x) is full" in words(
+    assert "The last backup has a problem. 2026-11-25 12:00 UTC: [the disk](x) is full" in words(
         opened(campaign, "backups.py")
     )
 

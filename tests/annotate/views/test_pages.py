@@ -23,6 +23,7 @@ from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.elements import widgets
 from collection import Campaign, Judgement
+from collection.errors import CampaignError
 from tests.collection.formats.test_references import ENDNOTE, NBIB
 
 VIEWS = sorted(p.name for p in (SCRIPT.parent / "views").glob("*.py") if p.name != "__init__.py")
@@ -169,6 +170,29 @@ def buttons(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr(st, "download_button", button)
     return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["backups.py", "export.py", "compare.py"])
+def test_a_drawn_download_is_refused_once_the_role_has_changed(
+    opened: Callable[..., AppTest], campaign: Campaign, buttons: dict[str, Any], file: str
+) -> None:
+    campaign.accounts.add("boss", "manager")
+    say(campaign, "1", "d1", 2)
+    opened(campaign, file)
+    deferred = [content for content in buttons.values() if callable(content)]
+    assert deferred
+    for content in deferred:
+        content()
+    campaign.accounts.set_role("ann", "annotator")
+    for content in deferred:
+        with pytest.raises(CampaignError, match="has another role"):
+            content()
+    campaign.accounts.set_role("ann", "manager")
+    campaign.accounts.end_sessions("ann")
+    for content in deferred:
+        with pytest.raises(CampaignError, match="session has ended"):
+            content()
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from annotate import views
@@ -227,6 +228,27 @@ def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
     assert app.code  # also when the page runs again before it is copied
     submit(app, "Close")
     assert not app.code
+
+
+@pytest.mark.parametrize(
+    ("browser", "kept", "expected"),
+    [
+        ("http://127.0.0.1:8501/people", "http://127.0.0.1:8501", "http://127.0.0.1:8501"),
+        ("http://localhost:9000/people", "https://judging.example.org", "https://judging.example.org"),
+        ("https://other.example.org/people", "https://judging.example.org", "https://other.example.org"),
+    ],
+)
+def test_a_link_that_opens_on_this_machine_only_says_so(
+    opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch, browser: str, kept: str, expected: str
+) -> None:
+    monkeypatch.setattr(ContextProxy, "url", browser)
+    campaign.server_state.keep_address(kept)
+    campaign.accounts.add("bob", "annotator")
+    app = opened(campaign, "people.py", "manager", "ann")
+    account(app).set_value("bob").run()
+    app.button(key="again-bob").click().run()
+    assert app.code[0].value.startswith(f"{expected}/invitation?token=")
+    assert ("People on other machines cannot open this address" in words(app)) == ("127.0.0.1" in expected)
 
 
 def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Campaign) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
 from collections.abc import Callable
@@ -452,6 +453,17 @@ def test_grades_from_a_file(tmp_path: Path) -> None:
     assert not (tmp_path / "bad").exists()
     with pytest.raises(InputError, match="0-1, 0-3 or a JSON file for any other scale"):
         Campaign.create(tmp_path / "bad", grades="0-5")
+
+
+def test_a_secret_is_made_where_files_cannot_be_linked(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted", str(target))
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    secret = campaign.server_state.secret()
+    assert len(secret) == 64
+    assert campaign.server_state.secret() == secret
+    assert not list(campaign.directory.glob(".secret-*"))
 
 
 def test_the_secret_is_whole_from_the_first_moment_and_private(campaign: Campaign) -> None:

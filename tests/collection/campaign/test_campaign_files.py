@@ -23,8 +23,8 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.auth.page_access import PAGES
 from collection import Campaign, Judgement, formats, layout
-from collection.campaign import stored_runs
-from collection.errors import CampaignError, CleverdonError, FormatError, InputError
+from collection.campaign import backup_archive, backups, stored_runs
+from collection.errors import CampaignError, CleverdonError, FormatError, InputError, StorageError
 from collection.formats.write import replacing, replacing_bytes
 from collection.measures import parse
 from tests.helpers import cases, fails, ok, run
@@ -92,6 +92,61 @@ def test_a_refused_import_leaves_the_directory_as_it_was(campaign: Campaign, fil
         with pytest.raises(FormatError):
             campaign.importer.import_files(**refused)  # type: ignore[arg-type]
         assert contents(campaign.directory) == before
+
+
+def test_an_import_that_cannot_be_committed_leaves_the_directory_as_it_was(
+    campaign: Campaign, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But an image stays that another import has used since."""
+    (files / "new.run").write_text("1 Q0 d1 1 2.0 new\n")
+    for name in ("a.png", "b.png"):
+        (files / name).write_bytes(PNG + name.encode())
+    (files / "pictures.jsonl").write_text('{"doc_id": "p1", "text": "t", "images": ["a.png", "b.png"]}\n')
+    (files / "other.jsonl").write_text('{"doc_id": "p2", "text": "t", "images": ["b.png"]}\n')
+    before = contents(campaign.directory)
+    connection = campaign.store.connection.db.conn
+    used = False
+
+    class Full:
+        """A connection whose commit fails once, and then another process imports."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(connection, name)
+
+        def commit(self) -> None:
+            monkeypatch.setattr(campaign.store.connection.db, "conn", connection)
+            connection.rollback()
+            if used:
+                with Campaign(campaign.directory) as other:
+                    other.importer.import_files(documents=[files / "other.jsonl"])
+            raise StorageError("the disk of the campaign is full")
+
+    for used in (False, True):
+        monkeypatch.setattr(campaign.store.connection.db, "conn", Full())
+        with pytest.raises(StorageError, match="is full"):
+            campaign.importer.import_files(documents=[files / "pictures.jsonl"], runs=[files / "new.run"])
+        left = contents(campaign.directory).keys() - before.keys() - {"files"}
+        shared = hashlib.sha256((files / "b.png").read_bytes()).hexdigest()
+        assert left == ({f"files/{shared}.png"} if used else set())
+    assert campaign.backups.check() == []
+
+
+def test_the_names_of_new_folders_are_durable(
+    campaign: Campaign, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[Path] = set()
+    sync = layout.sync_folder
+    monkeypatch.setattr(layout, "sync_folder", lambda folder: (synced.add(folder), sync(folder)))
+    (files / "a.png").write_bytes(PNG)
+    (files / "pictures.jsonl").write_text('{"doc_id": "p1", "text": "t", "images": ["a.png"]}\n')
+    campaign.importer.import_files(documents=[files / "pictures.jsonl"])
+    assert campaign.directory in synced
+    report, _ = backups.add(campaign.directory, tmp_path / "to" / "backups")
+    assert {tmp_path, tmp_path / "to", tmp_path / "to" / "backups"} <= synced
+    backup_archive.restore(report.path, tmp_path / "restored" / "campaign")
+    assert {tmp_path / "restored", tmp_path / "restored" / "campaign"} <= synced
+    Campaign.create(tmp_path / "created" / "campaign").close()
+    assert {tmp_path / "created", tmp_path / "created" / "campaign"} <= synced
 
 
 def test_files_and_folders_of_the_user_survive_every_import_and_stop_none(campaign: Campaign, files: Path) -> None:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable
+import tempfile
+import zipfile
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from collection import Campaign
-from collection.campaign import backup_archive, integrity
+from collection.campaign import backup_archive, integrity, stored_runs
 from collection.campaign.integrity import Finding
-from tests.helpers import GOLDEN, fails, ok, run
+from tests.helpers import GOLDEN, fails, make_unreadable, ok, run, unreadable_files
 
 
 @pytest.fixture
@@ -133,25 +138,70 @@ def test_damage_is_a_problem_that_says_what_to_do(golden: Path, name: str) -> No
     assert "Problem: " in result.stdout
 
 
+@unreadable_files
+def test_an_unreadable_image_does_not_hide_other_problems(golden: Path) -> None:
+    (image,) = (golden / "files").iterdir()
+    make_unreadable(image)
+    of_runs(golden).unlink()
+    found = [finding.sentence for finding in integrity.check(golden)]
+    assert len(found) == 2
+    assert "is missing; import the run again" in found[0]
+    assert found[1].startswith(f"1 image ({image.name}) cannot be read; look at the disk, or delete it and import the")
+
+
+def test_a_folder_that_cannot_be_listed_does_not_hide_other_problems(
+    golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_folder = Path.iterdir
+
+    def fail(folder: Path) -> Any:
+        if folder.name == "files":
+            raise OSError(errno.EIO, "Input/output error", str(folder))
+        return list_folder(folder)
+
+    corrupt(of_runs(golden), 50)
+    monkeypatch.setattr(Path, "iterdir", fail)
+    found = {finding.sentence for finding in integrity.check(golden)}
+    unlisted = f"{golden / 'files'} cannot be read (Input/output error); look at the disk and at its permissions"
+    assert found == {unlisted, next(each for each in found if "its checksum differs" in each)}
+
+
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can give files away")
 def test_a_file_of_another_user_is_a_problem(golden: Path) -> None:
     os.chown(golden / ".secret", 1234, 1234)
-    assert ".secret belongs to another user than" in only(integrity.check(golden)).sentence
+    assert "1 file (.secret) belongs to another user than" in only(integrity.check(golden)).sentence
 
 
-def test_orphans_are_notes(golden: Path, tmp_path: Path) -> None:
-    """Cleverdon removes its own, as the run that an import replaced; files of the user are nobody's business."""
+def test_orphans_and_unknown_files_are_notes(golden: Path, tmp_path: Path) -> None:
+    """Cleverdon removes its own, as the run that an import replaced, and leaves files of the user alone."""
     (tmp_path / "bm25.run").write_text("1 Q0 d1 1 1 bm25\n")
     ok("import", golden, "--run", tmp_path / "bm25.run", "--replace")
-    (golden / "files" / f"{'0' * 64}.png").write_bytes(b"")
+    orphan = golden / "files" / f"{hashlib.sha256().hexdigest()}.png"
+    orphan.touch(0o600)
     (golden / "runs" / "mine.parquet").write_text("mine")
     (golden / "files" / "mine.png").write_text("mine")
+    for name in ("notes.txt", "vectors/old.npy.bak", "backups/mine.zip", "scripts/a.py", "exports/a.txt"):
+        (golden / name).parent.mkdir(exist_ok=True)
+        (golden / name).write_text("mine")
+    for name in (".server.json", "backups/.cleverdon-backup-x"):  # of a server, and of a backup
+        (golden / name).write_text("")
+        (golden / name).chmod(0o600)
     result = run("check", golden)
+    assert result.exit_code == 0, result.output
     notes = [line for line in result.stdout.splitlines() if line.startswith("Note: ")]
-    assert len(notes) == 2
+    assert len(notes) == 3
     assert "1 file in runs belongs to no run (bm25" in notes[0]
     assert "belongs to no document; you may delete it" in notes[1]
-    assert "mine" not in result.stdout
+    unknown = "(notes.txt, scripts/, runs/mine.parquet and 3 more); backups leave them out."
+    assert notes[2] == f"Note: 6 files or folders in {golden} do not belong to the campaign {unknown}"
+    for name in ("scripts/a.py", "runs/mine.parquet", "files/mine.png", "vectors/old.npy.bak", "backups/mine.zip"):
+        (golden / name).unlink()
+    (golden / "scripts").rmdir()
+    elsewhere = (golden / "backups").rename(tmp_path / "elsewhere")
+    (elsewhere / "of-another-program.txt").write_text("")
+    (golden / "backups").symlink_to(elsewhere)
+    said = ok("check", golden)
+    assert said.endswith("does not belong to the campaign (notes.txt); backups leave it out.\nNo problems.\n")
 
 
 def test_a_run_that_is_replaced_during_the_check_is_no_problem(golden: Path, tmp_path: Path) -> None:
@@ -191,14 +241,133 @@ def test_vectors_of_other_documents_are_a_note_unless_they_have_embeddings(campa
     assert "they are built again when the loop needs them" in found.sentence
 
 
-def test_a_backup_is_checked_as_a_whole(golden: Path, tmp_path: Path) -> None:
+def test_names_stay_as_they_are(golden: Path) -> None:
+    (golden / ".secret").write_text("short")
+    change(golden, "DELETE FROM documents WHERE doc = (SELECT doc FROM pool LIMIT 1)")
+    said = run("check", golden).stdout
+    assert "Problem: .secret is damaged; delete it" in said
+    assert "Problem: campaign.db is damaged: " in said
+
+
+# --- backups --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def backup(golden: Path, tmp_path: Path) -> Path:
+    return backup_archive.write(golden, tmp_path / "b.zip").path
+
+
+def test_an_intact_backup_has_no_findings_and_leaves_nothing(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    before = backup.read_bytes()
+    reports: list[tuple[str, int, int | None]] = []
+    assert integrity.check(backup, lambda *report: reports.append(report)) == []
+    assert reports[-1] == ("reading the backup", 6, 6)
+    assert backup.read_bytes() == before
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+IN_A_BACKUP = [
+    *("a missing run", "a damaged run", "a damaged image", "a missing image", "a short key"),
+    "a row that names a missing row",
+]
+
+
+@pytest.mark.parametrize("name", IN_A_BACKUP)
+def test_a_backup_of_a_damaged_campaign_has_its_problem(golden: Path, tmp_path: Path, name: str) -> None:
+    damage, message = DAMAGE[name]
+    damage(golden)
     backup_archive.write(golden, tmp_path / "b.zip")
-    assert ok("check", tmp_path / "b.zip") == "All 6 files of the backup are as written.\n"
-    content = bytearray((tmp_path / "b.zip").read_bytes())
-    content[1000] ^= 1
-    (tmp_path / "b.zip").write_bytes(content)
-    assert "b.zip: expected" in fails("check", tmp_path / "b.zip")
+    result = run("check", tmp_path / "b.zip")
+    assert result.exit_code == 1, result.output
+    message = re.sub("; (import|delete)", r"; after restoring, \1", message).replace(r"\S+ --run", "DIR --run")
+    assert re.search(f"^Problem: .*{message}", result.stdout, re.M | re.I), result.stdout
+
+
+def test_only_one_run_of_a_backup_is_unpacked_at_a_time(
+    golden: Path, backup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find_problem, unpacked = stored_runs.find_problem, []
+
+    def looked_at(folder: Path, recorded: Mapping[Hashable, Any]) -> str | None:
+        unpacked.append(sorted(file.name for file in (folder / "runs").iterdir()))
+        return find_problem(folder, recorded)
+
+    monkeypatch.setattr(stored_runs, "find_problem", looked_at)
+    integrity.check(backup)
+    assert unpacked == [[file.name] for file in sorted((golden / "runs").iterdir())]
+
+
+def test_every_damaged_file_of_a_backup_is_a_problem(golden: Path, backup: Path) -> None:
+    content = bytearray(backup.read_bytes())
+    for file in (of_runs(golden), of_images(golden)):
+        content[content.index(file.read_bytes()) + 20] ^= 1
+    backup.write_bytes(content)
+    result = run("check", backup)
+    assert result.exit_code == 1
+    assert result.stderr == ""
+    damaged = r"^Problem: The backup \S+b\.zip: expected an intact (\w+)/\S+, found a damaged .*; use another one\.$"
+    assert re.findall(damaged, result.stdout, re.M) == ["runs", "files"]
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x05\x06" + bytes(18)])
+def test_what_is_no_backup_is_a_problem(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "my backup").write_bytes(content)
+    result = run("check", tmp_path / "my backup")
+    assert result.exit_code == 1
+    assert result.stdout.startswith(f"Problem: The backup {tmp_path}/my backup: expected a backup")
+    assert json.loads(run("check", tmp_path / "my backup", "--format", "json").stdout)["problems"] == 1
+
+
+def test_a_backup_of_a_newer_version_is_a_problem(golden: Path, backup: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(backup) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    change(golden, "PRAGMA journal_mode = DELETE")
+    change(golden, "INSERT INTO _sqlite_migrations VALUES (99, 'cleverdon', 'm099_later', '')")
+    members["campaign.db"] = (golden / "campaign.db").read_bytes()
+    manifest = json.loads(members["manifest.json"])
+    manifest["files"]["campaign.db"] = [len(members["campaign.db"]), hashlib.sha256(members["campaign.db"]).hexdigest()]
+    members["manifest.json"] = json.dumps(manifest).encode()
+    with zipfile.ZipFile(backup, "w") as new:
+        for name, content in members.items():
+            new.writestr(name, content)
+    sentence = only(integrity.check(backup)).sentence
+    assert sentence.startswith("campaign.db: expected tables of version ")
+    assert "update Cleverdon" in sentence
+
+
+def test_a_backup_that_others_can_read_is_a_problem(backup: Path) -> None:
+    backup.chmod(0o640)
+    found = integrity.check(backup)[0]
+    assert found == Finding(True, f"other users of this machine can read b.zip; run `chmod go= {backup}`")
+
+
+def test_a_backup_that_has_no_room_to_be_unpacked(backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(backup.parent)._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    said = fails("check", backup)
+    assert f"bytes of free disk space to unpack {backup}, found 1,000; name a folder on another disk" in said
+
+
+def test_embeddings_in_a_backup_are_checked(campaign: Campaign, tmp_path: Path) -> None:
+    np.save(tmp_path / "own.npy", np.eye(8, 2000, dtype=np.float32))
+    campaign.features.update(dense=tmp_path / "own.npy")
+    backup_archive.write(campaign.directory, tmp_path / "own.zip")
+    assert integrity.check(tmp_path / "own.zip") == []
+    with campaign.transaction():
+        campaign.store.settings.put("vectors", campaign.store.settings.get("vectors") | {"fingerprint": "other"})
+    backup_archive.write(campaign.directory, tmp_path / "other.zip")
+    said = only(integrity.check(tmp_path / "other.zip")).sentence
+    assert said.startswith("the vectors were built from other documents (8 rows); after restoring, provide your embedd")
+    shutil.rmtree(campaign.directory / "vectors")
+    report = backup_archive.write(campaign.directory, tmp_path / "none.zip")
+    assert "vectors/meta.json is missing in the campaign, and so in the backup" in report.problems[0]
+    assert "the vectors are missing or damaged; after" in only(integrity.check(tmp_path / "none.zip")).sentence
 
 
 def test_no_campaign(tmp_path: Path) -> None:
     assert "there is no campaign in" in fails("check", tmp_path)
+    assert "none.zip: expected the directory of a campaign or a backup" in fails("check", tmp_path / "none.zip")

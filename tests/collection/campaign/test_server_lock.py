@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from collection import Campaign
 from collection.campaign import server_lock
-from collection.errors import CampaignError
-from tests.helpers import ROOT
+from collection.errors import BusyError, CampaignError
+from collection.store import Inspection
+from tests.helpers import GOLDEN, ROOT
 
 HOLDER = """
 import sys
@@ -38,16 +42,39 @@ def test_a_second_server_names_the_first_until_it_ends(campaign: Campaign) -> No
         pass
 
 
-@pytest.mark.slow
-def test_a_killed_server_blocks_nobody(campaign: Campaign) -> None:
+@contextmanager
+def other_server(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that serves a campaign."""
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, campaign.directory],
+        [sys.executable, "-c", HOLDER, directory],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
+        yield process
+
+
+@pytest.mark.slow
+def test_tables_are_not_migrated_under_a_running_server(tmp_path: Path) -> None:
+    """It may be of the earlier version."""
+    directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "old"))
+    before = (directory / "campaign.db").read_bytes()
+    with other_server(directory):
+        with pytest.raises(BusyError, match="the tables must be updated, but a server is running on the campaign"):
+            Campaign(directory)
+        with Inspection(directory / "campaign.db") as inspection:
+            assert inspection.pending
+    assert not (directory / "backups").exists()
+    assert (directory / "campaign.db").read_bytes() == before
+    with server_lock.hold(directory), Campaign(directory) as campaign:  # the server itself
+        assert campaign.title == "Coffee and tea"
+
+
+@pytest.mark.slow
+def test_a_killed_server_blocks_nobody(campaign: Campaign) -> None:
+    with other_server(campaign.directory) as process:
         with pytest.raises(CampaignError, match=rf"process {process.pid} on \S+ at http://127\.0\.0\.1:8501 since"):
             server_lock.hold(campaign.directory).__enter__()
         process.send_signal(signal.SIGKILL)

@@ -322,7 +322,9 @@ def test_serve_hands_its_options_to_the_app(campaign: Campaign, started: list[li
 
 
 def test_a_demo_that_is_there_is_opened_as_it_is(campaign: Campaign, started: list[list[str]]) -> None:
-    assert ok("demo", campaign.directory, "--build-only") == ""
+    said = ok("demo", campaign.directory, "--build-only")
+    assert f"{campaign.directory} already has a campaign, {campaign.title}, with " in said
+    assert "8 documents and 2 runs. Nothing was built." in said
     assert not started
     ok("demo", campaign.directory, "--no-browser")
     (program,) = started

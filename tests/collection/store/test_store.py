@@ -61,6 +61,7 @@ def test_durable_and_concurrent_by_pragma(tmp_path: Path) -> None:
     with Store(tmp_path / "campaign.db", create=True) as store:
         assert store.connection.db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
         assert store.connection.db.execute("PRAGMA synchronous").fetchone()[0] == 2
+        assert store.connection.db.execute("PRAGMA fullfsync").fetchone()[0] == 1
         assert store.connection.db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
 
 
