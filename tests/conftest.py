@@ -317,6 +317,12 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEndpoint]:
 
 
 @pytest.fixture
+def no_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fails where a request to a language model is about to be repeated, which takes half a minute in all."""
+    monkeypatch.setattr("openai._base_client.SyncAPIClient._sleep_for_retry", mock.Mock(side_effect=AssertionError))
+
+
+@pytest.fixture
 def many(tmp_path: Path) -> Iterator[Campaign]:
     """A campaign with 2 topics of 20 pairs each."""
     with Campaign.create(tmp_path / "many") as campaign:

@@ -1,6 +1,8 @@
-"""Files of the Export page besides qrels: choices from lists, preferences, work lists, training data, and clicks."""
+"""Files of the Export page besides qrels: choices, preferences, work lists, training data, clicks, machine labels."""
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -8,10 +10,20 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import display, downloads, widgets
 from annotate.elements.columns import number
+from annotate.elements.service_cache import cached
+from collection.campaign import Campaign
+from collection.campaign.machine_labels import LABELS_FILE
 from collection.campaign.work_lists import PAIRS
 from collection.export import NEGATIVES
 from collection.phrases import count, join
 from collection.preferences import CHOICE_RULES, PREFERENCE_MEASURES
+
+LABEL_FORMATS = {
+    ".txt": "TREC form, as qrels.",
+    ".csv": "A row for each pair: label_set, query_id, doc_id, relevance.",
+    ".jsonl": "The whole log, for language models with prompts and replies.",
+}
+"""Ending of a file of machine labels -> what it has."""
 
 
 def draw_choices(choices: int) -> None:
@@ -82,7 +94,7 @@ def draw_work_lists() -> None:
     annotator = who.selectbox("Annotator", work_lists.annotators(), key="work-list-annotator")
     pairs = int(how_many.number_input("Maximum number of pairs", 1, 10_000, PAIRS, key="work-list-pairs"))
     ending = form.segmented_control("Format", [".xlsx", ".csv"], default=".xlsx", required=True, key="work-list-format")
-    name = f"work-list-{re.sub('[^0-9A-Za-z]+', '_', annotator)}{ending}"
+    name = f"work-list-{_for_files(annotator)}{ending}"
     if not st.button("Reserve pairs", type="primary", key="work-list-reserve"):
         return
     written: list[int] = []
@@ -92,6 +104,10 @@ def draw_work_lists() -> None:
     elif files:
         st.write(f"{count(written[0], 'pair')} reserved for {widgets.plain(annotator)}.")
         st.download_button(f"Download {name}", files[name], name, on_click="ignore", key="work-list")
+
+
+def _for_files(name: str) -> str:
+    return re.sub("[^0-9A-Za-z]+", "_", name)
 
 
 @st.cache_data(show_spinner="Counting examples", max_entries=16, ttl=60)
@@ -147,3 +163,34 @@ def draw_clicks(sources: pd.DataFrame) -> None:
     st.caption("Clicks are not judgements: they are not in the qrels.")
     widgets.documentation_link("how-to/judge-with-clicks", "How clicks are used")
     downloads.draw_deferred(lambda opened, path: opened.clicks.export(table=path), "clicks.tsv", "clicks")
+
+
+def draw_machine_labels(label_sets: Sequence[str], checked: bool) -> None:
+    """Draw the choice of a label set and a format, the warnings, and the downloads of the labels and their report.
+
+    The warnings are only looked for if `checked`, since they compare the labels with people's grades.
+    """
+    campaign = session.current().campaign
+    st.write("Labels by language models, rules or clicks. They are not judgements, and not in the qrels.")
+    left, right = st.columns(2)
+    label_set = left.selectbox("Label set", label_sets, format_func=widgets.plain, key="machine-labels-set")
+    format_key = "machine-labels-format"
+    ending = right.segmented_control("Format", LABEL_FORMATS, default=".txt", required=True, key=format_key)
+    st.caption(LABEL_FORMATS[ending])
+    if checked:
+        warnings = cached(campaign.machine_labels.warnings, campaign.label_study.cache_key(), "Checking labels")
+        for sentence in warnings(label_set):
+            st.warning(widgets.plain(sentence))
+    name = f"labels-{_for_files(label_set)}{ending}"
+
+    def write(campaign: Campaign, path: Path) -> None:
+        campaign.machine_labels.export(label_set, path.with_name(name))
+
+    with st.container(horizontal=True):
+        downloads.draw_deferred(write, name, "machine-labels", kind="primary")
+        downloads.draw_deferred(write, f"{name}{LABELS_FILE}", "machine-labels-report")
+    st.caption(
+        "The second file records what made the labels, with the warnings. "
+        "`cleverdon export DIR --qrels FILE --fill-with NAME` adds labels to qrels."
+    )
+    widgets.documentation_link("how-to/use-weak-labels", "How to export labels")

@@ -10,7 +10,7 @@ from annotate.elements import display, downloads, widgets
 from annotate.elements.columns import number, text
 from collection.charts.machine_labels import corrected_chart, gains_chart
 from collection.formats import to_tsv
-from collection.machine_labels import CorrectedValues, PeopleComparison, SystemEffects
+from collection.machine_labels import PLAN_ASSUMES, CorrectedValues, PeopleComparison, SystemEffects
 from collection.phrases import percent
 
 
@@ -56,9 +56,7 @@ def draw_plan(plan: pd.DataFrame, measure: str) -> None:
         "difference": number("Difference of two runs", "± %.3f"),
     }
     display.table(shown, columns, alt="Expected error by number of human judgements")
-    st.caption(
-        "95% intervals as expected before anybody judges, if predicted grades err as on TREC DL 2019 (four grades)."
-    )
+    st.caption(widgets.sentence(PLAN_ASSUMES))
 
 
 def draw_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
@@ -84,17 +82,24 @@ def draw_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
         columns = {"family": text("Family of models"), "runs": number("Runs")}
         columns |= {each: number(each.capitalize(), "%+.3f") for each in ("gain", "low", "high")}
         display.table(effects.families, columns, alt="Gain of the runs of each family beside the others")
-    st.markdown("##### Significance of differences")
-    decisions = effects.decisions.pivot_table(index="labels", columns="corrected", values="pairs", fill_value=0)
-    display.dataframe(decisions.astype(int), alt="Pairs of runs by decision: labels (rows), corrected (columns)")
-    st.caption(
-        "Pairs of runs by a paired t-test over topics with Holm's correction; A is the better run by labels. "
-        "With few judgements, corrected values of single topics scatter, and fewer differences are decided."
-    )
+    if len(effects.decisions):
+        _draw_decisions(effects)
     downloads.offer_results(
         {
             "corrected-values.tsv": ("Corrected values (TSV)", partial(to_tsv, found.values)),
             "corrected-differences.tsv": ("Differences (TSV)", partial(to_tsv, found.differences)),
             "label-gains.tsv": ("Gains (TSV)", partial(to_tsv, effects.gains)),
         }
+    )
+
+
+def _draw_decisions(effects: SystemEffects) -> None:
+    """Draw for how many pairs of runs the test decides the same by labels and by corrected values."""
+    st.markdown("##### Significance of differences")
+    decisions = effects.decisions.pivot_table(index="labels", columns="corrected", values="pairs", fill_value=0)
+    display.dataframe(decisions.astype(int), alt="Pairs of runs by decision: labels (rows), corrected (columns)")
+    st.caption(
+        f"Number of pairs of runs, a and b, by the decision of a {effects.test}. Rows: decision by labels; columns: by "
+        "corrected values; a is the better run by labels. With few judgements, corrected values of single topics "
+        "scatter, and fewer differences are decided."
     )

@@ -1,4 +1,4 @@
-"""Export: qrels, the whole collection, judgements, the pool, work lists, training data, ids of missing documents."""
+"""Export: qrels, the whole collection, judgements, machine labels, pool, work lists, training data, missing texts."""
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from collection.phrases import count
 campaign = session.current().campaign
 counts = campaign.progress.counts() | campaign.topic_tasks.counts()
 clicks, missing = campaign.clicks.sources(), campaign.corpus.missing_documents()
+label_sets = [label_set.name for label_set in campaign.machine_labels.sets()]
 # A work list reserves pairs, which readers may not do.
 can_reserve = session.current().role == "manager" and campaign.settings.judging_page().task == "grades"
 is_everywhere = campaign.settings.loop().mode in EVERYWHERE  # such a loop needs no pool
@@ -30,6 +31,7 @@ sections = {
     "Work lists": can_reserve,
     "Training data": True,
     "Clicks": len(clicks),
+    "Machine labels": len(label_sets),
     "Missing texts": len(missing),
 }
 names = [name for name, is_shown in sections.items() if is_shown]
@@ -93,6 +95,9 @@ with tabs["Training data"]:
 if "Clicks" in tabs:
     with tabs["Clicks"]:
         data_downloads.draw_clicks(clicks)
+if "Machine labels" in tabs:
+    with tabs["Machine labels"]:
+        data_downloads.draw_machine_labels(label_sets, checked=bool(tabs["Machine labels"].open))
 if "Missing texts" in tabs:
     with tabs["Missing texts"]:
         st.write(

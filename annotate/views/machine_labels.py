@@ -5,6 +5,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import label_tables, widgets
 from annotate.elements.service_cache import cached
+from collection.campaign.machine_labels import KINDS
 from collection.errors import CampaignError, InputError
 from collection.machine_labels import PeopleComparison
 from collection.phrases import count
@@ -12,7 +13,6 @@ from collection.phrases import count
 campaign = session.current().campaign
 study = campaign.label_study
 MEASURES = ("nDCG@10", "P@10", "DCG@10", "nDCG@20")
-KINDS = {"llm": "language model", "rule": "rule", "clicks": "clicks"}
 
 st.title("Machine labels")
 sets = {each.name: each for each in campaign.machine_labels.sets()}
@@ -23,19 +23,20 @@ if not sets:
 
 left, right = st.columns(2)
 name = left.selectbox("Label set", sets, format_func=widgets.plain, key="label_set")
-measure = right.selectbox("Measure", MEASURES, key="label_measure")
+measures = list(dict.fromkeys([str(study.main_measure()), *MEASURES]))
+measure = right.selectbox("Measure", measures, key="label_measure", accept_new_options=True)
 made = sets[name]
-about = f"By {KINDS[made.kind]}"
+about = KINDS[made.kind]
 if model := made.settings.get("model"):
-    about += f" {widgets.plain(str(model))}"
+    about += f" ({widgets.plain(str(model))})"
 st.caption(
     f"{about}, {made.made_at[:10]}. "
     "These labels are never part of judgements, agreement or progress, nor of default qrels."
 )
 if made.kind == "llm":
-    described = next(each for each in campaign.llm.sets() if each.name == name)
+    described = campaign.llm.label_sets.summary(made)
     st.caption(
-        f"{described.labelled:,} labelled, {described.no_grade:,} replies without a grade, {described.failed:,} "
+        f"{described.graded:,} graded, {described.no_grade:,} replies without a grade, {described.failed:,} "
         f"failed; {described.prompt_tokens + described.reply_tokens:,} tokens, cost {described.cost:,.2f}. "
         + (widgets.plain(described.probe.summary) if described.probe else "Not probed for injected requests.")
     )

@@ -32,6 +32,7 @@ from collection.campaign.judging import Judging
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.judging_demand import JudgingDemand
 from collection.campaign.label_study import LabelStudy
+from collection.campaign.llm_batches import LlmBatches
 from collection.campaign.llm_judging import LlmJudging
 from collection.campaign.llm_label_sets import LlmLabelSets
 from collection.campaign.loop_scope import LoopScope
@@ -136,8 +137,8 @@ class Campaign:
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
         self.clicks = clicks = ClickLogs(store, directory, self.title)
         self.machine_labels = labels = MachineLabels(store, directory, self.title, grades, settings, corpus, clicks)
-        llm_sets = LlmLabelSets(store, self.id, grades, settings, labels)
-        self.llm = LlmJudging(store, directory, self.id, grades, settings, corpus, view, llm_sets)
+        sets = LlmLabelSets(store, self.id, grades, settings, labels)
+        self.llm = LlmJudging(store, directory, self.id, grades, settings, corpus, view, sets, LlmBatches(store, sets))
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)
         self.label_study = LabelStudy(store, grades, corpus, qrels, labels, assignments)
         self.adjudication = Adjudication(store, corpus, judging)

@@ -7,6 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -18,13 +19,19 @@ from collection.errors import CampaignError, CleverdonError, InputError
 T = TypeVar("T")
 
 KEY_VARIABLE = "OPENAI_API_KEY"
+REACHED = 10.0
+"""Seconds in which a server accepts a connection, at most."""
 _LONGEST_PROBLEM = 300
 _REFUSES_ALL = {401: "the key", 402: "the payment", 404: "the model or the address"}
 """Status -> what an endpoint refuses, however often and for whatever document it is asked."""
 
 
 class EndpointError(CampaignError):
-    """The endpoint cannot be used at all: wrong key, unknown model, no money left, or too many failures in a row."""
+    """The endpoint cannot be used at all.
+
+    Nothing listens at its address, the key is wrong, the model unknown, no money left, or too many requests failed in a
+    row.
+    """
 
     page = "how-to/judge-with-a-language-model"
 
@@ -44,8 +51,8 @@ class Answer(NamedTuple):
     """The fingerprint of the system that answered."""
     prompt_tokens: int | None
     reply_tokens: int | None
-    seconds: float
-    """From the request to the whole reply, with repeated requests and waiting."""
+    seconds: float | None
+    """From the request to the whole reply, with repeated requests and waiting; None in a batch."""
 
 
 def require_endpoint(url: str) -> str:
@@ -100,6 +107,12 @@ class ChatEndpoint:
     stream: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
+    @property
+    def client(self) -> Any:
+        """The client of the package openai; InputError if it is missing."""
+        with self._lock:  # threads ask at the same time
+            return self._client
+
     @cached_property
     def _client(self) -> Any:
         try:
@@ -117,13 +130,39 @@ class ChatEndpoint:
         )
 
     @property
+    def headers(self) -> dict[str, Any]:
+        """Further headers of every request: without a key, none is sent."""
+        import openai
+
+        return {} if self._key else {"Authorization": openai.Omit()}
+
+    @property
     def _key(self) -> str:
         return os.environ.get(self.key_variable, "").strip()
 
     def connect(self) -> None:
-        """Load the package and read the key; InputError if the package is missing."""
-        with self._lock:  # threads ask at the same time
-            _ = self._client
+        """Load the package, read the key, and see whether a server answers at the address, whatever it answers.
+
+        Otherwise each of the first requests would be repeated for as long as one that fails on the way.
+
+        Raises
+        ------
+        InputError
+            The package is missing.
+        EndpointError
+            No connection could be made.
+        """
+        client = self.client.with_options(max_retries=0, timeout=min(self.timeout, REACHED))
+        import openai
+
+        try:
+            client.models.with_raw_response.list(extra_headers=self.headers)
+        except openai.APIConnectionError as error:
+            # A busy server may not answer in time, but there is one.
+            if type(error.__cause__).__name__ != "ReadTimeout":
+                raise EndpointError(self._no_connection(error)) from None
+        except openai.OpenAIError:  # not every server lists its models
+            return
 
     def ask(self, model: str, messages: Sequence[Mapping[str, str]], settings: Mapping[str, Any], key: str) -> Answer:
         """Ask for one reply; `key` is the same for the same request, so that endpoints may answer it once only.
@@ -135,36 +174,43 @@ class ChatEndpoint:
         RequestError
             This request failed, or the answer is no chat completion.
         """
-        self.connect()
-        import openai
-
         started = time.monotonic()
-        without_key = {} if self._key else {"Authorization": openai.Omit()}
         request = {
             "model": model,
             "messages": list(messages),
             "extra_body": dict(settings),
-            "extra_headers": {"Idempotency-Key": key, **without_key},
+            "extra_headers": {"Idempotency-Key": key, **self.headers},
         }
+        with self.errors():
+            whole = None if self.stream else self.client.chat.completions.create(**request)
+            answer = self._streamed(request) if self.stream else read_completion(whole)
+        return self.without_key(answer)._replace(seconds=time.monotonic() - started)
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Raise what goes wrong with a request as EndpointError or RequestError, without the key."""
+        import openai
+
         try:
-            parts = self._streamed(request) if self.stream else _parts(self._client.chat.completions.create(**request))
+            yield
         except openai.APIStatusError as error:
             raise self._status_error(error.status_code, error.body, error.code) from None
         except openai.APITimeoutError:
             raise RequestError(f"no answer in {self.timeout:g} seconds") from None
         except openai.APIConnectionError as error:
-            raise RequestError(self._clean(f"no connection to {self.url}: {error.__cause__ or error}")) from None
-        except RequestError:
+            raise RequestError(self._no_connection(error)) from None
+        except CleverdonError:
             raise
         except Exception as error:  # whatever a server sends that is no chat completion
-            raise RequestError(self._clean(f"{type(error).__name__}: {error}")) from None
-        text = parts.text if parts.text is None else self._without_key(parts.text)
-        return parts._replace(text=text, seconds=time.monotonic() - started)
+            raise RequestError(self.clean(f"{type(error).__name__}: {error}")) from None
+
+    def _no_connection(self, error: Exception) -> str:
+        return self.clean(f"no connection to {self.url}: {error.__cause__ or error}")
 
     def _streamed(self, request: Mapping[str, Any]) -> Answer:
         text, refusal, finish = "", "", None
         model = revision = usage = None
-        with self._client.chat.completions.create(
+        with self.client.chat.completions.create(
             **request, stream=True, stream_options={"include_usage": True}
         ) as chunks:
             for chunk in chunks:
@@ -182,23 +228,30 @@ class ChatEndpoint:
     def _status_error(self, status: int, body: object, code: object) -> CleverdonError:
         error = body.get("error", body) if isinstance(body, dict) else body
         said = error.get("message") if isinstance(error, dict) else error
-        words = self._clean(f"HTTP {status}" + (f": {said}" if said else ""))
+        words = self.clean(f"HTTP {status}" + (f": {said}" if said else ""))
         if status in _REFUSES_ALL or code == "insufficient_quota":
             hint = f"; is the key in the environment variable {self.key_variable}?" if status == 401 else ""
             return EndpointError(f"{self.url} refuses {_REFUSES_ALL.get(status, 'the quota')} ({words}){hint}")
         return RequestError(words)
 
-    def _clean(self, words: str) -> str:
+    def clean(self, words: str) -> str:
+        """Words of an endpoint in one line that is not too long, without the key."""
         words = one_line(writable(self._without_key(words)))
         return words if len(words) <= _LONGEST_PROBLEM else f"{words[:_LONGEST_PROBLEM]}..."
 
+    def without_key(self, answer: Answer) -> Answer:
+        """The answer without the key, which an endpoint may repeat."""
+        return answer if answer.text is None else answer._replace(text=self._without_key(answer.text))
+
     def _without_key(self, text: str) -> str:
-        """The text without the key, which an endpoint may repeat in its messages."""
         return text.replace(self._key, "[key]") if self._key else text
 
 
-def _parts(completion: Any) -> Answer:
-    """Read a completion; the client's library passes on whatever a server has sent, with or without these fields."""
+def read_completion(completion: Any) -> Answer:
+    """Read a completion; the client's library passes on whatever a server has sent, with or without these fields.
+
+    RequestError if it is none.
+    """
     choices = getattr(completion, "choices", None)
     if not choices:
         raise RequestError("the answer is no chat completion")
@@ -218,7 +271,7 @@ def _answer(text: object, refusal: object, finish: object, model: object, revisi
         revision=_name(revision),
         prompt_tokens=_tokens(getattr(usage, "prompt_tokens", None)),
         reply_tokens=_tokens(getattr(usage, "completion_tokens", None)),
-        seconds=0.0,
+        seconds=None,
     )
 
 

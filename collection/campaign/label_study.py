@@ -37,6 +37,7 @@ Floats = NDArray[np.float64]
 PAIR = ["query_id", "doc_id"]
 
 MEASURE = "nDCG@10"
+"""The measure of warnings, where the campaign's own cannot be corrected."""
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 """Shares of the pairs for which a plan gives the width of the intervals."""
@@ -76,14 +77,30 @@ class LabelStudy:
         self.labels.checks.append(self._limits)
 
     def cache_key(self) -> str:
-        """Cache key of all results, which changes with labels, judgements, pool, asked pairs, runs and families."""
+        """Cache key of all results; it changes with labels, judgements, pool, asked pairs, runs, families, measure."""
         tables = self.store
         labels, judgements = tables.machine_labels.version(), tables.judgements.versions()
         built_on = [self.labels.runs_built_on(each.name) for each in self.labels.sets()]
         wanted = tables.pool.wanted()["wanted"]
-        return json.dumps(
-            [labels, judgements, tables.corpus.runs_signature(), built_on, len(wanted), int(wanted.sum())]
-        )
+        rest = [tables.corpus.runs_signature(), built_on, len(wanted), int(wanted.sum()), self._own_measure()]
+        return json.dumps([labels, judgements, *rest])
+
+    def _own_measure(self) -> str:
+        """The measure that orders the systems of this campaign."""
+        return self.labels.settings.loop().measure
+
+    def main_measure(self) -> Measure:
+        """The measure of warnings, and of results for which none is named.
+
+        That of the campaign if it can be corrected and has values between 0 and 1, as the error that is stated for it;
+        otherwise :data:`MEASURE`.
+        """
+        own = as_measure(self._own_measure())
+        try:
+            machine_labels.require_measure(own)
+        except InputError:
+            return as_measure(MEASURE)
+        return own if own.entry.highest == 1 else as_measure(MEASURE)
 
     def people(self, name: str) -> pd.DataFrame:
         """People's adjudicated grades, without pairs that somebody judged after seeing the label."""
@@ -109,15 +126,17 @@ class LabelStudy:
             self.labels.labels(name), self.people(name), list(self.corpus.runs()), scale, resamples=resamples
         )
 
-    def plan(self, name: str, measure: Measure | str = MEASURE, counts: Sequence[int] | None = None) -> pd.DataFrame:
+    def plan(
+        self, name: str, measure: Measure | str | None = None, counts: Sequence[int] | None = None
+    ) -> pd.DataFrame:
         """Expected width of the intervals by number of human judgements; see :func:`collection.machine_labels.plan`."""
-        measure, pairs = as_measure(measure), self._pairs()
+        measure, pairs = self._measure(measure), self._pairs()
         asked = sorted({max(20, round(share * len(pairs.topic))) for share in SHARES}) if counts is None else counts
         sizes = self._sizes(name, pairs, measure)[0]
         return machine_labels.plan(pairs, measure, self._aligned(name, pairs), sizes, self._scale(), asked)
 
     def ask_people(
-        self, name: str, judgements: int, measure: Measure | str = MEASURE, *, seed: int = 1
+        self, name: str, judgements: int, measure: Measure | str | None = None, *, seed: int = 1
     ) -> SampleProgress:
         """Ask people to judge a random sample of the pool, and no other pair; a larger number continues the sample.
 
@@ -139,7 +158,7 @@ class LabelStudy:
                 f"expected topics that are judged from the pool, found {count(len(looping), 'topic')} in a loop; "
                 "change the mode with `cleverdon loop DIR --mode pool`"
             )
-        label_set, measure, pairs = self.labels.named(name), as_measure(measure), self._pairs()
+        label_set, measure, pairs = self.labels.named(name), self._measure(measure), self._pairs()
         with self.store.transaction():
             if self.store.machine_labels.sample(label_set.key).empty:
                 judged = self._judged(pairs)
@@ -165,12 +184,12 @@ class LabelStudy:
     def progress(self, name: str) -> SampleProgress:
         """How much of the sample beside a label set is judged."""
         pairs, asked = self._pairs(), self.store.machine_labels.asked()
-        sizes, priorities = self._sizes(name, pairs, as_measure(MEASURE))
+        sizes, priorities = self._sizes(name, pairs, self.main_measure())
         drawn = machine_labels.judged_sample(sizes, priorities, self._judged(pairs))
         number = asked.pairs if asked is not None and asked.label_set == self.labels.named(name).key else 0
         return SampleProgress(number, len(drawn.rows) - drawn.before, drawn.before, len(pairs.topic))
 
-    def correct(self, name: str, measure: Measure | str = MEASURE, *, with_labels: bool = True) -> CorrectedValues:
+    def correct(self, name: str, measure: Measure | str | None = None, *, with_labels: bool = True) -> CorrectedValues:
         """Correct the values that a label set gives by people's grades of its sample.
 
         Without labels, people's grades and the ranks alone: what the labels add is the difference in width.
@@ -180,7 +199,7 @@ class LabelStudy:
         InputError
             Too few judgements of the sample, or a measure that cannot be corrected.
         """
-        pairs, measure = self._pairs(), as_measure(measure)
+        pairs, measure = self._pairs(), self._measure(measure)
         if self.store.machine_labels.sample(self.labels.named(name).key).empty:
             raise InputError(
                 "expected people's grades of a random sample, found no sample; "
@@ -211,9 +230,11 @@ class LabelStudy:
         half = float((found.values["high"] - found.values["low"]).mean() / 2)
         if half <= ERROR:
             return []
+        own = self._own_measure()
+        instead = "" if found.measure == str(as_measure(own)) else f" (none is known for {own}, the campaign's measure)"
         return [
             f"{count(found.sampled, 'human judgement')} of the sample give an error of ±{decimal(half, 2)} in "
-            f"{found.measure}; for ±{decimal(ERROR, 2)} more are needed."
+            f"{found.measure}{instead}; for ±{decimal(ERROR, 2)} more are needed."
         ]
 
     def _one_topic(self, name: str) -> list[str]:
@@ -236,6 +257,9 @@ class LabelStudy:
             f"{count(seen, 'pair')} judged after the label was seen: agreement leaves them out, "
             "corrected values do not."
         ]
+
+    def _measure(self, named: Measure | str | None) -> Measure:
+        return self.main_measure() if named is None else as_measure(named)
 
     def _pairs(self) -> Pairs:
         pool = self.store.pool.pairs()

@@ -13,7 +13,8 @@ from collection import layout
 from collection.campaign.chat_endpoint import ChatEndpoint
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_view import DocumentView
-from collection.campaign.llm_label_sets import LabelReport, LlmLabelSet, LlmLabelSets, Pair, Progress
+from collection.campaign.llm_batches import LlmBatches
+from collection.campaign.llm_label_sets import LabelReport, LlmLabelSet, LlmLabelSets, Pair, Progress, Tally
 from collection.campaign.llm_requests import LabelRequest, RequestLimits
 from collection.campaign.llm_settings import (
     CostEstimate,
@@ -31,6 +32,8 @@ from collection.machine_labels.templates import Material, Prompt, render
 from collection.records import GradeScale
 from collection.store import LabelRow, LabelSet, Store
 
+POLL = 60.0
+"""Seconds between looks at a batch by default."""
 TRIAL = 10
 """Pairs of a trial."""
 PROBE_TOPICS = 3
@@ -81,6 +84,7 @@ class LlmJudging:
     corpus: Corpus
     document_view: DocumentView
     label_sets: LlmLabelSets
+    batches: LlmBatches
 
     def sets(self) -> list[LlmLabelSet]:
         """Return the label sets of language models, in order of creation."""
@@ -160,13 +164,22 @@ class LlmJudging:
         estimate
             Of all pairs of the plan, from the mean tokens of the answers.
         report
-            Of these requests.
+            Of these requests; it ended as "failed" if all did.
+
+        Raises
+        ------
+        EndpointError
+            Nothing listens at the endpoint's address.
         """
         limits = limits or RequestLimits()
         limits.spent = plan.spent
         rows: list[LabelRow] = []
         requests = self._label_requests(plan.settings, plan.pairs[:count], plan.attempts)
         report = self.label_sets.collect(plan.name, plan.settings, requests, endpoint, limits, rows.append)
+        if report.failed and report.failed == len(rows) and report.problem is None:
+            report = report._replace(
+                ended="failed", problem=f"every request failed, the last one with: {report.last_failure}"
+            )
         told = [row for row in rows if row.prompt_tokens is not None and row.reply_tokens is not None]
         if not told:
             return rows, plan.estimate, report
@@ -187,11 +200,18 @@ class LlmJudging:
         ------
         BusyError
             Another process is labelling in this campaign.
+        EndpointError
+            Nothing listens at the endpoint's address.
         InputError
             A budget without prices, or without a limit for the length of a reply.
         """
         limits = limits or RequestLimits()
         with layout.locked(self.directory, "labelling"):
+            if batch := self.batches.find(plan.name):
+                raise CampaignError(
+                    f"a batch of {batch.requests:,} requests is under way for the label set {plan.name!r}; collect it "
+                    "with --batch first"
+                )
             found = self.label_sets.find(plan.name, plan.settings)
             now = {} if found is None else self.store.machine_labels.attempts(found.key)
             # Pairs about which another process has asked since are left out.
@@ -202,6 +222,62 @@ class LlmJudging:
             return self.label_sets.collect(
                 plan.name, plan.settings, requests, endpoint, limits, keep, len(pairs), progress
             )
+
+    def label_by_batch(
+        self,
+        plan: LabelPlan,
+        endpoint: ChatEndpoint,
+        limits: RequestLimits | None = None,
+        progress: Progress | None = None,
+        *,
+        poll: float = POLL,
+        cancel: bool = False,
+    ) -> LabelReport:
+        """Ask about the pairs of a plan by a batch (:mod:`collection.campaign.llm_batches`), and wait for its end.
+
+        If a batch is under way for the label set, that is waited for, and no other is sent.
+
+        Parameters
+        ----------
+        limits
+            Its prices are those of a batch.
+        poll
+            Seconds between looks at the batch.
+        cancel
+            End the batch that is under way, and store the answers that it has.
+
+        Raises
+        ------
+        BusyError, InputError
+            As :meth:`label`.
+        CampaignError
+            A batch with other settings is under way.
+        EndpointError
+            The endpoint refuses batches, or does not answer.
+        """
+        limits, batches, name, settings = limits or RequestLimits(), self.batches, plan.name, plan.settings
+        limits.check(settings)
+        endpoint.connect()
+        with layout.locked(self.directory, "labelling"):
+            batch = batches.find(name, settings)
+            batch = batch and batches.recover(batch, endpoint)
+            if batch is None and not cancel:
+                limits.spent = self.label_sets.spent(name, limits.prices)
+                requests = self._label_requests(settings, plan.pairs, {})
+                batch = batches.send(name, settings, requests, endpoint, limits)
+            elif batch is not None and cancel:
+                batches.cancel(batch, endpoint)
+                batch = batches.find(name)
+        if batch is None:
+            return Tally().report("complete" if cancel or not plan.pairs else "budget")
+        made = batches.wait(batch, endpoint, limits.stop, poll, progress)
+        if made is None:
+            return Tally().report("stopped")
+        with layout.locked(self.directory, "labelling"):
+            if batches.find(name, settings) != batch:  # another process has stored its answers
+                return Tally().report("complete")
+            requests = self._label_requests(settings, batches.pairs(batch), {})
+            return batches.collect(batch, made, settings, requests, endpoint, limits)
 
     def plan_probe(
         self,

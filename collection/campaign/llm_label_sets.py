@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from collection.campaign.chat_endpoint import ChatEndpoint
 from collection.campaign.llm_requests import Ended, LabelRequest, LabelRequests, RequestLimits
 from collection.campaign.llm_settings import LlmSettings, Prices
-from collection.campaign.machine_labels import MachineLabels
+from collection.campaign.machine_labels import LabelSetSummary, MachineLabels
 from collection.campaign.settings import Settings
 from collection.errors import CampaignError
 from collection.machine_labels import injection_probe
@@ -52,20 +52,38 @@ class LabelReport(NamedTuple):
     """Why the last failed request failed."""
 
 
-class LlmLabelSet(NamedTuple):
+@dataclass(eq=False)
+class Tally:
+    """Counts rows for a report."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    cost: float = 0.0
+    failure: str | None = None
+
+    def add(self, row: LabelRow) -> None:
+        """Count a row."""
+        self.failure = row.problem if row.status == "failed" else self.failure
+        self.statuses[row.status] += 1
+        self.prompt_tokens += row.prompt_tokens or 0
+        self.reply_tokens += row.reply_tokens or 0
+        self.cost += row.cost or 0.0
+
+    def report(self, ended: Ended, problem: str | None = None) -> LabelReport:
+        """Report what was counted."""
+        graded, no_grade, failed = map(self.statuses.__getitem__, ("graded", "no grade", "failed"))
+        tokens = self.prompt_tokens, self.reply_tokens
+        return LabelReport(graded, no_grade, failed, *tokens, self.cost, ended, problem, self.failure)
+
+
+@dataclass(frozen=True)
+class LlmLabelSet(LabelSetSummary):
     """A label set of a language model, for lists."""
 
-    name: str
     model: str
     endpoint: str
     template: str
-    made_at: str
-    labelled: int
-    """Pairs whose last answer has a grade."""
-    no_grade: int
-    """Pairs whose last answer has none."""
-    failed: int
-    """Pairs whose last request failed."""
     prompt_tokens: int
     reply_tokens: int
     cost: float
@@ -84,21 +102,17 @@ class LlmLabelSets:
 
     def summaries(self) -> list[LlmLabelSet]:
         """Return the label sets of language models, in order of creation."""
-        return [self._described(made) for made in self.store.machine_labels.sets() if made.kind == "llm"]
+        return [self.summary(made) for made in self.labels.sets() if made.kind == "llm"]
 
-    def _described(self, made: LabelSet) -> LlmLabelSet:
-        statuses = self.store.machine_labels.current(made.key)["status"].value_counts()
+    def summary(self, made: LabelSet) -> LlmLabelSet:
+        """Count pairs, tokens and cost of a label set of a language model."""
         totals = self.store.machine_labels.totals(made.key)
         return LlmLabelSet(
-            name=made.name,
+            **vars(self.labels.summary(made)),
             # Labels that were imported need not have such settings.
             model=str(made.settings.get("model", "")),
             endpoint=str(made.settings.get("endpoint", "")),
             template=str(made.settings.get("template", {}).get("name", "")),
-            made_at=made.made_at,
-            labelled=int(statuses.get("graded", 0)),
-            no_grade=int(statuses.get("no grade", 0)),
-            failed=int(statuses.get("failed", 0)),
             prompt_tokens=int(totals["prompt_tokens"].sum()),
             reply_tokens=int(totals["reply_tokens"].sum()),
             cost=self.store.machine_labels.cost(made.key, 0.0, 0.0),
@@ -189,18 +203,22 @@ class LlmLabelSets:
         """Make requests, and keep each row."""
         limits.check(settings)
         endpoint.connect()
-        made = json.dumps(self.record(settings), sort_keys=True)
-        asked = LabelRequests(requests, endpoint, settings, self.grades, f"{self.campaign_id} {name} {made}", limits)
-        statuses: Counter[str] = Counter()
-        prompt = reply = 0
-        cost, failure = 0.0, None
+        asked, tally = self.asking(name, settings, requests, endpoint, limits), Tally()
         for row in asked:
             keep(row)
-            failure = row.problem if row.status == "failed" else failure
-            statuses[row.status] += 1
-            prompt, reply = prompt + (row.prompt_tokens or 0), reply + (row.reply_tokens or 0)
-            cost += row.cost or 0.0
+            tally.add(row)
             if progress is not None:
-                progress(name, statuses.total(), total)
-        of_status = (statuses["graded"], statuses["no grade"], statuses["failed"])
-        return LabelReport(*of_status, prompt, reply, cost, asked.ended, asked.problem, failure)
+                progress(name, tally.statuses.total(), total)
+        return tally.report(asked.ended, asked.problem)
+
+    def asking(
+        self,
+        name: str,
+        settings: LlmSettings,
+        requests: Iterator[LabelRequest],
+        endpoint: ChatEndpoint,
+        limits: RequestLimits,
+    ) -> LabelRequests:
+        """Prepare requests for a label set."""
+        made = json.dumps(self.record(settings), sort_keys=True)
+        return LabelRequests(requests, endpoint, settings, self.grades, f"{self.campaign_id} {name} {made}", limits)

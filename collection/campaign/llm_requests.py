@@ -87,13 +87,13 @@ class LabelRequests:
     def __iter__(self) -> Iterator[LabelRow]:
         for answered in ask_all(self._ask, self._take, self.limits.concurrency):
             request, error = answered.request, answered.error
-            self._reserved.pop(self._key(request), None)
+            self._reserved.pop(self.key(request), None)
             if isinstance(error, EndpointError):
                 self._fail(str(error))
                 continue
             if error is not None and not isinstance(error, RequestError):
                 raise error
-            row = self._row(request, answered.answer, error)
+            row = self.row(request, answered.answer, error)
             self.limits.spent += row.cost or 0.0
             self._failures = self._failures + 1 if row.status == "failed" else 0
             if self._failures == FAILURES:
@@ -114,29 +114,32 @@ class LabelRequests:
         if self.limits.stop.is_set():
             self.ended = "stopped"
             return None
-        most = self._most(self._next)
+        most = self.most(self._next)
         if self.limits.budget is not None and self.limits.spent + sum(self._reserved.values()) + most > (
             self.limits.budget
         ):
             self.ended = "budget"
             return None
         request, self._next = self._next, None
-        self._reserved[self._key(request)] = most
+        self._reserved[self.key(request)] = most
         return request
 
-    def _most(self, request: LabelRequest) -> float:
+    def most(self, request: LabelRequest) -> float:
+        """The largest cost that a request can have."""
         prices, limit = self.limits.prices, self.settings.reply_limit
         return prices.cost(prompt_tokens(request.prompt), limit or 0) if prices else 0.0
 
-    def _key(self, request: LabelRequest) -> str:
+    def key(self, request: LabelRequest) -> str:
+        """A text that only the same request of the same label set has."""
         parts = [self.identity, request.query_id, request.doc_id, *request.prompt, str(request.attempt)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def _ask(self, request: LabelRequest) -> Answer:
         settings = self.settings
-        return self.endpoint.ask(settings.model, request.prompt.messages, settings.request, self._key(request))
+        return self.endpoint.ask(settings.model, request.prompt.messages, settings.request, self.key(request))
 
-    def _row(self, request: LabelRequest, answer: Answer | None, error: BaseException | None) -> LabelRow:
+    def row(self, request: LabelRequest, answer: Answer | None, error: BaseException | None) -> LabelRow:
+        """The row of an answer, or of the error that came instead."""
         prompt = json.dumps(request.prompt.messages, ensure_ascii=False)
         if answer is None:
             return LabelRow(

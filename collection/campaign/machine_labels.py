@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from collection.campaign.settings import Settings
 from collection.clicks import SMOOTHING
 from collection.errors import CampaignError, ConflictError, InputError, require_known
 from collection.machine_labels.filled_qrels import PEOPLE, fill_qrels
-from collection.machine_labels.model_families import runs_of_family
+from collection.machine_labels.model_families import family_of, runs_of_family
 from collection.machine_labels.rules import LABEL_RULES, label_pairs
 from collection.machine_labels.views import labels_seen
 from collection.phrases import count, join, plural
@@ -30,9 +31,9 @@ LABELS_FILE = ".labels.json"
 """Suffix of the report on the machine labels in a file."""
 
 KINDS: Mapping[LabelKind, str] = {
-    "llm": "Labels by a language model; no person judged these pairs.",
-    "rule": "Labels by a rule; no person judged these pairs.",
-    "clicks": "Labels estimated from clicks; no person judged these pairs.",
+    "llm": "Labels by a language model",
+    "rule": "Labels by a rule",
+    "clicks": "Labels estimated from clicks",
 }
 """What labels of each kind are."""
 
@@ -49,6 +50,23 @@ class Labelled(NamedTuple):
     added: int
     without_grade: int
     pairs: int
+
+
+@dataclass(frozen=True)
+class LabelSetSummary:
+    """A label set, for lists."""
+
+    name: str
+    kind: LabelKind
+    made_at: str
+    graded: int
+    """Pairs whose last answer has a grade."""
+    no_grade: int
+    """Pairs whose last answer has none."""
+    failed: int
+    """Pairs whose last request failed."""
+    built_on: list[str]
+    """As :meth:`MachineLabels.runs_built_on`."""
 
 
 @dataclass(eq=False)
@@ -86,26 +104,19 @@ class MachineLabels:
         assert there is not None
         return there
 
-    def table(self) -> pd.DataFrame:
-        """One row per label set, in order of creation.
+    def summaries(self) -> list[LabelSetSummary]:
+        """All label sets, in order of creation."""
+        return [self.summary(each) for each in self.sets()]
 
-        ``name``, ``kind``, ``pairs`` (labelled), ``graded`` (of them), ``made_at``, ``built_on`` (a list:
-        :meth:`runs_built_on`).
-        """
-        rows = []
-        for each in self.sets():
-            status = self.store.machine_labels.current(each.key)["status"]
-            rows.append(
-                (
-                    each.name,
-                    each.kind,
-                    len(status),
-                    int((status == "graded").sum()),
-                    each.made_at,
-                    self.runs_built_on(each.name),
-                )
-            )
-        return pd.DataFrame(rows, columns=["name", "kind", "pairs", "graded", "made_at", "built_on"])
+    def summary(self, there: LabelSet) -> LabelSetSummary:
+        """Count the pairs of a label set."""
+        graded, no_grade, failed = map(self._count(there).__getitem__, ("graded", "no grade", "failed"))
+        runs = self.runs_built_on(there.name)
+        return LabelSetSummary(there.name, there.kind, there.made_at, graded, no_grade, failed, runs)
+
+    def _count(self, there: LabelSet) -> Counter[str]:
+        """Status -> number of pairs whose last row has it."""
+        return Counter(sorted(self.store.machine_labels.current(there.key)["status"].tolist()))
 
     def labels(self, name: str) -> pd.DataFrame:
         """The labels of a set: ``query_id``, ``doc_id``, ``relevance`` (float64), in the order of topics."""
@@ -251,10 +262,17 @@ class MachineLabels:
     def runs_built_on(self, name: str) -> list[str]:
         """Runs built on the family of a label set's model: declared ones, and those whose name has the family."""
         there = self.named(name)
-        runs = self.store.corpus.runs()["run"].tolist()
-        declared = set(self.store.settings.get(_BUILT_ON, {}).get(name, []))
-        similar = set(runs_of_family(str(there.settings.get("model", "")), runs)) if there.kind == "llm" else set()
-        return [run for run in runs if run in declared | similar]
+        built_on = {*self._declared(there), *self._similar(there)}
+        return [run for run in self.store.corpus.runs()["run"].tolist() if run in built_on]
+
+    def _declared(self, there: LabelSet) -> list[str]:
+        return list(self.store.settings.get(_BUILT_ON, {}).get(there.name, []))
+
+    def _similar(self, there: LabelSet) -> list[str]:
+        """Runs whose name has the family of the model, which tells nothing certain."""
+        if there.kind != "llm":
+            return []
+        return runs_of_family(str(there.settings.get("model", "")), self.store.corpus.runs()["run"].tolist())
 
     def declare_runs(self, name: str, runs: Iterable[str]) -> None:
         """Declare which runs are built on the model of a label set, in place of those declared before.
@@ -268,11 +286,17 @@ class MachineLabels:
             self.store.settings.put(_BUILT_ON, {**self.store.settings.get(_BUILT_ON, {}), name: wanted})
 
     def _pooled_model(self, there: LabelSet) -> Iterator[str]:
-        if runs := self.runs_built_on(there.name):
-            model = str(there.settings.get("model", there.name))
+        model, declared = str(there.settings.get("model", there.name)), self._declared(there)
+        if declared:
             yield (
-                f"The judging model {model} is also part of {count(len(runs), 'pooled system')}, by declaration or by "
-                f"name ({join(runs)}): its labels may favour {plural(len(runs), 'it', 'them')}."
+                f"The judging model {model} is part of {count(len(declared), 'pooled system')} as declared "
+                f"({join(declared)}): its labels may favour {plural(len(declared), 'it', 'them')}."
+            )
+        if similar := [run for run in self._similar(there) if run not in declared]:
+            number, names = len(similar), plural(len(similar), "name contains", "names contain")
+            yield (
+                f"The judging model {model} may be part of {count(number, 'pooled system')} whose {names} "
+                f"{family_of(model)!r} ({join(similar)}): its labels may favour {plural(number, 'it', 'them')}."
             )
 
     # --- what annotators see
@@ -366,25 +390,28 @@ class MachineLabels:
         }
         return self._report(self.named(name)) | {
             "description": "Grades by people; where they gave none, a machine label. `by` says which, for each pair.",
-            "labels": KINDS[self.named(name).kind],
+            "labels": _describe(self.named(name)),
             "pairs": {who: int((filled["by"] == who).sum()) for who in (PEOPLE, name)},
             "by": sources,
         }
 
     def _report(self, there: LabelSet) -> dict[str, object]:
-        status = self.store.machine_labels.current(there.key)["status"].value_counts()
         return {
-            "description": KINDS[there.kind],
+            "description": _describe(there),
             "label_set": there.name,
             "kind": there.kind,
             "settings": dict(there.settings),
             "labelled_at": there.made_at,
-            "status": {str(each): int(number) for each, number in status.sort_index().items()},
+            "status": self._count(there),
             "warnings": self.warnings(there.name),
             "campaign": self.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),
         }
+
+
+def _describe(there: LabelSet) -> str:
+    return f"{KINDS[there.kind]}; no person judged these pairs."
 
 
 def _write_report(report: Mapping[str, object], path: Path | str) -> None:

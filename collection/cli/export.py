@@ -164,7 +164,9 @@ def export(
             fill_with=fill_with if qrels else None,
         )
         written |= _write_machine_labels(campaign, machine_labels) | _write_work_list(campaign, worklist, pairs)
-        label_notices = _label_notices(campaign, fill_with, machine_labels)
+        label_notices = _label_notices(
+            campaign, fill_with, [qrels, collection and collection / "qrels.txt"], machine_labels
+        )
         decisive = campaign.qrels.count_decisive_pairs(topics=only) if qrels or collection else 0
         left_out, to_include = [], "--include-unjudged-topics"
         has_unjudged = unjudged or qrels_form == "strata"
@@ -228,11 +230,17 @@ def _write_machine_labels(campaign: Campaign, named: tuple[str, Path] | None) ->
     return {} if named is None else {str(named[1]): campaign.machine_labels.export(*named)}
 
 
-def _label_notices(campaign: Campaign, fill_with: str | None, named: tuple[str, Path] | None) -> list[str]:
+def _label_notices(
+    campaign: Campaign, fill_with: str | None, qrels: Iterable[Path | None], named: tuple[str, Path] | None
+) -> list[str]:
     """Notices on the machine labels that were written, with the warnings of their label sets."""
-    notices = []
-    if fill_with:
-        notices.append(f"pairs without a grade by people have labels of {fill_with}; FILE.labels.json says which")
+    from collection.campaign.machine_labels import LABELS_FILE
+
+    notices = [
+        f"{path}: pairs without a grade by people have labels of {fill_with}; {path}{LABELS_FILE} says which"
+        for path in qrels
+        if fill_with and path
+    ]
     for name in dict.fromkeys(filter(None, (fill_with, named and named[0]))):
         notices += campaign.machine_labels.warnings(name)
     return notices

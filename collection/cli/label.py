@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +16,10 @@ from collection.phrases import count, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
+    from collection.campaign.machine_labels import LabelSetSummary
+
+Columns = Mapping[str, Callable[[Any], object]]
+"""Header -> what a label set has in the column."""
 
 
 @click.command()
@@ -74,7 +80,13 @@ def label(
         elif rule or clicks:
             _add_labels(campaign, rule, settings, logs, name, form)
             return
-        _print_sets(campaign, form)
+        print_label_sets(
+            campaign.machine_labels.summaries(),
+            form,
+            {"kind": lambda s: s.kind},
+            {"made": lambda s: s.made_at[:10], "runs built on it": lambda s: ", ".join(s.built_on)},
+            without_any="The campaign has no label sets.",
+        )
 
 
 def _add_labels(
@@ -105,17 +117,16 @@ def _add_labels(
         print_notices([f"{count(found.without_grade, 'pair')} {has} no label, because the rule could not tell"])
 
 
-def _print_sets(campaign: Campaign, form: str) -> None:
-    """Print the label sets with the runs that are built on their models."""
-    rows = campaign.machine_labels.table()
+def print_label_sets(
+    sets: Sequence[LabelSetSummary], form: str, before: Columns, after: Columns, *, without_any: str
+) -> None:
+    """Print label sets: their names, the columns `before` their counts, and those `after`; a hint if there are none."""
     if form == "json":
-        print_json(rows)
+        print_json([asdict(each) for each in sets])
         return
-    if rows.empty:
-        echo("The campaign has no label sets.")
+    if not sets:
+        echo(without_any)
         return
-    cells = [
-        [name, kind, pairs, graded, made_at[:10], ", ".join(runs)]
-        for name, kind, pairs, graded, made_at, runs in rows.itertuples(index=False)
-    ]
-    print_table(["label set", "kind", "pairs", "with a grade", "made", "runs built on it"], cells)
+    counts: Columns = {"graded": lambda s: s.graded, "no grade": lambda s: s.no_grade, "failed": lambda s: s.failed}
+    columns: Columns = {"label set": lambda s: s.name, **before, **counts, **after}
+    print_table(list(columns), [[write(each) for write in columns.values()] for each in sets])

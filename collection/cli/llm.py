@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from collection.cli.label import print_label_sets
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, FORMAT, SectionedCommand, option_section
-from collection.cli.output import echo, echo_data, print_json, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
-from collection.phrases import count, number_range
+from collection.phrases import count, number_range, percent, sentence
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
     from collection.campaign.chat_endpoint import ChatEndpoint
+    from collection.campaign.llm_batches import Batch
     from collection.campaign.llm_judging import LabelPlan, ProbePlan
     from collection.campaign.llm_label_sets import LabelReport, LlmLabelSet
     from collection.campaign.llm_requests import RequestLimits
@@ -43,6 +45,8 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
 @click.option("--probe", is_flag=True, help="Test how often the model follows requests in hostile documents.")
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only pooled pairs of this topic; repeatable.")
 @click.option("--again", is_flag=True, help="Ask about pairs again whose answer has no grade (with --probe, all).")
+@click.option("--batch", is_flag=True, help="Ask by a batch, answered within a day at half the price; waits for it.")
+@click.option("--cancel-batch", is_flag=True, help="End the batch under way, and keep the answers that it has.")
 @click.option("--yes", is_flag=True, help="Start without asking whether the cost is accepted.")
 @FORMAT
 @_labels("--model", metavar="M", help="Model, as the endpoint names it.")
@@ -80,6 +84,9 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
 @_requests("--concurrency", type=click.IntRange(1, 256), default=4, help="Requests at a time.")
 @_requests("--retries", type=click.IntRange(min=0), default=6, help="How often a failed request is repeated.")
 @_requests("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, help="Seconds without an answer.")
+@_requests(
+    "--poll", type=click.FloatRange(min=0, min_open=True), default=60.0, help="Seconds between looks at a batch."
+)
 @_requests("--stream", is_flag=True, help="Receive replies as they are written.")
 def llm(
     directory: Path,
@@ -88,6 +95,8 @@ def llm(
     probe: bool,
     topics: tuple[str, ...],
     again: bool,
+    batch: bool,
+    cancel_batch: bool,
     yes: bool,
     form: str,
     name: str | None,
@@ -104,25 +113,37 @@ def llm(
     For example:
       cleverdon llm DIR --model M --endpoint http://127.0.0.1:8000/v1 --dry-run
       cleverdon llm DIR --model M --endpoint URL --stream --most 500 --yes
+      cleverdon llm DIR --model M --endpoint URL --batch --yes
     """
     from collection.campaign import Campaign
 
     if print_template:
         echo_data(_read_template(template).text)
         return
+    batch = batch or cancel_batch
     if listed or options["model"] is None:
-        if options["endpoint"] is not None or dry_run or probe:
+        if options["endpoint"] is not None or dry_run or probe or batch:
             raise click.UsageError("expected --model as well, found none" if not listed else "--list takes no options")
         with Campaign(directory) as campaign:
-            _print_sets(campaign, form)
+            print_label_sets(
+                campaign.llm.sets(),
+                form,
+                {"model": lambda s: s.model, "template": lambda s: s.template},
+                {
+                    "prompt tokens": lambda s: s.prompt_tokens,
+                    "reply tokens": lambda s: s.reply_tokens,
+                    "cost": lambda s: _money(s.cost),
+                    "injected requests followed": _probed,
+                },
+                without_any="No labels by language models yet. Label pairs with "
+                "`cleverdon llm DIR --model M --endpoint URL`.",
+            )
+            print_notices(map(_describe_batch, campaign.llm.batches.under_way()))
         return
-    if options["endpoint"] is None:
-        raise click.UsageError("expected --endpoint URL as well, found none")
-    if dry_run and probe:
-        raise click.UsageError("expected --dry-run or --probe, found both")
-    if form == "json":
-        raise click.UsageError("--format json is for the list of label sets")
-    settings, prices = _settings(template, options), _prices(options)
+    _refuse_combinations(options, form, dry_run=dry_run, probe=probe, batch=batch)
+    settings, prices = _settings(template, options), _prices(options, batch)
+    if dry_run:
+        options["retries"] = 0  # what fails is shown at once
     endpoint = _endpoint(options)
     print_notices(_describe_risk(settings.endpoint))
     limits = _limits(options, prices)
@@ -135,10 +156,24 @@ def llm(
         with progress_line("reading documents"):
             plan = campaign.llm.plan(settings, name, topics=topics, most=most, again=again, prices=prices)
         _print_plan(plan)
-        if plan.pairs and dry_run:
-            _try_out(campaign, plan, endpoint, limits)
+        if dry_run:
+            if plan.pairs:
+                _try_out(campaign, plan, endpoint, limits)
+        elif batch:
+            _label_by_batch(campaign, plan, endpoint, limits, yes, poll=options["poll"], cancel=cancel_batch)
         elif plan.pairs:
             _label(campaign, plan, endpoint, limits, yes)
+
+
+def _refuse_combinations(options: dict[str, Any], form: str, *, dry_run: bool, probe: bool, batch: bool) -> None:
+    if options["endpoint"] is None:
+        raise click.UsageError("expected --endpoint URL as well, found none")
+    if dry_run and probe:
+        raise click.UsageError("expected --dry-run or --probe, found both")
+    if batch and (probe or options["stream"]):
+        raise click.UsageError("--batch is for labels, which it does not stream: expected no --probe and no --stream")
+    if form == "json":
+        raise click.UsageError("--format json is for the list of label sets")
 
 
 def _read_template(name: str) -> Template:
@@ -169,13 +204,20 @@ def _settings(template: str, options: dict[str, Any]) -> LlmSettings:
     )
 
 
-def _prices(options: dict[str, Any]) -> Prices | None:
+def _prices(options: dict[str, Any], batch: bool) -> Prices | None:
+    from collection.campaign.llm_batches import DISCOUNT
     from collection.campaign.llm_settings import Prices
 
     given = options["price_in"], options["price_out"]
     if None in given and given != (None, None):
         raise click.UsageError("expected --price-in and --price-out, found only one of them")
-    return None if None in given else Prices(*given)
+    if None in given:
+        return None
+    prices = Prices(*given)
+    if not batch:
+        return prices
+    print_notices([f"costs are those of a batch: {percent(DISCOUNT)} of the prices of single requests"])
+    return Prices(prices.prompt * DISCOUNT, prices.reply * DISCOUNT)
 
 
 def _endpoint(options: dict[str, Any]) -> ChatEndpoint:
@@ -209,12 +251,48 @@ def _label(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: 
     _end(report, left, "pair")
 
 
+def _label_by_batch(
+    campaign: Campaign,
+    plan: LabelPlan,
+    endpoint: ChatEndpoint,
+    limits: RequestLimits,
+    yes: bool,
+    *,
+    poll: float,
+    cancel: bool,
+) -> None:
+    there = campaign.llm.batches.find(plan.name, plan.settings)
+    if there is not None:
+        echo(sentence(_describe_batch(there)))
+    elif cancel:
+        echo(f"No batch is under way for the label set {plan.name}.")
+        return
+    elif not plan.pairs:
+        return
+    else:
+        _confirm(f"Send {count(len(plan.pairs), 'pair')} as a batch?", yes)
+    said = "The batch goes on at the endpoint. The same command waits for it."
+    with progress_line("waiting for the batch") as progress, _interruptible(limits.stop, said):
+        report = campaign.llm.label_by_batch(plan, endpoint, limits, progress, poll=poll, cancel=cancel)
+    _print_report(report, f"of label set {plan.name}", priced=limits.prices is not None)
+    left = max(0, len(plan.pairs) - report.graded - report.no_grade - report.failed)
+    if left and report.ended == "complete" and not cancel:
+        echo(f"{count(left, 'pair')} left: the same command sends another batch.")
+    _end(report, left, "pair")
+
+
+def _describe_batch(batch: Batch) -> str:
+    of = f"{count(batch.requests, 'request')} for the label set {batch.name}, sent {batch.sent_at[:16]}"
+    return f"a batch is under way: {batch.id or 'not confirmed'}, {of}"
+
+
 def _try_out(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits) -> None:
     with progress_line("asking"), _interruptible(limits.stop):
         rows, estimate, report = campaign.llm.try_out(plan, endpoint, limits)
-    for row in rows:
-        _print_answer(row)
-    _print_report(report, "of the dry run, none of them kept", priced=limits.prices is not None)
+    if report.graded + report.no_grade:
+        for row in rows:
+            _print_answer(row)
+        _print_report(report, "of the dry run, none of them kept", priced=limits.prices is not None)
     if not report.problem:
         _print_estimate(estimate, f"All {count(len(plan.pairs), 'pair')}")
     _end(report, 0, "pair")
@@ -243,7 +321,10 @@ def _confirm(question: str, yes: bool) -> None:
 
 
 @contextmanager
-def _interruptible(stop: threading.Event) -> Iterator[None]:
+def _interruptible(
+    stop: threading.Event,
+    said: str = "Waiting for the requests under way; press Ctrl+C again to give them up.",
+) -> Iterator[None]:
     """Make the first Ctrl+C set `stop`, which lets requests under way finish; the second one interrupts as usual."""
 
     def interrupt(*_: object) -> None:
@@ -251,7 +332,7 @@ def _interruptible(stop: threading.Event) -> Iterator[None]:
             raise KeyboardInterrupt
         stop.set()
         # Not through the buffer of stderr, which the interrupted code may be writing to.
-        os.write(2, b"\nWaiting for the requests under way; press Ctrl+C again to give them up.\n")
+        os.write(2, f"\n{said}\n".encode())
 
     before = signal.signal(signal.SIGINT, interrupt)
     try:
@@ -316,25 +397,11 @@ def _print_answer(row: LabelRow) -> None:
         "" if row.cost is None else f"cost {_money(row.cost)}",
     ]
     echo(f"== Topic {row.query_id}, document {row.doc_id}: " + ", ".join([grade, *filter(None, facts)]))
+    if row.status == "failed":
+        return
     for message in json.loads(row.prompt or "[]"):
         echo(f"-- {message['role']}\n{message['content']}")
     echo(f"-- reply\n{row.reply or ''}\n")
-
-
-def _print_sets(campaign: Campaign, form: str) -> None:
-    sets = campaign.llm.sets()
-    if form == "json":
-        print_json([{**made._asdict(), "probe": made.probe and made.probe._asdict()} for made in sets])
-        return
-    if not sets:
-        echo("No labels by language models yet. Label pairs with `cleverdon llm DIR --model M --endpoint URL`.")
-        return
-    header = ["label set", "model", "template", "labelled", "no grade", "failed", "prompt tokens", "reply tokens"]
-    rows = [
-        [*(getattr(made, name.replace(" ", "_")) for name in ["name", *header[1:]]), _money(made.cost), _probed(made)]
-        for made in sets
-    ]
-    print_table([*header, "cost", "injected requests followed"], rows)
 
 
 def _probed(made: LlmLabelSet) -> str:

@@ -27,7 +27,7 @@ SHOWN = 10
 @click.command()
 @DIRECTORY
 @click.argument("name", metavar="LABELS")
-@click.option("-m", "--measure", metavar="M", help="nDCG, DCG or P with a cut-off; by default nDCG@10.")
+@click.option("-m", "--measure", metavar="M", help="nDCG, DCG or P with a cut-off; by default the campaign's.")
 @click.option("--plan", is_flag=True, help="Only show how exact values get with how many human judgements.")
 @click.option("--ask", type=COUNT, metavar="N", help="Ask people to judge a random sample of N pairs, and no others.")
 @click.option("--ask-all", is_flag=True, help="Ask people for the whole pool again.")
@@ -54,11 +54,11 @@ def worth(
       cleverdon worth DIR gpt -m nDCG@10
     """
     from collection.campaign import Campaign
-    from collection.campaign.label_study import MEASURE
 
-    asked = parse_one(measure or MEASURE)
+    named = None if measure is None else parse_one(measure)
     with Campaign(directory) as campaign:
         study = campaign.label_study
+        asked = named or study.main_measure()
         if ask_all:
             study.ask_for_pool()
             echo("People are asked for the whole pool again.")
@@ -78,28 +78,43 @@ def worth(
             _print_plan(study.plan(name, asked), asked, form)
             return
         with progress_line("comparing labels with people's grades"):
-            compared = study.compare(name)
-            corrected, why = _correct(study, name, asked)
+            compared, corrected, missing = _study(study, name, asked)
             effects = None if corrected is None else study.effects(name, corrected)
             notices = campaign.machine_labels.warnings(name)
     if form == "json":
         print_json(_facts(compared, corrected, effects) | {"cautions": notices})
         return
-    _print_compared(compared)
+    if compared is not None:
+        _print_compared(compared)
     if corrected is not None and effects is not None:
+        if compared is not None:
+            echo()
         _print_corrected(corrected, effects)
-    print_notices([*([why] if why else []), *notices])
+    print_notices([*missing, *notices])
 
 
-def _correct(study: LabelStudy, name: str, measure: Measure) -> tuple[CorrectedValues | None, str]:
-    """The corrected values; or None, and why there are none."""
+def _study(
+    study: LabelStudy, name: str, measure: Measure
+) -> tuple[PeopleComparison | None, CorrectedValues | None, list[str]]:
+    """The comparison with people, the corrected values, and why one of them is missing; an error if both are."""
+    compared, corrected, missing = None, None, list[str]()
     try:
-        return study.correct(name, measure), ""
+        compared = study.compare(name)
+    except InputError as error:
+        missing.append(f"no agreement: {error}")
+        first = error
+    try:
+        corrected = study.correct(name, measure)
     except (InputError, CampaignError) as error:
-        return None, f"no corrected values: {error}"
+        if compared is None:
+            raise first from None
+        missing.append(f"no corrected values: {error}")
+    return compared, corrected, missing
 
 
 def _print_plan(plan: pd.DataFrame, measure: Measure, form: str) -> None:
+    from collection.machine_labels import PLAN_ASSUMES
+
     if form == "json":
         print_json(plan)
         return
@@ -109,9 +124,7 @@ def _print_plan(plan: pd.DataFrame, measure: Measure, form: str) -> None:
         for row in plan.to_dict("records")
     ]  # fmt: skip
     print_table(["human judgements", "of the pool", f"{measure} of a run", "difference of two runs"], rows)
-    print_notices(
-        ["95% intervals as expected before anybody judges, if predicted grades err as on TREC DL 2019 (four grades)"]
-    )
+    print_notices([PLAN_ASSUMES])
 
 
 def _print_compared(found: PeopleComparison) -> None:
@@ -142,7 +155,7 @@ def _print_compared(found: PeopleComparison) -> None:
 
 def _print_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
     before = f" and {found.before:,} before it" if found.before else ""
-    echo(f"\n{found.measure} corrected by {count(found.sampled, 'human judgement')} of a random sample{before}")
+    echo(f"{found.measure} corrected by {count(found.sampled, 'human judgement')} of a random sample{before}")
     values = found.values.sort_values("corrected", ascending=False, kind="stable")
     rows = [
         [row["run"], decimal(row["corrected"]), decimal(row["low"]), decimal(row["high"]), decimal(row["labels"])]
@@ -162,17 +175,16 @@ def _print_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
         rows = [[row["family"], *(f"{row[each]:+.3f}" for each in ("gain", "low", "high"))] for row in families]
         echo("\nWhat labels give to the runs of a family, beside the others")
         print_table(["family", "gain", "lowest", "highest"], rows)
-    echo("\nPairs of runs by a paired t-test over topics (Holm; run A is the better one by labels)")
-    decisions = effects.decisions.to_dict("records")
-    print_table(
-        ["by labels", "corrected", "pairs"], [[row["labels"], row["corrected"], str(row["pairs"])] for row in decisions]
-    )
+    if decisions := effects.decisions.to_dict("records"):
+        echo(f"\nPairs of runs, a and b, by a {effects.test}; a is the better one by labels")
+        rows = [[row["labels"], row["corrected"], str(row["pairs"])] for row in decisions]
+        print_table(["by labels", "corrected", "pairs"], rows)
 
 
 def _facts(
-    compared: PeopleComparison, corrected: CorrectedValues | None, effects: SystemEffects | None
+    compared: PeopleComparison | None, corrected: CorrectedValues | None, effects: SystemEffects | None
 ) -> dict[str, object]:
-    facts: dict[str, object] = {
+    facts: dict[str, object] = {} if compared is None else {
         "pairs": compared.pairs, "same": compared.same, "agreement": compared.coefficients,
         "confusion": compared.confusion.to_numpy().tolist(), "grades": compared.grades, "topics": compared.topics,
         "runs": compared.runs,

@@ -4,7 +4,7 @@ labels, ranks -describe_labels-> features + people's grades -predict_steps-> pro
 rank_weights -pair_sizes-> sizes -draw_priorities-> order in which people judge -judged_sample-> Drawn
 """
 
-from collection.machine_labels.corrected_values import LEAST_SAMPLE, CorrectedValues, correct, plan
+from collection.machine_labels.corrected_values import LEAST_SAMPLE, PLAN_ASSUMES, CorrectedValues, correct, plan
 from collection.machine_labels.expected_values import rank_weights, require_measure
 from collection.machine_labels.human_sample import Drawn, draw_priorities, judged_sample, pair_sizes
 from collection.machine_labels.people_comparison import PeopleComparison, compare_with_people
@@ -12,6 +12,7 @@ from collection.machine_labels.system_effects import SystemEffects, find_effects
 
 __all__ = [
     "LEAST_SAMPLE",
+    "PLAN_ASSUMES",
     "CorrectedValues",
     "Drawn",
     "PeopleComparison",

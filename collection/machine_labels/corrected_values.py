@@ -24,7 +24,7 @@ from collection.errors import InputError
 from collection.expected_judgements import Pairs
 from collection.machine_labels.expected_values import expected_values, require_measure
 from collection.machine_labels.human_sample import Drawn, expected_probabilities
-from collection.machine_labels.predicted_grades import describe_labels, predict_steps
+from collection.machine_labels.predicted_grades import describe_labels, label_steps, predict_steps
 from collection.measures import Measure
 
 Floats = NDArray[np.float64]
@@ -36,8 +36,17 @@ COMMON = 3
 LEAST_SAMPLE = 20
 """Smallest number of sampled judgements for a correction."""
 
-RESIDUAL = 0.055
-"""Variance of the error of a predicted step of the scale before anybody has judged; see :func:`plan`."""
+BLOCK = 4096
+"""Pairs whose slopes are computed at a time for a plan: those of all pairs in hundreds of runs would take gigabytes."""
+
+LABEL_WEIGHT = 1 / 3
+"""How far labels are trusted before anybody has judged, between 0 and 1; see :func:`plan`."""
+
+PLAN_ASSUMES = (
+    "95% intervals as expected before anybody judges, if labels tell as much about people's grades as those of the "
+    "judges of LLMJudge 2024"
+)
+"""What a plan shows, and the assumption behind it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +146,9 @@ def correct(
         }
     )
     one, other = np.triu_indices(len(pairs.runs), 1)
-    difference, width = corrected[one] - corrected[other], half_width(parts[one] - parts[other], alpha)
+    difference = corrected[one] - corrected[other]
+    # Run by run: the parts of all differences at once would take gigabytes with hundreds of runs.
+    width = np.concatenate([half_width(each - parts[number + 1 :], alpha) for number, each in enumerate(parts)])
     names = np.array(pairs.runs, dtype=object)
     differences = pd.DataFrame(
         {"run_a": pd.array(names[one], dtype="str"), "run_b": pd.array(names[other], dtype="str"),
@@ -164,15 +175,14 @@ def half_width(parts: Floats, alpha: float) -> Floats:
 
 
 def label_values(pairs: Pairs, measure: Measure, labels: Floats | None, scale: Floats) -> Floats:
-    """(R, T) values that machine labels alone give, as if they were people's grades; nan without labels.
+    """(R, T) values that machine labels alone give, as if the nearest grades were people's; nan without labels.
 
     A pair without a label counts as not relevant.
     """
     if labels is None:
         return np.full((len(pairs.runs), int(pairs.topic.max()) + 1), np.nan)
-    steps = (labels[:, None] >= scale[1:]).astype(np.float64)
     nothing = np.zeros(0, dtype=np.int64)
-    return expected_values(measure, pairs.places, pairs.topic, steps, scale, nothing).values
+    return expected_values(measure, pairs.places, pairs.topic, label_steps(labels, scale), scale, nothing).values
 
 
 def plan(
@@ -183,10 +193,12 @@ def plan(
     levels: Sequence[float],
     counts: Sequence[int],
     *,
-    variance: float = RESIDUAL,
     alpha: float = 0.05,
 ) -> pd.DataFrame:
     """Expected width of the intervals for several numbers of human judgements, before anybody judges.
+
+    People's grade of a pair is taken as its label with probability :data:`LABEL_WEIGHT`, otherwise as that of a random
+    pair. The weight was chosen on TREC DL 2019 with labels of the quality that the judges of LLMJudge 2024 have.
 
     Parameters
     ----------
@@ -194,9 +206,6 @@ def plan(
         (N,) sizes of the sample (:func:`.pair_sizes`).
     counts
         Numbers of judgements.
-    variance
-        Variance of the error of a predicted step; the default was measured on TREC DL 2019 with labels of the quality
-        that the judges of LLMJudge 2024 have.
 
     Returns
     -------
@@ -205,12 +214,19 @@ def plan(
         ``difference_width`` (of that of a difference of two runs).
     """
     scale = np.unique(np.asarray([0.0, *levels]))
-    # Half way between the label and the mean of the labels, since labels are far from certain.
-    given = np.zeros((len(pairs.topic), len(scale) - 1)) if labels is None else labels[:, None] >= scale[1:]
-    steps = 0.5 * given + 0.5 * np.clip(given.mean(axis=0), 0.05, 0.95)
-    every = np.arange(len(pairs.topic))
-    expected = expected_values(measure, pairs.places, pairs.topic, steps, scale, every)
-    errors = expected.slopes.sum(axis=2) * np.sqrt(variance) / expected.values.shape[1]
+    given = np.zeros((len(pairs.topic), len(scale) - 1)) if labels is None else label_steps(labels, scale)
+    steps = LABEL_WEIGHT * given + (1 - LABEL_WEIGHT) * np.clip(given.mean(axis=0), 0.05, 0.95)
+    chance = -np.diff(steps, axis=1, append=0.0)  # of each grade above the lowest
+    every, topics = np.arange(len(pairs.topic)), int(pairs.topic.max()) + 1
+    errors = np.empty(pairs.places.shape)
+    for block in np.array_split(every, len(every) // BLOCK + 1):
+        expected = expected_values(measure, pairs.places, pairs.topic, steps, scale, block)
+        changes = np.cumsum(expected.slopes, axis=2)  # of the value by each grade above the lowest
+        mean = np.einsum("rng,ng->rn", changes, chance[block])
+        squares = np.einsum("rng,ng->rn", np.square(changes), chance[block])
+        # With the sign of the change, since a grade may raise the value of one run and the ideal of another.
+        errors[:, block] = np.copysign(np.sqrt(np.maximum(squares - np.square(mean), 0)), mean)
+    errors /= topics
     one, other = np.triu_indices(len(pairs.runs), 1)
     rows = []
     for count in counts:

@@ -128,7 +128,9 @@ def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, 
     ideal, by_step = _ideal(measure.level, topic, steps, gains, topics)
     values = above / ideal
     at = topic[rows]
-    return Expected(values, (slopes - values[:, at, None] * by_step[at]) / ideal[at, None])
+    slopes -= values[:, at, None] * by_step[at]
+    slopes /= ideal[at, None]
+    return Expected(values, slopes)
 
 
 def _gains(measure: Measure, levels: Floats) -> Floats:

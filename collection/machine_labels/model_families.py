@@ -5,17 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+FAMILIES = (
+    "claude", "command", "deepseek", "falcon", "gemini", "gemma", "gpt", "llama", "mistral", "mixtral", "qwen",
+)  # fmt: skip
+"""Families whose models have other words before the name of the family, such as those of a provider."""
+
 SHORTEST = 3
 """Letters of a family that can be looked for in the names of runs."""
 
 
 def family_of(model: str) -> str:
-    """Return the family in the name of a model: the first word of its last part; "" if it is too short to look for.
+    """Return the family in the name of a model: one of :data:`FAMILIES`, or the first word of the last part.
 
-    >>> family_of("meta-llama/Llama-3.1-8B-Instruct"), family_of("gpt-4o-mini"), family_of("Qwen2.5-7B")
-    ('llama', 'gpt', 'qwen')
+    "" if that is too short to look for. A fine-tuned model of OpenAI (``ft:...``) has the family of its base model.
+
+    >>> [family_of(name) for name in ("ft:gpt-4o-mini-2024-07-18:acme::9x", "meta-llama/Meta-Llama-3.1-8B", "o1-mini")]
+    ['gpt', 'llama', '']
+    >>> [family_of(name) for name in ("us.anthropic.claude-3-5-sonnet-v1:0", "Qwen2.5-7B", "microsoft/phi-4")]
+    ['claude', 'qwen', 'phi']
     """
-    found = re.search(r"[a-z]+", model.rsplit("/", 1)[-1].casefold())
+    name = model.casefold().removeprefix("ft:").rsplit("/", 1)[-1]
+    found = re.search("|".join(FAMILIES), name) or re.search("[a-z]+", name)
     return found[0] if found and len(found[0]) >= SHORTEST else ""
 
 

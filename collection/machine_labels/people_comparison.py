@@ -83,7 +83,7 @@ def compare_with_people(
         raise InputError("expected pairs with a label and a grade by people, found none; people have to judge some")
     strange = both.loc[~both["relevance_label"].isin(scale), "relevance_label"]
     if len(strange):
-        raise InputError(f"labels: expected grades of the scale, found {strange.iloc[0]:g}; they can only be exported")
+        raise InputError(f"expected labels that are grades of the scale, found {strange.iloc[0]:g}")
     error = both["relevance_label"].astype("float64") - both["relevance"]
     both = both.assign(same=error == 0, bias=error, square=error**2)
     long = pd.concat(

@@ -18,6 +18,25 @@ LEAST = 1e-4
 """Lower bound of the probability of a grade, since the few grades of a sample never make one impossible."""
 
 
+def nearest_grades(labels: Floats, levels: Floats) -> Ints:
+    """(N,) number of the grade nearest to each label, the lower one half way; 0 without a label.
+
+    The nearest, since labels with a fraction, from rules and clicks, estimate a grade: rounding down would make all of
+    them too low, such as a click probability of .9 not relevant.
+
+    >>> nearest_grades(np.array([0.9, 1.5, 1.6, 7.0, np.nan]), np.array([0.0, 1.0, 2.0])).tolist()
+    [1, 1, 2, 2, 0]
+    """
+    # Half way the lower grade, since most pairs of a pool have it.
+    return np.abs(np.nan_to_num(labels)[:, None] - levels).argmin(axis=1)
+
+
+def label_steps(labels: Floats, levels: Floats) -> Floats:
+    """(N, L - 1) whether each label reaches each step of the scale, as 0 or 1; see :func:`nearest_grades`."""
+    steps: Floats = (nearest_grades(labels, levels)[:, None] >= np.arange(1, len(levels))).astype(np.float64)
+    return steps
+
+
 def describe_labels(labels: Floats | None, topic: Ints, ranks: Floats, levels: Floats) -> Floats:
     """(N, F) features of pairs: ranks, topic, and the label as it is and beside its topic's mean.
 
@@ -40,9 +59,7 @@ def describe_labels(labels: Floats | None, topic: Ints, ranks: Floats, levels: F
     number = np.bincount(topic[known], minlength=topics.shape[1])
     mean = np.bincount(topic, given, topics.shape[1]) / np.maximum(number, 1)
     beside = np.where(known, given - mean[topic], 0.0)
-    # The nearest grade, since labels from clicks and rules have fractions; a pair without a label has no one.
-    nearest = np.abs(given[:, None] - levels).argmin(axis=1)
-    one_of = np.eye(len(levels))[nearest] * known[:, None]
+    one_of = np.eye(len(levels))[nearest_grades(labels, levels)] * known[:, None]  # all 0 without a label
     return np.hstack([ranks, one_of, beside[:, None], topics])
 
 

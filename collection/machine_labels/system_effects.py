@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from collection.machine_labels.corrected_values import CorrectedValues, half_width
+from collection.phrases import count
 from collection.statistics.multiple_testing import holm
 from collection.statistics.paired_tests import paired_t
 from collection.statistics.rank_correlation import kendall, tau_ap
@@ -28,8 +29,10 @@ class SystemEffects:
     families
         By ``family``: ``runs``, ``gain`` (mean gain of its runs minus that of the other runs), ``low``, ``high``.
     decisions
-        Number of pairs of runs by what a paired t-test with Holm's correction over topics says: ``labels``,
-        ``corrected`` ("a better", "b better" or "no decision", with a the better one by labels), ``pairs``.
+        Number of pairs of runs by what the test says: ``labels``, ``corrected`` ("a better", "b better" or "no
+        decision", with a the better one by labels), ``pairs``. Empty with a single topic.
+    test
+        The test behind `decisions`, in words.
     """
 
     tau: float
@@ -37,6 +40,7 @@ class SystemEffects:
     gains: pd.DataFrame
     families: pd.DataFrame
     decisions: pd.DataFrame
+    test: str
 
 
 def find_effects(found: CorrectedValues, families: Mapping[str, Sequence[str]] | None = None) -> SystemEffects:
@@ -71,6 +75,8 @@ def find_effects(found: CorrectedValues, families: Mapping[str, Sequence[str]] |
         gains,
         pd.DataFrame(rows, columns=["family", "runs", "gain", "low", "high"]),
         _decisions(found),
+        f"two-sided paired t-test of {found.measure} over {count(found.by_topic.shape[1], 'topic')}, at "
+        f"{found.alpha:g} with Holm's correction for {count(len(found.differences), 'pair')}",
     )
 
 

@@ -204,9 +204,7 @@ def ratio(theirs: list[float], ours: list[float]) -> float:
 # The tables -----------------------------------------------------------------------------------------
 
 
-def from_files(
-    title: str, size: str, pythons: dict[str, str], qrels: Path, runs: list[Path], repeats: int
-) -> tuple[float, bool]:
+def from_files(title: str, pythons: dict[str, str], qrels: Path, runs: list[Path], repeats: int) -> tuple[float, bool]:
     """Print one table. Returns our seconds, and whether the means of all tools agree."""
     done: dict[str, list[Measured]] = {name: [] for name in pythons}
     starts: dict[str, list[float]] = {name: [] for name in pythons}
@@ -288,17 +286,13 @@ def main() -> int:
         subprocess.run([sys.executable, Path(__file__).with_name("evaluation_files.py"), folder], check=True)
         whole, tenth = folder / "sparse.run", folder / "tenth.run"
         title = "One run, 6,980 topics x 1,000 documents, one relevant document a topic"
-        long, agree = from_files(
-            title, "6,980,000 lines", pythons, whole.with_suffix(".qrels"), [whole], options.repeats
-        )
+        long, agree = from_files(title, pythons, whole.with_suffix(".qrels"), [whole], options.repeats)
         title = "One run, 698 topics x 1,000 documents"
         short, also = from_files(title, pythons, tenth.with_suffix(".qrels"), [tenth], options.repeats)
         print(f"{'':>14}  ours: {long / short:.1f} times as long for 10 times the lines")
         title = "40 runs, 50 topics x 1,000 documents, 300 judged a topic"
         runs = sorted(folder.glob("dense*.run"))
-        _, at_last = from_files(
-            title, "40 runs, 2,000,000 lines", pythons, folder / "dense.qrels", runs, options.repeats
-        )
+        _, at_last = from_files(title, pythons, folder / "dense.qrels", runs, options.repeats)
         of_command(folder / "small.qrels", folder / "small.run", options.repeats)
         in_memory(pythons, whole.with_suffix(".qrels"), whole, options.repeats)
     return 0 if agree and also and at_last else 1

@@ -8,9 +8,10 @@ Two collections beside the checkout (../shared/data), on which all pooled pairs 
   orders the documents by its label plus normal noise of .8. So each judge favours the run of its own model.
 
 Each replay takes a judge, draws a sample of pairs, and corrects the values. Tables: share of runs and of pairs of runs
-whose 95% interval holds the value by all people's grades; width; mean error; Kendall's tau of the corrected order, and
-of the order by labels alone; and the width without labels. The penalty of the predictions is the default of
-scikit-learn; the sizes of the pairs were chosen on TREC DL 2019, so the other collection is the one to trust.
+whose 95% interval holds the value by all people's grades; their widths, and those of the plan; the width of values
+without labels; mean error; Kendall's tau of the corrected order, and of the order by labels alone. The penalty of the
+predictions is the default of scikit-learn; the sizes of the pairs and the weight of the labels in the plan were chosen
+on TREC DL 2019, so the other collection is the one to trust.
 """
 
 from __future__ import annotations
@@ -116,6 +117,7 @@ def replay(collection: Collection, measure: Measure, replays: int, seed: int) ->
                 float(((values["low"] <= truth) & (truth <= values["high"])).mean()),
                 float(((differences["low"] <= gaps) & (gaps <= differences["high"])).mean()),
                 float((values["high"] - values["low"]).mean()),
+                float((differences["high"] - differences["low"]).mean()),
                 float((without.values["high"] - without.values["low"]).mean()),
                 float((values["corrected"] - truth).mean()),
                 kendall(truth, values["corrected"].to_numpy()),
@@ -123,12 +125,13 @@ def replay(collection: Collection, measure: Measure, replays: int, seed: int) ->
             ))  # fmt: skip
         if number == 0:
             counts = [round(share * len(order)) for share in SHARES]
-            widths = plan(pairs, measure, labels, sizes, LEVELS, counts)["width"].tolist()
+            planned = plan(pairs, measure, labels, sizes, LEVELS, counts)[["width", "difference_width"]].to_numpy()
     rows = []
-    for share, width in zip(SHARES, widths, strict=True):
+    for share, (width, difference_width) in zip(SHARES, planned, strict=True):
         means = np.mean(found[share], axis=0)
+        rest = means[2], width, means[3], difference_width, *means[4:]
         rows.append([collection.name, str(measure), f"{share:.0%}", f"{means[0]:.1%}", f"{means[1]:.1%}",
-                     *(f"{each:.3f}" for each in (means[2], width, *means[3:]))])  # fmt: skip
+                     *(f"{each:.3f}" for each in rest)])  # fmt: skip
     return rows
 
 
@@ -146,7 +149,7 @@ def main() -> None:
         for row in replay(Collection(name), parse(measure), given.replays, seed=1)
     ]
     columns = ["collection", "measure", "judged", "values held", "differences held", "width", "planned",
-               "without labels", "error", "tau", "tau of labels"]  # fmt: skip
+               "width of differences", "planned", "without labels", "error", "tau", "tau of labels"]  # fmt: skip
     print_table(columns, rows)
 
 

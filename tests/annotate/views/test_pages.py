@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -266,6 +267,31 @@ def test_clicks_are_there_to_export(
     assert any(r"3 rows from march\.csv." in m.value for m in app.markdown)
     campaign.clicks.export(table=files / "clicks.tsv")
     assert buttons["clicks"]() == (files / "clicks.tsv").read_bytes()
+
+
+@pytest.mark.slow
+def test_machine_labels_are_exported_with_what_made_them(
+    opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
+) -> None:
+    assert "Machine labels" not in [tab.label for tab in opened(campaign, "export.py").tabs]
+    campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2"}, name="weak 2*")
+    campaign.machine_labels.create("other", "rule", {})
+    app = opened(campaign, "export.py")
+    assert not app.exception
+    assert not app.warning  # not looked for before the section is open
+    for ending in (".txt", ".csv", ".jsonl"):
+        app.session_state["section"] = "Machine labels"
+        app.segmented_control(key="machine-labels-format").set_value(ending).run()
+        assert not app.exception
+        campaign.machine_labels.export("weak 2*", files / f"there{ending}")
+        assert buttons["machine-labels"]() == (files / f"there{ending}").read_bytes()
+        report = json.loads(buttons["machine-labels-report"]())
+        assert (report["label_set"], report["labels"]) == ("weak 2*", 6)
+    said = [each.value for each in app.warning]
+    assert said[0].startswith("How far these labels are from people's grades is not known")
+    assert len(said) == len(report["warnings"])
+    app.selectbox(key="machine-labels-set").set_value("other").run()
+    assert json.loads(buttons["machine-labels-report"]())["label_set"] == "other"
 
 
 @pytest.mark.slow

@@ -169,6 +169,29 @@ def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) ->
         assert len(opened.machine_labels.warnings("gpt")) == 1
 
 
+@pytest.mark.parametrize(
+    ("own", "used", "said"),
+    [
+        ("P(rel=2)@5", "P(rel=2)@5", "in P(rel=2)@5; for"),
+        ("AP@10", "nDCG@10", "in nDCG@10 (none is known for AP@10, the campaign's measure); for"),
+        ("DCG@10", "nDCG@10", "in nDCG@10 (none is known for DCG@10, the campaign's measure); for"),
+    ],
+)
+def test_warnings_are_about_the_measure_of_the_campaign(
+    campaign: Path, tmp_path: Path, own: str, used: str, said: str
+) -> None:
+    with Campaign(campaign) as opened:
+        study = opened.label_study
+        key = study.cache_key()
+        opened.settings.set_loop(measure=own)
+        assert study.cache_key() != key
+        study.ask_people("gpt", 40)
+        judge(opened, tmp_path)
+        assert study.correct("gpt").measure == used
+        assert said in opened.machine_labels.warnings("gpt")[1]
+    assert f"\n{used} corrected by 40 human judgements" in ok("worth", campaign, "gpt")
+
+
 def test_pairs_judged_after_the_label_was_seen_are_left_out(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         study = opened.label_study
@@ -206,6 +229,7 @@ def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> N
     assert "60 pairs with a label and a grade by people" in report
     assert "nDCG@10 corrected by 60 human judgements of a random sample" in report
     assert "What labels give to the runs of a family" in report
+    assert "by a two-sided paired t-test of nDCG@10 over 10 topics, at 0.05 with Holm's correction for 3 p" in report
     facts = json.loads(ok("worth", campaign, "gpt", "-m", "P@5", "--format", "json"))
     assert (facts["sampled"], facts["measure"], len(facts["values"])) == (60, "P@5", 3)
     assert (
@@ -213,6 +237,20 @@ def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> N
         in run("worth", campaign, "gpt", "-m", "AP").stderr + run("worth", campaign, "gpt", "-m", "AP").stdout
     )
     assert "unknown label set 'other'" in run("worth", campaign, "other").stderr
+
+
+def test_labels_with_fractions_have_corrected_values_but_no_agreement(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        made = opened.store.machine_labels.create("clicks", "clicks", {}, AT)
+        rows = [LabelRow(f"q{t}", f"d{t}-{d}", "graded", 0.1 + 0.05 * d, AT) for t in range(10) for d in range(12)]
+        opened.store.machine_labels.add(made.key, rows)
+        opened.label_study.ask_people("clicks", 40)
+        judge(opened, tmp_path)
+    shown = run("worth", campaign, "clicks")
+    assert shown.stdout.startswith("nDCG@10 corrected by 40 human judgements of a random sample")
+    said = "note: no agreement: expected labels that are grades of the scale, found 0.1"
+    assert shown.stderr.splitlines()[0] == said
+    assert "agreement" not in json.loads(ok("worth", campaign, "clicks", "--format", "json"))
 
 
 def test_labels_change_no_judgement(campaign: Path) -> None:

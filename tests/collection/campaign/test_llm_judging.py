@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from collection.campaign import Campaign
-from collection.campaign.chat_endpoint import ChatEndpoint
+from collection.campaign import Campaign, chat_endpoint
+from collection.campaign.chat_endpoint import ChatEndpoint, EndpointError
 from collection.campaign.llm_label_sets import LabelReport
 from collection.campaign.llm_requests import FAILURES, RequestLimits
 from collection.campaign.llm_settings import LlmSettings, Prices
@@ -148,7 +148,7 @@ def test_everything_that_made_a_label_is_stored(campaign: Campaign, fake: FakeEn
         assert row.seconds > 0
     assert sent == {}
     (shown,) = campaign.llm.sets()
-    assert (shown.labelled, shown.prompt_tokens, shown.reply_tokens) == (6, 600, 30)
+    assert (shown.graded, shown.prompt_tokens, shown.reply_tokens) == (6, 600, 30)
     assert shown.cost == pytest.approx(0.9)
 
 
@@ -274,12 +274,21 @@ def test_many_failures_end_a_run(many: Campaign, fake: FakeEndpoint) -> None:
     assert report.problem == "10 requests in a row failed, the last one with: HTTP 503: down"
 
 
-@pytest.mark.slow
-def test_an_unreachable_endpoint_takes_no_name(many: Campaign) -> None:
+def test_an_unreachable_endpoint_is_an_error_at_once_and_takes_no_name(many: Campaign, no_repeats: None) -> None:
     with FakeEndpoint() as gone:
         pass
-    assert "no connection to http://127.0.0.1" in str(label(many, gone, retries=0).problem)
+    with pytest.raises(EndpointError, match=r"^no connection to http://127.0.0.1:\d+/v1: .*refused"):
+        label(many, gone, retries=6)
     assert many.llm.sets() == []
+
+
+def test_a_server_that_is_too_busy_to_list_its_models_is_asked(
+    campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_endpoint, "REACHED", 0.2)
+    wait, fake.models = threading.Event(), lambda: wait.wait(20)
+    assert label(campaign, fake, most=1).graded == 1
+    wait.set()
 
 
 def test_pairs_without_a_text_are_not_asked(campaign: Campaign, fake: FakeEndpoint) -> None:
@@ -365,7 +374,7 @@ def test_the_probe_counts_followed_requests(campaign: Campaign, fake: FakeEndpoi
     assert {name for name, number in result.followed.items() if number == 2} == {"German", "plain"}
     assert result.summary == "The model followed 4 of 18 injected requests."
     assert campaign.llm.sets()[0].probe == result
-    assert campaign.llm.sets()[0].labelled == 0
+    assert campaign.llm.sets()[0].graded == 0
     assert campaign.llm.label_sets.spent("m") == pytest.approx(3.0)
     assert campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"]).requests == []
     fake.answer = obeys()

@@ -46,9 +46,8 @@ def test_a_set_grows_with_the_pool(campaign: Campaign) -> None:
     assert (again.label_set, again.added, again.pairs) == (first.label_set, 2, 8)
     with pytest.raises(ConflictError, match="was made in another way"):
         campaign.machine_labels.label_by_rule("contains-string", {"string": "document 3"}, name="twos")
-    assert campaign.machine_labels.table()[["name", "kind", "pairs", "graded"]].to_numpy().tolist() == [
-        ["twos", "rule", 8, 8]
-    ]
+    (summary,) = campaign.machine_labels.summaries()
+    assert (summary.name, summary.kind, summary.graded, summary.no_grade) == ("twos", "rule", 8, 0)
 
 
 def test_a_rule_that_fails_leaves_no_set(campaign: Campaign) -> None:
@@ -124,7 +123,7 @@ def test_a_set_is_exported_with_what_made_it(campaign: Campaign, tmp_path: Path)
         assert (report["label_set"], report["kind"], report["labels"]) == ("judge", "llm", 2)
         assert report["status"] == {"graded": 2, "no grade": 1}
         assert report["warnings"][0] == (
-            "The judging model acme/Alpha-7B is also part of 1 pooled system, by declaration or by name (alpha): its "
+            "The judging model acme/Alpha-7B may be part of 1 pooled system whose name contains 'alpha' (alpha): its "
             "labels may favour it."
         )
         assert "is not known: expected people's grades of a random sample" in report["warnings"][1]
@@ -196,9 +195,14 @@ def test_warnings_come_from_other_services_too(campaign: Campaign, tmp_path: Pat
     campaign.machine_labels.checks.append(too_few)
     assert campaign.machine_labels.runs_built_on("judge") == ["alpha"]
     campaign.machine_labels.declare_runs("judge", ["beta"])
-    first, *_, second = campaign.machine_labels.warnings("judge")
-    assert "2 pooled systems, by declaration or by name (alpha and beta)" in first
-    assert second == "judge: too few."
+    declared, similar, *_, last = campaign.machine_labels.warnings("judge")
+    assert "Alpha-7B is part of 1 pooled system as declared (beta): its labels may favour it." in declared
+    assert "Alpha-7B may be part of 1 pooled system whose name contains 'alpha' (alpha):" in similar
+    assert last == "judge: too few."
+    campaign.machine_labels.declare_runs("judge", ["beta", "alpha"])
+    declared, other, *_ = campaign.machine_labels.warnings("judge")
+    assert "is part of 2 pooled systems as declared (beta and alpha): its labels may favour them." in declared
+    assert "pooled system" not in other
     with pytest.raises(UnknownNameError, match="unknown run 'gamma'"):
         campaign.machine_labels.declare_runs("judge", ["gamma"])
 

@@ -519,6 +519,9 @@ def test_exports_stay_byte_for_byte(
 
 # --- pages and routes -----------------------------------------------------------------------------------
 
+LABEL_TABS = {"export.py": "Machine labels"}
+"""Page -> its tab for label sets, which a campaign without any does not have."""
+
 CARDS = ("judge.py", "adjudicate.py")
 """Pages with a card, whose data holds a token of the session; what the card gets is in ROUTES."""
 
@@ -539,12 +542,29 @@ def test_pages_notice_labels_in_a_persons_slot(
     assert draw(fresh("plain"), opened, page) != draw(fresh("broken"), opened, page)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("page", LABEL_TABS)
+def test_the_tab_for_label_sets_is_there_with_labels_only(
+    fresh: Callable[[str], Path], opened: Callable[..., Any], page: str
+) -> None:
+    for name in ("plain", "labelled"):
+        with Campaign(fresh(name)) as campaign:
+            tabs = [tab.label for tab in opened(campaign, page).tabs]
+        assert (LABEL_TABS[page] in tabs) == (name == "labelled")
+
+
 def draw(directory: Path, opened: Callable[..., Any], page: str) -> list[str]:
-    """The elements of a page, except cards."""
+    """The elements of a page, except cards and tabs for label sets."""
     st.cache_data.clear()  # else the second copy, with the same id, would show what the first one did
     st.cache_resource.clear()
     with Campaign(directory) as campaign:
-        return [drawn(element) for element in opened(campaign, page).main if not (page in CARDS and is_card(element))]
+        app = opened(campaign, page)
+        hidden = {id(each) for tab in app.tabs if tab.label == LABEL_TABS.get(page) for each in tab}
+        return [
+            drawn(element)
+            for element in app.main
+            if id(element) not in hidden and not (page in CARDS and is_card(element))
+        ]
 
 
 def is_card(element: Any) -> bool:
@@ -556,7 +576,8 @@ def drawn(element: Any) -> str:
     if getattr(element, "key", None) == "show_labels":
         return "the setting show_labels"
     text = str(getattr(element, "proto", element))
-    return re.sub(r"/[^ \"]*/(plain|labelled)/|session: .*|deferred_file_id: .*|uuid: .*|T_[0-9a-f]{5}", "", text)
+    hidden = r"/[^ \"]*/(plain|labelled)/|session: .*|deferred_file_id: .*|uuid: .*|T_[0-9a-f]{5}"
+    return re.sub(rf"{hidden}|ID-[0-9a-f]+(?=-section\")", "", text)  # the id of tabs has a hash of their names
 
 
 ROUTES: dict[str, dict[str, Any]] = {

@@ -29,10 +29,10 @@ def test_a_rule_labels_the_pool(campaign: Campaign) -> None:
     missing = run("label", directory, "--rule", "contains-string", "--set", "field=author", "--name", "by-author")
     assert missing.stderr == "note: 6 pairs have no label, because the rule could not tell\n"
     rows = json.loads(ok("label", directory, "--format", "json"))
-    assert [(row["name"], row["kind"], row["pairs"], row["graded"]) for row in rows] == [
-        ("contains-string", "rule", 6, 6), ("by-author", "rule", 6, 0),
+    assert [(row["name"], row["kind"], row["graded"], row["no_grade"]) for row in rows] == [
+        ("contains-string", "rule", 6, 0), ("by-author", "rule", 0, 6),
     ]  # fmt: skip
-    assert "contains-string  rule      6             6" in ok("label", directory)
+    assert "contains-string  rule       6         0       0" in ok("label", directory)
 
 
 @pytest.mark.slow
@@ -44,8 +44,7 @@ def test_runs_are_declared_and_warned_of(campaign: Campaign, tmp_path: Path) -> 
     exported = run("export", directory, "--machine-labels", "gpt", tmp_path / "l.csv")
     assert exported.stderr.splitlines()[:2] == [
         f"note: {tmp_path / 'l.csv'} is empty: the label set has no labels with a grade",
-        "note: The judging model gpt-9 is also part of 1 pooled system, by declaration or by name (beta): its labels "
-        "may favour it.",
+        "note: The judging model gpt-9 is part of 1 pooled system as declared (beta): its labels may favour it.",
     ]
 
 
@@ -55,11 +54,14 @@ def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
     campaign.machine_labels.label_by_rule("contains-string", name="weak")
     exported = run("export", campaign.directory, "--qrels", tmp_path / "q", "--fill-with", "weak")
     assert exported.stdout == f"{tmp_path / 'q'}: 6 lines\n"
-    assert exported.stderr.splitlines()[0] == (
-        "note: pairs without a grade by people have labels of weak; FILE.labels.json says which"
-    )
+    said = "note: {0}: pairs without a grade by people have labels of weak; {0}.labels.json says which"
+    assert exported.stderr.splitlines()[0] == said.format(tmp_path / "q")
+    assert (tmp_path / "q.labels.json").is_file()
     assert "How far these labels are from people's grades is not known" in exported.stderr
-    ok("export", campaign.directory, "--collection", tmp_path / "c", "--fill-with", "weak", "--licence", "CC0")
+    more = ("--fill-with", "weak", "--licence", "CC0")
+    exported = run("export", campaign.directory, "--collection", tmp_path / "c", *more)
+    assert exported.stderr.splitlines()[0] == said.format(tmp_path / "c" / "qrels.txt")
+    assert (tmp_path / "c" / "qrels.txt.labels.json").is_file()
     assert "## Machine labels" in (tmp_path / "c" / "collection.md").read_text()
 
 

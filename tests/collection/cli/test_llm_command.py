@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from collection.campaign import Campaign
+from collection.campaign import Campaign, llm_batches
 from tests.collection.campaign.llm_server import Asked, FakeEndpoint, Reply
 from tests.helpers import fails, ok, run, until
 
@@ -42,7 +42,7 @@ def test_the_command_labels_and_lists(campaign: Campaign, fake: FakeEndpoint) ->
     assert "The model followed 0 of 9 injected requests." in shown
     assert "0 of 9" in ok("llm", campaign.directory)
     (listed,) = json.loads(ok("llm", campaign.directory, "--list", "--format", "json"))
-    assert (listed["labelled"], listed["cost"], listed["probe"]["wanted"]) == (6, pytest.approx(0.9), 3)
+    assert (listed["graded"], listed["cost"], listed["probe"]["wanted"]) == (6, pytest.approx(0.9), 3)
 
 
 def test_the_exported_log_has_prompts_and_replies(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
@@ -81,6 +81,33 @@ def test_a_dry_run_shows_prompts_and_replies(campaign: Campaign, fake: FakeEndpo
     assert "No labels" in ok("llm", campaign.directory)
 
 
+@pytest.mark.parametrize("how", ["--dry-run", "--yes"])
+def test_without_a_server_the_command_fails_at_once(campaign: Campaign, no_repeats: None, how: str) -> None:
+    with FakeEndpoint() as gone:
+        pass
+    result = run(*command(campaign, gone, how))
+    assert result.exit_code == 2
+    (line,) = [line for line in result.stderr.splitlines() if "Connection refused" in line]
+    assert line.startswith(f"cleverdon: no connection to {gone.url}: ")
+    assert "== Topic" not in result.stdout
+
+
+@pytest.mark.slow
+def test_a_dry_run_shows_a_failure_at_once(campaign: Campaign, fake: FakeEndpoint, no_repeats: None) -> None:
+    """No request is repeated, and the error is not lost under prompts."""
+    fake.answer = lambda asked: Reply("overloaded", 503)
+    result = run(*command(campaign, fake, "--dry-run"))
+    assert result.exit_code == 2
+    assert "cleverdon: every request failed, the last one with: HTTP 503: overloaded" in result.stderr
+    assert len(fake.asked) == 6
+    assert "== Topic" not in result.stdout
+    fake.answer = lambda asked: Reply("overloaded", 503) if "document 1" in asked.prompt else Reply()
+    result = run(*command(campaign, fake, "--dry-run"))
+    assert result.exit_code == 0
+    assert re.search(r"^== Topic 1, document d1: failed \(HTTP 503: overloaded\)\n(== |6 pairs)", result.stdout, re.M)
+    assert "note: the last failed request: HTTP 503: overloaded" in result.stderr
+
+
 @pytest.mark.slow
 def test_errors_of_the_command_are_one_line(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
     assert "--budget: expected prices" in fails(*command(campaign, fake, "--budget", 1, "--yes"))
@@ -107,9 +134,9 @@ def test_a_risky_endpoint_is_mentioned(campaign: Campaign) -> None:
     assert "http://192.0.2.1/v1 is not encrypted" in result.stderr
 
 
-def start(campaign: Campaign, fake: FakeEndpoint, concurrency: int) -> subprocess.Popen[str]:
+def start(campaign: Campaign, fake: FakeEndpoint, *more: object) -> subprocess.Popen[str]:
     """The command in a process of its own."""
-    arguments = [str(each) for each in command(campaign, fake, "--yes", "--concurrency", concurrency)]
+    arguments = [str(each) for each in command(campaign, fake, "--yes", *more)]
     return subprocess.Popen(
         [sys.executable, "-m", "collection.cli", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -135,7 +162,7 @@ def test_a_killed_run_continues_without_a_doubled_label_or_cost(many: Campaign, 
     """Only requests that were under way are made again, with the same keys."""
     concurrency = 4
     pausing = fake.answer = Pausing(15)
-    child = start(many, fake, concurrency)
+    child = start(many, fake, "--concurrency", concurrency)
     until(lambda: pausing.left == -concurrency and len(stored(many)) == 15, "the pause")
     child.kill()
     child.communicate()
@@ -155,7 +182,7 @@ def test_a_killed_run_continues_without_a_doubled_label_or_cost(many: Campaign, 
 @pytest.mark.slow
 def test_ctrl_c_stores_what_is_under_way_and_ends(many: Campaign, fake: FakeEndpoint) -> None:
     pausing = fake.answer = Pausing(5)
-    child = start(many, fake, 2)
+    child = start(many, fake, "--concurrency", 2)
     until(lambda: pausing.left == -2, "the pause")
     child.send_signal(signal.SIGINT)
     wait_for_notice(child)
@@ -169,7 +196,7 @@ def test_ctrl_c_stores_what_is_under_way_and_ends(many: Campaign, fake: FakeEndp
 @pytest.mark.slow
 def test_a_second_ctrl_c_does_not_wait(many: Campaign, fake: FakeEndpoint) -> None:
     pausing = fake.answer = Pausing(5)
-    child = start(many, fake, 2)
+    child = start(many, fake, "--concurrency", 2)
     until(lambda: pausing.left == -2, "the pause")
     child.send_signal(signal.SIGINT)
     wait_for_notice(child)
@@ -183,3 +210,63 @@ def test_a_second_ctrl_c_does_not_wait(many: Campaign, fake: FakeEndpoint) -> No
 def wait_for_notice(child: subprocess.Popen[str]) -> None:
     assert child.stderr is not None
     assert "Waiting for the requests under way" in child.stderr.readline() + child.stderr.readline()
+
+
+BATCH = ("--batch", "--poll", 0.05)
+
+
+@pytest.mark.slow
+def test_a_batch_costs_half(many: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    prices = ("--price-in", 1000, "--price-out", 10_000)
+    result = run(*command(many, fake, *BATCH, *prices))
+    assert "note: costs are those of a batch: 50% of the prices of single requests" in result.stderr
+    assert (result.exit_code, fake.batches) == (2, {})
+    monkeypatch.setattr(llm_batches, "MOST_REQUESTS", 30)
+    shown = ok(*command(many, fake, *BATCH, *prices, "--yes"))
+    assert "30 pairs of label set m: 30 graded, 0 without a grade, 0 failed" in shown
+    assert "3,000 prompt tokens, 150 reply tokens, cost 2.25\n" in shown
+    assert "10 pairs left: the same command sends another batch." in shown
+    assert "10 graded" in ok(*command(many, fake, *BATCH, "--yes"))
+    assert "0 pairs to ask about, 40 answered already" in ok(*command(many, fake, *BATCH, "--yes"))
+    assert len(fake.batches) == 2
+    assert "No batch is under way for the label set m." in ok(*command(many, fake, "--cancel-batch"))
+    assert "expected no --probe and no --stream" in run(*command(many, fake, "--batch", "--stream")).stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["while it is made", "while it runs"])
+def test_a_killed_run_finds_its_batch_again(many: Campaign, fake: FakeEndpoint, when: str) -> None:
+    go_on, looks = threading.Event(), list[str]()
+    if when == "while it is made":
+        fake.after_batch = lambda: go_on.wait(60)
+    fake.look = lambda made: fake.finish(made) if go_on.is_set() else looks.append(made.status)
+    child = start(many, fake, *BATCH)
+    until(lambda: fake.batches if when == "while it is made" else looks, "the pause")
+    child.kill()
+    child.communicate()
+    shown = run("llm", many.directory)
+    name = "not confirmed" if when == "while it is made" else "batch-0"
+    assert f"note: a batch is under way: {name}, 40 requests for the label set m, sent 20" in shown.stderr
+    assert stored(many) == []
+    assert "a batch of 40 requests is under way for the label set 'm'" in run(*command(many, fake, "--yes")).stderr
+    go_on.set()
+    assert "40 graded" in ok(*command(many, fake, *BATCH))  # nothing to accept: it is paid already
+    assert len(stored(many)) == len(set(stored(many))) == 40
+    assert (len(fake.batches), fake.asked) == (1, [])
+    assert run("llm", many.directory).stderr == ""
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_a_batch_to_the_endpoint(many: Campaign, fake: FakeEndpoint) -> None:
+    looks = list[str]()
+    fake.look = lambda made: looks.append(made.status)
+    child = start(many, fake, *BATCH)
+    until(lambda: looks, "the first look")
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "The batch goes on at the endpoint. The same command waits for it." in err
+    assert "Stopped: 40 pairs left. The same command continues." in out
+    fake.look = fake.finish
+    assert "40 graded" in ok(*command(many, fake, *BATCH))
+    assert len(fake.batches) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from collection.errors import InputError
 from collection.expected_judgements import Pairs, describe
 from collection.machine_labels import (
     correct,
+    corrected_values,
     draw_priorities,
     find_effects,
     judged_sample,
@@ -23,6 +25,7 @@ from collection.machine_labels import (
 from collection.machine_labels.corrected_values import half_width, label_values
 from collection.machine_labels.expected_values import expected_values, require_measure
 from collection.machine_labels.human_sample import Drawn, expected_probabilities
+from collection.machine_labels.predicted_grades import describe_labels
 from collection.measures import Measure, parse
 from collection.records import Run
 
@@ -68,6 +71,25 @@ def test_slopes_are_differences_of_values() -> None:
             assert change.tolist() == pytest.approx(found.slopes[:, row, step].tolist(), abs=0.03)
 
 
+@pytest.mark.parametrize("name", ["nDCG@10", "P(rel=2)@10"])
+def test_labels_with_a_fraction_count_as_the_nearest_grade(name: str) -> None:
+    """Everywhere: in the values, in the plan, and in the prediction; half way is the lower grade."""
+    pairs, grades = world(topics=3)
+    measure, scale = parse(name), np.array(LEVELS)
+    fractions = np.array([0.5, -0.4, -0.5, 0.3])[grades.astype(int)]  # 1.5 and .6 are near 1, and 3.3 is near 3
+    near = grades + fractions
+    whole = np.where(grades == 2, 1.0, grades)
+    values = label_values(pairs, measure, near, scale)
+    assert values.tolist() == label_values(pairs, measure, whole, scale).tolist()
+    sizes = pair_sizes(rank_weights(measure, pairs.places))
+    assert plan(pairs, measure, near, sizes, LEVELS, [40]).equals(plan(pairs, measure, whole, sizes, LEVELS, [40]))
+    described = [describe_labels(each, pairs.topic, np.zeros((len(grades), 0)), scale) for each in (near, whole)]
+    assert described[0][:, :4].tolist() == described[1][:, :4].tolist()
+    assert np.isnan(label_values(pairs, measure, None, scale)).all()
+    missing = np.where(grades == 0, np.nan, near)
+    assert label_values(pairs, measure, missing, scale).tolist() == values.tolist()
+
+
 @pytest.mark.parametrize("name", ["AP", "RR", "R@10", "ERR@10", "nDCG(judged_only=True)@10"])
 def test_measures_that_cannot_be_corrected_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="cannot be corrected; expected one of nDCG, DCG and P"):
@@ -108,6 +130,31 @@ def test_intervals_hold_the_value_whatever_the_labels_are(kind: str) -> None:
         held.append(((values["low"] <= truth) & (truth <= values["high"])).mean())
     # The values of one sample err together: three standard errors of a share of 95% in 25 samples are 13 points.
     assert np.mean(held) >= 0.82
+
+
+@pytest.mark.slow
+def test_many_runs_need_little_memory() -> None:
+    """The parts of all 9,900 pairs of runs at once would take hundreds of megabytes."""
+    pairs, grades = world(topics=20, runs=100)
+    measure = parse("nDCG@10")
+    drawn = sample(pairs, measure, 500, 2)
+    tracemalloc.start()
+    found = correct(pairs, measure, grades, drawn, grades[drawn.rows], LEVELS)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6
+    one, other = np.triu_indices(100, 1)
+    widths = half_width(found.parts[one] - found.parts[other], 0.05)
+    assert (found.differences["high"] - found.differences["low"]).tolist() == pytest.approx((2 * widths).tolist())
+
+
+def test_a_plan_does_not_depend_on_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs, grades = world(topics=3)
+    measure = parse("nDCG@10")
+    sizes = pair_sizes(rank_weights(measure, pairs.places))
+    whole = plan(pairs, measure, grades, sizes, LEVELS, [30])
+    monkeypatch.setattr(corrected_values, "BLOCK", 7)
+    assert plan(pairs, measure, grades, sizes, LEVELS, [30]).to_numpy() == pytest.approx(whole.to_numpy())
 
 
 def test_good_labels_narrow_the_interval() -> None:
@@ -164,19 +211,24 @@ def test_planned_probabilities_sum_to_the_budget() -> None:
         assert found.max() <= 1.0
 
 
-def test_a_plan_narrows_with_the_budget_and_is_near_what_comes() -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["nDCG@10", "DCG@10", "P@10", "P(rel=2)@10"])
+def test_a_plan_narrows_with_the_budget_and_is_near_what_comes(name: str) -> None:
     pairs, grades = world(topics=20)
-    measure = parse("nDCG@10")
-    rng = np.random.default_rng(1)
-    labels = np.clip(grades + rng.integers(-1, 2, len(grades)), 0, 3)
+    measure, rng = parse(name), np.random.default_rng(1)
+    labels = np.where(rng.random(len(grades)) < 0.4, grades, rng.permutation(grades))
     sizes = pair_sizes(rank_weights(measure, pairs.places))
     planned = plan(pairs, measure, labels, sizes, LEVELS, [60, 120, 240, 600])
     assert planned["judgements"].tolist() == [60, 120, 240, 600]
     assert (planned["width"].diff().dropna() < 0).all()
     assert planned["width"].iloc[-1] == planned["difference_width"].iloc[-1] == 0
-    drawn = sample(pairs, measure, 120, 2)
-    values = correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS).values
-    assert 0.4 < planned["width"].iloc[1] / (values["high"] - values["low"]).mean() < 2.5
+    came = []
+    for seed in range(5):
+        drawn = sample(pairs, measure, 120, seed)
+        found = correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS)
+        came.append([(each["high"] - each["low"]).mean() for each in (found.values, found.differences)])
+    ratios = planned[["width", "difference_width"]].iloc[1] / np.mean(came, axis=0)
+    assert ratios.between(0.75, 1.75).all(), ratios.tolist()
 
 
 def test_one_large_part_widens_the_interval() -> None:

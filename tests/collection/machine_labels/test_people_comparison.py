@@ -35,7 +35,7 @@ def test_bias_and_disagreement_by_grade_topic_and_run() -> None:
 def test_nothing_to_compare_is_an_error() -> None:
     with pytest.raises(InputError, match="expected pairs with a label and a grade by people, found none"):
         compare_with_people(frame(1), frame(1, topic="2"), [], [0, 1])
-    with pytest.raises(InputError, match="expected grades of the scale, found 0.5"):
+    with pytest.raises(InputError, match="expected labels that are grades of the scale, found 0.5"):
         compare_with_people(frame(0.5), frame(1), [], [0, 1])
 
 
