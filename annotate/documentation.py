@@ -15,9 +15,8 @@ from collection.errors import UnknownNameError
 
 PATH = "/documentation"
 HEADERS = {
-    "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'",
+    "form-action 'none'; frame-ancestors 'none'"
 }
 SECTIONS = ("start", "tutorials", "how-to", "explanation", "reference", "operations")
 """The folders of the documentation in the order of the menu."""

@@ -203,8 +203,8 @@ def create_private(path: Path) -> IO[bytes]:
 
 
 def sync_file(path: Path) -> None:
-    """Make the content of a file durable that somebody else wrote and closed."""
-    with path.open("rb+") as file:
+    """Make the content of a file durable that somebody else wrote and closed, also through a memory map."""
+    with path.open("rb+") as file:  # Windows syncs only files that are open for writing
         os.fsync(file.fileno())
 
 

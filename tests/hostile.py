@@ -185,7 +185,7 @@ def documents() -> Iterator[dict[str, object]]:
     for number, payload in enumerate(STORED.values()):
         for form in ("markdown", ("plain", "preformatted", "html")[number % 3]):
             yield {
-                "doc_id": f"{form}-{number}-{word(payload, 80)}",
+                "doc_id": f"{word(payload, 80)}-{form}-{number}",
                 "title": payload,
                 "text": f"<!doctype html><title>{payload}</title><p>{payload}" if form == "html" else payload,
                 "format": form,
@@ -212,7 +212,7 @@ def write_files(folder: Path) -> dict[str, object]:
     with (folder / "documents.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(document) + "\n" for document in documents())
     topics = [
-        {"query_id": f"q{number}-{word(payload, 80)}", "title": payload, "description": payload, "narrative": payload}
+        {"query_id": f"{word(payload, 80)}-q{number}", "title": payload, "description": payload, "narrative": payload}
         for number, payload in enumerate(STORED.values())
     ]
     topics.insert(0, {"query_id": "all-in-one", "title": "All", "description": "", "narrative": ""})

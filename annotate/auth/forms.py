@@ -8,13 +8,10 @@ from collection.accounts import SHORTEST_PASSWORD
 from collection.characters import without_bidi
 
 HEADERS = {
-    "Cache-Control": "no-store",
-    # The address of an invitation is a secret. Not "no-referrer": a browser then sends forms with the origin "null".
-    "Referrer-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'",
+    "frame-ancestors 'none'"
 }
+"""The request guard adds the other security headers."""
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8a93a0; --blue: #1f5fbf; --red: #b3261e; }

@@ -129,7 +129,8 @@ class RequestGuard:
             # With a Transfer-Encoding, the server reads chunks to their end, whatever Content-Length says.
             answer = PlainTextResponse("An upload needs a Content-Length and no Transfer-Encoding.", 411)
         else:
-            with uploads.reserve(session_id, int(announced[:16]), self.max_upload, Runtime.instance()) as fits:
+            size = int(announced.lstrip("0")[:20] or 0)  # int() reads no number of thousands of digits
+            with uploads.reserve(session_id, size, self.max_upload, Runtime.instance()) as fits:
                 if fits:
                     await self.app(scope, receive, send)
                     return

@@ -25,7 +25,7 @@ CLOSED_POLICY = "default-src 'none'; sandbox; base-uri 'none'; form-action 'none
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # Not "no-referrer": a browser then sends forms with the origin "null".
+    # The address of an invitation is a secret. Not "no-referrer": a browser then sends forms with the origin "null".
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "
     "magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), usb=()",

@@ -22,10 +22,7 @@ from annotate.judging.document_payload import PREFIX
 
 FOLDER = Path(__file__).parents[1] / "judging_card"
 LOADER = FOLDER / "loader.js"
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": f"public, max-age={365 * 24 * 3600}, immutable",  # one year, in seconds
-}
+HEADERS = {"Cache-Control": f"public, max-age={365 * 24 * 3600}, immutable"}  # one year, in seconds
 
 _IMPORT = re.compile(r'^(?:import|export)\b[^;"]*"(\.[^"]+)"', re.MULTILINE)
 

@@ -16,14 +16,8 @@ FILES = f"{PREFIX}/files"  # the path of a campaign's image files
 TEXT_CAP = 20_000  # characters of a document that are sent with it; the card asks for the rest
 FIELD_CAP = 1000  # characters of a title, and of any other field; a browser takes seconds to lay out much more
 
-FILE_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    # The content under a name never changes. One year, in seconds.
-    "Cache-Control": f"private, max-age={365 * 24 * 3600}, immutable",
-}
-"""Headers of an image file, which keep it from being run as anything else where it is opened by itself."""
+FILE_HEADERS = {"Cache-Control": f"private, max-age={365 * 24 * 3600}, immutable"}  # one year, in seconds
+"""Headers of an image file, whose content never changes. The request guard adds those that keep it from being run."""
 
 
 def document_payloads(

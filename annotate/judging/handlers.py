@@ -18,12 +18,16 @@ Row = dict[Hashable, Any]  # a row of a frame
 
 
 class PostRoute(NamedTuple):
-    """A path below :data:`~annotate.judging.document_payload.PREFIX`, its handler, and the thread and roles for it."""
+    """A path below :data:`~annotate.judging.document_payload.PREFIX`, its handler, and the thread and roles for it.
+
+    `own_topic`: annotators can name a topic that is or was theirs only, managers any.
+    """
 
     path: str
     handler: Handler
     thread: str = "judging"
     roles: tuple[Role, ...] = JUDGES
+    own_topic: bool = False
 
 
 def save_and_hand_out(campaign: Campaign, exchange: Callable[[], T]) -> T:

@@ -24,7 +24,7 @@ DEFAULT_LIMIT = 50  # judgements in an answer
 def routes() -> list[PostRoute]:
     """Return the routes of this module."""
     handlers: dict[str, Handler] = {"history": _history, "near": _near, "time": _time, "settings": _settings}
-    return [PostRoute(path, handler, thread="aside") for path, handler in handlers.items()]
+    return [PostRoute(path, handler, thread="aside", own_topic=path == "near") for path, handler in handlers.items()]
 
 
 def _history(campaign: Campaign, annotator: str, payload: Payload) -> wire.HistoryAnswer:

@@ -88,9 +88,9 @@ class JudgingService:
         return [
             PostRoute("topics", _topics),
             PostRoute("sync", partial(_sync, self.trainer)),
-            PostRoute("document", _document),
-            PostRoute("why", partial(_why, self.trainer), "aside"),
-            PostRoute("search", _search, "aside"),
+            PostRoute("document", _document, own_topic=True),
+            PostRoute("why", partial(_why, self.trainer), "aside", own_topic=True),
+            PostRoute("search", _search, "aside", own_topic=True),
             PostRoute("take", _take),
             PostRoute("guidelines", _guidelines),
             *task_routes.routes(),
@@ -172,6 +172,10 @@ def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campai
     if person is None or person.name != bearer.annotator:
         raise RequestError(SIGNED_OUT, 401)
     _require_role(person.role, route.roles)
+    if route.own_topic and person.role != "manager":
+        query_id = fields.read_optional_text(payload, "query_id")
+        if query_id is not None and not campaign.progress.may_see(query_id, person.name):
+            raise RequestError(f"topic {query_id!r} is not yours")
     answer = route.handler(campaign, bearer.annotator, payload)
     wall, cpu = (time.perf_counter() - clock) * 1000, (time.thread_time() - processor) * 1000
     return answer, f"campaign;dur={wall:.2f}, cpu;dur={cpu:.2f}"

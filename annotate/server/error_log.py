@@ -19,6 +19,8 @@ FORMATS: tuple[str, ...] = get_args(Format)
 FILE_BYTES = 10 * 2**20  # size at which a new file is begun
 PRIVATE = 0o600  # readable and writable by the owner only
 OLD_FILES = 5  # older files kept: FILE.1, the latest, to FILE.5
+UNEXPECTED = "An unexpected error occurred."
+"""How a page begins to say that it failed."""
 
 _log = logging.getLogger(__name__)
 
@@ -35,8 +37,7 @@ def record(error: BaseException, place: str) -> str:
 def explain(error_id: str) -> str:
     """Say on a page that something failed, without the cause."""
     return (
-        f"An unexpected error occurred. Its id is {error_id}: report it to the person who runs this server, whose log "
-        "has the details."
+        f"{UNEXPECTED} Its id is {error_id}: report it to the person who runs this server, whose log has the details."
     )
 
 

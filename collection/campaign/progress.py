@@ -96,6 +96,10 @@ class Progress:
         mine = {*self.store.assignments.topics_for(annotator), *self.store.assignments.calibration()["query_id"]}
         return [query_id for query_id in self.store.corpus.topics()["query_id"] if query_id in mine]
 
+    def may_see(self, query_id: str, annotator: str) -> bool:
+        """Tell whether a topic is or was one of :meth:`topics_for`."""
+        return self.store.assignments.may_see(query_id, annotator)
+
     def topics(self, query_id: str | None = None) -> pd.DataFrame:
         """Return the progress of all topics or of one.
 

@@ -17,7 +17,6 @@ from collection.errors import BusyError, CampaignError
 from collection.store import SQLiteError, Store
 
 PROBE_BYTES = 4096
-SECRET = ".secret"
 SECRET_CHARACTERS = 64
 
 
@@ -39,7 +38,7 @@ def read_secret(directory: Path) -> bytes:
 
     It is in a file of its own, readable by its owner only, so that a copy of the database does not contain it.
     """
-    path = directory / SECRET
+    path = directory / layout.SECRET
     if not path.exists():
         # Written to a temporary file first, so that no reader sees half a key.
         with _new_secret(directory) as part, suppress(FileExistsError):
@@ -53,7 +52,7 @@ def read_secret(directory: Path) -> bytes:
 @contextmanager
 def _new_secret(directory: Path) -> Iterator[Path]:
     """Write a new key to a temporary file, which is gone afterwards."""
-    part = directory / f"{SECRET}-{secrets.token_hex(4)}"
+    part = directory / f"{layout.SECRET}-{secrets.token_hex(4)}"
     try:
         with layout.create_private(part) as file:
             file.write(secrets.token_hex(SECRET_CHARACTERS // 2).encode())
@@ -117,5 +116,5 @@ class ServerState:
         """Replace the key, end all sessions, and void all one-time links; a running server takes the new key."""
         self.store.accounts.end_everything()
         with _new_secret(self.directory) as part:
-            part.replace(self.directory / SECRET)
+            part.replace(self.directory / layout.SECRET)
             layout.sync_folder(self.directory)

@@ -121,16 +121,8 @@ class TopicTasks:
         return preferences.plan(documents, said, seed), preferences.look_ahead(documents, said, seed, depth)
 
     def may_see(self, annotator: str, query_id: str) -> bool:
-        """Tell whether a topic is or was one of an annotator's."""
-        topic = self.state().keys.get(query_id)
-        if topic is None:
-            return False
-        return (
-            self.store.assignments.is_for(query_id, annotator)
-            or self.store.topic_tasks.was_claimed(topic, annotator)
-            or len(self.choices(annotator=annotator, query_id=query_id)) > 0
-            or self.store.topic_tasks.has_preferences(topic, annotator)
-        )
+        """Tell whether a topic has documents for the task, and is or was one of an annotator's."""
+        return query_id in self.state().keys and self.store.assignments.may_see(query_id, annotator)
 
     def state(self) -> TopicTaskState:
         """Return which annotators have answered each topic of the campaign's task; up to date."""

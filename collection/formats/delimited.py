@@ -86,10 +86,9 @@ def aliased_records(
             yield at, rename(path, at, what, record, aliases, defaults)
         return
     number, header, below = read_headed(path, what, separator_of(path, what))
-    names = _own_names(path, number, what, header, aliases, defaults)
-    texts = [name not in spreadsheet.IDS and not workbook.is_workbook(path) for name in names]
+    names, is_workbook = _own_names(path, number, what, header, aliases, defaults), workbook.is_workbook(path)
     for at, cells in below:
-        restored = (spreadsheet.restore(cell) if text else cell for cell, text in zip(cells, texts, strict=True))
+        restored = cells if is_workbook else map(spreadsheet.restore, cells, names)
         yield at, {**defaults, **dict(zip(names, restored, strict=True))}
 
 

@@ -161,8 +161,8 @@ def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
     """Write labels as ``.csv`` or ``.tsv`` with the header ``annotator,query_id,doc_id,relevance``.
 
     `frame` is :data:`collection.frames.LABELS` with one row per annotator and pair, in the order of the file. Names
-    that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`). Names, ids and grades
-    that :func:`read_labels` could not read back are refused.
+    and ids that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`). Names, ids and
+    grades that :func:`read_labels` could not read back are refused.
     """
     separator = {".csv": ",", ".tsv": "\t"}.get(source.suffix(path))
     if separator is None:
@@ -181,8 +181,9 @@ def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
             raise InputError(
                 f"labels: expected annotator names without surrounding blanks and line ends, found {found}"
             )
-        require_ids([str(query_id), str(doc_id)])
-        rows.append((str(spreadsheet.escape(name)), str(query_id), str(doc_id), format_number(grade)))
+        texts = [str(name), str(query_id), str(doc_id)]
+        require_ids(texts[1:])
+        rows.append((*map(spreadsheet.escape, texts, LABELS.names), format_number(grade)))
     with replacing(path) as file:
         if separator == "\t":
             file.writelines("\t".join(row) + "\n" for row in rows)

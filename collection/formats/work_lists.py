@@ -76,8 +76,7 @@ def write_work_list(rows: Sequence[WorkListRow], grades: Mapping[int, str], path
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerow(columns)
             for each in cells:
-                named = zip(columns, each, strict=True)
-                writer.writerow([cell if name in spreadsheet.IDS else spreadsheet.escape(cell) for name, cell in named])
+                writer.writerow(map(spreadsheet.escape, each, columns))
     else:
         with replacing_bytes(path) as raw:
             _write_workbook(columns, cells, list(grades), raw)

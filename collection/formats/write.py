@@ -199,8 +199,7 @@ def write_log(
             quoting = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerow(names)
             for row in rows:
-                cells = zip(names, map(_format_cell, row), strict=True)
-                written = [cell if name in spreadsheet.IDS else spreadsheet.escape(cell) for name, cell in cells]
+                written = [spreadsheet.escape(_format_cell(c), name) for name, c in zip(names, row, strict=True)]
                 returns = any(isinstance(cell, str) and "\r" in cell for cell in written)
                 (quoting if returns else writer).writerow(written)
 

@@ -58,6 +58,22 @@ class AssignmentTables(Repository):
             {"query_id": query_id, "annotator": annotator},
         )
 
+    def may_see(self, query_id: str, annotator: str) -> bool:
+        """Tell whether an annotator may judge a topic, or could: it was handed out to them, or they have judged it."""
+        return self.connection.exists(
+            f"""
+            SELECT 1 FROM topics AS t WHERE t.query_id = :query_id AND (
+                {_IS_MINE}
+                OR EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = t.topic)
+                OR EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.annotator = :annotator)
+                OR EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = t.topic AND w.annotator = :annotator)
+                OR EXISTS (SELECT 1 FROM claims AS c WHERE c.topic = t.topic AND c.annotator = :annotator)
+                OR EXISTS (SELECT 1 FROM choices AS c WHERE c.topic = t.topic AND c.annotator = :annotator)
+                OR EXISTS (SELECT 1 FROM preferences AS p WHERE p.topic = t.topic AND p.annotator = :annotator))
+            """,
+            {"query_id": query_id, "annotator": annotator},
+        )
+
     @writes
     def changed(self) -> None:
         """Invalidate the cached progress of annotators, after a change of assignments or overlap."""

@@ -102,11 +102,14 @@ class Serving:
         raise AssertionError(f"the server ended before it printed a link:\n{seen}")
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """End it by a signal; fail if a page or route had an unexpected error, of which pages show the id only."""
         assert self.process.pid is not None
         os.kill(self.process.pid, how)
         self.process.join(20)
         assert self.process.exitcode is not None, "the server does not stop"
+        printed = self.output.read() if how == signal.SIGTERM else ""  # what a killed one has started may still print
         self.output.close()
+        assert "unexpected error" not in printed, printed
 
 
 def use_link(page: Page, link: str) -> None:

@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Request, expect
 
 from annotate.auth.page_access import PAGES
+from annotate.server.error_log import UNEXPECTED
 from collection import Campaign
 from tests import hostile
 from tests.browser.serving import Serving, choose_page, sign_in
@@ -130,6 +131,7 @@ def look(page: Page) -> list[str]:
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(page.locator("[data-stale=true]")).to_have_count(0)
     expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_test_id("stAlert").filter(has_text=UNEXPECTED)).to_have_count(0)
     return list(page.evaluate(LOOK))
 
 

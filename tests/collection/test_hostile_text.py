@@ -39,6 +39,8 @@ DRAWN = set(
 """Elements that a document in Markdown may have on a page."""
 FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20](?![0-9.]*\\Z)")
 """The beginning of a cell that spreadsheets compute, unless it is a number."""
+HARMLESS = r"[-+=@][\w./+=-]*"
+"""An id that may stay as it is: a formula that can only calculate."""
 
 
 def require_harmless(markup: str) -> None:
@@ -312,23 +314,22 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campaign]:
 @pytest.mark.slow
 def test_no_exported_table_has_a_formula(attacked: Campaign, tmp_path: Path) -> None:
     attacked.export.files(
-        judgements=tmp_path / "log.csv", labels=tmp_path / "labels.tsv", pool=tmp_path / "pool.tsv",
+        judgements=tmp_path / "log.csv", labels=tmp_path / "labels.csv", pool=tmp_path / "pool.tsv",
         qrels=tmp_path / "qrels.txt", passages=tmp_path / "passages.jsonl",
     )  # fmt: skip
     attacked.export.files(judgements=tmp_path / "log.jsonl")
-    attacked.work_lists.write("ann", tmp_path / "list.csv", 20)
-    attacked.work_lists.write("ann", tmp_path / "list.xlsx", 20)
-    for name, separator in {"log.csv": ",", "labels.tsv": "\t", "pool.tsv": "\t", "list.csv": ","}.items():
+    attacked.work_lists.write("ann", tmp_path / "list.csv", 9999)
+    attacked.work_lists.write("ann", tmp_path / "list.xlsx", 9999)
+    for name in ("log.csv", "labels.csv", "list.csv"):
         with (tmp_path / name).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file, delimiter=separator))
+            rows = list(csv.reader(file))
         assert len({len(row) for row in rows}) == 1, name
         ids = {place for place, column in enumerate(rows[0]) if column in spreadsheet.IDS}
-        for row in rows:
-            assert not [cell for place, cell in enumerate(row) if place not in ids and FORMULA.match(cell)], name
+        cells = [(cell, HARMLESS if place in ids else "") for row in rows for place, cell in enumerate(row)]
+        assert any(cell.startswith("'=HYPERLINK(") for cell, harmless in cells if harmless), name
+        assert not [cell for cell, harmless in cells if FORMULA.match(cell) and not re.fullmatch(harmless, cell)], name
     book = openpyxl.load_workbook(tmp_path / "list.xlsx")
-    assert not [
-        cell for row in book.active.iter_rows() for cell in row if cell.data_type == "f" and "0:" not in str(cell.value)
-    ]
+    assert not [cell for row in book.active.iter_rows() for cell in row if cell.data_type == "f"]
     lines = (tmp_path / "log.jsonl").read_bytes().splitlines()  # of text, U+2028 ends a line too
     assert {json.loads(line)["note"] for line in lines} >= set(STORED.values())
 

@@ -31,6 +31,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.document_payload import PREFIX
+from annotate.server.error_log import UNEXPECTED
 from collection import Campaign
 from collection.store import schema_version
 from tests.browser.serving import free_port
@@ -173,10 +174,11 @@ def rows(database: Path) -> list[str]:
 
 
 class Service(NamedTuple):
-    """The server of the unit: the port of the web server that it expects in front of it, its own, its certificate."""
+    """The server of the unit: ports of the web server in front of it (HTTPS, HTTP), its own, and its certificate."""
 
     campaign: Path
     front: int
+    plain: int
     port: int
     certificate: Path
     key: Path
@@ -197,7 +199,7 @@ def service(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         assert server.stdout is not None
         try:
             assert f"at https://{NAME}:{front}" in (printed := server.stdout.readline()), printed
-            yield Service(campaign, front, port, certificate, key)
+            yield Service(campaign, front, free_port(), port, certificate, key)
         finally:
             server.terminate()
             printed = server.stdout.read()
@@ -218,7 +220,7 @@ def caddyfile(service: Service, folder: Path) -> list[str]:
 def nginx_options(service: Service, folder: Path) -> list[str]:
     """The options that let nginx run the example here, in the foreground and with its files in a folder."""
     changes = {
-        "listen 80;": f"listen 127.0.0.1:{free_port()};",
+        "listen 80;": f"listen 127.0.0.1:{service.plain};",
         "listen 443 ssl;": f"listen 127.0.0.1:{service.front} ssl;",
         f"/etc/letsencrypt/live/{NAME}/fullchain.pem": str(service.certificate),
         f"/etc/letsencrypt/live/{NAME}/privkey.pem": str(service.key),
@@ -236,6 +238,13 @@ def nginx_options(service: Service, folder: Path) -> list[str]:
     ]
     (folder / "nginx.conf").write_text("\n".join(main))
     return ["-p", str(folder), "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
+
+
+def test_nginx_logs_no_link_on_port_80() -> None:
+    """As the next tests see with the real program, which few machines have."""
+    server = (DEPLOY / "nginx.conf").read_text().partition("listen 80;")[2].partition("\n}")[0]
+    assert "return 301" in server
+    assert "access_log off;" in server
 
 
 @pytest.fixture(params=["caddy", "nginx"])
@@ -359,9 +368,11 @@ def test_people_judge_behind_the_web_server(front: Service, tmp_path: Path) -> N
         message = BackMsg()
         message.rerun_script.page_name = "judge"
         pages.send(message.SerializeToString())
-        elements = {each.delta.new_element.WhichOneof("type") for each in answers(pages, "script_finished")}
+        drawn = [each.delta.new_element for each in answers(pages, "script_finished")]
+        elements = {element.WhichOneof("type") for element in drawn}
         assert "bidi_component" in elements  # the judging card
         assert "exception" not in elements
+        assert not [element.alert.body for element in drawn if UNEXPECTED in element.alert.body]
     with pytest.raises(InvalidStatus, match="403"):
         open_socket(front, cookie, "https://elsewhere.example.org")
 
@@ -382,6 +393,11 @@ def test_people_judge_behind_the_web_server(front: Service, tmp_path: Path) -> N
 
     with Campaign(front.campaign) as campaign:
         assert set(campaign.accounts.sessions("ann")["address"]) == {BROWSER}
+    if (tmp_path / "access.log").exists():  # nginx; Caddy has no log of requests, and its redirects are off here
+        plain = http.client.HTTPConnection("127.0.0.1", front.plain)
+        plain.request("GET", "/signin?token=x", headers={"Host": NAME})
+        assert plain.getresponse().status == 301
+        plain.close()
     logs = [file.read_text() for file in tmp_path.glob("*") if file.suffix == ".log" or file.name == "printed"]
     assert logs
     assert not any("token=" in log for log in logs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -34,10 +34,7 @@ def require_intact(directory: Path, annotators: Sequence[Annotator]) -> int:
             "choices": campaign.topic_tasks.choices(current=False),
             "preferences": campaign.topic_tasks.preferences(current=False),
         }
-        counted = campaign.progress.counts()
-        current = campaign.judgement_log.judgements()
-    assert counted["logged"] == len(logs["judgements"])
-    assert _last(logs["judgements"]) == set(current["uuid"])
+        _require_counts(campaign, logs, [annotator.name for annotator in annotators])
     rows = [_said(log, row) for log, frame in logs.items() for row in frame.to_dict("records")]
     times = Counter(uuid for uuid, *_ in rows)
     logged = {uuid: said for uuid, *said in rows}
@@ -54,11 +51,44 @@ def require_intact(directory: Path, annotators: Sequence[Annotator]) -> int:
     return sum(len(annotator.acknowledged) for annotator in annotators)
 
 
-def _last(log: pd.DataFrame) -> set[str]:
-    """The last judgement of each annotator and pair."""
-    log = log[log["counts_as"] != "surplus"]
-    last = log.drop_duplicates(["annotator", "query_id", "doc_id", "counts_as"], keep="last")
-    return set(last.loc[last["kind"] != "undone", "uuid"])
+def _require_counts(campaign: Campaign, logs: dict[str, pd.DataFrame], names: Sequence[str]) -> None:
+    """Fail unless the counts that pages show are those of the logs; nothing is adjudicated, and no topic closed."""
+    log, comparisons = logs["judgements"], logs["preferences"]
+    judgements = _last(log[log["counts_as"] != "surplus"], "doc_id")
+    choices = _last(logs["choices"])
+    pairs = [frozenset(pair) for pair in zip(comparisons["left"], comparisons["right"], strict=True)]
+    compared = _last(comparisons.assign(pair=pairs), "pair")
+    assert set(judgements["uuid"]) == set(campaign.judgement_log.judgements()["uuid"])
+    numbers = {"logged": len(log), "judgements": len(judgements), "choices": len(choices), "preferences": len(compared)}
+    counted = campaign.progress.counts() | campaign.topic_tasks.counts()
+    assert {name: counted[name] for name in numbers} == numbers
+
+    by: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for name, *pair in judgements[["annotator", "query_id", "doc_id"]].values.tolist():
+        by[tuple(pair)].add(name)
+    wanted = campaign.store.pool.most_wanted()  # of each pair, here
+    pool = [tuple(pair) for pair in campaign.store.pool.ids().values.tolist()]
+    for query_id, judged, made in campaign.progress.topics()[["query_id", "judged_in_pool", "made"]].values.tolist():
+        some = [len(by[pair]) for pair in pool if pair[0] == query_id and pair in by]
+        assert judged == len(some)
+        assert pd.isna(made) or made == sum(min(number, wanted[query_id]) for number in some)
+    is_everywhere = campaign.settings.usual_mode() == "loop"
+    task = campaign.settings.judging_page().task
+    for name in names:
+        done = sum(pair in by and (name in by[pair] or len(by[pair]) >= wanted[pair[0]]) for pair in pool)
+        expected = (len(by), None) if is_everywhere else (done, len(pool))
+        assert campaign.progress.totals(name) == expected
+        if task != "grades":
+            decisions = choices if task == "list" else compared
+            topics = decisions.loc[decisions["annotator"] == name, "query_id"].unique()
+            decided = [q for q in topics if task == "list" or campaign.topic_tasks.plan(name, q)[0].pair is None]
+            assert campaign.topic_tasks.progress(name).done == len(decided)
+
+
+def _last(log: pd.DataFrame, *of: str) -> pd.DataFrame:
+    """The last decision of each annotator on each topic, and each document or pair `of` it, unless it was undone."""
+    last = log.drop_duplicates(["annotator", "query_id", *of], keep="last")
+    return last[last["kind"] != "undone"]
 
 
 def _said(log: str, row: dict[Any, Any]) -> tuple[str, str, dict[str, Any]]:

@@ -11,13 +11,14 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
 from annotate.auth.page_access import PAGES
+from annotate.server.error_log import UNEXPECTED
 
 
 class Drawn(NamedTuple):
-    """A page: its alerts, and the exceptions that it shows with their tracebacks."""
+    """A page: its alerts, and those of them and the tracebacks that say that the page failed."""
 
     alerts: list[str]
-    exceptions: list[str]
+    failures: list[str]
 
 
 @contextmanager
@@ -39,8 +40,10 @@ def open_page(port: int, cookie: str, page: str = "judge") -> Iterator[Drawn]:
             element = received.delta.new_element
             if element.WhichOneof("type") == "alert":
                 drawn.alerts.append(element.alert.body)
+                if UNEXPECTED in element.alert.body:
+                    drawn.failures.append(element.alert.body)
             elif element.WhichOneof("type") == "exception":
-                drawn.exceptions.append(f"{element.exception.type}: {element.exception.message}")
+                drawn.failures.append(f"{element.exception.type}: {element.exception.message}")
         yield drawn
 
 
@@ -53,7 +56,7 @@ def draw(port: int, cookie: str, *pages: str) -> dict[str, Drawn]:
     return drawn
 
 
-def require_no_traceback(drawn: dict[str, Drawn]) -> None:
-    """Fail if a page shows an exception."""
-    failed = {page: found.exceptions for page, found in drawn.items() if found.exceptions}
+def require_no_failure(drawn: dict[str, Drawn]) -> None:
+    """Fail if a page had an unexpected error, of which it shows the id, or in Streamlit's own hands a traceback."""
+    failed = {page: found.failures for page, found in drawn.items() if found.failures}
     assert not failed, failed

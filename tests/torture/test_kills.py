@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from collection import Campaign
+from collection.campaign.topic_task_state import TopicTaskState
+from collection.layout import DATABASE
+from collection.records import Choice, Judgement, Preference
 from tests.helpers import until
 from tests.torture.annotators import Annotator, Chooser, Grader, judging, rounds_of, sentence_problems
-from tests.torture.conftest import TASKS, Campaigning, judged_on, many
+from tests.torture.conftest import TASKS, Campaigning, built, judged_on, many
 from tests.torture.invariants import require_intact
-from tests.torture.pages import draw, require_no_traceback
+from tests.torture.pages import draw, require_no_failure
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -41,7 +47,7 @@ def test_a_killed_server_loses_and_doubles_nothing(task: str, campaigning: Calla
             assert trainer is None or not is_running(trainer)
             server.start()
             judged_on(begun)
-    require_no_traceback(draw(server.port, manager, *many(("judge",), ())))
+    require_no_failure(draw(server.port, manager, *many(("judge",), ())))
     for annotator in annotators:
         until(annotator.deliver, "an answer")
         assert not annotator.outbox
@@ -76,6 +82,34 @@ def is_running(pid: int) -> bool:
     return True
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_a_wrong_count_is_noticed(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory, annotator = tmp_path / "campaign", Annotator(0, "a0", "", 0)
+    built(task, directory)
+    with Campaign(directory) as campaign:
+        first, second = campaign.store.pool.first("t0", 2)
+        decision: Judgement | Choice | Preference
+        if task == "list":
+            decision = Choice("u", "a0", "t0", "chosen", shown=(first, second), chosen=(first,))
+            campaign.topic_tasks.choose([decision])
+        elif task == "preference":
+            decision = Preference("u", "a0", "t0", first, second, "left")
+            campaign.topic_tasks.prefer([decision])
+        else:
+            decision = Judgement("u", "a0", "t0", first, "graded", 1)
+            campaign.judging.judge_many([decision])
+    fields = decision._asdict().items()
+    annotator.sent["u"] = {name: list(value) if isinstance(value, tuple) else value for name, value in fields}
+    require_intact(directory, [annotator])
+    if task in ("list", "preference"):
+        monkeypatch.setattr(TopicTaskState, "progress", lambda self, annotator: (2, 0))
+    else:
+        with closing(sqlite3.connect(directory / DATABASE, isolation_level=None)) as database:
+            database.execute("UPDATE topic_counts SET finished = finished + 1, elsewhere = elsewhere + 1")
+    with pytest.raises(AssertionError):
+        require_intact(directory, [annotator])
+
+
 def test_a_killed_trainer_is_replaced_and_judging_goes_on(campaigning: Callable[..., Campaigning]) -> None:
     begun = campaigning("loop")
     server, annotators, manager = begun
@@ -95,7 +129,7 @@ def test_a_killed_trainer_is_replaced_and_judging_goes_on(campaigning: Callable[
     for annotator in annotators:
         assert annotator.deliver()
         assert not annotator.troubles
-    require_no_traceback(draw(server.port, manager, "loop", "judge"))
+    require_no_failure(draw(server.port, manager, "loop", "judge"))
     require_intact(server.directory, annotators)
 
 

@@ -200,9 +200,3 @@ def encode_terms(terms: list[str]) -> bytes:
 def decode_terms(lines: bytes) -> list[str]:
     """Decode the terms of :func:`encode_terms`."""
     return lines.decode("utf-8", "surrogatepass").split("\n")[:-1]
-
-
-def sync(path: Path) -> None:
-    """Write a file to the disk, including changes through a memory map."""
-    with path.open("rb+") as file:  # Windows syncs only files that are open for writing
-        os.fsync(file.fileno())

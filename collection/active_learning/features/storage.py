@@ -33,7 +33,6 @@ from collection.active_learning.features.files import (
     create_array,
     encode_terms,
     read,
-    sync,
 )
 from collection.active_learning.features.term_counts import Counts, places
 from collection.active_learning.features.tfidf import row_ranges
@@ -332,11 +331,11 @@ def _publish(directory: Path, folder: Path, meta: dict[str, object]) -> None:
     """Make the folder current, and remove all others."""
     files = sorted(folder.iterdir())
     for file in files:
-        sync(file)
+        layout.sync_file(file)
     meta |= {"folder": folder.name, "files": {file.name: file.stat().st_size for file in files}}
     written = folder / META
     written.write_text(json.dumps(meta, indent=1), encoding="utf-8")
-    sync(written)
+    layout.sync_file(written)
     layout.make_private(folder)
     written.replace(directory / META)
     _remove_others(directory, folder.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import re
 import threading
@@ -35,7 +36,9 @@ from collection.campaign import accounts as access
 from collection.campaign.accounts import Accounts
 from collection.cli import main
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
+from collection.layout import IMAGES
 from collection.records import ROLES, Role
+from tests.collection.campaign.test_images import PNG
 from tests.conftest import judging_token, signed_in
 from tests.helpers import AS_JSON, awaited
 
@@ -657,6 +660,20 @@ def is_safe(answer: Any) -> bool:
         and "frame-ancestors 'none'" in policy
         and "default-src 'none'" in policy
     )
+
+
+def test_an_image_that_is_opened_by_itself_runs_nothing(client: TestClient, campaign: Campaign) -> None:
+    campaign.accounts.add("bob", "annotator")
+    press(client, f"/signin?token={campaign.accounts.make_signin_link('bob')}")
+    name = f"{hashlib.sha256(PNG).hexdigest()}.png"
+    (campaign.directory / IMAGES).mkdir()
+    (campaign.directory / IMAGES / name).write_bytes(PNG)
+    answer = client.get(f"{FILES}/{name}")
+    assert (answer.status_code, answer.content) == (200, PNG)
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'; sandbox;")
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+    assert answer.headers["cache-control"].startswith("private, max-age=")
 
 
 def test_the_sign_in_link_works_once(client: TestClient, campaign: Campaign) -> None:

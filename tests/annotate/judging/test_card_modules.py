@@ -43,7 +43,6 @@ def test_a_module_may_be_kept_for_good(client: TestClient, folder: Path, name: s
     assert (answer.status_code, answer.text) == (200, FILES[name])
     assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.parametrize(

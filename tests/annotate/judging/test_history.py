@@ -89,7 +89,7 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
         ("history", {"limit": 101}, "found 101"),
         ("history", {"limit": 0}, "limit"),
         ("history", {"limit": 1.5}, "limit"),
-        ("near", {"query_id": "9", "doc_ids": []}, "unknown topic '9'"),
+        ("near", {"query_id": "9", "doc_ids": []}, "topic '9' is not yours"),
         ("near", {"doc_ids": []}, "query_id"),
         ("near", {"query_id": "1", "doc_ids": "d1"}, "doc_ids as a list"),
         ("near", {"query_id": "1", "doc_ids": [1]}, "doc_ids as a string"),

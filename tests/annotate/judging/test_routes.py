@@ -18,7 +18,8 @@ from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
 from collection.campaign import backup_archive
 from collection.errors import BusyError
-from tests.conftest import signed_in
+from collection.records import Choice, Preference
+from tests.conftest import judging_token, signed_in
 from tests.helpers import AS_JSON, judged, post
 
 
@@ -233,6 +234,50 @@ def test_a_token_expires_and_the_cookie_renews_it(
     post(client, "token", 401, annotator="bob")  # whose card this was before ann signed in here
     del client.headers[TOKEN_HEADER]
     post(client, "token", 401, annotator="ann")  # what a form of another site could make a browser send
+
+
+ABOUT_TOPIC_1: dict[str, dict[str, Any]] = {
+    "document": {"query_id": "1", "doc_id": "d2", "said": True},
+    "why": {"query_id": "1", "doc_id": "d2"},
+    "search": {"query_id": "1", "words": "document"},
+    "near": {"query_id": "1", "doc_ids": ["d2"]},
+}
+
+
+def test_annotators_are_told_of_their_own_topics_only(client: TestClient, campaign: Campaign) -> None:
+    bob = {TOKEN_HEADER: judging_token(campaign, "bob", "annotator")}
+    campaign.accounts.add("eve", "annotator")
+    campaign.assignments.assign(["1"], ["eve"])
+    campaign.assignments.assign(["2"], ["bob"])
+    for route, asked in ABOUT_TOPIC_1.items():
+        answer = client.post(f"{PREFIX}/{route}", json=asked, headers=bob)
+        assert (answer.status_code, answer.json()) == (400, {"error": "topic '1' is not yours"}), route
+        assert client.post(f"{PREFIX}/{route}", json={**asked, "query_id": "2"}, headers=bob).status_code == 200
+        post(client, route, **asked)  # of ann, who manages
+    assert client.post(f"{PREFIX}/document", json={"doc_id": "d2"}, headers=bob).status_code == 200
+
+
+@pytest.mark.parametrize("how", ["judged", "leased", "calibration", "claimed", "chosen from", "compared"])
+def test_annotators_are_told_of_topics_that_were_theirs(client: TestClient, campaign: Campaign, how: str) -> None:
+    bob = {TOKEN_HEADER: judging_token(campaign, "bob", "annotator")}
+    match how:
+        case "judged":
+            campaign.judging.judge("bob", "1", "d2", 1)
+        case "leased":
+            campaign.judging.next_pairs("bob", "1", 1)
+        case "calibration":
+            campaign.calibration.set_pairs([("1", "d2")])
+        case "claimed":
+            campaign.settings.set_judging_page(task="list")
+            campaign.topic_tasks.next_topics("bob", 2)
+        case "chosen from":
+            campaign.topic_tasks.choose([Choice("u", "bob", "1", "chosen", ("d1", "d2"), ("d1",))])
+        case "compared":
+            campaign.topic_tasks.prefer([Preference("u", "bob", "1", "d1", "d2", "left")])
+    campaign.accounts.add("eve", "annotator")
+    campaign.assignments.assign(["1"], ["eve"])
+    for route, asked in ABOUT_TOPIC_1.items():
+        assert client.post(f"{PREFIX}/{route}", json=asked, headers=bob).status_code == 200, route
 
 
 def test_a_save_is_durable_before_it_is_acknowledged(client: TestClient, campaign: Campaign) -> None:

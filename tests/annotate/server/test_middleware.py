@@ -378,6 +378,9 @@ def test_a_session_holds_so_much_and_no_more(
     headers = {"Content-Length": "5", "Transfer-Encoding": "chunked"}
     parts = client.put("/_stcore/upload_file/mine/file", content=iter([b"x" * 2**21]), headers=headers)
     assert parts.status_code == 411
+    for announced, status in {f"{11:020}": 413, "9" * 5000: 413, f"{10:020}": 200}.items():
+        sent = client.put("/_stcore/upload_file/mine/file", content=b"x" * 10, headers={"Content-Length": announced})
+        assert sent.status_code == status, announced
 
 
 def test_a_file_that_arrives_after_its_page_was_left_is_not_kept(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> None:

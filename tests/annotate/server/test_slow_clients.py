@@ -114,7 +114,7 @@ def test_whole_requests_are_answered_one_after_another(port: int) -> None:
 
 
 def test_a_body_has_to_arrive_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timed_http, "BODY_SECONDS", 0.02)
+    monkeypatch.setattr(timed_http, "BODY_SECONDS", 0.2)
 
     def parts(*, in_parts: bool, number: int, pause: float) -> int:
         left = iter(range(number))
@@ -133,11 +133,11 @@ def test_a_body_has_to_arrive_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
         return awaited(read())
 
     assert parts(in_parts=False, number=3, pause=0.0) == 3
-    assert parts(in_parts=True, number=10, pause=0.004) == 10  # an upload may take longer in total
+    assert parts(in_parts=True, number=10, pause=0.04) == 10  # an upload may take longer in total
     with pytest.raises(SlowRequest):
-        parts(in_parts=False, number=10, pause=0.004)
+        parts(in_parts=False, number=10, pause=0.04)
     with pytest.raises(SlowRequest):
-        parts(in_parts=True, number=2, pause=0.1)
+        parts(in_parts=True, number=2, pause=1.0)
 
 
 def test_strangers_are_counted_by_address_and_in_total() -> None:

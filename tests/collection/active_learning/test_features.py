@@ -55,7 +55,7 @@ TOPIC = "a flat mat for the cat"
 @pytest.fixture(autouse=True)
 def _no_power_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
     """To wait for the disk takes longer than all else here."""
-    monkeypatch.setattr("collection.active_learning.features.storage.sync", lambda _: None)
+    monkeypatch.setattr("collection.layout.sync_file", lambda _: None)
 
 
 def cosines(matrix: sparse.csr_matrix) -> np.ndarray:

