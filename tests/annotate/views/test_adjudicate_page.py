@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from annotate.auth import session
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.charts import annotators
 from annotate.elements import display
@@ -336,6 +337,7 @@ def test_export_says_that_a_model_had_not_come_to_rest(
 
     assert restless() == 0
     monkeypatch.setattr(dawid_skene, "ROUNDS", 0)
+    monkeypatch.setattr(session, "_adjudicated", {})  # which are kept until the next judgement
     app.run()
     assert restless() == 1
     app.toggle(key="compare").set_value(True).run()
