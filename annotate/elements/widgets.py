@@ -43,6 +43,7 @@ NEXT = {
     "loop": "Change the budget",
     "order": "See the system order",
     "recall": "Go to Recall",
+    "machine-labels": "See the corrected values",
     "export": "Export",
 }
 """Page of a next step -> label of its button."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 from collection import adjudication, formats, layout
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.document_view import DocumentView
-from collection.campaign.machine_labels import MachineLabels, remove_stale_report
+from collection.campaign.machine_labels import LABELS_FILE, MachineLabels, remove_stale_report
 from collection.campaign.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError
@@ -186,7 +186,10 @@ class Exporter:
         frame = of_topics(self.machine_labels.filled(self.qrels.build(chosen), fill_with), topics)
         self.machine_labels.write_sources(frame, fill_with, path)
         formats.write_qrels(frame, path)
-        formats.write_report(self.qrels.rule_report(chosen, topics=topics), path, RULE_FILE)
+        labels = int((frame["by"] == fill_with).sum())
+        report = f"{Path(path).name}{LABELS_FILE}"
+        filled = {"machine_labels": {"label_set": fill_with, "pairs": labels, "report": report}}
+        formats.write_report(self.qrels.rule_report(chosen, topics=topics) | filled, path, RULE_FILE)
         return len(frame)
 
 

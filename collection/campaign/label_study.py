@@ -95,9 +95,8 @@ class LabelStudy:
         That of the campaign if it can be corrected and has values between 0 and 1, as the error that is stated for it;
         otherwise :data:`MEASURE`.
         """
-        own = as_measure(self._own_measure())
         try:
-            machine_labels.require_measure(own)
+            own = self._measure(self._own_measure())
         except InputError:
             return as_measure(MEASURE)
         return own if own.entry.highest == 1 else as_measure(MEASURE)
@@ -259,7 +258,12 @@ class LabelStudy:
         ]
 
     def _measure(self, named: Measure | str | None) -> Measure:
-        return self.main_measure() if named is None else as_measure(named)
+        """The measure, if it can be corrected; InputError otherwise."""
+        measure = self.main_measure() if named is None else as_measure(named)
+        machine_labels.require_measure(measure)
+        if measure.level is None:
+            raise InputError(f"{measure} cannot be corrected; expected a cut-off, as in {measure}@10")
+        return measure
 
     def _pairs(self) -> Pairs:
         pool = self.store.pool.pairs()

@@ -55,6 +55,8 @@ def worth(
     """
     from collection.campaign import Campaign
 
+    if plan and ask is not None:
+        raise click.UsageError("--plan only shows, and --ask draws a sample: expected one of them")
     named = None if measure is None else parse_one(measure)
     with Campaign(directory) as campaign:
         study = campaign.label_study
@@ -69,6 +71,8 @@ def worth(
                 print_json(progress._asdict())
                 return
             before = f"; {progress.before:,} were judged before" if progress.before else ""
+            if progress.asked < ask:
+                print_notices([f"{ask:,} pairs asked for: {progress.asked:,} were not judged before the sample"])
             echo(
                 f"Asked people to judge a random sample of {count(progress.asked, 'pair')} of {progress.pairs:,} "
                 f"and no others; {progress.judged:,} judged so far{before}."

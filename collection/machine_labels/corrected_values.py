@@ -120,7 +120,10 @@ def correct(
     require_measure(measure)
     sampled = len(drawn.rows) - drawn.before
     if sampled < LEAST_SAMPLE and len(drawn.rows) < len(pairs.topic):
-        raise InputError(f"expected at least {LEAST_SAMPLE} judgements of the sample, found {sampled}")
+        raise InputError(
+            f"expected at least {LEAST_SAMPLE} judgements of the sample without a gap in its random order, "
+            f"found {sampled}"
+        )
     scale = np.unique(np.asarray([0.0, *levels, *grades.tolist()]))
     features = describe_labels(labels, pairs.topic, pairs.features[:, :COMMON], scale)
     known = (grades[:, None] >= scale[1:]).astype(np.float64)

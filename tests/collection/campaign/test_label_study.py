@@ -91,6 +91,16 @@ def test_people_judge_a_sample_and_correct_the_values(campaign: Path, tmp_path: 
         assert everything.tolist() == pytest.approx(evaluated.loc[everything.index].tolist())
 
 
+@pytest.mark.parametrize(("measure", "said"), [("AP", "expected one of nDCG, DCG and P"), ("nDCG", "as in nDCG@10")])
+def test_measures_that_cannot_be_corrected_are_refused_before_anything(campaign: Path, measure: str, said: str) -> None:
+    with Campaign(campaign) as opened:
+        for ask in (opened.label_study.plan, opened.label_study.correct):
+            with pytest.raises(InputError, match=f"{measure} cannot be corrected; .*{said}"):
+                ask("gpt", measure)
+        with pytest.raises(InputError, match="cannot be corrected"):
+            opened.label_study.ask_people("gpt", 40, measure)
+
+
 def test_a_sample_leaves_out_what_is_judged_already(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         judge(opened, tmp_path, most=30)

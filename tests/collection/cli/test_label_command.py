@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from collection import Campaign
+from collection.campaign import label_study
 from tests.helpers import ok, run
 
 
@@ -48,6 +49,22 @@ def test_runs_are_declared_and_warned_of(campaign: Campaign, tmp_path: Path) -> 
     ]
 
 
+def test_the_next_step_after_a_sample_is_not_the_export(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label_study, "LEAST_SAMPLE", 1)
+    campaign.machine_labels.label_by_rule("contains-string", name="weak")
+    campaign.label_study.ask_people("weak", 2)
+    asked = campaign.store.pool.wanted()
+    for query_id, doc_id in asked.loc[asked["wanted"] > 0, ["query_id", "doc_id"]].itertuples(index=False):
+        campaign.judging.judge("ann", query_id, doc_id, 1)
+    step = campaign.overview.next_step()
+    assert step.page == "machine-labels"
+    assert "4 other pairs of the pool are not judged" in step.sentence
+    campaign.label_study.ask_for_pool()
+    assert campaign.overview.next_step().page == "judge"
+    both = run("worth", campaign.directory, "weak", "--plan", "--ask", "20")
+    assert "--plan only shows, and --ask draws a sample" in both.stderr
+
+
 @pytest.mark.slow
 def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
     campaign.judging.judge("ann", "1", "d1", 0)
@@ -57,6 +74,8 @@ def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
     said = "note: {0}: pairs without a grade by people have labels of weak; {0}.labels.json says which"
     assert exported.stderr.splitlines()[0] == said.format(tmp_path / "q")
     assert (tmp_path / "q.labels.json").is_file()
+    report = json.loads((tmp_path / "q.rule.json").read_text())
+    assert (report["pairs"], report["machine_labels"]["pairs"]) == (1, 5)
     assert "How far these labels are from people's grades is not known" in exported.stderr
     more = ("--fill-with", "weak", "--licence", "CC0")
     exported = run("export", campaign.directory, "--collection", tmp_path / "c", *more)
