@@ -216,21 +216,22 @@ class LabelStudy:
         model = str(self.labels.named(name).settings.get("model", name))
         return find_effects(found, {model: runs} if runs else {})
 
-    def _limits(self, label_set: LabelSet) -> list[str]:
+    def _limits(self, label_set: LabelSet, measure: Measure | None) -> list[str]:
         """Sentences for :meth:`.MachineLabels.warnings`."""
         name = label_set.name
-        return [*self._few(name), *self._one_topic(name), *self._views(name)]
+        return [*self._few(name, measure), *self._one_topic(name), *self._views(name)]
 
-    def _few(self, name: str) -> list[str]:
+    def _few(self, name: str, measure: Measure | None) -> list[str]:
         try:
-            found = self.correct(name)
+            found = self.correct(name, measure)
         except (InputError, CampaignError) as error:
             return [f"How far these labels are from people's grades is not known: {error}."]
         half = float((found.values["high"] - found.values["low"]).mean() / 2)
         if half <= ERROR:
             return []
         own = self._own_measure()
-        instead = "" if found.measure == str(as_measure(own)) else f" (none is known for {own}, the campaign's measure)"
+        is_own = measure is not None or found.measure == str(as_measure(own))
+        instead = "" if is_own else f" (none is known for {own}, the campaign's measure)"
         return [
             f"{count(found.sampled, 'human judgement')} of the sample give an error of ±{decimal(half, 2)} in "
             f"{found.measure}{instead}; for ±{decimal(ERROR, 2)} more are needed."

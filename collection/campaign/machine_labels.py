@@ -22,6 +22,7 @@ from collection.machine_labels.filled_qrels import PEOPLE, fill_qrels
 from collection.machine_labels.model_families import family_of, runs_of_family
 from collection.machine_labels.rules import LABEL_RULES, label_pairs
 from collection.machine_labels.views import labels_seen
+from collection.measures import Measure
 from collection.phrases import count, join, plural
 from collection.records import Document, GradeScale, Topic
 from collection.store import Store
@@ -83,7 +84,7 @@ class MachineLabels:
     settings: Settings
     corpus: Corpus
     clicks: ClickLogs
-    checks: list[Callable[[LabelSet], Iterable[str]]] = field(default_factory=list, init=False)
+    checks: list[Callable[[LabelSet, Measure | None], Iterable[str]]] = field(default_factory=list, init=False)
     """Further sources of :meth:`warnings`: other services add theirs."""
 
     # --- label sets
@@ -254,10 +255,11 @@ class MachineLabels:
 
     # --- warnings
 
-    def warnings(self, name: str) -> list[str]:
-        """Sentences about a label set that every export of its labels carries."""
+    def warnings(self, name: str, measure: Measure | None = None) -> list[str]:
+        """Sentences about a label set that every export of its labels carries; by default about the main measure."""
         there = self.named(name)
-        return [*self._pooled_model(there), *(sentence for check in self.checks for sentence in check(there))]
+        found = (sentence for check in self.checks for sentence in check(there, measure))
+        return [*self._pooled_model(there), *found]
 
     def runs_built_on(self, name: str) -> list[str]:
         """Runs built on the family of a label set's model: declared ones, and those whose name has the family."""

@@ -84,7 +84,7 @@ def worth(
         with progress_line("comparing labels with people's grades"):
             compared, corrected, missing = _study(study, name, asked)
             effects = None if corrected is None else study.effects(name, corrected)
-            notices = campaign.machine_labels.warnings(name)
+            notices = campaign.machine_labels.warnings(name, named)
     if form == "json":
         print_json(_facts(compared, corrected, effects) | {"cautions": notices})
         return
@@ -155,6 +155,9 @@ def _print_compared(found: PeopleComparison) -> None:
                 for row in frame.head(SHOWN).to_dict("records")
             ]
             print_table([what, "pairs", "same grade", "bias"], rows)
+            if len(frame) > SHOWN:
+                order = "most disagreement first" if what == "topic" else "highest bias first"
+                echo(f"Not shown: {count(len(frame) - SHOWN, what)} ({order}); --format json has all.")
 
 
 def _print_corrected(found: CorrectedValues, effects: SystemEffects) -> None:

@@ -200,6 +200,7 @@ def test_warnings_are_about_the_measure_of_the_campaign(
         assert study.correct("gpt").measure == used
         assert said in opened.machine_labels.warnings("gpt")[1]
     assert f"\n{used} corrected by 40 human judgements" in ok("worth", campaign, "gpt")
+    assert "in nDCG@5; for" in run("worth", campaign, "gpt", "-m", "nDCG@5").stderr
 
 
 def test_pairs_judged_after_the_label_was_seen_are_left_out(campaign: Path, tmp_path: Path) -> None:
