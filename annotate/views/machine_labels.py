@@ -43,7 +43,7 @@ if made.kind == "llm":
 key = study.cache_key()
 
 with widgets.shown_errors():
-    for caution in cached(campaign.machine_labels.warnings, key, "Reading labels")(name):
+    for caution in cached(campaign.machine_labels.warnings, key, "Reading labels")(name, measure):
         st.warning(widgets.sentence(caution))
 
     st.subheader("Agreement with people")

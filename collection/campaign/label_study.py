@@ -216,12 +216,12 @@ class LabelStudy:
         model = str(self.labels.named(name).settings.get("model", name))
         return find_effects(found, {model: runs} if runs else {})
 
-    def _limits(self, label_set: LabelSet, measure: Measure | None) -> list[str]:
+    def _limits(self, label_set: LabelSet, measure: Measure | str | None) -> list[str]:
         """Sentences for :meth:`.MachineLabels.warnings`."""
         name = label_set.name
         return [*self._few(name, measure), *self._one_topic(name), *self._views(name)]
 
-    def _few(self, name: str, measure: Measure | None) -> list[str]:
+    def _few(self, name: str, measure: Measure | str | None) -> list[str]:
         try:
             found = self.correct(name, measure)
         except (InputError, CampaignError) as error:

@@ -84,7 +84,7 @@ class MachineLabels:
     settings: Settings
     corpus: Corpus
     clicks: ClickLogs
-    checks: list[Callable[[LabelSet, Measure | None], Iterable[str]]] = field(default_factory=list, init=False)
+    checks: list[Callable[[LabelSet, Measure | str | None], Iterable[str]]] = field(default_factory=list, init=False)
     """Further sources of :meth:`warnings`: other services add theirs."""
 
     # --- label sets
@@ -255,7 +255,7 @@ class MachineLabels:
 
     # --- warnings
 
-    def warnings(self, name: str, measure: Measure | None = None) -> list[str]:
+    def warnings(self, name: str, measure: Measure | str | None = None) -> list[str]:
         """Sentences about a label set that every export of its labels carries; by default about the main measure."""
         there = self.named(name)
         found = (sentence for check in self.checks for sentence in check(there, measure))

@@ -190,7 +190,7 @@ def test_machine_labels_do_not_fill_choices(campaign: Campaign) -> None:
 def test_warnings_come_from_other_services_too(campaign: Campaign, tmp_path: Path) -> None:
     add_model_labels(campaign, d1=2.0)
 
-    def too_few(label_set: LabelSet, measure: Measure | None) -> list[str]:
+    def too_few(label_set: LabelSet, measure: Measure | str | None) -> list[str]:
         return [f"{label_set.name}: too few."]
 
     campaign.machine_labels.checks.append(too_few)
