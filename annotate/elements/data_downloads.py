@@ -14,6 +14,7 @@ from annotate.elements.service_cache import cached
 from collection.campaign import Campaign
 from collection.campaign.machine_labels import LABELS_FILE
 from collection.campaign.work_lists import PAIRS
+from collection.characters import without_bidi
 from collection.export import NEGATIVES
 from collection.phrases import count, join
 from collection.preferences import CHOICE_RULES, PREFERENCE_MEASURES
@@ -173,7 +174,7 @@ def draw_machine_labels(label_sets: Sequence[str], checked: bool) -> None:
     campaign = session.current().campaign
     st.write("Labels by language models, rules or clicks. They are not judgements, and not in the qrels.")
     left, right = st.columns(2)
-    label_set = left.selectbox("Label set", label_sets, format_func=widgets.plain, key="machine-labels-set")
+    label_set = left.selectbox("Label set", label_sets, format_func=without_bidi, key="machine-labels-set")
     format_key = "machine-labels-format"
     ending = right.segmented_control("Format", LABEL_FORMATS, default=".txt", required=True, key=format_key)
     st.caption(LABEL_FORMATS[ending])

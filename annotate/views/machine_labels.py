@@ -6,6 +6,7 @@ from annotate.auth import session
 from annotate.elements import label_tables, widgets
 from annotate.elements.service_cache import cached
 from collection.campaign.machine_labels import KINDS
+from collection.characters import without_bidi
 from collection.errors import CampaignError, InputError
 from collection.machine_labels import PeopleComparison
 from collection.phrases import count
@@ -22,7 +23,7 @@ if not sets:
     )
 
 left, right = st.columns(2)
-name = left.selectbox("Label set", sets, format_func=widgets.plain, key="label_set")
+name = left.selectbox("Label set", sets, format_func=without_bidi, key="label_set")
 measures = list(dict.fromkeys([str(study.main_measure()), *MEASURES]))
 measure = right.selectbox("Measure", measures, key="label_measure", accept_new_options=True)
 made = sets[name]

@@ -202,7 +202,7 @@ class LabelStudy:
         if self.store.machine_labels.sample(self.labels.named(name).key).empty:
             raise InputError(
                 "expected people's grades of a random sample, found no sample; "
-                f"draw one with `cleverdon worth DIR {name} --ask N`"
+                "draw one on the page Machine labels or by `worth --ask N`"
             )
         sizes, priorities = self._sizes(name, pairs, measure)
         grades = self._people_of(pairs)

@@ -67,7 +67,7 @@ def test_people_judge_a_sample_and_correct_the_values(campaign: Path, tmp_path: 
     with Campaign(campaign) as opened:
         study = opened.label_study
         assert study.progress("gpt") == (0, 0, 0, 120)
-        with pytest.raises(InputError, match="found no sample; draw one with `cleverdon worth DIR gpt --ask N`"):
+        with pytest.raises(InputError, match="found no sample; draw one on the page Machine labels or by"):
             study.correct("gpt")
         assert study.ask_people("gpt", 40) == (40, 0, 0, 120)
         asked = opened.store.pool.wanted()
