@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from collection import clock
 from collection.campaign.chat_endpoint import Answer, ChatEndpoint, EndpointError, RequestError, read_completion
 from collection.campaign.llm_label_sets import LabelReport, LlmLabelSets, Pair, Progress, Tally
-from collection.campaign.llm_requests import FAILURES, LabelRequest, RequestLimits
+from collection.campaign.llm_requests import FAILURES, LabelRequest, RequestLimits, label_row, largest_cost
 from collection.campaign.llm_settings import LlmSettings
 from collection.errors import CampaignError
 from collection.machine_labels.templates import Prompt
@@ -89,14 +89,13 @@ class LlmBatches:
         limits: RequestLimits,
     ) -> Batch | None:
         """Send requests as one batch, as many as its size and the budget allow; None if these allow none."""
-        asked = self.label_sets.asking(name, settings, iter(()), endpoint, limits)
         batch = Batch(name, uuid.uuid4().hex, None, 0, clock.now())
         lines, pairs, size, cost = list[bytes](), list[list[str]](), 0, limits.spent
         for request in islice(requests, MOST_REQUESTS):
             body = {"model": settings.model, "messages": request.prompt.messages, **settings.request}
             line = {"custom_id": f"{batch.mark}-{len(lines)}", "method": "POST", "url": _PATH, "body": body}
             lines.append(json.dumps(line).encode())
-            size, cost = size + len(lines[-1]) + 1, cost + asked.most(request)
+            size, cost = size + len(lines[-1]) + 1, cost + largest_cost(request, settings, limits.prices)
             if size > MOST_BYTES or (limits.budget is not None and cost > limits.budget):
                 lines.pop()
                 break
@@ -202,10 +201,11 @@ class LlmBatches:
             with self.store.transaction():
                 self._forget(batch)
             raise EndpointError(endpoint.clean(f"{endpoint.url} refuses the batch: {refused[0]}"))
-        asked, tally = self.label_sets.asking(batch.name, settings, iter(()), endpoint, limits), Tally()
+        tally = Tally()
         rows = []
         for number, (request, (*_, digest)) in enumerate(zip(requests, self._sent(batch)["pairs"], strict=True)):
-            row = asked.row(request, *_read(results.get(f"{batch.mark}-{number}"), made.status, endpoint))
+            answer, error = _read(results.get(f"{batch.mark}-{number}"), made.status, endpoint)
+            row = label_row(request, answer, error, self.label_sets.grades, limits.prices)
             if _digest(request.prompt) != digest:
                 row = row._replace(status="failed", relevance=None, problem="its text changed while the batch ran")
             rows.append(row)

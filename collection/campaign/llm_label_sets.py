@@ -203,22 +203,11 @@ class LlmLabelSets:
         """Make requests, and keep each row."""
         limits.check(settings)
         endpoint.connect()
-        asked, tally = self.asking(name, settings, requests, endpoint, limits), Tally()
+        identity = f"{self.campaign_id} {name} {json.dumps(self.record(settings), sort_keys=True)}"
+        asked, tally = LabelRequests(requests, endpoint, settings, self.grades, identity, limits), Tally()
         for row in asked:
             keep(row)
             tally.add(row)
             if progress is not None:
                 progress(name, tally.statuses.total(), total)
         return tally.report(asked.ended, asked.problem)
-
-    def asking(
-        self,
-        name: str,
-        settings: LlmSettings,
-        requests: Iterator[LabelRequest],
-        endpoint: ChatEndpoint,
-        limits: RequestLimits,
-    ) -> LabelRequests:
-        """Prepare requests for a label set."""
-        made = json.dumps(self.record(settings), sort_keys=True)
-        return LabelRequests(requests, endpoint, settings, self.grades, f"{self.campaign_id} {name} {made}", limits)

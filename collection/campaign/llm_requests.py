@@ -93,7 +93,7 @@ class LabelRequests:
                 continue
             if error is not None and not isinstance(error, RequestError):
                 raise error
-            row = self.row(request, answered.answer, error)
+            row = label_row(request, answered.answer, error, self.grades, self.limits.prices)
             self.limits.spent += row.cost or 0.0
             self._failures = self._failures + 1 if row.status == "failed" else 0
             if self._failures == FAILURES:
@@ -114,7 +114,7 @@ class LabelRequests:
         if self.limits.stop.is_set():
             self.ended = "stopped"
             return None
-        most = self.most(self._next)
+        most = largest_cost(self._next, self.settings, self.limits.prices)
         if self.limits.budget is not None and self.limits.spent + sum(self._reserved.values()) + most > (
             self.limits.budget
         ):
@@ -123,11 +123,6 @@ class LabelRequests:
         request, self._next = self._next, None
         self._reserved[self.key(request)] = most
         return request
-
-    def most(self, request: LabelRequest) -> float:
-        """The largest cost that a request can have."""
-        prices, limit = self.limits.prices, self.settings.reply_limit
-        return prices.cost(prompt_tokens(request.prompt), limit or 0) if prices else 0.0
 
     def key(self, request: LabelRequest) -> str:
         """A text that only the same request of the same label set has."""
@@ -138,35 +133,46 @@ class LabelRequests:
         settings = self.settings
         return self.endpoint.ask(settings.model, request.prompt.messages, settings.request, self.key(request))
 
-    def row(self, request: LabelRequest, answer: Answer | None, error: BaseException | None) -> LabelRow:
-        """The row of an answer, or of the error that came instead."""
-        prompt = json.dumps(request.prompt.messages, ensure_ascii=False)
-        if answer is None:
-            return LabelRow(
-                request.query_id, request.doc_id, "failed", None, clock.now(), prompt=prompt, problem=str(error)
-            )
-        reply = read_grade(answer.text, self.grades, answer.finish)
-        return LabelRow(
-            request.query_id,
-            request.doc_id,
-            status="no grade" if reply.grade is None else "graded",
-            relevance=None if reply.grade is None else float(reply.grade),
-            labelled_at=clock.now(),
-            prompt=prompt,
-            reply=answer.text,
-            model=answer.model,
-            revision=answer.revision,
-            prompt_tokens=answer.prompt_tokens,
-            reply_tokens=answer.reply_tokens,
-            cost=self._cost(request, answer),
-            seconds=answer.seconds,
-            problem=reply.problem,
-        )
 
-    def _cost(self, request: LabelRequest, answer: Answer) -> float | None:
-        """The cost of an answer; estimated from characters if the endpoint tells no tokens."""
-        if self.limits.prices is None:
-            return None
-        asked = prompt_tokens(request.prompt) if answer.prompt_tokens is None else answer.prompt_tokens
-        replied = estimate_tokens(answer.text or "") if answer.reply_tokens is None else answer.reply_tokens
-        return self.limits.prices.cost(asked, replied)
+def largest_cost(request: LabelRequest, settings: LlmSettings, prices: Prices | None) -> float:
+    """The largest cost that a request can have; 0 without prices."""
+    return prices.cost(prompt_tokens(request.prompt), settings.reply_limit or 0) if prices else 0.0
+
+
+def label_row(
+    request: LabelRequest,
+    answer: Answer | None,
+    error: BaseException | None,
+    grades: GradeScale,
+    prices: Prices | None,
+) -> LabelRow:
+    """The row of an answer, or of the error that came instead."""
+    prompt = json.dumps(request.prompt.messages, ensure_ascii=False)
+    if answer is None:
+        return LabelRow(
+            request.query_id, request.doc_id, "failed", None, clock.now(), prompt=prompt, problem=str(error)
+        )
+    reply = read_grade(answer.text, grades, answer.finish)
+    return LabelRow(
+        request.query_id,
+        request.doc_id,
+        status="no grade" if reply.grade is None else "graded",
+        relevance=None if reply.grade is None else float(reply.grade),
+        labelled_at=clock.now(),
+        prompt=prompt,
+        reply=answer.text,
+        model=answer.model,
+        revision=answer.revision,
+        prompt_tokens=answer.prompt_tokens,
+        reply_tokens=answer.reply_tokens,
+        cost=None if prices is None else _cost(request, answer, prices),
+        seconds=answer.seconds,
+        problem=reply.problem,
+    )
+
+
+def _cost(request: LabelRequest, answer: Answer, prices: Prices) -> float:
+    """The cost of an answer; estimated from characters if the endpoint tells no tokens."""
+    asked = prompt_tokens(request.prompt) if answer.prompt_tokens is None else answer.prompt_tokens
+    replied = estimate_tokens(answer.text or "") if answer.reply_tokens is None else answer.reply_tokens
+    return prices.cost(asked, replied)
