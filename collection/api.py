@@ -26,7 +26,7 @@ from collection.formats.in_memory import (
     as_scale,
 )
 from collection.formats.source import FilePath
-from collection.frames import DOCUMENTS, POOL, TOPICS
+from collection.frames import DOCUMENTS, PAIRS, POOL, TOPICS
 from collection.measures import Explanation, Measure
 from collection.phrases import join, plural
 from collection.ranking import rank_run
@@ -267,7 +267,7 @@ def estimate(
         as_runs(runs),
         as_qrels(qrels),
         measures,
-        pool=pool,
+        pool=None if pool is None else rename_columns(pool, PAIRS, "pool"),
         depth=depth,
         scale=as_scale(grades),
         alpha=alpha,

@@ -43,3 +43,20 @@ def from_column(column: pd.Series) -> Any:
 
     array = pa.array(column)
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def is_one_piece(column: pd.Series) -> bool:
+    """Whether a column of texts is one array of arrow, which concatenated columns are not."""
+    import pyarrow as pa
+
+    array = pa.array(column.array)
+    return not isinstance(array, pa.ChunkedArray) or array.num_chunks <= 1
+
+
+def is_plain(kind: Any) -> bool:
+    """Whether a type of arrow is one of texts, whole numbers or floating-point numbers."""
+    from pyarrow import types
+
+    return any(
+        is_kind(kind) for is_kind in (types.is_string, types.is_large_string, types.is_integer, types.is_floating)
+    )

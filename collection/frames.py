@@ -11,6 +11,7 @@ collection.errors.InputError: qrels: expected numbers in the column relevance, f
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -24,11 +25,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["id", "text", "number", "integer"]
 
-_KINDS: Mapping[Kind, tuple[str, str]] = {
-    "id": ("iu", "text or whole numbers"), "text": ("", "text"),
-    "number": ("iufb", "numbers"), "integer": ("iu", "whole numbers"),
+_KINDS: Mapping[Kind, str] = {
+    "id": "text or whole numbers", "text": "text", "number": "numbers", "integer": "whole numbers",
 }  # fmt: skip
-"""Kind -> the numpy kinds that it allows, and its name in messages."""
+"""Kind -> its name in messages."""
 
 
 class Column(NamedTuple):
@@ -52,9 +52,12 @@ class Schema:
         return tuple(name for name, column in self.columns.items() if not column.optional)
 
     def check(self, frame: pd.DataFrame, what: str = "", also: Iterable[str] = ()) -> pd.DataFrame:
-        """Return `frame` if the types and missing values of its columns meet the schema.
+        """Return `frame` with the columns of the schema in one form if their types and missing values meet it.
 
-        `what` names the frame in messages, by default the schema's name; `also` are optional columns needed here.
+        Ids are then of type str (in one piece), or categories of these; texts str; numbers int64 or float64 of numpy
+        (int32 and float32 stay); the index counts from 0, and its named levels are columns. A frame that has this form
+        is returned itself. `what` names the frame in messages, by default the schema's name; `also` are optional
+        columns needed here.
 
         Raises
         ------
@@ -65,34 +68,138 @@ class Schema:
 
         what = what or self.name
         if not isinstance(frame, pd.DataFrame):
-            raise InputError(f"{what}: expected a DataFrame, found {type(frame).__name__}")
+            hint = "; pass its to_pandas()" if hasattr(frame, "to_pandas") else ""
+            raise InputError(f"{what}: expected a DataFrame of pandas, found {type(frame).__name__}{hint}")
+        frame = index_to_columns(frame)
         if missing := [name for name in (*self.names, *also) if name not in frame.columns]:
             raise ColumnsError(what, missing, map(str, frame.columns))
+        changed = {}
         for name, (kind, nullable, _) in self.columns.items():
             if name not in frame.columns:
                 continue
             if not isinstance(column := frame[name], pd.Series):
                 raise InputError(f"{what}: expected one column {name}, found {column.shape[1]}")
-            if len(column) and not _holds(column, kind):
-                raise InputError(f"{what}: expected {_KINDS[kind][1]} in the column {name}, found {column.dtype}")
-            if not nullable and column.hasnans:
-                row = int(column.isna().to_numpy().argmax())
+            normal = _normal(column, kind)
+            if normal is None:
+                raise InputError(f"{what}: expected {_KINDS[kind]} in the column {name}, found {_contents(column)}")
+            if not nullable and normal.hasnans:
+                row = int(normal.isna().to_numpy().argmax())
                 ids = ", ".join(f"{n} {literal(frame[n].iloc[row])}" for n in _PAIR if n in frame.columns and n != name)
                 raise InputError(f"{what}: row {row + 1:,} has no {name}" + (f" ({ids})" if ids else ""))
-        return frame
+            if normal is not column:
+                changed[name] = normal
+        return frame.assign(**changed) if changed else frame
 
 
-def _holds(column: pd.Series, kind: Kind) -> bool:
-    """Whether a column has a type of this kind; single values are checked in object columns only."""
+def index_to_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with rows numbered from 0, and the named levels of its index as columns if it lacks them.
+
+    >>> import pandas as pd
+    >>> index_to_columns(pd.DataFrame({"score": [1.5]}, index=pd.Index(["301"], name="qid")))["qid"].tolist()
+    ['301']
+    """
     import pandas as pd
 
-    if column.dtype != object:
-        text = isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype)
-        return text if kind == "text" else (text and kind == "id") or column.dtype.kind in _KINDS[kind][0]
-    return kind in ("id", "text") or pd.api.types.infer_dtype(column) in _NUMBERS
+    index = frame.index
+    if isinstance(index, pd.RangeIndex) and index.name is None and index.equals(pd.RangeIndex(len(frame))):
+        return frame
+    levels = {
+        name: index.get_level_values(place)
+        for place, name in reversed(list(enumerate(index.names)))
+        if isinstance(name, str) and name not in frame.columns
+    }
+    return frame.reset_index(drop=True).assign(**levels)
 
 
-_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean", "empty")
+def _normal(column: pd.Series, kind: Kind) -> pd.Series | None:
+    """A column in the form that :meth:`Schema.check` returns, itself if it has it; None if it holds another kind."""
+    import pandas as pd
+
+    from collection import arrow
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _normal_categories(column, kind)
+    if isinstance(column.dtype, pd.ArrowDtype) and not arrow.is_plain(column.dtype.pyarrow_dtype):
+        column = column.astype(object)
+    if column.dtype == object:
+        held = pd.api.types.infer_dtype(column)
+        if held == "empty" and len(column):  # nothing but missing values
+            return column.astype("str" if kind in ("id", "text") else "float64")
+        if held not in _INFERRED[kind] and held != "empty":
+            return None
+    elif len(column) and not _has_type(column, kind):
+        return None
+    return _as_text(column) if kind in ("id", "text") else _as_numbers(column)
+
+
+def _normal_categories(column: pd.Series, kind: Kind) -> pd.Series | None:
+    """:func:`_normal` of categories: ids stay categories."""
+    import pandas as pd
+
+    categories = column.cat.categories
+    if kind != "id":
+        return _normal(column.astype(object), kind)
+    if str(categories.dtype) == "str":
+        return column
+    names = _normal(pd.Series(categories), kind)
+    if names is None:
+        return None
+    return column.cat.rename_categories(names.tolist()) if names.is_unique else column.astype("str")
+
+
+def _has_type(column: pd.Series, kind: Kind) -> bool:
+    """Whether the type of a column, of neither objects nor categories, has values of a kind."""
+    from pandas.api import types
+
+    if kind in ("number", "integer"):
+        numeric = types.is_integer_dtype if kind == "integer" else types.is_numeric_dtype
+        return numeric(column) and not types.is_complex_dtype(column)
+    return types.is_string_dtype(column) or (kind == "id" and types.is_integer_dtype(column))
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    import pandas as pd
+
+    from collection import arrow
+
+    if str(column.dtype) == "str" and arrow.is_one_piece(column):
+        return column
+    return pd.Series(pd.array(arrow.from_column(column.astype("str")), dtype="str"), name=column.name)
+
+
+def _as_numbers(column: pd.Series) -> pd.Series:
+    import numpy as np
+    import pandas as pd
+
+    if column.dtype in _NUMPY:
+        return column
+    whole = pd.api.types.is_integer_dtype(column.dtype) or pd.api.types.infer_dtype(column) in ("integer", "boolean")
+    if whole and not column.hasnans:
+        with suppress(OverflowError):
+            if (values := column.to_numpy()).dtype != np.uint64:
+                return pd.Series(values.astype(np.int64), name=column.name)
+            if not len(column) or values.max() < 2**63:
+                return pd.Series(values.astype(np.int64), name=column.name)
+    return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan), name=column.name)
+
+
+def _contents(column: pd.Series) -> str:
+    """What a column holds, for messages."""
+    import pandas as pd
+
+    return f"{pd.api.types.infer_dtype(column)} values" if column.dtype == object else str(column.dtype)
+
+
+_NUMPY = ("int64", "float64", "int32", "float32")
+"""Types of numbers that stay."""
+
+_WHOLE = ("integer", "boolean")
+_TEXTS = ("string", "mixed", "mixed-integer")
+_INFERRED: Mapping[Kind, tuple[str, ...]] = {
+    "id": (*_TEXTS, "integer"), "text": (*_TEXTS, "integer", "floating"),
+    "number": (*_WHOLE, "floating", "mixed-integer-float", "decimal"), "integer": ("integer",),
+}  # fmt: skip
+"""Kind -> what pandas infers of columns of objects that may hold it."""
 
 _ID, _TEXT, _NUMBER, _INTEGER = Column("id"), Column("text"), Column("number"), Column("integer")
 _MAYBE = Column("number", nullable=True)
@@ -129,6 +236,9 @@ DOCUMENTS = Schema("documents", {"doc_id": _ID, "title": _TEXT, "text": Column("
 
 POOL = Schema("a pool", {**_PAIR, "strategy": _TEXT, "rank": _MAYBE})
 """Pairs chosen for judging, best first in each topic; without a rank where no run has the pair."""
+
+PAIRS = Schema("pairs", _PAIR)
+"""Pairs of topics and documents."""
 
 _SAID = {"annotator": _ID, "kind": _TEXT, "relevance": _MAYBE, "counts_as": Column("text", False, True)}
 JUDGEMENTS = Schema("judgements", {**_PAIR, **_SAID})

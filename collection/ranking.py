@@ -51,11 +51,9 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    SCORES.check(frame)
-    score = frame["score"].astype(np.float64)
+    frame = SCORES.check(frame)
     # Unchanged columns stay Series, not arrays, so that pandas copies them before either frame is written to.
-    query_id, doc_id = frame["query_id"].reset_index(drop=True), frame["doc_id"].astype("str").reset_index(drop=True)
-    score = score.reset_index(drop=True)
+    query_id, doc_id, score = frame["query_id"], frame["doc_id"].astype("str"), frame["score"].astype(np.float64)
     scores: Floats = np.asarray(score, dtype=np.float64)
     starts, by_score, places, rows = order_rows(_topic_codes(query_id), scores, arrow.from_column(doc_id))
     if by_score is not None:

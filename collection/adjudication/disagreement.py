@@ -35,7 +35,7 @@ def count_disagreements(judgements: pd.DataFrame) -> Disagreements:
 
     Adjudications do not count: an adjudicator is no party to the disagreement.
     """
-    JUDGEMENTS.check(judgements)
+    judgements = JUDGEMENTS.check(judgements)
     graded = judgements[(judgements["kind"] == "graded").to_numpy(dtype=np.bool_) & _said_by_annotators(judgements)]
     grades = graded.groupby(["query_id", "doc_id"])["relevance"]
     several = grades.size() > 1
@@ -73,7 +73,7 @@ def list_disagreements(
     >>> list_disagreements(frame)[["doc_id", "distance", "grades"]].values.tolist()
     [['y', 3, '0 3'], ['x', 1, '0 1']]
     """
-    JUDGEMENTS.check(judgements, "the queue")
+    judgements = JUDGEMENTS.check(judgements, "the queue")
     pair = ["query_id", "doc_id"]
     said = judgements[_said_by_annotators(judgements) & judgements["kind"].isin(["graded", "cannot judge"]).to_numpy()]
     grade = pd.to_numeric(said["relevance"]).astype("Float64").where(said["kind"] == "graded")

@@ -82,7 +82,7 @@ class JudgementMatrix:
     @classmethod
     def of(cls, judgements: pd.DataFrame) -> JudgementMatrix:
         """Make a matrix of judgements as :func:`collection.adjudication.adjudicate` takes them."""
-        JUDGEMENTS.check(judgements, "adjudication")
+        judgements = JUDGEMENTS.check(judgements, "adjudication")
         graded = ((judgements["kind"] == "graded") & judgements["relevance"].notna()).to_numpy(dtype=np.bool_)
         ending = np.zeros(len(judgements), dtype=np.bool_)
         if "counts_as" in judgements:

@@ -50,8 +50,7 @@ def compare(first: pd.DataFrame, second: pd.DataFrame) -> RuleDifference:
     [[0, 1], [1, 0]]
     """
     pair = ["query_id", "doc_id"]
-    for frame in (first, second):
-        QRELS.check(frame, "comparing qrels")
+    first, second = (QRELS.check(frame, "comparing qrels") for frame in (first, second))
     one, other = (
         frame[list(QRELS.names)].rename(columns={"relevance": name})
         for frame, name in ((first, "first"), (second, "second"))

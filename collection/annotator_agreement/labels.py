@@ -58,7 +58,7 @@ class Labels:
             A column, a name or an id is missing; a grade is no number, infinite, or outside the scale; or there are
             more than :data:`MAX_GRADES`.
         """
-        LABELS.check(frame, "agreement")
+        frame = LABELS.check(frame, "agreement")
         given = frame[frame["relevance"].notna()]
         numbers = given["relevance"].to_numpy(dtype=np.float64)
         if np.isinf(numbers).any():

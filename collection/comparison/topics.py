@@ -57,7 +57,8 @@ def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 1
     if depth < 1:
         raise InputError(f"depth: expected 1 or more, found {depth}")
     rankings = [_ranking(run, topic) for run in (a, b)]
-    judged = QRELS.check(qrels)[qrels["query_id"].astype("str") == topic]
+    qrels = QRELS.check(qrels)
+    judged = qrels[qrels["query_id"].astype("str") == topic]
     if not (len(judged) or any(map(len, rankings))):
         raise UnknownNameError("topic", topic, qrels["query_id"].astype("str").drop_duplicates())
     grades = judged.groupby(judged["doc_id"].astype("str"))["relevance"].max()

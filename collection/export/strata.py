@@ -25,7 +25,7 @@ def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     >>> with_unjudged(qrels, pool).to_dict("split")["data"]
     [['1', 'd1', -1], ['1', 'd2', 3]]
     """
-    QRELS.check(qrels, "adding what is unjudged")
+    qrels = QRELS.check(qrels, "adding what is unjudged")
     more = pool.loc[~_among(pool, qrels), _PAIR].assign(relevance=UNJUDGED)
     return _ordered(pd.concat([qrels[list(QRELS.names)], more], ignore_index=True))
 

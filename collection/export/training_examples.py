@@ -311,7 +311,7 @@ def _by_limit(
 
 def _grades(qrels: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Topic -> document -> grade, documents by id; without unjudged ones."""
-    QRELS.check(qrels, "making training data")
+    qrels = QRELS.check(qrels, "making training data")
     _require_distinct(qrels, "qrels")
     found: dict[str, dict[str, float]] = {}
     for query_id, rows in qrels[qrels["relevance"] >= 0].groupby("query_id", sort=False, observed=True):

@@ -119,7 +119,7 @@ def query_text(topic: Mapping[str, str], what: str = "title") -> str:
 
 def write_queries(topics: pd.DataFrame, path: FilePath, what: str = "title") -> None:
     """Write topics as ``queries.jsonl``: ``_id`` and ``text``; `what` is a name of :data:`QUERY_TEXTS`."""
-    TOPICS.check(topics, "writing queries")
+    topics = TOPICS.check(topics, "writing queries")
     with replacing(path) as file:
         for topic in topics.to_dict("records"):
             texts = {str(name): text for name, text in topic.items()}
@@ -128,7 +128,7 @@ def write_queries(topics: pd.DataFrame, path: FilePath, what: str = "title") -> 
 
 def write_topics(topics: pd.DataFrame, path: FilePath) -> None:
     """Write topics as JSONL with all their fields; :func:`~collection.formats.read_topics` reads them back."""
-    TOPICS.check(topics, "writing topics")
+    topics = TOPICS.check(topics, "writing topics")
     with replacing(path) as file:
         for topic in topics[list(TOPICS.names)].to_dict("records"):
             file.write(json_line(topic))
@@ -136,7 +136,7 @@ def write_topics(topics: pd.DataFrame, path: FilePath) -> None:
 
 def write_beir_qrels(frame: pd.DataFrame, path: FilePath) -> None:
     """Write qrels as BEIR's TSV with its header, in the order of the frame."""
-    QRELS.check(frame, "writing qrels")
+    frame = QRELS.check(frame, "writing qrels")
     with replacing(path) as file:
         file.write("query-id\tcorpus-id\tscore\n")
         for query_id, doc_id, grade in frame[list(QRELS.names)].itertuples(index=False):

@@ -6,7 +6,7 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.formats.fields import PAIR_ALIASES
-from collection.frames import Schema
+from collection.frames import Schema, index_to_columns
 from collection.records import Run
 
 LABEL_ALIASES = {
@@ -28,6 +28,7 @@ _NAMES = {
 def rename_columns(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.DataFrame:
     """The frame with the columns of `schema` under our names."""
     if isinstance(frame, pd.DataFrame):
+        frame = index_to_columns(frame)
         wanted = [column for column in schema.names if column not in frame]
         theirs: dict[str, str] = {}
         for column in wanted:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from collection import arrow
 from collection.errors import InputError
 from collection.formats.columns import LABEL_ALIASES, rename_columns
 from collection.formats.labels import read_labels
@@ -22,7 +23,7 @@ from collection.formats.run_alignment import RunFiles, read_index
 from collection.formats.run_files import read_runs
 from collection.formats.source import FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
-from collection.frames import LABELS, QRELS, SCORES
+from collection.frames import LABELS, QRELS, SCORES, index_to_columns
 from collection.measures import QrelsIndex
 from collection.phrases import literal
 from collection.records import Run
@@ -76,7 +77,9 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
 
 def may_repeat_pairs(frame: pd.DataFrame) -> bool:
     """Whether pairs have equal hashes, which takes a quarter of the time of comparing the pairs."""
-    topics, documents = (pa.array(frame[name].astype("str"), pa.large_string()) for name in ("query_id", "doc_id"))
+    topics, documents = (
+        arrow.from_column(frame[name].astype("str")).cast(pa.large_string()) for name in ("query_id", "doc_id")
+    )
     return has_duplicate_keys(hash_pairs(topics.dictionary_encode(), documents))
 
 
@@ -92,11 +95,14 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
     ['bm25', 'dense']
     """
     if isinstance(given, Run):
-        yield given
+        yield _to_run(given.name, given)
     elif isinstance(given, str | PathLike):
         yield read_run(given)
     elif isinstance(given, pd.DataFrame):
+        given = index_to_columns(given)
         name = next((column for column in _RUN if column in given), None)
+        if name is not None and given[name].isna().any():
+            raise InputError(f"runs: row {int(given[name].isna().to_numpy().argmax()) + 1:,} has no {name}")
         parts = [("run", given)] if name is None else given.groupby(name, sort=False, observed=True)
         for run, rows in parts:
             yield _to_run(str(run), rows)
@@ -140,7 +146,7 @@ def as_labels(given: LabelsLike) -> pd.DataFrame:
 def _to_listed_run(given: object) -> Run:
     """A member of a list that has a name of its own."""
     if isinstance(given, Run):
-        return given
+        return _to_run(given.name, given)
     if isinstance(given, str | PathLike):
         return read_run(given)
     hint = "; name each run: {name: run}" if isinstance(given, pd.DataFrame | Mapping) else ""
@@ -151,8 +157,7 @@ def _to_listed_run(given: object) -> Run:
 
 
 def _to_run(name: str, given: object) -> Run:
-    if isinstance(given, Run):
-        return given._replace(name=name)
+    given = given.frame if isinstance(given, Run) else given
     if isinstance(given, str | PathLike):
         return read_run(given)._replace(name=name)
     return Run(name, rename_columns(_to_frame(given, f"run {name}", SCORES.names), SCORES, f"run {name}"))
@@ -180,10 +185,14 @@ def _flatten(given: Mapping[object, object], what: str, value: str) -> pd.DataFr
             found = f"{type(documents).__name__} for {literal(query_id)}"
             raise InputError(f"{what}: expected {{query_id: {{doc_id: {value}}}}}, found {found}")
         topics.append(documents)
+    query_ids = list(map(str, given))
+    if len(set(query_ids)) < len(query_ids):
+        twice = next(query_id for query_id in query_ids if query_ids.count(query_id) > 1)
+        raise InputError(f"{what}: found topic {twice!r} twice, as a text and as a number; use one of them")
     codes = np.repeat(np.arange(len(topics)), np.array([len(documents) for documents in topics], dtype=np.int64))
     return pd.DataFrame(
         {
-            "query_id": pd.Categorical.from_codes(codes, categories=pd.Index(list(map(str, given)), dtype="str")),
+            "query_id": pd.Categorical.from_codes(codes, categories=pd.Index(query_ids, dtype="str")),
             "doc_id": pd.Series(list(map(str, chain.from_iterable(topics))), dtype="str"),
             value: list(chain.from_iterable(documents.values() for documents in topics)),
         }

@@ -146,7 +146,7 @@ def write_pool(frame: pd.DataFrame, path: FilePath) -> None:
 
     ``probability`` and ``stratum`` follow if any row has one. A null is empty in the file.
     """
-    POOL.check(frame, "writing a pool")
+    frame = POOL.check(frame, "writing a pool")
     strategies = ["" if s is None else str(s) for s in _to_python(frame["strategy"])]
     wrong = next((s for s in strategies if re.search(r"[\t\n\r]", s)), None)
     if wrong is not None:
@@ -256,9 +256,9 @@ def write_run(run: Run, path: FilePath) -> None:
 
     Blanks in the run's name become ``_``, since the tag is one column.
     """
-    RUN.check(run.frame, "writing a run")
+    frame = RUN.check(run.frame, "writing a run")
     tag = "_".join(run.name.split()) or "run"
-    order = run.frame.assign(_=pd.factorize(run.frame["query_id"])[0]).sort_values(["_", "listed"], kind="stable")
+    order = frame.assign(_=pd.factorize(frame["query_id"])[0]).sort_values(["_", "listed"], kind="stable")
     columns = (order[name].tolist() for name in ("query_id", "doc_id", "listed", "score"))
     with replacing(path) as file:
         for query_id, doc_id, place, score in zip(*columns, strict=True):

@@ -71,7 +71,7 @@ def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
     """Prepare qrels for :func:`collection.measures.align` of more than one run."""
     import pandas as pd
 
-    QRELS.check(qrels)
+    qrels = QRELS.check(qrels)
     topic_of_qrel, topics = pd.factorize(qrels["query_id"].astype("str"))
     return index_pairs(
         list(topics), topic_of_qrel, arrow.from_column(qrels["doc_id"].astype("str")), qrels["relevance"], qrels

@@ -83,7 +83,7 @@ def sampling_interval(
             "sampling interval: expected a confidence between 0 and 1 and at least 2 replicates, "
             f"found {confidence} and {replicates}"
         )
-    QRELS.check(qrels, "a sampling interval", also=["stratum"])
+    qrels = QRELS.check(qrels, "a sampling interval", also=["stratum"])
     if not (qrels["relevance"] >= 0).any():
         raise InputError("a sampling interval needs judged documents, found none in the qrels")
     resampled = _Replicates(qrels.drop_duplicates(["query_id", "doc_id"]), replicates, np.random.default_rng(seed))

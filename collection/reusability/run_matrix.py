@@ -158,7 +158,7 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
     >>> matrix.values([P @ 2]).tolist(), matrix.values([P @ 2], taken=[False, True]).tolist()
     ([[[0.5]]], [[[0.0]]])
     """
-    QRELS.check(qrels)
+    qrels = QRELS.check(qrels)
     pairs = qrels[qrels["relevance"] >= 0].astype({"query_id": "str", "doc_id": "str"})
     pairs = pairs.groupby(["query_id", "doc_id"], observed=True)["relevance"].max().reset_index()
     if not len(pairs):

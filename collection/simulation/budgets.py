@@ -154,7 +154,7 @@ class _Material:
         documents: Iterable[Document] | None,
         topics: pd.DataFrame | None,
     ) -> _Material:
-        QRELS.check(qrels, "a comparison of pools")
+        qrels = QRELS.check(qrels, "a comparison of pools")
         if len(runs) < 2:
             raise InputError(f"comparing pools needs at least 2 runs to rank, found {len(runs)}")
         pool = pooling.depth(runs, depth=depth)
@@ -208,7 +208,7 @@ class _Texts:
 
     @classmethod
     def of(cls, pool: pd.DataFrame, documents: Iterable[Document], topics: pd.DataFrame) -> _Texts:
-        TOPICS.check(topics, "a comparison of pools")
+        topics = TOPICS.check(topics, "a comparison of pools")
         wanted = set(pool["doc_id"])
         found = {d.doc_id: f"{d.title} {d.text}" for d in documents if d.doc_id in wanted and d.text is not None}
         if not found:

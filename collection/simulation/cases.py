@@ -77,8 +77,7 @@ def cases(
     InputError
         No documents, or a document id twice.
     """
-    TOPICS.check(topics, "a simulation")
-    QRELS.check(qrels, "a simulation")
+    topics, qrels = TOPICS.check(topics, "a simulation"), QRELS.check(qrels, "a simulation")
     found = list(documents)
     if not found:
         raise InputError("documents: expected at least one to simulate with, found none")

@@ -320,7 +320,7 @@ LABELS_BY_NUMBER = pd.concat([LABELS_OF_TWO] * 2).astype({"query_id": int})
             "^grades: expected two or more grades",
         ),
         (lambda: evaluate(QRELS_OF, RUNS_OF, np.float64(5)), "found 5.0$"),  # type: ignore[arg-type]
-        (lambda: formats.write_labels(LABELS_BY_NUMBER, "l.csv"), r"found \('ann', 1, 'a'\) twice"),
+        (lambda: formats.write_labels(LABELS_BY_NUMBER, "l.csv"), r"found \('ann', '1', 'a'\) twice"),
         (lambda: evaluate(QRELS_OF, RUNS_OF, 5), "measure: expected a Measure or text such as 'nDCG@10', found 5"),  # type: ignore[arg-type]
         (lambda: agreement(LABELS_OF_TWO, level="x"), "level: expected a grade .a number., found 'x'"),
         (lambda: evaluate(next(as_runs(RUNS_OF)), QRELS_OF), "pass the qrels first, then the runs$"),  # type: ignore[arg-type]
