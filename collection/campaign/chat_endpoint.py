@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from collection.characters import one_line, writable
 from collection.errors import CampaignError, CleverdonError, InputError
@@ -19,9 +19,11 @@ from collection.errors import CampaignError, CleverdonError, InputError
 T = TypeVar("T")
 
 KEY_VARIABLE = "OPENAI_API_KEY"
+SHORTEST_KEY = 4
+"""Characters of a key that is kept secret; shorter ones are placeholders, and may be part of any reply."""
 REACHED = 10.0
 """Seconds in which a server accepts a connection, at most."""
-_LONGEST_PROBLEM = 300
+_LONGEST_PROBLEM, _LONGEST_NAME = 300, 200
 _REFUSES_ALL = {401: "the key", 402: "the payment", 404: "the model or the address"}
 """Status -> what an endpoint refuses, however often and for whatever document it is asked."""
 
@@ -37,7 +39,17 @@ class EndpointError(CampaignError):
 
 
 class RequestError(CleverdonError):
-    """One request failed, after it was repeated where that can help."""
+    """One request failed, after it was repeated where that can help.
+
+    Parameters
+    ----------
+    tokens
+        Estimated tokens of a reply that was given up because of its length, and that is paid nevertheless.
+    """
+
+    def __init__(self, message: str, tokens: float = 0.0) -> None:
+        super().__init__(message)
+        self.tokens = tokens
 
 
 class Answer(NamedTuple):
@@ -122,11 +134,19 @@ class ChatEndpoint:
                 "language models need the package openai; install it with `pip install openai`, or install Cleverdon "
                 "with its extra llm"
             ) from None
+        from collection.campaign.reply_sizes import bound_reply
+
+        if not all("!" <= character <= "~" for character in self._key):
+            raise InputError(
+                f"the key in the environment variable {self.key_variable} cannot be sent: expected letters, digits and "
+                "signs of ASCII, found other characters"
+            )
         return openai.OpenAI(
             base_url=require_endpoint(self.url),
             api_key=self._key or "none",
             max_retries=self.retries,
             timeout=self.timeout,
+            http_client=openai.DefaultHttpxClient(event_hooks={"response": [bound_reply]}),
         )
 
     @property
@@ -184,15 +204,19 @@ class ChatEndpoint:
         with self.errors():
             whole = None if self.stream else self.client.chat.completions.create(**request)
             answer = self._streamed(request) if self.stream else read_completion(whole)
-        return self.without_key(answer)._replace(seconds=time.monotonic() - started)
+        return self.cleaned(answer)._replace(seconds=time.monotonic() - started)
 
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Raise what goes wrong with a request as EndpointError or RequestError, without the key."""
         import openai
 
+        from collection.campaign.reply_sizes import LongReplyError
+
         try:
             yield
+        except LongReplyError as error:
+            raise RequestError(str(error), error.tokens) from None
         except openai.APIStatusError as error:
             raise self._status_error(error.status_code, error.body, error.code) from None
         except openai.APITimeoutError:
@@ -239,12 +263,30 @@ class ChatEndpoint:
         words = one_line(writable(self._without_key(words)))
         return words if len(words) <= _LONGEST_PROBLEM else f"{words[:_LONGEST_PROBLEM]}..."
 
-    def without_key(self, answer: Answer) -> Answer:
-        """The answer without the key, which an endpoint may repeat."""
-        return answer if answer.text is None else answer._replace(text=self._without_key(answer.text))
+    def cleaned(self, answer: Answer) -> Answer:
+        """The answer without the key, which an endpoint may repeat in any field; only the length of a reply is free."""
+        finish, model, revision = (
+            each and self._without_key(each)[:_LONGEST_NAME] for each in (answer.finish, answer.model, answer.revision)
+        )
+        asked, replied = (None if self.has_key(each) else each for each in (answer.prompt_tokens, answer.reply_tokens))
+        text = answer.text and self._without_key(answer.text)
+        return Answer(text, finish, model, revision, asked, replied, answer.seconds)
+
+    def has_key(self, value: object) -> bool:
+        """Whether something that an endpoint sent contains the key."""
+        return any(form in str(value) for form in self._key_forms)
 
     def _without_key(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if self._key else text
+        for form in self._key_forms:
+            text = text.replace(form, "[key]")
+        return text
+
+    @property
+    def _key_forms(self) -> list[str]:
+        """The key as it is, in a web address, and in JSON with escaped slashes; nothing for a placeholder."""
+        if len(self._key) < SHORTEST_KEY:
+            return []
+        return sorted({self._key, quote(self._key, safe=""), self._key.replace("/", "\\/")}, key=len, reverse=True)
 
 
 def read_completion(completion: Any) -> Answer:
@@ -280,7 +322,7 @@ def _name(value: object) -> str | None:
 
 
 def _tokens(value: object) -> int | None:
-    return value if isinstance(value, int) and 0 <= value < 2**40 else None
+    return value if type(value) is int and 0 <= value < 2**40 else None
 
 
 @dataclass(frozen=True)

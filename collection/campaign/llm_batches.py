@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 
 from collection import clock
 from collection.campaign.chat_endpoint import Answer, ChatEndpoint, EndpointError, RequestError, read_completion
-from collection.campaign.llm_label_sets import LabelReport, LlmLabelSets, Pair, Progress, Tally
+from collection.campaign.llm_label_sets import LabelReport, LlmLabelSets, Pair, Plan, Progress, Tally
 from collection.campaign.llm_requests import FAILURES, LabelRequest, RequestLimits, label_row, largest_cost
 from collection.campaign.llm_settings import LlmSettings
 from collection.errors import CampaignError
 from collection.machine_labels.templates import Prompt
-from collection.store import LabelRow, Store
+from collection.store import LabelRow, LogCount, Store
 
 DISCOUNT = 0.5
 """Price of a request in a batch, as a part of that of a single one."""
@@ -37,6 +37,7 @@ _UNDER_WAY = "batches under way"
 """Key of the setting: name of a label set -> its batch."""
 _MARK = "cleverdon"
 """Key of the metadata by which a batch is found whose id is not known."""
+_LONGEST_ID = 500
 _NEWEST = 1000
 """Batches of an endpoint among which one is looked for; the newest come first."""
 _ENDED = {"completed", "failed", "expired", "cancelled"}
@@ -50,7 +51,7 @@ class Batch(NamedTuple):
     """Name of its label set, which need not exist yet."""
     mark: str
     id: str | None
-    """As the endpoint names it; None if nothing is known of the answer to the request that made it."""
+    """As the endpoint names it; None if it is not known, or contains the key and is therefore not stored."""
     requests: int
     sent_at: str
 
@@ -69,7 +70,11 @@ class LlmBatches:
     def find(self, name: str, settings: LlmSettings | None = None) -> Batch | None:
         """The batch under way for a label set; CampaignError if it was sent with other settings."""
         found = next((batch for batch in self.under_way() if batch.name == name), None)
-        if found is not None and settings is not None and self._sent(found)["settings"] != self._record(settings):
+        if (
+            found is not None
+            and settings is not None
+            and self._sent(found)["settings"] != (self.label_sets.record(settings))
+        ):
             raise CampaignError(
                 f"a batch of {found.requests:,} requests is under way for the label set {name!r}, sent with other "
                 "settings; repeat them to collect it, or choose another --name"
@@ -78,19 +83,15 @@ class LlmBatches:
 
     def pairs(self, batch: Batch) -> list[Pair]:
         """The pairs that a batch asks about, in its order."""
-        return [(query_id, doc_id) for query_id, doc_id, _ in self._sent(batch)["pairs"]]
+        return [(query_id, doc_id) for query_id, doc_id, *_ in self._sent(batch)["pairs"]]
 
     def send(
-        self,
-        name: str,
-        settings: LlmSettings,
-        requests: Iterator[LabelRequest],
-        endpoint: ChatEndpoint,
-        limits: RequestLimits,
+        self, plan: Plan, requests: Iterator[LabelRequest], endpoint: ChatEndpoint, limits: RequestLimits
     ) -> Batch | None:
         """Send requests as one batch, as many as its size and the budget allow; None if these allow none."""
-        batch = Batch(name, uuid.uuid4().hex, None, 0, clock.now())
-        lines, pairs, size, cost = list[bytes](), list[list[str]](), 0, limits.spent
+        settings = plan.settings
+        batch = Batch(plan.name, uuid.uuid4().hex, None, 0, clock.now())
+        lines, pairs, size, cost = list[bytes](), list[list[object]](), 0, limits.spent
         for request in islice(requests, MOST_REQUESTS):
             body = {"model": settings.model, "messages": request.prompt.messages, **settings.request}
             line = {"custom_id": f"{batch.mark}-{len(lines)}", "method": "POST", "url": _PATH, "body": body}
@@ -99,7 +100,8 @@ class LlmBatches:
             if size > MOST_BYTES or (limits.budget is not None and cost > limits.budget):
                 lines.pop()
                 break
-            pairs.append([request.query_id, request.doc_id, _digest(request.prompt)])
+            pair = request.query_id, request.doc_id
+            pairs.append([*pair, _digest(request.prompt), plan.answers[pair]])
         if not lines:
             return None
         file, headers = ("requests.jsonl", b"\n".join(lines)), endpoint.headers
@@ -108,7 +110,7 @@ class LlmBatches:
         batch = batch._replace(requests=len(lines))
         with self.store.transaction():
             self._keep(batch)
-            facts = {"settings": self._record(settings), "pairs": pairs}
+            facts = {"settings": plan.record, "pairs": pairs}
             self.store.settings.put_text(_text_of(batch), json.dumps(facts))
         return self._make(batch, sent.id, endpoint)
 
@@ -132,7 +134,7 @@ class LlmBatches:
                     with self.store.transaction():
                         self._forget(batch)
                 raise
-        return self._adopt(batch, made.id)
+        return self._adopt(batch, made.id, endpoint)
 
     def recover(self, batch: Batch, endpoint: ChatEndpoint) -> Batch | None:
         """Find the id of a batch at the endpoint; None, and it is forgotten, if it was never made."""
@@ -142,7 +144,7 @@ class LlmBatches:
             there = endpoint.client.batches.list(limit=100, extra_headers=endpoint.headers)
             for each in islice(there, _NEWEST):
                 if (each.metadata or {}).get(_MARK) == batch.mark:
-                    return self._adopt(batch, each.id)
+                    return self._adopt(batch, each.id, endpoint)
         with self.store.transaction():
             self._forget(batch)
         return None
@@ -176,7 +178,8 @@ class LlmBatches:
                 failures = 0
             except EndpointError as error:
                 hint = "--cancel-batch forgets a batch that the endpoint does not know"
-                raise EndpointError(f"batch {batch.id} of the label set {batch.name}: {error}; {hint}") from None
+                name = endpoint.clean(str(batch.id))
+                raise EndpointError(f"batch {name} of the label set {batch.name}: {error}; {hint}") from None
             except RequestError as error:  # a batch takes hours: a network may be away for a while
                 failures += 1
                 if failures == FAILURES:
@@ -193,7 +196,13 @@ class LlmBatches:
         endpoint: ChatEndpoint,
         limits: RequestLimits,
     ) -> LabelReport:
-        """Store the answers of a batch that has ended; `requests` are those of its :meth:`pairs`, in this order."""
+        """Store the answers of a batch that has ended; `requests` are those of its :meth:`pairs`, in this order.
+
+        Pairs whose topic or document has been removed have no request.
+
+        Pairs that have been answered otherwise keep their first grade; the answers of the batch are stored in the log,
+        since they are paid.
+        """
         with _required(endpoint):
             results = _results(made, endpoint)
         refused = [each.message for each in (made.errors and made.errors.data) or []]
@@ -201,19 +210,26 @@ class LlmBatches:
             with self.store.transaction():
                 self._forget(batch)
             raise EndpointError(endpoint.clean(f"{endpoint.url} refuses the batch: {refused[0]}"))
-        tally = Tally()
+        tally, late = Tally(), 0
         rows = []
-        for number, (request, (*_, digest)) in enumerate(zip(requests, self._sent(batch)["pairs"], strict=True)):
+        counts = self.label_sets.log_counts(self.label_sets.find(batch.name, settings))
+        request = next(requests, None)
+        for number, sent in enumerate(self._sent(batch)["pairs"]):
+            query_id, doc_id, digest, before = [*sent, 0][:4]  # batches of earlier versions have no number of answers
+            if request is None or (request.query_id, request.doc_id) != (query_id, doc_id):
+                continue  # its topic or document has been removed
             answer, error = _read(results.get(f"{batch.mark}-{number}"), made.status, endpoint)
+            late += answer is not None and counts.get((query_id, doc_id), LogCount()).answers > before
             row = label_row(request, answer, error, self.label_sets.grades, limits.prices)
             if _digest(request.prompt) != digest:
                 row = row._replace(status="failed", relevance=None, problem="its text changed while the batch ran")
             rows.append(row)
             tally.add(row)
+            request = next(requests, None)
         with self.store.transaction():
             self._forget(batch)
             self._store(batch.name, settings, rows)
-        return tally.report("complete")
+        return tally.report("complete")._replace(late=late)
 
     def _store(self, name: str, settings: LlmSettings, rows: Sequence[LabelRow]) -> None:
         """Append rows; the first answer creates the label set, as in :meth:`.LlmLabelSets.keeper`."""
@@ -223,9 +239,6 @@ class LlmBatches:
         if found is not None:
             self.store.machine_labels.add(found.key, rows)
 
-    def _record(self, settings: LlmSettings) -> Any:
-        return json.loads(json.dumps(self.label_sets.record(settings)))
-
     def _sent(self, batch: Batch) -> Any:
         return json.loads(self.store.settings.text(_text_of(batch)))
 
@@ -233,11 +246,13 @@ class LlmBatches:
         there = self.store.settings.get(_UNDER_WAY, {})
         self.store.settings.put(_UNDER_WAY, {**there, batch.name: list(batch[1:])})
 
-    def _adopt(self, batch: Batch, id: str) -> Batch:
-        found = batch._replace(id=id)
-        with self.store.transaction():
-            self._keep(found)
-        return found
+    def _adopt(self, batch: Batch, id: object, endpoint: ChatEndpoint) -> Batch:
+        if not isinstance(id, str) or not 0 < len(id) <= _LONGEST_ID:
+            raise EndpointError(f"{endpoint.url} gives a batch no id: expected up to {_LONGEST_ID} characters")
+        if not endpoint.has_key(id):
+            with self.store.transaction():
+                self._keep(batch._replace(id=id))
+        return batch._replace(id=id)
 
     def _forget(self, batch: Batch) -> None:
         rest = {each.name: list(each[1:]) for each in self.under_way() if each.name != batch.name}
@@ -270,7 +285,7 @@ def _results(made: Any, endpoint: ChatEndpoint) -> dict[str, dict[str, Any]]:
     for file in filter(None, (made.output_file_id, made.error_file_id)):
         content = endpoint.client.files.content(file, extra_headers=endpoint.headers).content
         for line in content.split(b"\n"):
-            with suppress(ValueError, KeyError, TypeError):  # a line that is no result
+            with suppress(ValueError, KeyError, TypeError, RecursionError):  # a line that is no result
                 result = json.loads(line)
                 found.setdefault(result["custom_id"], result)
     return found
@@ -285,11 +300,11 @@ def _read(
     try:
         with endpoint.errors():
             if result is None:
-                raise RequestError(f"the batch has no answer to it ({status})")
+                raise RequestError(endpoint.clean(f"the batch has no answer to it ({status})"))
             response: Any = result.get("response") or {}
             body = response.get("body")
             if response.get("status_code") == 200:
-                return endpoint.without_key(read_completion(ChatCompletion.construct(**body))), None
+                return endpoint.cleaned(read_completion(ChatCompletion.construct(**body))), None
             error = result.get("error") or body["error"]
             code = f"HTTP {response['status_code']}: " if response.get("status_code") else ""
             raise RequestError(endpoint.clean(f"{code}{error['message']}"))

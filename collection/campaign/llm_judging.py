@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from collection import layout
 from collection.campaign.chat_endpoint import ChatEndpoint
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_view import DocumentView
 from collection.campaign.llm_batches import LlmBatches
-from collection.campaign.llm_label_sets import LabelReport, LlmLabelSet, LlmLabelSets, Pair, Progress, Tally
-from collection.campaign.llm_requests import LabelRequest, RequestLimits
+from collection.campaign.llm_label_sets import LabelReport, LlmLabelSet, LlmLabelSets, Pair, Plan, Progress, Tally
+from collection.campaign.llm_requests import Ended, LabelRequest, RequestLimits, describe_excess
 from collection.campaign.llm_settings import (
     CostEstimate,
     LlmSettings,
@@ -30,7 +30,7 @@ from collection.machine_labels import injection_probe
 from collection.machine_labels.injection_probe import ProbeResult
 from collection.machine_labels.templates import Material, Prompt, render
 from collection.records import GradeScale
-from collection.store import LabelRow, LabelSet, Store
+from collection.store import LabelRow, LabelSet, LogCount, Store
 
 POLL = 60.0
 """Seconds between looks at a batch by default."""
@@ -50,10 +50,11 @@ class LabelPlan(NamedTuple):
 
     name: str
     settings: LlmSettings
-    pairs: list[Pair]
-    """In the order of asking, which is random: the first ones are a random sample."""
-    attempts: Mapping[Pair, int]
-    """Pair -> number of rows that it has in the log of the label set."""
+    record: Mapping[str, Any]
+    """What makes the labels (:meth:`.LlmLabelSets.record`): it must be the same when the pairs are asked about."""
+    answers: Mapping[Pair, int]
+    """Pair -> number of answers that it has, in the order of asking, which is random: the first ones are a random
+    sample."""
     answered: int
     """Number of pairs of these topics that have an answer, and are not asked about again."""
     without_text: int
@@ -62,12 +63,20 @@ class LabelPlan(NamedTuple):
     spent: float
     """Cost of the label set so far."""
 
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs in the order of asking."""
+        return list(self.answers)
+
 
 class ProbePlan(NamedTuple):
     """The requests of a probe that have no answer yet."""
 
     name: str
     settings: LlmSettings
+    record: Mapping[str, Any]
+    answers: Mapping[Pair, int]
+    """Topic and request -> number of answers that it has."""
     requests: list[LabelRequest]
     estimate: CostEstimate
 
@@ -138,14 +147,15 @@ class LlmJudging:
         answered = self.label_sets.answered(found, again).intersection(usable)
         random.Random(f"{self.campaign_id} {name}").shuffle(usable)
         chosen = [pair for pair in usable if pair not in answered][:most]
+        counts = self.label_sets.log_counts(found)
         own = prompt_tokens(self._prompt(settings, Material({}, "", "")))
         of_topic = {query_id: estimate_tokens(" ".join(fields.values())) for query_id, fields in words.items()}
         total = sum(own + of_topic[query_id] + sizes[doc_id] for query_id, doc_id in chosen)
         return LabelPlan(
             name,
             settings,
-            chosen,
-            attempts={} if found is None else self.store.machine_labels.attempts(found.key),
+            self.label_sets.record(settings),
+            {pair: counts.get(pair, LogCount()).answers for pair in chosen},
             answered=len(answered),
             without_text=len(pairs) - len(usable),
             estimate=self._estimate(found, len(chosen), total, settings, prices),
@@ -174,12 +184,8 @@ class LlmJudging:
         limits = limits or RequestLimits()
         limits.spent = plan.spent
         rows: list[LabelRow] = []
-        requests = self._label_requests(plan.settings, plan.pairs[:count], plan.attempts)
-        report = self.label_sets.collect(plan.name, plan.settings, requests, endpoint, limits, rows.append)
-        if report.failed and report.failed == len(rows) and report.problem is None:
-            report = report._replace(
-                ended="failed", problem=f"every request failed, the last one with: {report.last_failure}"
-            )
+        requests = self._label_requests(plan, dict(islice(self._open(plan).items(), count)))
+        report = self.label_sets.collect(plan, requests, endpoint, limits, rows.append)
         told = [row for row in rows if row.prompt_tokens is not None and row.reply_tokens is not None]
         if not told:
             return rows, plan.estimate, report
@@ -194,12 +200,14 @@ class LlmJudging:
         limits: RequestLimits | None = None,
         progress: Progress | None = None,
     ) -> LabelReport:
-        """Ask about the pairs of a plan; each answer is stored durably when it arrives.
+        """Ask about the pairs of a plan that are still open; each answer is stored durably when it arrives.
 
         Raises
         ------
         BusyError
             Another process is labelling in this campaign.
+        CampaignError
+            A batch is under way for the label set, or its settings have changed since it was planned.
         EndpointError
             Nothing listens at the endpoint's address.
         InputError
@@ -212,16 +220,9 @@ class LlmJudging:
                     f"a batch of {batch.requests:,} requests is under way for the label set {plan.name!r}; collect it "
                     "with --batch first"
                 )
-            found = self.label_sets.find(plan.name, plan.settings)
-            now = {} if found is None else self.store.machine_labels.attempts(found.key)
-            # Pairs about which another process has asked since are left out.
-            pairs = [pair for pair in plan.pairs if now.get(pair, 0) == plan.attempts.get(pair, 0)]
-            limits.spent = self.label_sets.spent(plan.name, limits.prices)
-            requests = self._label_requests(plan.settings, pairs, now)
-            keep = self.label_sets.keeper(plan.name, plan.settings, self.store.machine_labels.add)
-            return self.label_sets.collect(
-                plan.name, plan.settings, requests, endpoint, limits, keep, len(pairs), progress
-            )
+            left = self._open(plan)
+            requests = self._label_requests(plan, left)
+            return self._ask(plan, left, requests, self.store.machine_labels.add, endpoint, limits, progress)
 
     def label_by_batch(
         self,
@@ -233,7 +234,7 @@ class LlmJudging:
         poll: float = POLL,
         cancel: bool = False,
     ) -> LabelReport:
-        """Ask about the pairs of a plan by a batch (:mod:`collection.campaign.llm_batches`), and wait for its end.
+        """Ask about the open pairs of a plan by a batch (:mod:`collection.campaign.llm_batches`), and wait for its end.
 
         If a batch is under way for the label set, that is waited for, and no other is sent.
 
@@ -261,23 +262,31 @@ class LlmJudging:
         with layout.locked(self.directory, "labelling"):
             batch = batches.find(name, settings)
             batch = batch and batches.recover(batch, endpoint)
-            if batch is None and not cancel:
+            is_under_way, left = batch is not None, self._open(plan)
+            if batch is None and left and not cancel:
                 limits.spent = self.label_sets.spent(name, limits.prices)
-                requests = self._label_requests(settings, plan.pairs, {})
-                batch = batches.send(name, settings, requests, endpoint, limits)
+                batch = batches.send(plan, self._label_requests(plan, left), endpoint, limits)
             elif batch is not None and cancel:
                 batches.cancel(batch, endpoint)
-                batch = batches.find(name)
+                batch = batch if batches.find(name) else None
+        closed = 0 if is_under_way else len(plan.answers) - len(left)
         if batch is None:
-            return Tally().report("complete" if cancel or not plan.pairs else "budget")
+            ended: Ended = "complete" if cancel or not left else "budget"
+            return Tally().report(ended)._replace(closed=closed, left=len(left))
         made = batches.wait(batch, endpoint, limits.stop, poll, progress)
         if made is None:
-            return Tally().report("stopped")
+            return Tally().report("stopped")._replace(closed=closed, left=batch.requests + len(self._unanswered(plan)))
         with layout.locked(self.directory, "labelling"):
-            if batches.find(name, settings) != batch:  # another process has stored its answers
-                return Tally().report("complete")
-            requests = self._label_requests(settings, batches.pairs(batch), {})
-            return batches.collect(batch, made, settings, requests, endpoint, limits)
+            there = batches.find(name, settings)
+            if there is None or there.mark != batch.mark:  # another process has stored its answers
+                return Tally().report("complete")._replace(closed=closed, left=len(self._unanswered(plan)))
+            requests = self._label_requests(plan, dict.fromkeys(batches.pairs(batch), 0))
+            report = batches.collect(batch, made, settings, requests, endpoint, limits)
+            spent = self.label_sets.spent(name, limits.prices)
+            if report.cost and limits.budget is not None and spent > limits.budget:
+                over = f"{describe_excess(spent, limits.budget)}: answers cost more than expected at most"
+                report = report._replace(ended="failed", problem=report.problem or over)
+            return report._replace(closed=closed, left=len(self._unanswered(plan)))
 
     def plan_probe(
         self,
@@ -315,22 +324,22 @@ class LlmJudging:
         if not words:
             raise CampaignError("the probe needs a topic with a text; import some with `cleverdon import DIR --topics`")
         drawn = random.Random(f"{self.campaign_id} probe").sample(sorted(words), min(PROBE_TOPICS, len(words)))
-        rows = [] if found is None else self.store.machine_labels.probe(found.key)
-        attempts = Counter((row.query_id, row.doc_id) for row in rows)
-        answered = {(row.query_id, row.doc_id) for row in rows if row.status != "failed" and not again}
+        counts = self.label_sets.log_counts(found, probe=True)
         requests = [
             LabelRequest(
-                query_id,
-                each.request,
-                self._prompt(settings, Material(words.get(query_id, {}), "", each.text)),
-                attempts[query_id, each.request],
+                query_id, each.request, self._prompt(settings, Material(words.get(query_id, {}), "", each.text))
             )
             for query_id in topics or drawn
             for each in injection_probe.documents(max(self.grades.sentences))
-            if (query_id, each.request) not in answered
+            if again or not counts.get((query_id, each.request), LogCount()).answers
         ]
         total = sum(prompt_tokens(request.prompt) for request in requests)
-        return ProbePlan(name, settings, requests, self._estimate(None, len(requests), total, settings, prices))
+        answers = {
+            (each.query_id, each.doc_id): counts.get((each.query_id, each.doc_id), LogCount()).answers
+            for each in requests
+        }
+        estimate = self._estimate(None, len(requests), total, settings, prices)
+        return ProbePlan(name, settings, self.label_sets.record(settings), answers, requests, estimate)
 
     def probe(
         self,
@@ -339,34 +348,82 @@ class LlmJudging:
         limits: RequestLimits | None = None,
         progress: Progress | None = None,
     ) -> tuple[ProbeResult | None, LabelReport]:
-        """Ask for grades of documents with injected requests; the answers are stored beside the labels, not as labels.
+        """Ask for grades of documents with injected requests, as far as the plan is open.
+
+        The answers are stored beside the labels, not as labels.
 
         Errors are those of :meth:`label`. The result is None if nothing was answered yet.
         """
         limits = limits or RequestLimits()
         with layout.locked(self.directory, "labelling"):
-            limits.spent = self.label_sets.spent(plan.name, limits.prices)
-            keep = self.label_sets.keeper(plan.name, plan.settings, self.store.machine_labels.add_probe)
-            requests = iter(plan.requests)
-            report = self.label_sets.collect(
-                plan.name, plan.settings, requests, endpoint, limits, keep, len(plan.requests), progress
+            left = self._open(plan)
+            requests = (
+                each._replace(attempt=left[each.query_id, each.doc_id])
+                for each in plan.requests
+                if (each.query_id, each.doc_id) in left
             )
+            report = self._ask(plan, left, requests, self.store.machine_labels.add_probe, endpoint, limits, progress)
         found = self.label_sets.labels.find(plan.name)
         return None if found is None else self.label_sets.probe_result(found.key), report
 
-    def _label_requests(
-        self, settings: LlmSettings, pairs: Sequence[Pair], attempts: Mapping[Pair, int]
-    ) -> Iterator[LabelRequest]:
-        """The requests of these pairs, whose texts are read when they are needed."""
-        words = self._topic_fields(sorted({query_id for query_id, _ in pairs}))
+    def _open(self, plan: Plan) -> dict[Pair, int]:
+        """Return the questions of a plan that are still to be asked, in its order -> number of their rows in the log.
+
+        The only place that decides what is asked: nothing that got an answer since the plan was made, whoever asked;
+        nothing that a batch is asking; no pair that has left the pool.
+
+        Raises
+        ------
+        CampaignError
+            What makes the labels has changed since the plan was made.
+        """
+        self.label_sets.require_same(plan)
+        self.label_sets.find(plan.name, plan.settings)
+        return self._unanswered(plan)
+
+    def _unanswered(self, plan: Plan) -> dict[Pair, int]:
+        is_probe = isinstance(plan, ProbePlan)
+        counts = self.label_sets.log_counts(self.label_sets.labels.find(plan.name), probe=is_probe)
+        rows = {pair: counts.get(pair, LogCount()) for pair in plan.answers}
+        left = {pair: each.rows for pair, each in rows.items() if each.answers == plan.answers[pair]}
+        if is_probe:
+            return left
+        pool = self.store.pool.ids()
+        asked = {*self.batches.pairs(batch)} if (batch := self.batches.find(plan.name)) else set()
+        pooled = set(zip(pool["query_id"], pool["doc_id"], strict=True))
+        return {pair: number for pair, number in left.items() if pair in pooled and pair not in asked}
+
+    def _ask(
+        self,
+        plan: Plan,
+        left: Mapping[Pair, int],
+        requests: Iterator[LabelRequest],
+        add: Callable[[int, Iterable[LabelRow]], None],
+        endpoint: ChatEndpoint,
+        limits: RequestLimits,
+        progress: Progress | None,
+    ) -> LabelReport:
+        """Ask the open questions of a plan one by one, and store the rows."""
+        limits.spent = self.label_sets.spent(plan.name, limits.prices)
+        keep = self.label_sets.keeper(plan, add)
+        report = self.label_sets.collect(plan, requests, endpoint, limits, keep, len(left), progress)
+        return report._replace(closed=len(plan.answers) - len(left), left=len(self._unanswered(plan)))
+
+    def _label_requests(self, plan: LabelPlan, attempts: Mapping[Pair, int]) -> Iterator[LabelRequest]:
+        """The requests of pairs by the settings of a plan; their texts are read when they are needed."""
+        pairs, settings, guidelines = list(attempts), plan.settings, str(plan.record["guidelines"])
+        words = self._topic_fields(sorted({query_id for query_id, _ in pairs}.intersection(self._topic_ids())))
         card = self.settings.judging_page()
         for start in range(0, len(pairs), _BATCH):
             batch = pairs[start : start + _BATCH]
             documents = self.store.corpus.documents([doc_id for _, doc_id in batch])
             for query_id, doc_id in batch:
+                if query_id not in words or doc_id not in documents:
+                    continue  # removed while a batch was under way
                 shown = self.document_view.shown(documents[doc_id], card)
-                prompt = self._prompt(settings, Material(words[query_id], shown.title, shown.text))
-                yield LabelRequest(query_id, doc_id, prompt, attempts.get((query_id, doc_id), 0))
+                material = Material(words[query_id], shown.title, shown.text)
+                prompt = render(settings.prompt_template, self.grades, guidelines, material, settings.characters)
+                yield LabelRequest(query_id, doc_id, prompt, attempts[query_id, doc_id])
 
     def _prompt(self, settings: LlmSettings, material: Material) -> Prompt:
         guidelines = self.settings.guidelines()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from collection.campaign.chat_endpoint import ChatEndpoint
 from collection.campaign.llm_requests import Ended, LabelRequest, LabelRequests, RequestLimits
@@ -18,7 +18,7 @@ from collection.machine_labels import injection_probe
 from collection.machine_labels.injection_probe import ProbeAnswer, ProbeResult
 from collection.phrases import join
 from collection.records import GradeScale
-from collection.store import LabelRow, LabelSet, Store
+from collection.store import LabelRow, LabelSet, LogCount, Store
 
 Pair = tuple[str, str]
 Progress = Callable[[str, int, int | None], None]
@@ -50,6 +50,14 @@ class LabelReport(NamedTuple):
     """Why it ended early, if `ended` is "failed"."""
     last_failure: str | None
     """Why the last failed request failed."""
+    overrun: str | None = None
+    """Why an answer cost more than its request could have cost at most."""
+    closed: int = 0
+    """Questions of the plan that were answered otherwise, and not asked again."""
+    late: int = 0
+    """Answers of a batch to questions that had been answered otherwise: the first grade counts."""
+    left: int = 0
+    """Questions of the plan that are open, those whose request failed included."""
 
 
 @dataclass(eq=False)
@@ -71,10 +79,32 @@ class Tally:
         self.cost += row.cost or 0.0
 
     def report(self, ended: Ended, problem: str | None = None) -> LabelReport:
-        """Report what was counted."""
+        """Report what was counted; without any answer, it ended as "failed" unless it was stopped."""
         graded, no_grade, failed = map(self.statuses.__getitem__, ("graded", "no grade", "failed"))
         tokens = self.prompt_tokens, self.reply_tokens
+        if failed and not graded + no_grade and ended in ("complete", "budget"):
+            ended, problem = "failed", f"every request failed, the last one with: {self.failure}"
         return LabelReport(graded, no_grade, failed, *tokens, self.cost, ended, problem, self.failure)
+
+
+class Plan(Protocol):
+    """Questions for a language model: pairs to label, or requests of a probe."""
+
+    @property
+    def name(self) -> str:
+        """Name of the label set."""
+
+    @property
+    def settings(self) -> LlmSettings:
+        """What makes the labels, as given."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """What makes the labels, as :meth:`LlmLabelSets.record` gave it when the plan was made."""
+
+    @property
+    def answers(self) -> Mapping[Pair, int]:
+        """Question -> number of answers that it had when the plan was made, in the order of asking."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +151,18 @@ class LlmLabelSets:
 
     def record(self, settings: LlmSettings) -> dict[str, Any]:
         """Everything that makes the labels, as it is stored with them."""
-        return settings.record(self.grades, self.settings.guidelines(), self.settings.judging_page().form)
+        made = settings.record(self.grades, self.settings.guidelines(), self.settings.judging_page().form)
+        stored: dict[str, Any] = json.loads(json.dumps(made))
+        return stored
+
+    def require_same(self, plan: Plan) -> None:
+        """Raise CampaignError if what makes the labels of a plan has changed since it was made."""
+        now = self.record(plan.settings)
+        if differing := [key for key in now if plan.record[key] != now[key]]:
+            raise CampaignError(
+                f"settings of the label set {plan.name!r} have changed since it was planned "
+                f"({join(map(_SETTING.__getitem__, differing))}); repeat the command to plan again"
+            )
 
     def name(self, settings: LlmSettings, name: str | None) -> str:
         """Return the name of a label set, by default that of the model; errors as :meth:`.MachineLabels.create`.
@@ -143,7 +184,7 @@ class LlmLabelSets:
             return None
         if found.kind != "llm":
             raise CampaignError(f"the label set {name!r} was not made by a language model; choose another --name")
-        wanted = json.loads(json.dumps(self.record(settings)))
+        wanted = self.record(settings)
         differing = [key for key in wanted if found.settings.get(key) != wanted[key]]
         if differing:
             raise CampaignError(
@@ -151,6 +192,13 @@ class LlmLabelSets:
                 "and settings of a label set never change; choose another --name"
             )
         return found
+
+    def log_counts(self, found: LabelSet | None, *, probe: bool = False) -> Mapping[Pair, LogCount]:
+        """Return the rows of each pair, or of each topic and request of the probe; a pair without any has no key."""
+        if found is None:
+            return {}
+        tables = self.store.machine_labels
+        return tables.probe_counts(found.key) if probe else tables.log_counts(found.key)
 
     def answered(self, found: LabelSet | None, again: bool) -> set[Pair]:
         """Return the pairs with an answer; with `again`, only those with a grade."""
@@ -163,18 +211,17 @@ class LlmLabelSets:
 
     def probe_result(self, key: int) -> ProbeResult | None:
         """Return the result of the probe of a label set; None without answers."""
-        rows = {(row.query_id, row.doc_id): row for row in self.store.machine_labels.probe(key)}
-        answers = [ProbeAnswer(*pair, row.relevance) for pair, row in rows.items() if row.status != "failed"]
+        replies = (row for row in self.store.machine_labels.probe(key) if row.status != "failed")
+        rows = {(row.query_id, row.doc_id): row for row in replies}
+        answers = [ProbeAnswer(*pair, row.relevance) for pair, row in rows.items()]
         return injection_probe.evaluate(answers, max(self.grades.sentences)) if answers else None
 
-    def keeper(
-        self, name: str, settings: LlmSettings, add: Callable[[int, Iterable[LabelRow]], None]
-    ) -> Callable[[LabelRow], None]:
+    def keeper(self, plan: Plan, add: Callable[[int, Iterable[LabelRow]], None]) -> Callable[[LabelRow], None]:
         """Return a function that stores a row; the first answer creates the label set, which no failure alone does.
 
         So an address with a typing error takes no name.
         """
-        found, early = self.find(name, settings), list[LabelRow]()
+        found, early = self.find(plan.name, plan.settings), list[LabelRow]()
 
         def keep(row: LabelRow) -> None:
             nonlocal found
@@ -183,7 +230,7 @@ class LlmLabelSets:
                 return
             with self.store.transaction():
                 if found is None:
-                    found = self.labels.create(name, "llm", self.record(settings))
+                    found = self.labels.create(plan.name, "llm", plan.record)
                 add(found.key, [*early, row])
             early.clear()
 
@@ -191,8 +238,7 @@ class LlmLabelSets:
 
     def collect(
         self,
-        name: str,
-        settings: LlmSettings,
+        plan: Plan,
         requests: Iterator[LabelRequest],
         endpoint: ChatEndpoint,
         limits: RequestLimits,
@@ -201,13 +247,13 @@ class LlmLabelSets:
         progress: Progress | None = None,
     ) -> LabelReport:
         """Make requests, and keep each row."""
-        limits.check(settings)
+        limits.check(plan.settings)
         endpoint.connect()
-        identity = f"{self.campaign_id} {name} {json.dumps(self.record(settings), sort_keys=True)}"
-        asked, tally = LabelRequests(requests, endpoint, settings, self.grades, identity, limits), Tally()
+        identity = f"{self.campaign_id} {plan.name} {json.dumps(plan.record, sort_keys=True)}"
+        asked, tally = LabelRequests(requests, endpoint, plan.settings, self.grades, identity, limits), Tally()
         for row in asked:
             keep(row)
             tally.add(row)
             if progress is not None:
-                progress(name, tally.statuses.total(), total)
-        return tally.report(asked.ended, asked.problem)
+                progress(plan.name, tally.statuses.total(), total)
+        return tally.report(asked.ended, asked.problem)._replace(overrun=asked.overrun)

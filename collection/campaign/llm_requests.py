@@ -21,6 +21,9 @@ from collection.store import LabelRow
 FAILURES = 10
 """Failed requests in a row after which no more are made."""
 
+_ROUNDING = 1 + 1e-9
+"""Factor by which sums of costs may differ by rounding alone."""
+
 Ended = Literal["complete", "budget", "stopped", "failed"]
 
 
@@ -80,25 +83,42 @@ class LabelRequests:
     problem: str | None = field(default=None, init=False)
     """Why no more requests are made, if `ended` is "failed"."""
     _next: LabelRequest | None = field(default=None, init=False)
+    overrun: str | None = field(default=None, init=False)
+    """Why an answer cost more than its request could have cost at most."""
     _reserved: dict[str, float] = field(default_factory=dict, init=False)
-    """Key of a request under way -> largest cost that it can have."""
+    """Key of a request under way -> largest cost that it can have, if the endpoint keeps to the limits."""
+    _excess: float | None = field(default=None, init=False)
+    """How much of its largest cost an answer has cost, at most and at least 1; None before the first answer."""
     _failures: int = field(default=0, init=False)
 
     def __iter__(self) -> Iterator[LabelRow]:
         for answered in ask_all(self._ask, self._take, self.limits.concurrency):
             request, error = answered.request, answered.error
-            self._reserved.pop(self.key(request), None)
+            reserved = self._reserved.pop(self.key(request), 0.0)
             if isinstance(error, EndpointError):
                 self._fail(str(error))
                 continue
             if error is not None and not isinstance(error, RequestError):
                 raise error
             row = label_row(request, answered.answer, error, self.grades, self.limits.prices)
-            self.limits.spent += row.cost or 0.0
+            self._pay(row, reserved)
             self._failures = self._failures + 1 if row.status == "failed" else 0
             if self._failures == FAILURES:
                 self._fail(f"{FAILURES} requests in a row failed, the last one with: {row.problem}")
             yield row
+
+    def _pay(self, row: LabelRow, reserved: float) -> None:
+        """Count what an answer really cost: later requests may exceed their largest cost as much as it did."""
+        cost, budget = row.cost or 0.0, self.limits.budget
+        self.limits.spent += cost
+        if budget is None or not cost:
+            return
+        excess = cost / reserved if reserved else 1.0
+        if excess > (self._excess or 1.0) * _ROUNDING:
+            self.overrun = describe_overrun(row, reserved, self.settings)
+        self._excess = max(excess, self._excess or 1.0)
+        if self.limits.spent > budget * _ROUNDING:
+            self._fail(f"{describe_excess(self.limits.spent, budget)}; {self.overrun}")
 
     def _fail(self, problem: str) -> None:
         self.ended, self.problem = "failed", self.problem or problem
@@ -115,11 +135,12 @@ class LabelRequests:
             self.ended = "stopped"
             return None
         most = largest_cost(self._next, self.settings, self.limits.prices)
-        if self.limits.budget is not None and self.limits.spent + sum(self._reserved.values()) + most > (
-            self.limits.budget
-        ):
-            self.ended = "budget"
-            return None
+        if (budget := self.limits.budget) is not None:
+            if self.limits.spent + (self._excess or 1.0) * (sum(self._reserved.values()) + most) > budget:
+                self.ended = "budget"
+                return None
+            if self._excess is None and self._reserved:
+                return None  # until the first answer has shown whether the endpoint keeps to the limits
         request, self._next = self._next, None
         self._reserved[self.key(request)] = most
         return request
@@ -139,6 +160,21 @@ def largest_cost(request: LabelRequest, settings: LlmSettings, prices: Prices | 
     return prices.cost(prompt_tokens(request.prompt), settings.reply_limit or 0) if prices else 0.0
 
 
+def describe_excess(spent: float, budget: float) -> str:
+    """State that more was spent than the budget."""
+    return f"the label set has cost {spent:.4g}, more than the budget of {budget:g}"
+
+
+def describe_overrun(row: LabelRow, expected: float, settings: LlmSettings) -> str:
+    """State which answer cost more than expected at most, and why."""
+    cost = f"an answer cost {row.cost or 0.0:.4g}, expected at most {expected:.4g}"
+    if row.reply_tokens is not None and row.reply_tokens > (settings.reply_limit or 0):
+        return (
+            f"{cost}: it has {row.reply_tokens:,} tokens, so the endpoint ignores max_tokens {settings.reply_limit:,}"
+        )
+    return f"{cost} (topic {row.query_id}, document {row.doc_id})"
+
+
 def label_row(
     request: LabelRequest,
     answer: Answer | None,
@@ -150,7 +186,17 @@ def label_row(
     prompt = json.dumps(request.prompt.messages, ensure_ascii=False)
     if answer is None:
         return LabelRow(
-            request.query_id, request.doc_id, "failed", None, clock.now(), prompt=prompt, problem=str(error)
+            request.query_id,
+            request.doc_id,
+            status="failed",
+            relevance=None,
+            labelled_at=clock.now(),
+            prompt=prompt,
+            # A reply that was too long to be read is paid nevertheless.
+            cost=prices.cost(prompt_tokens(request.prompt), error.tokens)
+            if prices is not None and isinstance(error, RequestError) and error.tokens
+            else None,
+            problem=str(error),
         )
     reply = read_grade(answer.text, grades, answer.finish)
     return LabelRow(

@@ -178,11 +178,12 @@ class MachineLabels:
             "description": entry.description,
             "function": f"{entry.function.__module__}.{entry.function.__qualname__}",
         }
-        there = self._set_with(name := name or rule, "rule", settings)
-        pairs = self._documents_of(self._unlabelled(there))
-        found = label_pairs(entry, pairs, self.grades, given)  # takes time: people judge meanwhile
+        pairs = self._documents_of(self._unlabelled(self._set_with(name := name or rule, "rule", settings)))
+        found = label_pairs(entry, pairs, self.grades, given)  # takes time: others label meanwhile
         with self.store.transaction():
-            return self._append(there or self.create(name, "rule", settings), found)
+            there = self._set_with(name, "rule", settings) or self.create(name, "rule", settings)
+            left = self._unlabelled(there)
+            return self._append(there, found.merge(left, on=_PAIR))
 
     def label_by_clicks(
         self, sources: Iterable[str] | None = None, *, name: str = "clicks", smoothing: float = SMOOTHING
@@ -205,9 +206,9 @@ class MachineLabels:
             "smoothing": smoothing,
         }
         found = clicks.labels(estimate)
-        there = self._set_with(name, "clicks", settings)
-        found = self._in_campaign(found) if there is None else found.head(0)
         with self.store.transaction():
+            there = self._set_with(name, "clicks", settings)
+            found = self._in_campaign(found) if there is None else found.head(0)
             return self._append(there or self.create(name, "clicks", settings), found)
 
     def _set_with(self, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> LabelSet | None:

@@ -19,7 +19,7 @@ from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
-from collection.phrases import count, number_range, percent, sentence
+from collection.phrases import count, number_range, percent, plural, sentence
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -247,8 +247,7 @@ def _label(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: 
     with progress_line("asking") as progress, _interruptible(limits.stop):
         report = campaign.llm.label(plan, endpoint, limits, progress)
     _print_report(report, f"of label set {plan.name}", priced=limits.prices is not None)
-    left = len(plan.pairs) - report.graded - report.no_grade - report.failed
-    _end(report, left, "pair")
+    _end(report, "pair")
 
 
 def _label_by_batch(
@@ -275,10 +274,9 @@ def _label_by_batch(
     with progress_line("waiting for the batch") as progress, _interruptible(limits.stop, said):
         report = campaign.llm.label_by_batch(plan, endpoint, limits, progress, poll=poll, cancel=cancel)
     _print_report(report, f"of label set {plan.name}", priced=limits.prices is not None)
-    left = max(0, len(plan.pairs) - report.graded - report.no_grade - report.failed)
-    if left and report.ended == "complete" and not cancel:
-        echo(f"{count(left, 'pair')} left: the same command sends another batch.")
-    _end(report, left, "pair")
+    if report.left and report.ended == "complete" and not cancel:
+        echo(f"{count(report.left, 'pair')} left: the same command sends another batch.")
+    _end(report, "pair")
 
 
 def _describe_batch(batch: Batch) -> str:
@@ -295,7 +293,7 @@ def _try_out(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits
         _print_report(report, "of the dry run, none of them kept", priced=limits.prices is not None)
     if not report.problem:
         _print_estimate(estimate, f"All {count(len(plan.pairs), 'pair')}")
-    _end(report, 0, "pair")
+    _end(report, "pair")
 
 
 def _probe(campaign: Campaign, plan: ProbePlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool) -> None:
@@ -309,7 +307,7 @@ def _probe(campaign: Campaign, plan: ProbePlan, endpoint: ChatEndpoint, limits: 
         rows = [[name, n, result.followed[name], result.without_grade[name]] for name, n in result.asked.items()]
         if rows:
             print_table(["injected request", "topics", "followed", "no grade"], rows)
-    _end(report, len(plan.requests) - report.graded - report.no_grade - report.failed, "request")
+    _end(report, "request")
 
 
 def _confirm(question: str, yes: bool) -> None:
@@ -341,15 +339,23 @@ def _interruptible(
         signal.signal(signal.SIGINT, before)
 
 
-def _end(report: LabelReport, left: int, what: str) -> None:
-    """Say why requests ended early, and exit with the status that belongs to it."""
+def _end(report: LabelReport, what: str) -> None:
+    """Say what was not asked and why requests ended early, and exit with the status that belongs to it."""
     from collection.campaign.chat_endpoint import EndpointError
 
+    if report.closed:
+        have = plural(report.closed, "has", "have")
+        print_notices([f"{count(report.closed, what)} {have} been answered since the plan was made: not asked again"])
+    if report.late:
+        echo(f"{count(report.late, what)} had been labelled before the batch ended: the first grade counts.")
     if report.last_failure is not None and report.problem is None:
         print_notices([f"the last failed request: {report.last_failure}"])
-    rest = f"{count(left, what)} left. The same command continues."
+    if report.overrun is not None and report.problem is None:
+        print_notices([report.overrun])
+    rest = f"{count(report.left, what)} left. The same command continues."
     if report.ended == "budget":
-        echo(f"The budget is used up: {count(left, what)} left. The same command with a larger --budget continues.")
+        left = count(report.left, what)
+        echo(f"The budget is used up: {left} left. The same command with a larger --budget continues.")
     elif report.ended == "stopped":
         echo(f"Stopped: {rest}")
         click.get_current_context().exit(INTERRUPTED)

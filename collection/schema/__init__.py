@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlite_utils.migrations import Migrations
 
 from collection.schema.counts import COUNTS
-from collection.schema.machine_labels import MACHINE_LABELS
+from collection.schema.machine_labels import FIRST_LABELS, MACHINE_LABELS
 
 if TYPE_CHECKING:
     from sqlite_utils.db import Database
@@ -400,6 +400,7 @@ SCRIPTS = {
     """,
     # Labels by models, rules and clicks, and the sample that people judge beside them.
     "m012_machine_labels": MACHINE_LABELS,
+    "m013_first_labels": FIRST_LABELS,
 }
 
 

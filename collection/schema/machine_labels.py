@@ -91,3 +91,14 @@ MACHINE_LABELS = """
     -- At most one row: the sample that people judge in place of the pool.
     CREATE TABLE asked_sample (label_set INTEGER NOT NULL REFERENCES label_sets, pairs INTEGER NOT NULL);;
 """
+
+FIRST_LABELS = """
+    -- The first grade of a pair counts, whatever is asked or fails later; before it the last reply, or failure.
+    DROP VIEW current_machine_labels;;
+    CREATE VIEW current_machine_labels AS
+    SELECT m.* FROM machine_labels AS m WHERE m.id = (
+        SELECT l.id FROM machine_labels AS l
+        WHERE l.label_set = m.label_set AND l.topic = m.topic AND l.doc = m.doc
+        ORDER BY l.status = 'graded' DESC, l.status = 'no grade' DESC,
+            CASE l.status WHEN 'graded' THEN l.id ELSE -l.id END LIMIT 1);;
+"""

@@ -16,7 +16,7 @@ from collection.store.corpus import Added, CorpusTables, Matches
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.inspection import Inspection
 from collection.store.judgements import JudgementTables, Pair
-from collection.store.machine_labels import AskedSample, LabelRow, LabelSet, MachineLabelTables
+from collection.store.machine_labels import AskedSample, LabelRow, LabelSet, LogCount, MachineLabelTables
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand, QueueTables, Selection
 from collection.store.schema_version import copy_database
@@ -30,6 +30,7 @@ __all__ = [
     "Inspection",
     "LabelRow",
     "LabelSet",
+    "LogCount",
     "LoggedDecision",
     "Matches",
     "Pair",

@@ -53,6 +53,14 @@ class LabelRow(NamedTuple):
     problem: str | None = None
 
 
+class LogCount(NamedTuple):
+    """Rows of a pair in the log of a label set."""
+
+    rows: int = 0
+    answers: int = 0
+    """Those with a reply, with or without a grade; the others failed."""
+
+
 _COLUMNS = LabelRow._fields[2:]
 _PLACES = ", ".join("?" * len(_COLUMNS))
 _SELECTED = ", ".join(f"m.{name}" for name in _COLUMNS)
@@ -97,7 +105,7 @@ class MachineLabelTables(Repository):
         )
 
     def probe(self, label_set: int) -> list[LabelRow]:
-        """Return the rows of an injection probe as :meth:`add_probe` takes them; the last of each pair counts."""
+        """Return the rows of an injection probe as :meth:`add_probe` takes them; the last reply of each pair counts."""
         rows = self.connection.execute(
             f"SELECT t.query_id, m.request, {_SELECTED} FROM injection_probes AS m JOIN topics AS t USING (topic) "
             "WHERE m.label_set = ? ORDER BY m.id",
@@ -105,14 +113,25 @@ class MachineLabelTables(Repository):
         )
         return list(map(_unpacked_row, rows))
 
-    def attempts(self, label_set: int) -> dict[tuple[str, str], int]:
+    def log_counts(self, label_set: int) -> dict[tuple[str, str], LogCount]:
         """Return the number of rows of each pair (query_id, doc_id) in the log of a set."""
         rows = self.connection.execute(
-            "SELECT t.query_id, d.doc_id, count(*) FROM machine_labels AS m JOIN topics AS t USING (topic) "
-            "JOIN documents AS d USING (doc) WHERE m.label_set = ? GROUP BY m.topic, m.doc ORDER BY m.topic, m.doc",
+            "SELECT t.query_id, d.doc_id, count(*), sum(m.status != 'failed') FROM machine_labels AS m "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? "
+            "GROUP BY m.topic, m.doc ORDER BY m.topic, m.doc",
             (label_set,),
         )
-        return {(query_id, doc_id): number for query_id, doc_id, number in rows}
+        return {(query_id, doc_id): LogCount(*numbers) for query_id, doc_id, *numbers in rows}
+
+    def probe_counts(self, label_set: int) -> dict[tuple[str, str], LogCount]:
+        """Return the number of rows of each topic and request (query_id, name) of an injection probe."""
+        rows = self.connection.execute(
+            "SELECT t.query_id, m.request, count(*), sum(m.status != 'failed') FROM injection_probes AS m "
+            "JOIN topics AS t USING (topic) WHERE m.label_set = ? GROUP BY m.topic, m.request "
+            "ORDER BY m.topic, m.request",
+            (label_set,),
+        )
+        return {(query_id, request): LogCount(*numbers) for query_id, request, *numbers in rows}
 
     def current(self, label_set: int) -> pd.DataFrame:
         """``query_id``, ``doc_id``, ``status``, ``relevance`` (float64, nan without a grade), by topic and document."""

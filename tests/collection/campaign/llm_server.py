@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from collections.abc import Callable
@@ -25,6 +26,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     body: str | None = None
     tokens: tuple[int, int] | None = (100, 5)
+    compressed: bool = False
     cut: bool = False
     """Whether a stream ends before the reply does, or the connection without a reply."""
 
@@ -66,6 +68,7 @@ class FakeEndpoint:
         """Called when the models are listed, before the answer that this server does not do that."""
         self.files: dict[str, str] = {}
         self.batches: dict[str, FakeBatch] = {}
+        self.name_batch: Callable[[int], str] = "batch-{}".format
         self.look: Callable[[FakeBatch], Reply | None] = self.finish
         self.after_batch: Callable[[], object] = lambda: None
         """Called when a batch was made; a reply is sent in place of the batch."""
@@ -103,9 +106,11 @@ class FakeEndpoint:
                     content, kind = chunks(reply), "text/event-stream"
                 if reply.body is not None:
                     content = reply.body
-                data = content.encode()
+                data = gzip.compress(content.encode()) if reply.compressed else content.encode()
+                coding = {"Content-Encoding": "gzip"} if reply.compressed else {}
+                headers = {"Content-Type": kind, "Content-Length": str(len(data)), **coding, **reply.headers}
                 self.send_response(reply.status)
-                for name, value in {"Content-Type": kind, "Content-Length": str(len(data)), **reply.headers}.items():
+                for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(data)
@@ -138,7 +143,7 @@ class FakeEndpoint:
                 self.files[name] = content.decode()
                 return Reply(body=json.dumps({"id": name, "object": "file"}))
             case ["batches"]:
-                body, name = json.loads(sent), f"batch-{len(self.batches)}"
+                body, name = json.loads(sent), self.name_batch(len(self.batches))
                 lines = self.files[body["input_file_id"]].split("\n")
                 self.batches[name] = FakeBatch(body, list(map(json.loads, lines)))
                 instead = self.after_batch()

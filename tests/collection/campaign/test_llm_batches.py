@@ -221,7 +221,7 @@ def test_a_batch_is_cancelled(campaign: Campaign, fake: FakeEndpoint) -> None:
                 batch(campaign, fake)
         assert batch(campaign, fake, cancel=True).graded == 0
         assert (under_way(campaign), campaign.llm.sets()) == ([], [])
-    assert batch(campaign, fake, cancel=True) == LabelReport(0, 0, 0, 0, 0, 0.0, "complete", None, None)
+    assert batch(campaign, fake, cancel=True) == LabelReport(0, 0, 0, 0, 0, 0.0, "complete", None, None, left=6)
 
 
 @pytest.mark.slow

@@ -6,12 +6,14 @@ import json
 import re
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from collection.campaign import Campaign, chat_endpoint
 from collection.campaign.chat_endpoint import ChatEndpoint, EndpointError
+from collection.campaign.llm_judging import LabelPlan, ProbePlan
 from collection.campaign.llm_label_sets import LabelReport
 from collection.campaign.llm_requests import FAILURES, RequestLimits
 from collection.campaign.llm_settings import LlmSettings, Prices
@@ -19,9 +21,11 @@ from collection.errors import BusyError, CampaignError, InputError
 from collection.layout import locked
 from collection.machine_labels.templates import read_template
 from collection.store import LabelRow
-from tests.collection.campaign.llm_server import NOW, Asked, FakeEndpoint, Reply
+from tests.collection.campaign.llm_server import NOW, Asked, FakeBatch, FakeEndpoint, Reply
 
 pytest.importorskip("openai")
+
+from collection.campaign import reply_sizes
 
 PRICES = Prices(1000.0, 10_000.0)
 """A prompt of 100 tokens costs .10, a reply of 5 tokens .05."""
@@ -189,6 +193,134 @@ def test_what_is_stored_is_not_asked_again(campaign: Campaign, fake: FakeEndpoin
     assert campaign.llm.plan(LlmSettings("m", fake.url), again=True).pairs == []
 
 
+def plan_of(campaign: Campaign, fake: FakeEndpoint, how: str, **more: Any) -> LabelPlan | ProbePlan:
+    settings = LlmSettings("m", fake.url)
+    if how == "probe":
+        return campaign.llm.plan_probe(settings, topics=["1"], **more)
+    return campaign.llm.plan(settings, **more)
+
+
+def ask(campaign: Campaign, fake: FakeEndpoint, how: str, plan: LabelPlan | ProbePlan) -> LabelReport:
+    """Ask what a plan holds: one by one, by a batch, or as a probe."""
+    endpoint = ChatEndpoint(fake.url, retries=0, timeout=20)
+    if isinstance(plan, ProbePlan):
+        return campaign.llm.probe(plan, endpoint, RequestLimits(1))[1]
+    if how == "batch":
+        return campaign.llm.label_by_batch(plan, endpoint, RequestLimits(1), poll=0.001)
+    return campaign.llm.label(plan, endpoint, RequestLimits(1))
+
+
+def prompts_of(fake: FakeEndpoint) -> list[str]:
+    """The prompts that arrived, one by one and in batches."""
+    lines = [json.dumps(line["body"]["messages"]) for made in fake.batches.values() for line in made.requests]
+    return lines + [json.dumps(asked.body["messages"]) for asked in fake.asked]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("since", ["one by one", "batch"])
+@pytest.mark.parametrize("how", ["one by one", "batch", "probe"])
+def test_what_was_answered_since_the_plan_is_not_asked_again(
+    how: str, since: str, campaign: Campaign, fake: FakeEndpoint
+) -> None:
+    """In a second terminal, or days before the question whether the cost is accepted is answered."""
+    fake.answer = lambda asked: Reply("too long", 400) if "document 1" in asked.prompt else Reply("Grade: 2")
+    plan = plan_of(campaign, fake, how)
+    asked = len(plan.answers)
+    with Campaign(campaign.directory) as other:
+        most = {} if how == "probe" else {"most": 4}
+        ask(other, fake, "probe" if how == "probe" else since, plan_of(other, fake, how, **most))
+    before, seen = rows(campaign), set(prompts_of(fake))
+    failed = {(row.query_id, row.doc_id) for row in before if row.status == "failed"}
+    fake.batches.clear()
+    fake.asked.clear()
+    fake.answer = lambda asked: Reply("Grade: 0")
+    report = ask(campaign, fake, how, plan)
+    sent = prompts_of(fake)
+    assert len([text for text in sent if text in seen]) == len(failed)  # what failed is asked again
+    assert report.closed == asked - len(sent) > 0
+    assert report.left == 0
+    if how != "probe":
+        labels = campaign.machine_labels.labels("m").set_index(["query_id", "doc_id"])["relevance"]
+        assert [labels[row.query_id, row.doc_id] for row in before if row.status == "graded"] == [2.0] * (
+            len(before) - len(failed)
+        )
+
+
+@pytest.mark.slow
+def test_a_grade_stays_whatever_is_asked_or_fails_later(campaign: Campaign, fake: FakeEndpoint) -> None:
+    """Not even a batch that was sent before, and answered after, replaces it; its answers are paid and stored."""
+    fake.answer = lambda asked: Reply("nonsense" if document(asked) == "1" else "Grade: 2")
+    plan = campaign.llm.plan(LlmSettings("m", fake.url))
+
+    def labelled_otherwise(made: FakeBatch) -> None:
+        """As in a copy of the campaign from before the batch."""
+        with Campaign(campaign.directory) as other:
+            settings = other.store.settings
+            kept = settings.get("batches under way", {})
+            settings.put("batches under way", {})
+            label(other, fake)
+            settings.put("batches under way", kept)
+        fake.answer = lambda asked: Reply("Grade: 0")
+        fake.finish(made)
+
+    fake.look = labelled_otherwise
+    report = ask(campaign, fake, "batch", plan)
+    assert (report.graded, report.late) == (6, 6)
+    labels = campaign.machine_labels.labels("m").set_index("doc_id")["relevance"].to_dict()
+    assert (labels.pop("d1"), set(labels.values())) == (0.0, {2.0})
+    assert len(rows(campaign)) == 12
+
+
+@pytest.mark.slow
+def test_a_failure_replaces_no_answer(campaign: Campaign, fake: FakeEndpoint) -> None:
+    fake.answer = one_answer(Reply("nonsense"))
+    label(campaign, fake)
+    fake.answer = lambda asked: Reply("down", 503) if document(asked) == "1" else Reply()
+    label(campaign, fake, again=True, retries=0)
+    (made,) = campaign.store.machine_labels.sets()
+    current = campaign.store.machine_labels.current(made.key).set_index("doc_id")["status"].to_dict()
+    assert (current.pop("d1"), set(current.values())) == ("no grade", {"graded"})
+    assert campaign.llm.plan(LlmSettings("m", fake.url)).pairs == []
+    fake.answer = obeys()
+    ask(campaign, fake, "probe", plan_of(campaign, fake, "probe"))
+    fake.answer = one_answer(Reply("too long", 400))
+    ask(campaign, fake, "probe", plan_of(campaign, fake, "probe", again=True))
+    assert sum(campaign.llm.sets()[0].probe.asked.values()) == 9
+
+
+@pytest.mark.parametrize("how", ["one by one", "batch", "probe"])
+def test_a_plan_of_other_settings_is_not_asked(how: str, campaign: Campaign, fake: FakeEndpoint) -> None:
+    plan = plan_of(campaign, fake, how)
+    with Campaign(campaign.directory) as other:
+        other.settings.set_guidelines("New.")
+    with pytest.raises(
+        CampaignError, match=r"'m' have changed since it was planned \(guidelines\); repeat the command"
+    ):
+        ask(campaign, fake, how, plan)
+    assert prompts_of(fake) == []
+
+
+def test_settings_that_change_while_pairs_are_asked_do_not_mix(campaign: Campaign, fake: FakeEndpoint) -> None:
+    campaign.settings.set_guidelines("Old.")
+
+    def answer(asked: Asked) -> Reply:
+        with Campaign(campaign.directory) as other:
+            other.settings.set_guidelines("New.")
+        return Reply()
+
+    fake.answer = answer
+    assert label(campaign, fake).graded == 6
+    assert all("Old." in asked.prompt and "New." not in asked.prompt for asked in fake.asked)
+    assert campaign.store.machine_labels.sets()[0].settings["guidelines"] == "Old."
+
+
+def test_a_pair_that_has_left_the_pool_is_not_asked(campaign: Campaign, fake: FakeEndpoint) -> None:
+    plan = campaign.llm.plan(LlmSettings("m", fake.url))
+    campaign.store.connection.execute("DELETE FROM pool WHERE doc = (SELECT doc FROM documents WHERE doc_id = 'd1')")
+    report = ask(campaign, fake, "one by one", plan)
+    assert (report.graded, report.closed) == (5, 1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "words"),
@@ -227,6 +359,49 @@ def test_a_budget_is_never_exceeded(campaign: Campaign, fake: FakeEndpoint) -> N
     assert len(fake.asked) == 6
 
 
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_what_answers_really_cost_ends_a_run(many: Campaign, fake: FakeEndpoint, concurrency: int) -> None:
+    """An endpoint that ignores max_tokens spends what one answer costs, not what all threads together may."""
+    fake.answer = one_answer(Reply(tokens=(100, 50_000)))
+    how = {"prices": Prices(0.0, 1000.0), "settings": {"parameters": {"max_tokens": 5}}}
+    report = label(many, fake, budget=5.0, concurrency=concurrency, **how)
+    assert (report.ended, report.graded, report.cost) == ("failed", 1, pytest.approx(50.0))
+    assert report.problem == (
+        "the label set has cost 50, more than the budget of 5; an answer cost 50, expected at most 0.005: it has "
+        "50,000 tokens, so the endpoint ignores max_tokens 5"
+    )
+    assert label(many, fake, budget=5.0, **how).ended == "budget"
+    assert len(fake.asked) == 1
+
+
+def test_later_requests_are_expected_to_cost_what_answers_did(many: Campaign, fake: FakeEndpoint) -> None:
+    fake.answer = one_answer(Reply(tokens=(100, 50)))
+    how = {"prices": Prices(0.0, 10_000.0), "settings": {"parameters": {"max_tokens": 5}}}  # .5 instead of .05
+    report = label(many, fake, budget=1.7, concurrency=4, **how)
+    assert (report.ended, report.graded, report.cost) == ("budget", 3, pytest.approx(1.5))
+    assert report.overrun == (
+        "an answer cost 0.5, expected at most 0.05: it has 50 tokens, so the endpoint ignores max_tokens 5"
+    )
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_has_a_largest_size(
+    campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch, stream: bool, compressed: bool
+) -> None:
+    """It is read no further, not repeated, and counted for the cost."""
+    monkeypatch.setattr(reply_sizes, "LONGEST_REPLY", 100_000)
+    fake.answer = one_answer(Reply("x" * 200_000, compressed=compressed))
+    report = label(campaign, fake, most=2, stream=stream, prices=Prices(0.0, 1e6), retries=3)
+    assert (report.failed, report.ended, len(fake.asked)) == (2, "failed", 2)
+    assert "the endpoint sends more than 0.1 MB; the rest was not read" in (report.problem or "")
+    assert report.cost == pytest.approx(50_000)
+    fake.answer = one_answer(Reply("x" * 200_000, 500, compressed=compressed))
+    assert "more than 0.1 MB" in (label(campaign, fake, most=1, stream=stream).problem or "")
+    fake.answer = one_answer(Reply(compressed=compressed))
+    assert label(campaign, fake, most=1, stream=stream).graded == 1
+
+
 def test_what_a_cheap_reply_leaves_of_the_budget_is_used(campaign: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = one_answer(Reply(tokens=(100, 1)))
     how = {"prices": Prices(0.0, 30_000.0), "settings": {"parameters": {"max_tokens": 5}}}
@@ -259,6 +434,62 @@ def test_a_refused_key_ends_all_and_is_never_shown(
     label(campaign, fake)
     assert rows(campaign)[0].reply == "[key]\nGrade: 1"
     assert b"sk-secret" not in (campaign.directory / "campaign.db").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["sk-secret", "a/b+c/d==", "48151623"])
+@pytest.mark.parametrize("how", ["one by one", "stream", "batch"])
+def test_a_key_in_any_field_is_never_stored(
+    how: str, key: str, campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    echo = key.replace("/", "\\/")
+    number = int(key) if key.isdigit() else 100
+    body = json.dumps({
+        "id": key, "model": key, "system_fingerprint": f"fp-{key}", "object": "chat.completion", "created": 1,
+        "choices": [{"index": 0, "message": {"content": f"{key}\nGrade: 1"}, "finish_reason": key}],
+        "usage": {"prompt_tokens": number, "completion_tokens": 5},
+    }).replace(key, echo)  # fmt: skip
+    streamed = json.loads(body)
+    delta = streamed["choices"][0].pop("message")
+    parts = [
+        {**streamed["choices"][0], "delta": {"content": each}} for each in (delta["content"][:3], delta["content"][3:])
+    ]
+    events = "".join(f"data: {json.dumps({**streamed, 'choices': [part]})}\n\n" for part in parts)
+    fake.answer = one_answer(Reply(body=f"{events}data: [DONE]\n\n" if how == "stream" else body))
+    fake.name_batch = lambda number: f"batch-{key.replace('/', '-')}-{number}"
+    if how == "stream":
+        report = label(campaign, fake, most=1, stream=True)
+    else:
+        report = ask(campaign, fake, how, campaign.llm.plan(LlmSettings("m", fake.url), most=1))
+    assert report.graded + report.no_grade == 1
+    (row,) = rows(campaign)
+    assert (row.model, row.revision) == ("[key]", "fp-[key]")
+    assert row.reply is not None
+    assert row.reply.startswith("[key]")
+    campaign.machine_labels.export("m", tmp_path / "labels.jsonl")
+    campaign.store.connection.execute("VACUUM")
+    files = [campaign.directory / "campaign.db", tmp_path / "labels.jsonl", tmp_path / "labels.jsonl.labels.json"]
+    assert [file.name for file in files if key.encode() in file.read_bytes()] == []
+    assert key not in repr([row, report])
+
+
+@pytest.mark.parametrize("key", ["sk-\u00e9", "sk secret", "sk-\x01"])
+def test_a_key_that_cannot_be_sent_is_refused(
+    campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(InputError, match="the key in the environment variable OPENAI_API_KEY cannot be sent") as error:
+        label(campaign, fake)
+    assert key not in str(error.value)
+
+
+def test_a_placeholder_of_a_key_changes_no_reply(
+    campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "2")
+    assert label(campaign, fake, most=1).graded == 1
+    assert rows(campaign)[0].reply == "Grade: 2"
 
 
 def test_without_a_key_none_is_sent(campaign: Campaign, fake: FakeEndpoint) -> None:

@@ -6,11 +6,13 @@ import csv
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from collection import Campaign
+from collection.campaign import machine_labels
 from collection.errors import CampaignError, ConflictError, InputError, JudgementError, UnknownNameError
 from collection.measures import Measure
 from collection.store.machine_labels import LabelRow, LabelSet
@@ -263,3 +265,20 @@ def test_only_a_known_set_is_shown(campaign: Campaign) -> None:
     add_model_labels(campaign, d1=2.0)
     assert campaign.settings.set_judging_page(show_labels="judge").show_labels == "judge"
     assert campaign.settings.set_judging_page(show_labels="").show_labels == ""
+
+
+def test_two_processes_that_label_by_the_same_rule_label_each_pair_once(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label = machine_labels.label_pairs
+
+    def label_meanwhile(*arguments: Any) -> Any:
+        monkeypatch.setattr(machine_labels, "label_pairs", label)
+        with Campaign(campaign.directory) as other:
+            assert other.machine_labels.label_by_rule("contains-query").added == 6
+        return label(*arguments)
+
+    monkeypatch.setattr(machine_labels, "label_pairs", label_meanwhile)
+    labelled = campaign.machine_labels.label_by_rule("contains-query")
+    assert (labelled.added, labelled.pairs) == (0, 6)
+    assert len(list(campaign.store.machine_labels.log(labelled.label_set.key))) == 6

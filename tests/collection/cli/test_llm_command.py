@@ -116,7 +116,11 @@ def test_errors_of_the_command_are_one_line(campaign: Campaign, fake: FakeEndpoi
     assert "expected {answer}" in fails(*command(campaign, fake, "--template", tmp_path / "mine.txt"))
     assert "--set: expected NAME=VALUE" in fails(*command(campaign, fake, "--set", "seed"))
     fake.answer = lambda asked: Reply("too long", 400)
-    assert "note: the last failed request: HTTP 400: too long" in run(*command(campaign, fake, "--yes")).stderr
+    for how in ([], ["--batch", "--poll", 0.001], ["--probe"]):
+        result = run(*command(campaign, fake, "--yes", *how))
+        assert result.exit_code == 2, how
+        number = "10 requests in a row" if "--probe" in how else "every request"
+        assert f"cleverdon: {number} failed, the last one with: HTTP 400: too long" in result.stderr
     fake.answer = lambda asked: Reply("no such model", 404)
     result = run(*command(campaign, fake, "--yes"))
     assert result.exit_code == 2
@@ -127,6 +131,24 @@ def test_errors_of_the_command_are_one_line(campaign: Campaign, fake: FakeEndpoi
 def test_a_printed_template_can_be_used(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text(ok("llm", campaign.directory, "--template", "nist", "--print-template"))
     assert "1 graded" in ok(*command(campaign, fake, "--template", tmp_path / "mine.txt", "--most", 1, "--yes"))
+
+
+@pytest.mark.slow
+def test_the_command_says_what_was_answered_since_it_asked(
+    campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the question waits for an answer, a second terminal asks about all pairs but one."""
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+
+    def confirm(question: str, yes: bool) -> None:
+        ok(*command(campaign, fake, "--most", 5, "--yes")) if not yes else None
+
+    monkeypatch.setattr("collection.cli.llm._confirm", confirm)
+    result = run(*command(campaign, fake))
+    assert result.exit_code == 0
+    assert "note: 5 pairs have been answered since the plan was made: not asked again" in result.stderr
+    assert "1 pair of label set m: 1 graded" in result.stdout
+    assert len(fake.asked) == 6
 
 
 def test_a_risky_endpoint_is_mentioned(campaign: Campaign) -> None:
