@@ -47,6 +47,14 @@ class FormatError(InputError):
         super().__init__(f"{place(path, line)}: expected {wanted}, found {found}" + (f"; {hint}" if hint else ""))
 
 
+class FormatWarning(UserWarning):
+    """A file was read, but not all of it: what was skipped, dropped or put elsewhere, as a `sentence` about `path`."""
+
+    def __init__(self, path: str | PathLike[str], sentence: str) -> None:
+        self.path, self.sentence = str(path), sentence
+        super().__init__(f"{path}: {sentence}")
+
+
 DATASET = "ir_datasets:"
 """What the name of a dataset begins with, which can stand in place of a file."""
 

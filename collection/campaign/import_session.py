@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
 from collection.campaign.results import ImportReport
-from collection.errors import InputError, unit
+from collection.errors import FormatWarning, InputError, unit
 from collection.phrases import count, join_first, plural
 from collection.records import DuplicateRecord
 from collection.store import Added, Store
@@ -64,6 +67,15 @@ class ImportSession:
     def notice(self, path: Path | str, sentence: str) -> None:
         """Report what the user should notice about a file."""
         self.report.notices.append(f"{path}: {sentence}")
+
+    @contextmanager
+    def noting_warnings(self) -> Iterator[None]:
+        """Report what the readers of files skip or drop."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", FormatWarning)
+            yield
+        said = dict.fromkeys(str(each.message) for each in caught if isinstance(each.message, FormatWarning))
+        self.report.notices[:0] = said
 
     def added(self, path: Path | str, one: str, added: Added, more: str = "", ending: str = "") -> None:
         """Report how many rows were added; `one` names a row, `more` follows, and `ending` ends the sentence."""

@@ -96,7 +96,12 @@ class Importer:
             topics=[*parts.topics, *([] if topics is None else [topics])],
             qrels=[*parts.qrels, *([] if qrels is None else [qrels])],
         )
-        with layout.storage_errors(self.directory), self._uncommitted(files.written), self.store.transaction():
+        with (
+            session.noting_warnings(),
+            layout.storage_errors(self.directory),
+            self._uncommitted(files.written),
+            self.store.transaction(),
+        ):
             before = set(self.store.corpus.runs()["file"])
             try:
                 for path in (*parts.topics, *([] if topics is None else [topics])):

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from collection.characters import one_line
 from collection.cli.options import name_as_typed, refuse_repeated
-from collection.cli.output import echo
-from collection.errors import CleverdonError, FormatError
+from collection.cli.output import echo, print_notices
+from collection.errors import CleverdonError, FormatError, FormatWarning
 from collection.phrases import join
 
 SECTIONS = {
@@ -129,7 +133,8 @@ class Group(click.Group):
         """Run the command; print an error in one line, then usage and the page that helps; exit with status 2."""
         page = ""
         try:
-            return super().invoke(ctx)
+            with _printed_warnings():
+                return super().invoke(ctx)
         except click.UsageError as error:
             page = _print_usage_error(error)
         except CleverdonError as error:
@@ -157,6 +162,20 @@ class Group(click.Group):
         if not colon or setting not in options:
             return message
         return f"{name_as_typed(options[setting], ctx.meta.get(TYPED, ()))}{colon}{rest}"
+
+
+@contextmanager
+def _printed_warnings() -> Iterator[None]:
+    """Print what a reader skipped or dropped of a file as a note."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", FormatWarning)
+        show = warnings.showwarning
+
+        def print_warning(message: Warning | str, category: type[Warning], *more: Any) -> None:
+            print_notices([str(message)]) if issubclass(category, FormatWarning) else show(message, category, *more)
+
+        warnings.showwarning = print_warning
+        yield
 
 
 _CLICK_ERRORS = (

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import NoReturn
 
 from collection.errors import FormatError
@@ -25,6 +27,8 @@ DOC_ID = ("doc_id", "docno", "_id", "id", "docid")
 
 TEXT = ("text", "contents", "body", "abstract")
 """Names of the text of a document."""
+
+_GAP = re.compile(r"[ \t\r\n,]*")
 
 # Escapes for characters that a text cannot keep: NUL, and halves of surrogate pairs.
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
@@ -55,6 +59,55 @@ def json_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, obj
     """Line number and object of every line of JSONL that is not blank."""
     for number, line in data_lines(path, what):
         yield number, json_object(path, number, line)
+
+
+def _whole_text(path: FilePath, what: str) -> str:
+    """The text of a file that is one JSON value."""
+    pieces, size = [], 0
+    for number, piece in source.lines(path, what):
+        pieces.append(piece)
+        size += len(piece) + 1
+        if size > source.LONGEST_LINE:
+            wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB in a JSON array"
+            raise FormatError(path, number, wanted, "more", "export a part, or CSV")
+    return "\n".join(pieces)
+
+
+def whole_object(path: FilePath, what: str) -> dict[str, object] | None:
+    """The object that a file consists of; None if it has one object per line, or another value."""
+    number, line = first_line(path, what)
+    try:
+        value = json_object(path, number, line)
+    except FormatError:
+        with suppress(FormatError):
+            return json_object(path, number, _whole_text(path, what))
+        return None
+    return value if len(list(itertools.islice(data_lines(path, what), 2))) == 1 else None
+
+
+def array_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
+    """Line and object of every member of a JSON array; the whole file is in memory."""
+    text, wanted = _whole_text(path, what), f"{what} as a JSON array of objects"
+    decoder = json.JSONDecoder()  # takes NaN, which some tools write
+    at, line, counted = text.index("[") + 1, 1, 0
+    while True:
+        at = _after_gap(text, at)
+        line, counted = line + text.count("\n", counted, at), at
+        if text.startswith("]", at):
+            return
+        try:
+            member, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            raise FormatError(path, line, wanted, quote(text[at : at + 100]) if at < len(text) else "its end") from None
+        if not isinstance(member, dict):
+            raise FormatError(path, line, wanted, quote(json.dumps(member)))
+        yield line, {name: as_json(path, line, value) for name, value in member.items()}
+
+
+def _after_gap(text: str, at: int) -> int:
+    """The place of the next member of an array."""
+    found = _GAP.match(text, at)
+    return found.end() if found else at
 
 
 def json_object(path: FilePath, number: int, line: str) -> dict[str, object]:

@@ -7,16 +7,14 @@ label-studio-sdk 2.1.2 (``converter``).
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from itertools import tee
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, objects, references, source, workbook
+from collection.formats import delimited, fields, objects, references, workbook
 from collection.formats.fields import DOC_ID
 from collection.formats.source import FilePath, quote
 
-_GAP = re.compile(r"[ \t\r\n,]*")
 _DECISION = "asreview_label"
 _NOTES = {"ASReview_relevant": "1", "ASReview_irrelevant": "0", "ASReview_not_seen": ""}
 
@@ -34,7 +32,7 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, objec
         _, line = fields.first_line(path, what)
         if references.detect(path, line) == "ris":
             return _asreview(references.read_ris(path, what))
-        if line.lstrip().startswith("[") and source.suffix(path) != ".jsonl":
+        if line.lstrip().startswith("["):
             return _label_studio(path, what)
         if _DECISION not in line.lower():
             return None
@@ -67,7 +65,7 @@ def _noted(notes: object) -> dict[str, str]:
 
 
 def _label_studio(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
-    for number, task in _array(path, what):
+    for number, task in fields.array_records(path, what):
         annotations = task.get("annotations")
         if annotations is None:  # the form JSON-MIN, one record for each annotation
             chosen = {name: _choices(value) for name, value in task.items()}
@@ -108,35 +106,3 @@ def _results(results: object) -> dict[str, object]:
             choices = value.get("choices")
             found[str(result.get("from_name"))] = _one(choices) if choices else value.get("rating", value.get("number"))
     return found
-
-
-def _between(text: str, at: int) -> int:
-    """The place of the next member of an array."""
-    found = _GAP.match(text, at)
-    return found.end() if found else at
-
-
-def _array(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
-    """Line and object of every member of a JSON array."""
-    pieces, size = [], 0
-    for number, piece in source.lines(path, what):
-        pieces.append(piece)
-        size += len(piece) + 1
-        if size > source.LONGEST_LINE:
-            wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB in a JSON array"
-            raise FormatError(path, number, wanted, "more", "export a part, or CSV")
-    text, wanted = "\n".join(pieces), f"{what} as a JSON array of objects"
-    decoder = json.JSONDecoder()
-    at, line, counted = text.index("[") + 1, 1, 0
-    while True:
-        at = _between(text, at)
-        line, counted = line + text.count("\n", counted, at), at
-        if text.startswith("]", at):
-            return
-        try:
-            member, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            raise FormatError(path, line, wanted, quote(text[at : at + 100]) if at < len(text) else "its end") from None
-        if not isinstance(member, dict):
-            raise FormatError(path, line, wanted, quote(json.dumps(member)))
-        yield line, {name: fields.as_json(path, line, value) for name, value in member.items()}

@@ -1,11 +1,15 @@
-"""Records with named, typed fields: JSONL, Parquet, and datasets of ir_datasets."""
+"""Records with named, typed fields: JSONL, a JSON array, Parquet, and datasets of ir_datasets."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from collection.formats import datasets, fields, parquet, source, workbook
 from collection.formats.source import FilePath
+
+_ARRAY = re.compile(r"\s*\[\s*(?:\{|$)")
+"""Begin of a JSON array of objects; a line of a table may begin with a bracket, too."""
 
 
 def is_binary(path: FilePath) -> bool:
@@ -24,8 +28,8 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]
         return parquet.records(path, what)
     if workbook.is_workbook(path):
         return None
-    number, line = fields.first_line(path, what)
-    if line.lstrip().startswith("{") or source.suffix(path) in (".jsonl", ".json", ".ndjson"):
-        fields.refuse_array(path, number, line)
-        return fields.json_records(path, what)
-    return None
+    _, line = fields.first_line(path, what)
+    is_json = source.suffix(path) in (".jsonl", ".json", ".ndjson")
+    if _ARRAY.match(line) or (is_json and line.lstrip().startswith("[")):
+        return fields.array_records(path, what)
+    return fields.json_records(path, what) if is_json or line.lstrip().startswith("{") else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -18,7 +19,7 @@ from typing import TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import DATASET, FormatError, InputError
+from collection.errors import DATASET, FormatError, FormatWarning, InputError
 from collection.phrases import join
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -229,6 +230,11 @@ def _decoded(path: FilePath, number: int, line: bytes) -> str:
         found = f"byte 0x{line[start]:02X} near {quote(around)}"
         hint = "save the file as UTF-8 (it may be Latin-1 or UTF-16)"
         raise FormatError(path, number, "UTF-8", found, hint) from None
+
+
+def warn(path: FilePath, sentence: str) -> None:
+    """Tell what of a file was skipped, dropped or put elsewhere; see :class:`collection.errors.FormatWarning`."""
+    warnings.warn(FormatWarning(path, sentence), stacklevel=3)
 
 
 def ending_error(path: FilePath, what: str, endings: Iterable[str]) -> InputError:

@@ -652,7 +652,7 @@ XML = """<?xml version="1.0" encoding="UTF-8"?>
 <topic><number> 2 </number><title>two</title><description>d</description></topic>
 <topic number="3"> A patient is 45. </topic></topics>
 """
-XML_ROWS = [("1", "one & two", "why so", "n"), ("2", "two", "d", ""), ("3", "A patient is 45.", "", "")]
+XML_ROWS = [("1", "one & two", "why so", "n\nother: o"), ("2", "two", "d", ""), ("3", "A patient is 45.", "", "")]
 TOPICS = {
     "sgml": (
         SGML,
@@ -670,7 +670,7 @@ TOPICS = {
     "xml after blank lines": ("\n\n" + XML, XML_ROWS),
     "jsonl": (
         '{"qid": 1, "text": "a", "desc": null}\n\n{"_id": "x", "title": "b", "narr": "n", "query": "c"}\n',
-        [("1", "a", "", ""), ("x", "b", "", "n")],
+        [("1", "a", "", ""), ("x", "b", "", "n\nquery: c")],
     ),
     "tsv with a header": ('Query\tQID\nhow, "so\tq1\n', [("q1", 'how, "so', "", "")]),
     "tsv without": ("q1\ta b\nq2\tc\n", [("q1", "a b", "", ""), ("q2", "c", "", "")]),
@@ -703,7 +703,8 @@ BAD_TOPICS = {
     "broken JSON": ('{"qid": 1}\n{"qid": \n', 2, "column"),
     "no id in JSON": ('{"name": 1, "title": "x"}\n', 1, "fields name, title"),
     "a list as title": ('{"qid": 1, "title": ["x"]}\n', 1, "text in the field 'title'"),
-    "a JSON array": ('[{"qid": 1}]\n', 1, "JSONL"),
+    "a JSON array of something else": ("[\n1]\n", 2, "topics as a JSON array of objects, found '1'"),
+    "an id that begins with #": ("t1\ta\n#t2\tb\n", 2, "does not begin with #, found '#t2'; in runs and qrels, lines"),
     "a wide line": ("1\ta\n2\tb\tc\n", 2, "2 columns"),
     "one column": ("what is this\n", 1, "separate the id and the text with a tab"),
     "an id with a blank": ("q 1\tx\n", 1, "blanks separate the columns"),
@@ -766,7 +767,7 @@ BAD_DOCUMENTS = {
     "a NUL in JSON": ('{"id": 1, "text": "\\u0000"}\n', 1, "NUL"),
     "a NUL byte": ('{"id": 1}\n{"id": "\0"}\n', 2, "NUL byte"),
     "Latin-1": (b'{"id": 1}\n{"id": 2, "text": "caf\xe9"}\n', 2, "byte 0xE9"),
-    "a JSON array": ('[{"id": 1}]\n', 1, "JSONL"),
+    "a JSON array of something else": ('[{"id": 1},\n2]\n', 2, "documents as a JSON array of objects, found '2'"),
     "csv without a header": ("1,x\n", 1, "header with an id"),
     "csv with a short record": ('id,text\n1,"x\ny"\n2\n', 4, "2 columns"),
     "csv with an open quotation mark": ('id,text\n1,x\n2,"y\n3,z\n', 3, "unexpected end"),

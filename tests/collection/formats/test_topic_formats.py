@@ -1,0 +1,333 @@
+"""Topics in the forms in which evaluation campaigns publish them: made-up topics after the documented formats."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from collection.campaign import Campaign
+from collection.errors import FormatError, FormatWarning
+from collection.formats import read_topics
+from tests.helpers import SHARED
+
+TIPSTER = """<top>
+<head> Tipster Topic Description
+<num> Number: 051
+<dom> Domain: Transport
+<title> Topic: Tram strikes
+<desc> Description:
+Document reports a strike of tram drivers.
+<smry> Summary:
+Strikes of tram drivers.
+<narr> Narrative:
+Relevant are reports of a walkout.
+<con> Concept(s):
+1. tram, streetcar
+<fac> Factor(s):
+<nat> Nationality: Austria
+</nat>
+</fac>
+<def> Definition(s):
+</top>
+"""
+MICROBLOG = """<top>
+<num> Number: MB7 </num>
+<query> tram strike in the old town </query>
+<querytime> Tue Feb 08 23:56:46 +0000 2011 </querytime>
+<querytweettime> 35048150574039040 </querytweettime>
+</top>
+"""
+BARE_WORDS = (
+    "<top>\n<num> Number 7\n<title> trams\n<desc> Description\nWhere?\n<narr> Narrative\nNarrative maps count.\n</top>"
+)
+WEB = """<webtrack2011>
+<topic number="1" type="faceted"><query>horse hooves</query><description>Find information.</description>
+<subtopic number="1" type="inf">Find care.</subtopic><subtopic number="2" type="nav">Find the page.</subtopic></topic>
+</webtrack2011>
+"""
+PRECISION_MEDICINE = """<topics task="2019 TREC Precision Medicine">
+<topic number="1"><disease>melanoma</disease><gene>BRAF (E586K)</gene>
+<demographic>64-year-old female</demographic></topic>
+</topics>"""
+CLINICAL_TRIALS_2023 = """<topics task="2023"><topic number="1" template="glaucoma">
+<field name="definitive diagnosis">open angle</field><field name="visual field"/></topic></topics>"""
+DECISION_SUPPORT = """<topics><topic number="1" type="diagnosis"><note>78 M w/ pmh of CABG</note>
+<description>78 year old male presents.</description><summary>A 78 year old male.</summary></topic></topics>"""
+MISINFORMATION = """<topics><topic><number>101</number><query>ankle brace achilles tendonitis</query>
+<description>Will a brace help?</description><narrative>Useful ones explain.</narrative>
+<disclaimer>No advice.</disclaimer><stance>unhelpful</stance><evidence>https://example.org/a</evidence></topic></topics>"""
+NTCIR_WWW = """<?xml version="1.0" encoding="UTF-8"?>
+<queries><query><qid>0001</qid><content>halloween picture</content>
+<description>You look for pictures.</description></query>
+</queries>"""
+NTCIR_CLIR = """<TOPIC><NUM>001</NUM><SLANG>CH</SLANG><TLANG>EN</TLANG><TITLE>Time Warner</TITLE><DESC>Find it.</DESC>
+<NARR><BACK>They merged.</BACK><REL>Reports of the merger.</REL></NARR><CONC>merger</CONC></TOPIC>
+<TOPIC><NUM>002</NUM><TITLE>Trams</TITLE></TOPIC>
+"""
+CLEF_2000 = (
+    '<top lang="EN">\n<num> C041 </num>\n<EN-title> Pesticides </EN-title>\n<EN-desc> Find it. </EN-desc>\n</top>'
+)
+CLEF_TEL = """<topics><topic lang="en"><identifier>10.2452/451-AH</identifier><title>Roman Military in Britain</title>
+<description>Find books.</description></topic></topics>"""
+EHEALTH = """<topics><query><id>qtest1</id><discharge_summary>22821-026994.txt</discharge_summary>
+<title>Hypothyreoidism</title><desc>What is it</desc>
+<narr>description of the disease</narr><profile>A 43 year old man.</profile></query></topics>"""
+LEGAL = """<TrecLegalProductionRequest><ProductionRequest><RequestNumber>6</RequestNumber><RequestText>All documents on
+trams.</RequestText><BooleanQuery><FinalQuery>tram!</FinalQuery></BooleanQuery></ProductionRequest></TrecLegalProductionRequest>"""
+GENOMICS = """<TOPICS><TOPIC><ID>1</ID><TITLE>Ferroportin-1</TITLE><NEED>Find articles.</NEED>
+<CONTEXT>Iron.</CONTEXT></TOPIC></TOPICS>"""
+INEX = """<inex_topic topic_id="2009001" ct_no="230"><title>Nobel prize</title>
+<castitle>//article[about(., Nobel)]</castitle></inex_topic>"""
+INDRI = "<parameters><query><number>7</number><text>#combine(tram strike)</text></query></parameters>"
+NEWS = "<top>\n<num> Number: 321 </num>\n<docid>9171debc</docid>\n<url>https://example.org/a</url>\n</top>"
+FIRE = """<top lang='en'>
+<num>26</num>
+<title>Singur land dispute</title>
+<desc>The disputes.</desc>
+<narr>Relevant.</narr>
+</top>"""
+CAST = [
+    {
+        "number": 31,
+        "title": "throat cancer",
+        "turn": [
+            {"number": 1, "raw_utterance": "What is throat cancer?"},
+            {
+                "number": 2,
+                "raw_utterance": "Is it treatable?",
+                "manual_rewritten_utterance": "Is throat cancer treatable?",
+            },
+        ],
+    }
+]
+IKAT = [
+    {
+        "number": "9-1",
+        "title": "diet",
+        "ptkb": {"1": "I'm vegetarian.", "2": "I lift weights."},
+        "turns": [
+            {
+                "turn_id": 1,
+                "utterance": "Compare diets?",
+                "resolved_utterance": "Compare vegetarian diets?",
+                "response": "Here.",
+            },
+            {"turn_id": 2, "utterance": "More?"},
+        ],
+    }
+]
+NEUCLIR = {
+    "topic_id": "200",
+    "topics": [
+        {"lang": "eng", "topic_title": "Trams", "topic_description": "Strikes of trams.", "topic_narrative": "Any."},
+        {"lang": "fas", "topic_title": "تراموا"},
+    ],
+}
+TIP_OF_THE_TONGUE = {"id": "763", "title": "A film about trams", "text": "I saw it as a child.", "domain": "film"}
+
+FORMS: dict[str, tuple[Any, dict[str, object]]] = {
+    "Tipster": (
+        TIPSTER,
+        {
+            "query_id": "051",
+            "title": "Tram strikes",
+            "description": "Document reports a strike of tram drivers.",
+            "narrative": "Relevant are reports of a walkout.\ndom: Transport\nsmry: Strikes of tram drivers.\n"
+            "con: 1. tram, streetcar\nnat: Austria",
+        },
+    ),
+    "Microblog": (
+        MICROBLOG,
+        {
+            "query_id": "MB7",
+            "title": "tram strike in the old town",
+            "narrative": "querytime: Tue Feb 08 23:56:46 +0000 2011\nquerytweettime: 35048150574039040",
+        },
+    ),
+    "words without a colon": (
+        BARE_WORDS,
+        {"query_id": "7", "title": "trams", "description": "Where?", "narrative": "Narrative maps count."},
+    ),
+    "Web": (
+        WEB,
+        {
+            "query_id": "1",
+            "title": "horse hooves",
+            "narrative": "type: faceted\nsubtopic 1 (inf): Find care.\nsubtopic 2 (nav): Find the page.",
+        },
+    ),
+    "Precision Medicine": (
+        PRECISION_MEDICINE,
+        {
+            "title": "melanoma; BRAF (E586K); 64-year-old female",
+            "narrative": "disease: melanoma\ngene: BRAF (E586K)\ndemographic: 64-year-old female",
+        },
+    ),
+    "Clinical Trials 2023": (
+        CLINICAL_TRIALS_2023,
+        {"title": "glaucoma; open angle", "narrative": "template: glaucoma\ndefinitive diagnosis: open angle"},
+    ),
+    "Clinical Decision Support": (
+        DECISION_SUPPORT,
+        {
+            "description": "78 year old male presents.",
+            "narrative": "type: diagnosis\nnote: 78 M w/ pmh of CABG\nsummary: A 78 year old male.",
+        },
+    ),
+    "Health Misinformation": (
+        MISINFORMATION,
+        {
+            "query_id": "101",
+            "title": "ankle brace achilles tendonitis",
+            "narrative": "Useful ones explain.\ndisclaimer: No advice.\nstance: unhelpful\nevidence: https://example.org/a",
+        },
+    ),
+    "NTCIR WWW": (
+        NTCIR_WWW,
+        {"query_id": "0001", "title": "halloween picture", "description": "You look for pictures."},
+    ),
+    "NTCIR CLIR": (
+        NTCIR_CLIR,
+        {
+            "query_id": "001",
+            "title": "Time Warner",
+            "description": "Find it.",
+            "narrative": "back: They merged.\nrel: Reports of the merger.\nslang: CH\ntlang: EN\nconc: merger",
+        },
+    ),
+    "CLEF 2000": (CLEF_2000, {"query_id": "C041", "title": "Pesticides", "description": "Find it."}),
+    "CLEF TEL": (CLEF_TEL, {"query_id": "10.2452/451-AH", "title": "Roman Military in Britain"}),
+    "CLEF eHealth": (
+        EHEALTH,
+        {
+            "query_id": "qtest1",
+            "title": "Hypothyreoidism",
+            "narrative": "description of the disease\ndischarge_summary: 22821-026994.txt\nprofile: A 43 year old man.",
+        },
+    ),
+    "Legal": (
+        LEGAL,
+        {"query_id": "6", "title": "All documents on trams.", "narrative": "booleanquery: finalquery: tram!"},
+    ),
+    "Genomics": (GENOMICS, {"title": "Ferroportin-1", "narrative": "need: Find articles.\ncontext: Iron."}),
+    "INEX": (INEX, {"query_id": "2009001", "title": "Nobel prize"}),
+    "Indri": (INDRI, {"query_id": "7", "title": "#combine(tram strike)"}),
+    "News": (NEWS, {"query_id": "321", "title": "9171debc; https://example.org/a"}),
+    "FIRE": (FIRE, {"query_id": "26", "title": "Singur land dispute", "narrative": "Relevant."}),
+    "CAsT": (CAST, {"query_id": "31_1", "title": "What is throat cancer?"}),
+    "iKAT": (
+        IKAT,
+        {
+            "query_id": "9-1_1",
+            "title": "Compare vegetarian diets?",
+            "narrative": "conversation title: diet\nptkb:\n1: I'm vegetarian.\n2: I lift weights.\n"
+            "utterance: Compare diets?\nresponse: Here.",
+        },
+    ),
+    "NeuCLIR": (NEUCLIR, {"query_id": "200", "title": "Trams", "description": "Strikes of trams."}),
+    "tip of the tongue": (
+        TIP_OF_THE_TONGUE,
+        {"title": "A film about trams", "narrative": "text: I saw it as a child.\ndomain: film"},
+    ),
+    "Touché in BEIR": (
+        {"_id": "1", "text": "trams", "metadata": {"description": "Are trams good?", "narrative": "Pro or con."}},
+        {"title": "trams", "description": "Are trams good?", "narrative": "Pro or con."},
+    ),
+    "BioASQ": (
+        {"questions": [{"id": "5c", "body": "Is it?", "type": "yesno", "documents": ["http://x"], "snippets": [{}]}]},
+        {"query_id": "5c", "title": "Is it?", "narrative": "type: yesno"},
+    ),
+    "FairTREC": (
+        {"id": 101, "title": "Agriculture", "keywords": ["farm", "crop"], "rel_docs": [1, 2]},
+        {"query_id": "101", "title": "Agriculture", "narrative": "keywords:\nfarm\ncrop"},
+    ),
+    "ids and texts": ({"q1": "trams", "q2": "trains"}, {"query_id": "q1", "title": "trams"}),
+    "Million Query": ("20001:1:obama family tree\n20002:4:b c\n", {"query_id": "20001", "title": "obama family tree"}),
+    "Web without XML": ("51:horse hooves\n52:x\n", {"query_id": "51", "title": "horse hooves"}),
+    "Cranfield": (
+        ".I 001\n.W\nwhat similarity laws\nmust be obeyed .\n.I 002\n.W\nx\n",
+        {"query_id": "001", "title": "what similarity laws must be obeyed ."},
+    ),
+    "an unknown column": ("id,Suchfrage\n1,Straßenbahn\n", {"query_id": "1", "title": "Straßenbahn"}),
+}
+
+
+def write(path: Path, content: object) -> Path:
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = read_topics(path)
+    assert all(each.category is FormatWarning for each in caught)
+    return found, [str(each.message).removeprefix(f"{path}: ") for each in caught]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_published_forms(tmp_path: Path, form: str) -> None:
+    content, wanted = FORMS[form]
+    found = read(write(tmp_path / "topics.txt", content))[0].iloc[0].to_dict()
+    assert {name: found[name] for name in wanted} == wanted
+
+
+def test_the_history_of_a_conversation(tmp_path: Path) -> None:
+    found, _ = read(write(tmp_path / "a.json", json.dumps(IKAT, indent=2)))
+    assert found["query_id"].tolist() == ["9-1_1", "9-1_2"]
+    assert found["narrative"][1].endswith("history:\nCompare vegetarian diets?\nHere.")
+
+
+def test_what_a_file_of_topics_has_besides_is_reported(tmp_path: Path) -> None:
+    _, said = read(write(tmp_path / "a.jsonl", FORMS["FairTREC"][0]))
+    assert said == [
+        "1 other field follows the narrative: keywords",
+        "left out 1 field that names documents or grades, which annotators must not see: rel_docs",
+    ]
+    assert read(write(tmp_path / "b.tsv", "1\ta\n2\t\n3\t \n"))[1] == [
+        "2 topics have no title, description or narrative ('2' and '3')"
+    ]
+    assert read(write(tmp_path / "c.tsv", "1\ta\n2\tb\n"))[1] == []
+
+
+def test_an_import_reports_topics_without_a_text(tmp_path: Path) -> None:
+    topics = write(tmp_path / "t.csv", "id,Titel,Frage\n1,Bahn,Wo?\n2,,\n")
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        report = campaign.importer.import_files(topics=topics)
+        assert campaign.corpus.topics()["narrative"].tolist() == ["titel: Bahn\nfrage: Wo?", ""]
+    assert report.notices == [
+        f"{topics}: 2 other fields follow the narrative: titel and frage",
+        f"{topics}: 1 topic has no title, description or narrative ('2')",
+    ]
+
+
+def test_ids_that_would_be_comments_are_refused(tmp_path: Path) -> None:
+    for name, content in (
+        ("a.jsonl", '{"_id": "#heat", "text": "a"}\n'),
+        ("a.txt", "<top><num>#heat<title>a</top>"),
+        ("a.xml", '<topics><topic number="#heat"><title>a</title></topic></topics>'),
+    ):
+        with pytest.raises(FormatError, match="a topic id that does not begin with #, found '#heat'"):
+            read_topics(write(tmp_path / name, content))
+
+
+@pytest.mark.shared
+def test_published_topics_have_texts() -> None:
+    files = sorted((SHARED / "data" / "trec-topics-qrels-a").glob("topics.*"))
+    assert len(files) == 5
+    for path in files:
+        assert read(path)[1] == []
+    found, said = read(SHARED / "cases" / "25-conversation" / "t.jsonl")
+    assert found["narrative"].tolist() == [
+        "stance: x",
+        "history:\nWhat is throat cancer?\nIt is a tumour ...\npersona: I am a nurse",
+    ]
+    assert said == ["3 other fields follow the narrative: stance, history and persona"]
+    assert read(SHARED / "cases" / "08-real-topics" / "mine.sgml")[0]["title"].tolist() == [
+        "tram strike in the old town"
+    ]
