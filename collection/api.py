@@ -171,9 +171,10 @@ def compare(
     baseline
         System to test all others against; by default the best by each measure.
     test, correction
-        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`; the comparisons
-        within one measure are corrected together. Holm is the default because it is never less powerful than
-        Bonferroni and assumes as little.
+        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`. "auto" is the
+        permutation test for fewer than 30 topics or skewed differences, else the paired t-test. The comparisons within
+        one measure are corrected together. Holm is the default because it is never less powerful than Bonferroni and
+        assumes as little.
     alpha
         Significance level; intervals have confidence 1 - alpha.
     seed
@@ -199,7 +200,7 @@ def compare(
     >>> found = compare(qrels, {"good": good, "poor": poor}, "RR", baseline="poor")
     >>> print(found.tests[["system", "difference", "p", "significant"]].round(3))
       system  difference      p  significant
-    0   good       0.312  0.011         True
+    0   good       0.312  0.062        False
     """
     # Without notes on coverage, since a comparison adds its own.
     evaluation = comparison.evaluate(*as_evaluated(qrels, runs), measures)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from collection import comparison
-from collection.comparison import EstimatedPool, Estimates, SystemOrder
+from collection.comparison import EstimatedPool, Estimates, SystemOrder, Unlisted
 from collection.errors import InputError
-from collection.expected_judgements import Pairs, describe, draw_values
+from collection.expected_judgements import Pairs, count_unlisted, describe, draw_values, reads_unlisted
 from collection.measures import Floats, Measure, as_measure, as_measures, list_measures
 from collection.phrases import count, percent
 from collection.ranking import rank_run
@@ -161,8 +162,13 @@ def judge_order(
     draws: int = 400,
     seed: int = 0,
     unavailable: int = 0,
+    pooled: int = 0,
+    addable: NDArray[np.int64] | None = None,
 ) -> SystemOrder:
     """Estimate how sure the present order of the systems is, and decide whether judging may stop.
+
+    Documents that are not among the pairs count as not relevant. Those that can still change the measure are named:
+    documents at ranks that it reads and, for a measure with an ideal ranking or a number of relevant documents, others.
 
     Parameters
     ----------
@@ -178,6 +184,11 @@ def judge_order(
         Number and random seed of the draws of the unjudged grades.
     target, confidence, unavailable
         As for :func:`collection.comparison.assess_order`.
+    pooled
+        Number of unjudged pairs of the pool that are not among the pairs.
+    addable
+        (T,) number of documents of each topic that are not among the pairs, in the order in which the topics first
+        appear in ``pairs.frame``; None: unknown, any number.
 
     Raises
     ------
@@ -188,17 +199,27 @@ def judge_order(
     --------
     >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]})
     >>> runs = [Run("a", frame), Run("b", frame.assign(score=[1.0, 2.0]))]
-    >>> order = judge_order(describe(frame, runs), np.array([1.0, 0.0]), "nDCG@10")
+    >>> order = judge_order(describe(frame, runs), np.array([1.0, 0.0]), "P@1")
     >>> order.values["run"].tolist(), order.stop, order.reason
-    (['a', 'b'], True, 'All pairs are judged: the order of the systems is final.')
+    (['a', 'b'], True, 'All pairs that can change P@1 are judged: the order of the systems is final.')
     """
     measure = as_measure(measure)
     scale = sorted({0.0, 1.0, *grades[~np.isnan(grades)].tolist()}) if levels is None else levels
     drawn = draw_values(pairs, grades, [measure], levels=scale, draws=draws, seed=seed)[measure]
     topics, left = pairs.numbered[0].topics, int(np.isnan(grades).sum())
     pool = EstimatedPool(len(topics), len(grades) - left, left, _basis(pairs), "the given pairs")
+    reads = reads_unlisted(pairs, grades, measure, levels=scale, addable=addable)
+    unlisted = Unlisted(*count_unlisted(pairs, measure), pooled if reads else 0, reads)
     return comparison.assess_order(
-        pairs.runs, topics, measure, drawn, pool, target=target, confidence=confidence, unavailable=unavailable
+        pairs.runs,
+        topics,
+        measure,
+        drawn,
+        pool,
+        target=target,
+        confidence=confidence,
+        unavailable=unavailable,
+        unlisted=unlisted,
     )
 
 

@@ -124,8 +124,8 @@ def _with_intervals(compared: Comparison) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, correction: str) -> None:
-    """Draw tests by one measure: against a baseline by `test` and `correction`, or of every two systems."""
+def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, correction: str) -> None:
+    """Draw tests by one measure: against a baseline with `correction`, or of every two systems."""
     sure = confidence(found.alpha)
     tested = tests[tests["measure"] == measure].sort_values("difference", ascending=False, ignore_index=True)
     tested = tested.assign(outcome=tested["significant"].map({True: DIFFERENT, False: EQUAL}))
@@ -147,7 +147,8 @@ def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, 
     _tests_table(tested, sure)
     adjusted = f", p-values adjusted for {count(len(tested), 'comparison')} by {CORRECTIONS[correction].label}"
     st.caption(
-        f"Test: {TESTS[test].label}{'' if correction == 'none' else adjusted}. {describe_power(tested, measure)}"
+        f"{TESTS[tested['test'].iloc[0]].label}{'' if correction == 'none' else adjusted}. "
+        f"{describe_power(tested, measure)}"
     )
 
 

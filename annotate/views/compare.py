@@ -19,6 +19,7 @@ from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST,
 
 ALPHAS = [0.05, 0.01, 0.1]
 BOARD, TESTED, TWO, TOPICS, COSTS = "Leaderboard", "Tests", "Two systems", "Topics", "Costs"
+AUTOMATIC = "Permutation test for fewer than 30 topics or skewed differences; else paired t-test."
 UNJUDGED = {"not-relevant": "Not relevant", "left-out": "Left out", "expected": "Expected grades (estimate)"}
 
 campaign = session.current().campaign
@@ -62,8 +63,9 @@ with st.expander("Settings: measures, baseline, test and topics"):
     test, correction = DEFAULT_TEST, DEFAULT_CORRECTION
     if not estimated:
         with middle:
-            test = pickers.pick("Significance test", {entry.name: entry.label for entry in TESTS}, DEFAULT_TEST, "test")
-            st.caption(TESTS[test].description)
+            choices = {DEFAULT_TEST: "By topics and differences"} | {entry.name: entry.label for entry in TESTS}
+            test = pickers.pick("Significance test", choices, DEFAULT_TEST, "test")
+            st.caption(TESTS[test].description if test in TESTS else AUTOMATIC)
         with right:
             corrections = {entry.name: entry.label for entry in CORRECTIONS}
             correction = pickers.pick("Multiple-testing correction", corrections, DEFAULT_CORRECTION, "correction")
@@ -109,7 +111,7 @@ elif view == TESTED:
         every = compare(of_measure, alpha=alpha, all_pairs=True).pairs
         tests = tests if every is None else every
     if measure in set(tests["measure"]):
-        comparison_tables.draw_tests(found, tests, measure, test, correction)
+        comparison_tables.draw_tests(found, tests, measure, correction)
     elif len(order) < 2:
         st.write("A test needs two systems: import the run of another one.")
     elif len(topics) < 2:

@@ -28,7 +28,7 @@ if missing := [name for name in ("runs", "judgements") if not counts[name]]:
 answer = st.container()  # drawn first, computed from the settings below it
 with st.expander("Settings: target and confidence"):
     left, right = st.columns(2)
-    hint = "Judging may stop when Kendall's tau between the present and the final order reaches this value."
+    hint = "Judging may stop when Kendall's tau between the present order and that of all pairs reaches this value."
     target = left.number_input("Target tau", 0.5, 1.0, TARGET, 0.05, key="target", help=hint)
     with right:
         confidence = pickers.pick_share("Confidence (%)", 50.0, 99.0, CONFIDENCE, "confidence")
@@ -47,7 +47,7 @@ with widgets.shown_errors():
         widgets.metrics(
             {
                 "Judged pairs": f"{pool.judged:,} of {pool.pairs:,}",
-                "Expected tau with the final order": f"{found.tau:.2f}",
+                "Expected tau, all pairs judged": f"{found.tau:.2f}",
                 f"Tau, lower bound ({sure})": f"{found.lowest_tau:.2f}",
                 "Open pairs of systems": f"{found.open_pairs:,} of {len(pairs):,}",
             }
@@ -56,8 +56,10 @@ with widgets.shown_errors():
             st.info(
                 f"All values are estimates: the grades of {count(pool.unjudged, 'unjudged pair')} of "
                 f"{count(pool.topics, 'topic')} are drawn from a model of the judged ones, and ranges of values were "
-                "too narrow in replays. The final order is the order on these topics once all pairs are judged."
+                "too narrow in replays."
             )
+        if found.caution:
+            st.caption(widgets.plain(found.caution))
         downloadable_chart(
             estimates_chart(rows, measure),
             "system-order",

@@ -41,7 +41,7 @@ DRAWS = 400
 """Draws of the unjudged grades that tell how sure the order is."""
 
 TARGET, CONFIDENCE = 0.9, 0.95
-"""Kendall's tau with the final order at which judging may stop, and the probability of its lower bound."""
+"""Kendall's tau with the order of all pairs at which judging may stop, and the probability of its lower bound."""
 
 ADVICE = "system_order"
 """Name of the setting that has the latest advice."""
@@ -161,7 +161,8 @@ class SystemOrderStudy:
 
         `target` and `confidence` are those of :func:`collection.estimation.judge_order`; the measure is that
         of the loop's settings. Documents below its cut-off and, in a mode with the pool as scope, outside the pool
-        count as not relevant unless they have a grade.
+        count as not relevant unless they have a grade; :attr:`.SystemOrder.unlisted` has those that can change the
+        measure.
 
         Raises
         ------
@@ -190,8 +191,21 @@ class SystemOrderStudy:
             confidence=confidence,
             draws=DRAWS,
             unavailable=int(unavailable.sum()),
+            pooled=len(
+                pd.MultiIndex.from_frame(self.store.pool.ids()[PAIR].astype("str")).difference(
+                    pd.MultiIndex.from_frame(pairs.frame[PAIR])
+                )
+            ),
+            addable=self._addable(pairs),
         )
         return replace(found, logged=logged)
+
+    def _addable(self, pairs: Pairs) -> NDArray[np.int64] | None:
+        """(T,) number of the campaign's documents that are not among a topic's pairs; None without a collection."""
+        if not self.store.judgements.counts()["documents"]:
+            return None
+        known = self._rows(pairs.frame) >= 0
+        return self.store.corpus.document_rows() - np.array([known[rows].sum() for rows in pairs.members])
 
     def _require_memory(self) -> None:
         """Refuse a pool whose graded pairs alone are too many, before they are read."""

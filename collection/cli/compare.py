@@ -70,8 +70,8 @@ _tests, _views = option_section("Significance tests"), option_section("Other tab
 @_tests("--baseline", metavar="RUN", help="System to test all others against; by default the best.")
 @_tests(
     "--test",
-    type=Names("paired-t", "permutation", "bootstrap", "wilcoxon", "sign"),
-    help="Paired test; by default paired-t.",
+    type=Names("auto", "paired-t", "permutation", "bootstrap", "wilcoxon", "sign"),
+    help="Paired test; auto (default): by the number of topics and the shape of the differences.",
 )
 @_tests(
     "--correction",
@@ -120,8 +120,7 @@ def compare(
 
     refuse_other_options(unjudged, pool_depth, *NOT_ESTIMATED)
     views = _require_consistent(systems, topic, power, costs, frontier, form)
-    tester = statistics.TESTS[test or statistics.DEFAULT_TEST].name
-    corrector = statistics.CORRECTIONS[correction or statistics.DEFAULT_CORRECTION].name
+    tester, corrector = test or statistics.DEFAULT_TEST, correction or statistics.DEFAULT_CORRECTION
     # The table shows the share of unjudged documents beside every value, so the default measures of it are left out.
     asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, unjudged == LEFT_OUT)
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
@@ -344,8 +343,9 @@ def _print_tests(compared: Comparison) -> None:
     from collection.statistics import CORRECTIONS, TESTS
 
     for measure, tests in compared.tests.groupby("measure", sort=False):
-        test, correction = TESTS[compared.test].label, CORRECTIONS[compared.correction].label
-        echo(f"\n{measure} vs. {compared.baseline}: {test}, {correction}")
+        test, correction = TESTS[tests["test"].iloc[0]].label, CORRECTIONS[compared.correction]
+        corrected = "no correction" if correction.name == "none" else f"{correction.label} correction"
+        echo(f"\n{measure} vs. {compared.baseline}: {test}, {corrected}")
         of = tests["interval_of"].iloc[0]
         interval = f"{confidence(compared.alpha)} CI" + ("" if of == "mean" else f" of the {of}")
         header = ["system", "difference", interval, "effect size d_z", "p", "adjusted p", "better/equal/worse topics"]

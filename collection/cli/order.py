@@ -26,7 +26,12 @@ BUSY = (
 
 @click.command()
 @DIRECTORY
-@click.option("--target", type=float, metavar="TAU", help="Minimum Kendall's tau with the final order; by default 0.9.")
+@click.option(
+    "--target",
+    type=float,
+    metavar="TAU",
+    help="Minimum Kendall's tau with the order once all pairs are judged; by default 0.9.",
+)
 @click.option(
     "--confidence", type=float, metavar="SHARE", help="Confidence of the bound and of the ranges; by default 0.95."
 )
@@ -46,12 +51,20 @@ def order(directory: Path, target: float | None, confidence: float | None, form:
         _show(found, form)
         if not campaign.system_order.keep_advice(found):  # last, since it waits for other processes
             print_notices([BUSY])
+        print_notices([found.caution] if found.caution and form != "json" else [])
 
 
 def _show(found: SystemOrder, form: str) -> None:
     pairs, pool = found.pairs, found.estimates.pool
     if form == "json":
-        facts = {"stop": found.stop, "reason": found.reason, "tau": found.tau, "lowest_tau": found.lowest_tau}
+        facts = {
+            "stop": found.stop,
+            "final": found.final,
+            "reason": found.reason,
+            "caution": found.caution,
+            "tau": found.tau,
+            "lowest_tau": found.lowest_tau,
+        }
         counts = {"topics": pool.topics, "judged": pool.judged, "left": pool.unjudged}
         print_json(facts | counts | {"estimates": found.values, "pairs": pairs})
         return

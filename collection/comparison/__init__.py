@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collection.comparison.leaderboard import Comparison, compare
     from collection.comparison.seed_groups import merge_seeds
     from collection.comparison.system_names import group_seeds
-    from collection.comparison.system_order import SystemOrder, assess_order
+    from collection.comparison.system_order import SystemOrder, Unlisted, assess_order
     from collection.comparison.tables import latex, markdown
     from collection.comparison.topics import differences, side_by_side
 
@@ -44,6 +44,7 @@ __all__ = [
     "Estimates",
     "Evaluation",
     "SystemOrder",
+    "Unlisted",
     "Values",
     "assess_order",
     "assumed_grades",
@@ -80,7 +81,7 @@ _NAMES = {
     "leaderboard": "Comparison compare",
     "seed_groups": "merge_seeds",
     "system_names": "group_seeds",
-    "system_order": "SystemOrder assess_order",
+    "system_order": "SystemOrder Unlisted assess_order",
     "tables": "latex markdown",
     "topics": "differences side_by_side",
 }

@@ -11,7 +11,7 @@ from collection.comparison.system_names import SEED_MARK, find_mistaken_seeds
 from collection.errors import require_known
 from collection.measures import parse
 from collection.phrases import confidence, count, join, join_first, percent, plural, probability
-from collection.statistics import CORRECTIONS
+from collection.statistics import CORRECTIONS, TESTS
 
 UNJUDGED_TO_SAY = 0.05
 """Smallest share of unjudged documents that is reported."""
@@ -89,8 +89,29 @@ def add_notes(
         notes.add(f"runs named {name}{SEED_MARK}... are not treated as seeds, because there is a run {name}")
 
 
-def describe_best(rows: pd.DataFrame, topics: int) -> str:
-    """Write which system is best by one measure (rows of its leaderboard), and which are not significantly worse."""
+def name_test(test: str) -> str:
+    """The name of a test within a sentence.
+
+    >>> name_test("paired-t"), name_test("wilcoxon")
+    ('paired t-test', 'Wilcoxon signed-rank test')
+    """
+    if test not in TESTS:
+        return "randomised Tukey HSD test"
+    label = TESTS[test].label
+    return label if test == "wilcoxon" else label[0].lower() + label[1:]
+
+
+def describe_applied(test: str, smallest_p: float, alpha: float) -> str:
+    """Write which test decided, and its smallest possible p if that rules out a significant difference."""
+    limit = f", whose p cannot be below {smallest_p:.3g} here" if smallest_p > alpha else ""
+    return f"{name_test(test)}{limit}"
+
+
+def describe_best(rows: pd.DataFrame, topics: int, test: str) -> str:
+    """Write which system is best by one measure, and which are not significantly worse.
+
+    `rows` are those of the measure in the leaderboard, `test` says in words which test decided.
+    """
     measure = str(rows["measure"].iloc[0])
     over = count(topics, "topic")
     best = rows[rows["best"]]
@@ -104,9 +125,10 @@ def describe_best(rows: pd.DataFrame, topics: int) -> str:
         return f"{start}."
     alike = others.loc[others["like_best"], "system"].tolist()
     more = f"significantly {word.replace('est', 'er')} than"
+    by = f" ({test})" if test else ""
     if not alike:
-        return f"{start}, {more} every other system."
-    return f"{start}, but not {more} {join_first(alike)}."
+        return f"{start}, {more} {others['system'].iloc[0] if len(others) == 1 else 'every other system'}{by}."
+    return f"{start}, but not {more} {join_first(alike)}{by}."
 
 
 def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
@@ -114,7 +136,8 @@ def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction:
     rows = tests[tests["measure"] == measure]
     require_known("tested system", set(rows["system"]), system)
     row = rows[rows["system"] == system].iloc[0]
-    corrected = "" if correction == "none" else f" after {CORRECTIONS[correction].label} correction"
+    # The correction of a single comparison changes nothing.
+    corrected = "" if correction == "none" or len(rows) == 1 else f" after {CORRECTIONS[correction].label} correction"
     each = "" if parse(measure).entry.summary == "mean" else " per topic on average"
     by = f"{_shorten(abs(row['difference']))} {measure}{each}"
     less = ", where lower is better" if direction(parse(measure)) < 0 else ""
@@ -131,7 +154,8 @@ def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction:
     side = "below" if row["difference"] > 0 else "above"
     contrary = f", but in the opposite direction: by the {row['interval_of']} it is {side}" if other_way else ""
     interval = f"{confidence(alpha)} CI{of} {_shorten(row['low'], '+')} to {_shorten(row['high'], '+')}"
-    return f"{start}: {verdict}{contrary} (p {probability(row['p_adjusted'], equals='= ')}{corrected}; {interval})."
+    p = f"p {probability(row['p_adjusted'], equals='= ')}{corrected}"
+    return f"{start}: {verdict}{contrary} ({name_test(row['test'])}: {p}; {interval})."
 
 
 def describe_power(tests: pd.DataFrame, measure: str) -> str:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from collection.comparison.conclusions import Notes, add_notes, describe_best, describe_test, find_directions
+from collection.comparison.conclusions import (
+    Notes,
+    add_notes,
+    describe_applied,
+    describe_best,
+    describe_test,
+    find_directions,
+)
 from collection.comparison.evaluation import Evaluation, direction, evaluate, find_measure
 from collection.comparison.seed_groups import merge_seeds
 from collection.display import Displayed, Summary
@@ -24,23 +31,37 @@ from collection.statistics import (
     DEFAULT_TEST,
     TESTS,
     check_suitability,
+    choose_test,
     compute_detectable,
     effect_size,
     mean_interval,
     randomised_tukey,
+    smallest_p,
 )
 from collection.statistics.arrays import Ints
 
 if TYPE_CHECKING:
     import altair as alt
 
+TUKEY = "tukey"
+"""The randomised Tukey HSD test of all pairs of systems, which is not in the registry of paired tests."""
+
 NOISE = 1e-12
 """Values per topic that differ by less are equal."""
 
-TESTED = ("system", "baseline", "measure", "topics", "difference", "low", "high", "interval_of", "effect", "statistic",
-          "p", "p_adjusted", "wins", "ties", "losses", "significant", "detectable")  # fmt: skip
+TESTED = ("system", "baseline", "measure", "topics", "difference", "low", "high", "interval_of", "effect", "test",
+          "statistic", "p", "p_adjusted", "wins", "ties", "losses", "significant", "detectable")  # fmt: skip
 PAIRED = ("system_a", "system_b", "measure", "topics", "difference", "low", "high", "effect", "p", "wins", "ties",
           "losses", "significant")  # fmt: skip
+
+
+class AppliedTest(NamedTuple):
+    """The test that decided which systems differ from the best by a measure."""
+
+    name: str
+    """A name in :data:`collection.statistics.TESTS`, or :data:`TUKEY`."""
+    smallest_p: float = 0.0
+    """The smallest p, after correction, that the test can have with so many topics."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,9 +82,9 @@ class Comparison(Displayed):
         A row per measure and system other than the baseline: ``system``, ``baseline``, ``measure``, ``topics``,
         ``difference`` (of the mean over topics, system minus baseline), ``low``, ``high``: the test's interval of the
         statistic in ``interval_of`` ("mean", "pseudo-median", "median"), for this comparison alone; ``effect`` (Cohen's
-        d_z), ``statistic``, ``p``, ``p_adjusted``, ``wins``, ``ties``, ``losses`` (topics in which the system is
-        better, equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t-test detects with
-        80% power over these topics.
+        d_z), ``test``, ``statistic``, ``p``, ``p_adjusted``, ``wins``, ``ties``, ``losses`` (topics in which the
+        system is better, equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t-test
+        detects with 80% power over these topics.
     pairs
         None unless requested. A row per measure and pair of systems, by the randomised Tukey HSD test: ``system_a``,
         ``system_b``, ``measure``, ``topics``, ``difference`` (a minus b), ``low``, ``high`` (simultaneous), ``effect``,
@@ -72,6 +93,11 @@ class Comparison(Displayed):
         Caveats in sentences.
     baseline
         None: the best system of each measure.
+    test
+        The paired test of all measures; "auto" if :func:`collection.statistics.choose_test` chose different ones for
+        them, which are in ``tests``.
+    applied
+        Measure -> the test that decided about the best systems; without the measures that were not tested.
     topics
         The number of topics of the qrels.
     """
@@ -87,6 +113,7 @@ class Comparison(Displayed):
     alpha: float
     seed: int
     topics: int
+    applied: Mapping[str, AppliedTest]
 
     def table(self, column: str = "value") -> pd.DataFrame:
         """Systems x measures of a column of the leaderboard, in the given order."""
@@ -133,7 +160,8 @@ class Comparison(Displayed):
         require_known("measure", self.leaderboard["measure"].unique(), measure)
         rows = self.leaderboard[self.leaderboard["measure"] == measure]
         if system is None:
-            return describe_best(rows, self.topics)
+            test = self.applied.get(measure)
+            return describe_best(rows, self.topics, "" if test is None else describe_applied(*test, self.alpha))
         return describe_test(self.tests, measure, system, correction=self.correction, alpha=self.alpha)
 
 
@@ -168,7 +196,8 @@ def compare(
     InputError
         `alpha` or `seed` is out of range, or there is no qrels or measure.
     """
-    tester, corrector = TESTS[test], CORRECTIONS[correction]
+    correction = CORRECTIONS[correction].name
+    test = test if test == DEFAULT_TEST else TESTS[test].name
     if not 0 < alpha < 1:
         raise InputError(f"alpha: expected a significance level between 0 and 1, found {alpha:g}")
     if seed < 0:
@@ -185,29 +214,9 @@ def compare(
     if baseline is not None and baseline not in systems:
         raise UnknownNameError("system", baseline, systems)
 
-    def tests(values: Floats, reference: int, measure: Measure) -> pd.DataFrame:
-        others = _without(len(systems), reference)
-        d = _differences(values, others, [reference])
-        if len(d) < 2 or not others:
-            return pd.DataFrame(columns=list(TESTED))
-        tested = tester.function(d, alpha, **({"seed": seed} if "seed" in tester.parameters else {}))
-        adjusted = corrector.function(tested.p)
-        found = {
-            "system": [systems[n] for n in others],
-            "baseline": systems[reference],
-            "difference": d.mean(axis=0),
-            "low": tested.low,
-            "high": tested.high,
-            "interval_of": tested.of,
-            "statistic": tested.statistic,
-            "p": tested.p,
-            "p_adjusted": adjusted,
-            "significant": adjusted <= alpha,
-            "detectable": compute_detectable(1.0, len(d), alpha=alpha) * d.std(axis=0, ddof=1),
-        }
-        return pd.DataFrame(found | _counts(d, measure)).reindex(columns=list(TESTED))
-
+    paired = _PairedTests(systems, test, correction, alpha, seed)
     leaderboards, all_tests, all_tukeys, notes = [], [], [], Notes(map(str, means))
+    applied: dict[str, AppliedTest] = {}
     for name, values, left_out in _by_measure(evaluation, systems):
         measure = parse(name)
         if left_out:
@@ -220,10 +229,13 @@ def compare(
         best = int(np.argmax(board["best"])) if board["best"].any() else None
         reference = best if baseline is None else systems.index(baseline)
         tukey = _tukey(values, systems, measure, alpha, seed) if all_pairs else None
-        tested = None if reference is None else tests(values, reference, measure)
+        references = [n for n in dict.fromkeys((reference, best)) if n is not None]
+        chosen = paired.choose(values, references)
+        tested = None if reference is None else paired.compare(values, reference, measure, chosen.name)
         if tukey is not None:
             board["like_best"] = _like_best(board, tukey)
             all_tukeys.append(tukey)
+            applied[name] = AppliedTest(TUKEY)
             notes.add(
                 "which systems differ from the best is decided by the randomised Tukey HSD test of all pairs; the "
                 "tests against the baseline may disagree with it",
@@ -231,15 +243,17 @@ def compare(
             )
         else:
             board["like_best"] = _like_best(
-                board, tested if best is None or best == reference else tests(values, best, measure)
+                board,
+                tested if best is None or best == reference else paired.compare(values, best, measure, chosen.name),
             )
+            applied |= {name: chosen} if chosen.name in TESTS else {}
         if tested is not None and reference is not None:
             all_tests.append(tested)
-            d = _differences(values, _without(len(systems), reference), [reference])
-            for sentence in _test_notes(d, measure, test, correction, alpha):
+            for sentence in paired.notes(values, reference, measure, chosen.name):
                 notes.add(sentence, name)
         leaderboards.append(board.merge(of_seeds, on=["system", "measure"], how="left"))
     add_notes(notes, evaluation, named, of_seeds, baseline, all_tests)
+    tests_used = {str(name) for tested in all_tests for name in tested["test"]}
     return Comparison(
         evaluation=evaluation,
         leaderboard=pd.concat(leaderboards, ignore_index=True),
@@ -247,20 +261,78 @@ def compare(
         pairs=_concat(all_tukeys, PAIRED) if all_pairs else None,
         notes=(*evaluation.notes, *notes.sentences()),
         baseline=baseline,
-        test=test,
+        test=tests_used.pop() if len(tests_used) == 1 else test,
         correction=correction,
         alpha=alpha,
         seed=seed,
         topics=evaluation.coverage[0].topics,
+        applied=applied,
     )
 
 
-def _test_notes(d: Floats, measure: Measure, test: str, correction: str, alpha: float) -> list[str]:
-    if len(d) < 2 or not d.shape[1]:
-        return []
-    summary = measure.entry.summary
-    of_mean = [f"the tests compare means over topics, while the value is the {summary}"] if summary != "mean" else []
-    return of_mean + check_suitability(d, test, alpha=alpha, correction=correction)
+@dataclass(frozen=True)
+class _PairedTests:
+    """Tests of systems against one of them, given their values by a measure (topics x systems)."""
+
+    systems: Sequence[str]
+    test: str
+    correction: str
+    alpha: float
+    seed: int
+
+    def differences(self, values: Floats, reference: int) -> Floats:
+        """(topics, other systems): each other system minus the reference."""
+        return _differences(values, _without(len(self.systems), reference), [reference])
+
+    def choose(self, values: Floats, references: Sequence[int]) -> AppliedTest:
+        """Choose one test for a measure, so that what is said of the best systems and of a baseline agrees.
+
+        The smallest p is that of the last reference. Its name is "auto" if there is nothing to test.
+        """
+        compared = [d for reference in references if _testable(d := self.differences(values, reference))]
+        if not compared:
+            return AppliedTest(DEFAULT_TEST)
+        name = choose_test(np.hstack(compared)) if self.test == DEFAULT_TEST else self.test
+        return AppliedTest(name, smallest_p(compared[-1], name, self.correction))
+
+    def compare(self, values: Floats, reference: int, measure: Measure, name: str) -> pd.DataFrame:
+        """The rows of ``Comparison.tests`` with this reference, by the test of this name."""
+        d = self.differences(values, reference)
+        if not _testable(d):
+            return pd.DataFrame(columns=list(TESTED))
+        tester = TESTS[name]
+        tested = tester.function(d, self.alpha, **({"seed": self.seed} if "seed" in tester.parameters else {}))
+        adjusted = CORRECTIONS[self.correction].function(tested.p)
+        found = {
+            "system": [self.systems[n] for n in _without(len(self.systems), reference)],
+            "baseline": self.systems[reference],
+            "difference": d.mean(axis=0),
+            "low": tested.low,
+            "high": tested.high,
+            "interval_of": tested.of,
+            "test": name,
+            "statistic": tested.statistic,
+            "p": tested.p,
+            "p_adjusted": adjusted,
+            "significant": adjusted <= self.alpha,
+            "detectable": compute_detectable(1.0, len(d), alpha=self.alpha) * d.std(axis=0, ddof=1),
+        }
+        return pd.DataFrame(found | _counts(d, measure)).reindex(columns=list(TESTED))
+
+    def notes(self, values: Floats, reference: int, measure: Measure, name: str) -> list[str]:
+        """Caveats on the test of this name."""
+        d = self.differences(values, reference)
+        if not _testable(d):
+            return []
+        summary = measure.entry.summary
+        of_mean = f"the tests compare means over topics, while the value is the {summary}"
+        doubts = check_suitability(d, name, alpha=self.alpha, correction=self.correction)
+        return [*([of_mean] if summary != "mean" else []), *doubts]
+
+
+def _testable(d: Floats) -> bool:
+    """Whether differences, (topics, systems), have two topics and a system."""
+    return len(d) > 1 and d.shape[1] > 0
 
 
 def _without(count: int, left_out: int) -> list[int]:

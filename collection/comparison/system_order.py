@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from collection.comparison.estimates import EstimatedPool, Estimates, summarise_
 from collection.display import Displayed, Summary
 from collection.errors import InputError
 from collection.measures import Floats, Measure
-from collection.phrases import confidence, count, plural
+from collection.phrases import confidence, count, join, plural
 from collection.records import ALL_TOPICS
 from collection.statistics.rank_correlation import kendall
 
@@ -22,9 +22,26 @@ if TYPE_CHECKING:
     import altair as alt
 
 
+class Unlisted(NamedTuple):
+    """Documents that are not among the pairs of a comparison, count as not relevant, and can change the measure."""
+
+    ranks: int = 0
+    """Ranks that the measure reads, over all runs, with such documents."""
+    topics: int = 0
+    """Topics of the runs without any pair."""
+    pooled: int = 0
+    """Unjudged pairs of the pool at no such rank, for a measure that depends on all judged documents of a topic."""
+    others: bool = False
+    """Whether documents at no such rank, in the pool or not, can change the measure."""
+
+
+NOTHING_UNLISTED = Unlisted()
+"""No other document can change the measure."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemOrder(Displayed):
-    """Estimated present order of the systems, compared with their order once all pairs of the pool are judged.
+    """Estimated present order of the systems, compared with their order once all pairs of the comparison are judged.
 
     A console or notebook shows the estimates and whether judging may stop.
     """
@@ -32,13 +49,15 @@ class SystemOrder(Displayed):
     estimates: Estimates
     """Estimates of the measure that orders the systems; each run is a system."""
     tau: float
-    """Expected Kendall's tau-b between the present and the final order."""
+    """Expected Kendall's tau-b between the present order and the one once all pairs are judged."""
     lowest_tau: float
     """Lower bound of that tau, with the probability :attr:`confidence`."""
     target: float
     """Tau at which judging may stop."""
     unavailable: int = 0
     """Number of unjudged pairs that cannot be judged."""
+    unlisted: Unlisted = NOTHING_UNLISTED
+    """Documents outside the pairs that can change the measure."""
     logged: int = 0
     """In a campaign: number of the last log entry that the estimates use."""
 
@@ -81,6 +100,11 @@ class SystemOrder(Displayed):
         return int((~self.pairs["decided"]).sum())
 
     @property
+    def final(self) -> bool:
+        """True if every pair that can change the measure is judged."""
+        return not self.estimates.pool.unjudged and not any(self.unlisted)
+
+    @property
     def stop(self) -> bool:
         """True if `lowest_tau` reaches the target, or no pair of the pool is left."""
         return not self.estimates.pool.unjudged or self.lowest_tau >= self.target
@@ -100,11 +124,14 @@ class SystemOrder(Displayed):
     def reason(self) -> str:
         """Why to stop or to go on, in one sentence."""
         left = self.estimates.pool.unjudged
+        pairs = count(self.estimates.pool.pairs, "pair")
+        if self.final:
+            return f"All pairs that can change {self.measure} are judged: the order of the systems is final."
         if not left:
-            return "All pairs are judged: the order of the systems is final."
+            return f"The {pairs} of the comparison are judged, but the order is not final: {self._can_change}."
         bound = (
             f"with {confidence(self.estimates.alpha)} probability under the model, Kendall's tau between the present "
-            f"and the final order is at least {self.lowest_tau:.2f} (target {self.target:.2f})"
+            f"order and the order with all {pairs} judged is at least {self.lowest_tau:.2f} (target {self.target:.2f})"
         )
         if self.stop:
             return f"Judging may stop: {bound}."
@@ -113,6 +140,32 @@ class SystemOrder(Displayed):
         if left <= self.unavailable:
             return f"All pairs that can be judged are judged; {count(left, 'pair')} cannot be judged: {below}"
         return f"Judging should go on: {below}"
+
+    @property
+    def caution(self) -> str:
+        """Which documents outside the pairs can change the order; "" if none can, or :attr:`reason` says it."""
+        if not self.estimates.pool.unjudged or not any(self.unlisted):
+            return ""
+        pairs = count(self.estimates.pool.pairs, "pair")
+        return f"Documents outside the {pairs} count as not relevant, but can change the order: {self._can_change}."
+
+    @property
+    def _can_change(self) -> str:
+        ranks, topics, pooled, others = self.unlisted
+        parts = []
+        if ranks:
+            parts.append(
+                f"{count(ranks, 'rank')} that {self.measure} reads {plural(ranks, 'has', 'have')} documents outside "
+                "the pool"
+            )
+        if topics:
+            parts.append(f"{count(topics, 'topic')} of the runs {plural(topics, 'has', 'have')} no pair in the pool")
+        if others:
+            below = f", of which {pooled:,} in the pool {plural(pooled, 'is', 'are')} unjudged" if pooled else ""
+            parts.append(
+                f"{self.measure} also depends on relevant documents of a topic that no run has at these ranks{below}"
+            )
+        return join(parts)
 
 
 def assess_order(
@@ -125,6 +178,7 @@ def assess_order(
     target: float = 0.9,
     confidence: float = 0.95,
     unavailable: int = 0,
+    unlisted: Unlisted = NOTHING_UNLISTED,
 ) -> SystemOrder:
     """Compare the present order of the systems, by estimate, with their order in each draw of the unjudged grades.
 
@@ -143,6 +197,8 @@ def assess_order(
         Probability of the lower bound and of the ranges, between 0 and 1.
     unavailable
         Number of unjudged pairs that cannot be judged, for the reason.
+    unlisted
+        Documents outside the pairs that can change the measure.
 
     Raises
     ------
@@ -168,7 +224,7 @@ def assess_order(
     estimates = summarise_draws(runs, topics, {measure: drawn}, pool, alpha=alpha, separate_seeds=True)
     present = estimates.table()[str(measure)].loc[list(runs)].to_numpy()
     final = summarise_topics(measure, drawn)
-    # If all systems are equal at the end, no order agrees with the final one.
+    # If all systems are equal at the end, no order agrees with that one.
     taus = np.nan_to_num([kendall(present, each) for each in final.T])
     lowest = float(np.quantile(taus, alpha, method="lower"))
-    return SystemOrder(estimates, float(taus.mean()), lowest, target, unavailable)
+    return SystemOrder(estimates, float(taus.mean()), lowest, target, unavailable, unlisted)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pandas as pd
 
 from collection.characters import escaped_markdown, for_terminal, one_line
-from collection.comparison.conclusions import find_directions
+from collection.comparison.conclusions import find_directions, name_test
 from collection.comparison.evaluation import direction
 from collection.comparison.leaderboard import Comparison
 from collection.measures import parse
-from collection.phrases import count, decimal
-from collection.statistics import CORRECTIONS, TESTS
+from collection.phrases import count, decimal, join
+from collection.statistics import CORRECTIONS
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
@@ -43,11 +43,15 @@ def caption(comparison: Comparison) -> str:
         signs = ("†: significantly better, ‡: " if comparison.baseline is not None else "‡: ") + "significantly worse"
         correction = CORRECTIONS[comparison.correction].label
         corrected = "no correction" if comparison.correction == "none" else f"{correction} correction"
-        test = TESTS[comparison.test].label
-        test = test[0].lower() + test[1:] if comparison.test != "wilcoxon" else test
+        used = comparison.tests.drop_duplicates("measure")
+        one = used["test"].nunique() == 1
+        tests = [
+            name_test(t) + ("" if one else f" for {m}") for t, m in zip(used["test"], used["measure"], strict=True)
+        ]
         counted = count(int(comparison.tests["measure"].value_counts().max()), "comparison")
         said += (
-            f" {signs} than {against} ({test} test, {corrected} over {counted} per measure, α = {comparison.alpha:g})."
+            f" {signs} than {against} ({join(dict.fromkeys(tests))}, {corrected} over {counted} per measure, "
+            f"α = {comparison.alpha:g})."
         )
     several = comparison.leaderboard.loc[comparison.leaderboard["seeds"] > 1]
     if len(several):

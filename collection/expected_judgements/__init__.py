@@ -10,7 +10,7 @@ tell systems apart, from the grades so far; :func:`decisive_pairs` repeats it un
 """
 
 from collection.expected_judgements.decisive import choose_decisive, decisive_pairs
-from collection.expected_judgements.draws import draw_values
+from collection.expected_judgements.draws import count_unlisted, draw_values, reads_unlisted
 from collection.expected_judgements.grades import draw_grades, expected_gains, number_grades
 from collection.expected_judgements.model import Posterior, Scales, infer
 from collection.expected_judgements.pairs import Pairs, describe
@@ -20,6 +20,7 @@ __all__ = [
     "Posterior",
     "Scales",
     "choose_decisive",
+    "count_unlisted",
     "decisive_pairs",
     "describe",
     "draw_grades",
@@ -27,4 +28,5 @@ __all__ = [
     "expected_gains",
     "infer",
     "number_grades",
+    "reads_unlisted",
 ]

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
 from collection.errors import InputError
 from collection.expected_judgements.grades import draw_grades, number_grades
 from collection.expected_judgements.model import infer
-from collection.expected_judgements.pairs import Floats, Pairs
+from collection.expected_judgements.pairs import Floats, Ints, Pairs
 from collection.measures import Measure
-from collection.measures.aligned import Grades, compact_grades, grade_levels
+from collection.measures.aligned import UNJUDGED, Grades, compact_grades, grade_levels
 from collection.measures.imputation import complete_all, to_its_depth
 
 WIDENING = 2.0
 """Variance of weights and effects in the draws, relative to that of the model, whose own 95% ranges held too few of the
 final differences of systems. Chosen on Cranfield, Vaswani and TREC DL 2019 (`docs/explanation/fewer-judgements.md`)."""
+
+NOISE = 1e-12
+"""Values that differ by less are equal."""
 
 CELLS = 1 << 22
 """Number of grades in completed rankings that are held at once."""
@@ -103,6 +107,54 @@ def draw_values(
                 values[row, start : start + step] = drawn.reshape(part.shape[1], topics)
         found[measure] = values
     return found
+
+
+def reads_unlisted(
+    pairs: Pairs, grades: Floats, measure: Measure, *, levels: Sequence[float], addable: Ints | None = None
+) -> bool:
+    """Whether the grade of a document that is not among the pairs, and at no rank that counts, can change a value.
+
+    It is true of a measure with an ideal ranking or a number of relevant documents, unless they cannot change any more:
+    the ideal ranking has the highest grade throughout, or no run has found anything.
+
+    Parameters
+    ----------
+    pairs, grades, levels
+        As for :func:`draw_values`; a pair without a grade is unjudged.
+    addable
+        (T,) number of other documents of each topic, in the order of ``pairs.numbered[0].topics``; None: any number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from collection.expected_judgements import describe
+    >>> from collection.measures import parse
+    >>> from collection.records import Run
+    >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]})
+    >>> pairs, grades = describe(frame, [Run("a", frame)]), np.array([1.0, 0.0])
+    >>> [reads_unlisted(pairs, grades, parse(name), levels=[0, 1]) for name in ("P@2", "nDCG@2", "nDCG@1")]
+    [False, True, False]
+    """
+    filled = compact_grades(np.where(np.isnan(grades), UNJUDGED, grades)[:, None])
+    numbered = [to_its_depth(aligned, measure) for aligned in pairs.numbered]
+    for aligned in complete_all(numbered, filled):
+        before = measure(aligned)
+        for level, copies in product(levels, (1, int(measure.level or 1) + 1)):
+            added = np.full((len(aligned.topics), copies), level)
+            if addable is not None:
+                added[np.arange(copies) >= addable[:, None]] = UNJUDGED
+            judged = -np.sort(-np.hstack([aligned.judged, compact_grades(added)]), axis=1)
+            now = measure(replace(aligned, judged=judged, levels=grade_levels(judged)))
+            if not np.allclose(now, before, rtol=0, atol=NOISE):
+                return True
+    return False
+
+
+def count_unlisted(pairs: Pairs, measure: Measure) -> tuple[int, int]:
+    """Count the ranks that a measure reads whose documents are not among the pairs, and the topics without a pair."""
+    numbered = [to_its_depth(aligned, measure) for aligned in pairs.numbered]
+    ranks = sum(int(aligned.retrieved.sum() - np.count_nonzero(aligned.grades >= 0)) for aligned in numbered)
+    return ranks, len({topic for aligned in pairs.numbered for topic in aligned.ignored_topics})
 
 
 def _complete(pairs: Pairs, grades: Floats, scale: Floats, draws: int, seed: int, widening: float) -> Grades:

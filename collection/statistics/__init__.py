@@ -7,10 +7,9 @@
 ([0.009, 0.272], [0.017, 0.272])
 """
 
-from collection.statistics.assumptions import check_suitability
+from collection.statistics.assumptions import DEFAULT_TEST, check_suitability, choose_test, smallest_p
 from collection.statistics.multiple_testing import CORRECTIONS, DEFAULT_CORRECTION, holm
 from collection.statistics.paired_tests import (
-    DEFAULT_TEST,
     TESTS,
     PairedTestResult,
     bootstrap,
@@ -32,6 +31,7 @@ __all__ = [
     "PairedTestResult",
     "bootstrap",
     "check_suitability",
+    "choose_test",
     "compute_detectable",
     "compute_power",
     "compute_topics_needed",
@@ -42,5 +42,6 @@ __all__ = [
     "permutation",
     "randomised_tukey",
     "sign",
+    "smallest_p",
     "wilcoxon",
 ]

@@ -9,6 +9,7 @@ from collection.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
 
 NOISE = 1e-12
 """Values are tied if they differ by less than this share of their size, as sums in a different order may."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,10 @@ import pytest
 from collection.errors import InputError
 from collection.estimation import judge_order
 from collection.expected_judgements import Pairs, describe
+from collection.measures import align, index_qrels, parse
 from collection.records import Run
 from tests.collection.expected_judgements.test_expected_judgements import generated, partly
+from tests.helpers import cases
 
 
 def ranked(topics: int, **runs: str) -> Pairs:
@@ -42,8 +46,8 @@ def test_an_order_that_no_grade_can_change_is_certain() -> None:
     assert (order.tau, order.lowest_tau, order.open_pairs, order.stop) == (1, 1, 0, True)
     assert order.estimates.pool.unjudged == 4
     assert order.reason == (
-        "Judging may stop: with 95% probability under the model, Kendall's tau between the present and the final order "
-        "is at least 1.00 (target 0.90)."
+        "Judging may stop: with 95% probability under the model, Kendall's tau between the present order and the order "
+        "with all 12 pairs judged is at least 1.00 (target 0.90)."
     )
 
 
@@ -64,7 +68,7 @@ def test_a_run_and_its_copy_are_equal_and_not_open() -> None:
     assert (order.tau, order.open_pairs, order.stop) == (1, 0, True)
 
 
-def test_of_judged_pairs_the_order_is_final() -> None:
+def test_of_judged_pairs_the_order_is_known() -> None:
     pairs, grades = generated()
     order = judge_order(pairs, grades, "nDCG@10", draws=5)
     assert (order.estimates.pool.unjudged, order.stop, order.tau) == (0, True, 1)
@@ -93,3 +97,81 @@ def test_wrong_arguments_of_an_order_are_refused() -> None:
         judge_order(pairs, np.full(len(grades), np.nan), "nDCG@10")
     with pytest.raises(InputError, match="at least 2 runs, found 1"):
         judge_order(ranked(2, one="ab"), np.ones(4), "nDCG@10")
+
+
+def test_documents_below_the_cutoff_keep_an_order_from_being_final() -> None:
+    """With 6 of 9 pooled pairs judged, one more judgement turns the order by nDCG@2 round, and cannot by P@2."""
+    rows = {"a": {"1": "uvwz", "2": "xyw"}, "b": {"1": "vuwz", "2": "yxw"}}
+    listed = [(q, d) for q, documents in (("1", "uv"), ("2", "xy")) for d in documents]
+    runs = [
+        Run(name, pd.DataFrame([(q, d, -n) for q, ds in of.items() for n, d in enumerate(ds)]).set_axis(
+            ["query_id", "doc_id", "score"], axis=1).astype({"score": float}))
+        for name, of in rows.items()
+    ]  # fmt: skip
+    pairs = describe(pd.DataFrame(listed, columns=["query_id", "doc_id"]), runs)
+    grades = np.array([3.0, 0, 0, 3])
+    by_ndcg = judge_order(pairs, grades, "nDCG@2", levels=[0, 1, 2, 3], pooled=3)
+    assert (by_ndcg.stop, by_ndcg.final) == (True, False)
+    assert by_ndcg.reason == (
+        "The 4 pairs of the comparison are judged, but the order is not final: nDCG@2 also depends on relevant "
+        "documents of a topic that no run has at these ranks, of which 3 in the pool are unjudged."
+    )
+    by_precision = judge_order(pairs, grades, "P@2", levels=[0, 1, 2, 3], pooled=3)
+    assert by_precision.reason == "All pairs that can change P@2 are judged: the order of the systems is final."
+    by_nothing_else = judge_order(pairs, grades, "nDCG@2", levels=[0, 1, 2, 3], addable=np.zeros(2, dtype=np.int64))
+    assert by_nothing_else.final
+    # Before all pairs are judged, the reason gives the bound, and a caution names what the bound leaves out.
+    some = judge_order(pairs, np.array([3.0, 0, np.nan, 3]), "nDCG@2", levels=[0, 1, 2, 3], pooled=3)
+    assert some.caution.startswith("Documents outside the 4 pairs count as not relevant, but can change the order: ")
+    assert judge_order(pairs, np.array([3.0, 0, np.nan, 3]), "P@2", levels=[0, 1, 2, 3]).caution == ""
+
+
+def test_ranks_and_topics_outside_the_pool_keep_an_order_from_being_final() -> None:
+    frame = pd.DataFrame({"query_id": ["1", "1", "2"], "doc_id": ["x", "y", "z"], "score": [2.0, 1.0, 1.0]})
+    runs = [Run("a", frame), Run("b", frame.assign(score=[1.0, 2.0, 1.0]))]
+    order = judge_order(describe(frame[:1], runs), np.array([1.0]), "P@2")
+    assert order.reason.endswith(
+        "not final: 2 ranks that P@2 reads have documents outside the pool and 1 topic of the runs has no pair in the "
+        "pool."
+    )
+
+
+BEYOND = ("P@2", "RR@2", "Success@2", "nDCG@2", "AP@2", "R@2", "F@2", "ERR@2", "nERR@2", "RBP@2", "DCG@2", "Q@2",
+          "nDCG", "AP", "Rprec", "bpref", "P(rel=2)@2", "AP(rel=2)@2")  # fmt: skip
+
+
+@pytest.mark.slow
+def test_final_is_said_where_no_grade_of_any_document_can_change_a_value() -> None:
+    """Every completion of the grades of all five documents of both topics is tried."""
+    random, said = np.random.default_rng(5), {True: 0, False: 0}
+    every = [(topic, doc_id) for topic in "12" for doc_id in "uvwxy"]
+    for _ in range(cases(6, 60)):
+        runs = []
+        for name in "ab":
+            rows = [(t, d, -float(n)) for t in "12" for n, d in enumerate(random.permutation(list("uvwxy"))[:3])]
+            runs.append(Run(name, pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])))
+        # A few documents have no grade; some of them are at no rank that a measure with a cut-off reads.
+        unjudged = [every[n] for n in random.choice(len(every), int(random.integers(0, 4)), replace=False)]
+        judged = {pair: int(random.choice([0, 0, 1, 2, 2])) for pair in every if pair not in unjudged}
+        frame = pd.DataFrame(list(judged), columns=["query_id", "doc_id"])
+        pairs = describe(frame, runs)
+        addable = np.array([sum(topic == each for topic, _ in unjudged) for each in pairs.numbered[0].topics])
+        completed = []
+        for given in product((None, 0, 1, 2), repeat=len(unjudged)):
+            added = {pair: grade for pair, grade in zip(unjudged, given, strict=True) if grade is not None}
+            qrels = pd.DataFrame(
+                [(*pair, grade) for pair, grade in {**judged, **added}.items()],
+                columns=["query_id", "doc_id", "relevance"],
+            )
+            completed.append([align(run.frame, index_qrels(qrels)) for run in runs])
+        for name in BEYOND:
+            order = judge_order(pairs, np.array(list(judged.values()), dtype=np.float64), name, levels=[0, 1, 2],
+                                addable=addable)  # fmt: skip
+            values = np.array([[parse(name)(aligned).mean() for aligned in both] for both in completed])
+            changes = bool((np.ptp(values, axis=0) > 1e-12).any())
+            assert not (order.final and changes), (name, unjudged, judged)
+            # Ranks outside the pairs are taken to count, even where a better document above makes them irrelevant.
+            if not any(order.unlisted[:2]):
+                assert order.final != changes, (name, unjudged, judged)
+            said[order.final] += 1
+    assert all(said.values())

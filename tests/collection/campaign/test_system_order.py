@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -379,7 +380,7 @@ def test_the_order_is_printed_while_another_process_writes(tmp_path: Path, monke
         assert result.stdout.startswith(campaign.system_order.assess().reason)
         assert result.stderr.startswith("note: another process is writing, so `cleverdon status` and Overview do not")
         assert campaign.system_order.last_advice() is None
-        assert run("order", campaign.directory).stderr == ""
+        assert "another process" not in run("order", campaign.directory).stderr
         assert campaign.system_order.last_advice() is not None
 
 
@@ -509,3 +510,44 @@ def test_after_closing_no_text_says_that_everything_is_judged(tmp_path: Path) ->
         assert step.page == "export"
         assert "closed before all pairs were judged" in step.sentence
         assert step.sentence.endswith("`evaluate --unjudged expected` estimates the missing grades.")
+
+
+def test_the_command_and_the_page_name_pooled_pairs_that_can_turn_the_order_round(
+    tmp_path: Path, opened: Callable[..., AppTest]
+) -> None:
+    (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n3\tthree\n")
+    for name, rankings in (("x", ("ab", "dc", "eg")), ("y", ("ba", "cd", "ge"))):
+        lines = [
+            f"{topic} Q0 {doc}{topic} {rank} {9 - rank} {name}\n"
+            for topic, top in zip("123", rankings, strict=True)
+            for rank, doc in enumerate(f"{top}hzw", start=1)
+        ]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        runs = [tmp_path / "x.run", tmp_path / "y.run"]
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=runs)
+        campaign.pools.add("depth", depth=5)
+        campaign.settings.set_loop(mode="loop-in-pool", by="decisive", measure="nDCG@3")
+        grades = {"1": "ab", "2": "cd", "3": "eg"}
+        for topic, (relevant, other) in grades.items():
+            campaign.judging.judge("ann", topic, f"{relevant}{topic}", 1)
+            for irrelevant in (other, "h"):
+                campaign.judging.judge("ann", topic, f"{irrelevant}{topic}", 0)
+        found = campaign.system_order.assess()
+        before = found.values["run"].tolist()
+        assert (found.estimates.pool.unjudged, found.final, found.unlisted.pooled) == (0, False, 6)
+        reason = (
+            "The 9 pairs of the comparison are judged, but the order is not final: nDCG@3 also depends on relevant "
+            "documents of a topic that no run has at these ranks, of which 6 in the pool are unjudged."
+        )
+        assert ok("order", campaign.directory).startswith(reason)
+        assert json.loads(ok("order", campaign.directory, "--format", "json"))["final"] is False
+        assert any("but the order is not final" in each.value for each in opened(campaign, "system_order.py").markdown)
+        # The judgements of documents below the cut-off turn the order round.
+        for topic, doc in product("13", "zw"):
+            campaign.judging.judge("ann", topic, f"{doc}{topic}", 1)
+        assert campaign.system_order.assess().values["run"].tolist() == before[::-1]
+        campaign.settings.set_loop(mode="loop-in-pool", by="decisive", measure="P@3")
+        assert campaign.system_order.assess().reason == (
+            "All pairs that can change P@3 are judged: the order of the systems is final."
+        )

@@ -181,7 +181,7 @@ def test_names_in_help_are_those_of_the_library() -> None:
         "card --task": TASKS,
         "card --form": FORMS,
         "card --long": get_args(Long),
-        "compare --test": [entry.name for entry in statistics.TESTS],
+        "compare --test": [statistics.DEFAULT_TEST, *(entry.name for entry in statistics.TESTS)],
         "compare --correction": [entry.name for entry in statistics.CORRECTIONS],
         "people --role": get_args(Role),
         "export --ties": ADJUDICATION_RULES["majority"].choices["ties"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -97,8 +98,8 @@ def test_the_leaderboard(four: Evaluation) -> None:
 def test_the_tests_are_scipys_with_holms_correction(four: Evaluation) -> None:
     compared = compare(four, baseline="between", alpha=0.01)
     assert list(compared.tests) == [
-        "system", "baseline", "measure", "topics", "difference", "low", "high", "interval_of", "effect", "statistic",
-        "p", "p_adjusted", "wins", "ties", "losses", "significant", "detectable",
+        "system", "baseline", "measure", "topics", "difference", "low", "high", "interval_of", "effect", "test",
+        "statistic", "p", "p_adjusted", "wins", "ties", "losses", "significant", "detectable",
     ]  # fmt: skip
     for measure, tests in compared.tests.groupby("measure"):
         values = four.per_topic().query("measure == @measure").pivot(index="query_id", columns="run", values="value")
@@ -225,7 +226,9 @@ def test_a_run_that_is_there_twice_is_no_better() -> None:
     assert compared.leaderboard["best"].all()
     assert compared.sentence("AP").startswith("a and copy have the highest AP")
     # A spread of 0 says nothing of what could be seen.
-    assert compared.sentence("AP", "copy").startswith("copy and a have the same AP: not significant (p = 1.0000 after ")
+    assert compared.sentence("AP", "copy").startswith(
+        "copy and a have the same AP: not significant (permutation test: p = 1.0000; "
+    )
     assert describe_power(compared.tests, "AP") == ""
 
 
@@ -281,7 +284,7 @@ def test_notes_and_sentences() -> None:
     row = compared.tests.set_index(["measure", "system"]).loc[("nDCG@10", "good")]
     assert compared.sentence("nDCG@10", "good") == (
         f"good is {row['difference']:.3f} nDCG@10 above bad: significant "
-        f"(p < 0.0001 after Holm correction; 95% CI {row['low']:+.3f} to {row['high']:+.3f})."
+        f"(permutation test: p < 0.0001 after Holm correction; 95% CI {row['low']:+.3f} to {row['high']:+.3f})."
     )
     detectable = compared.tests.query("measure == 'nDCG@10'")["detectable"]
     assert describe_power(compared.tests, "nDCG@10") == (
@@ -289,7 +292,9 @@ def test_notes_and_sentences() -> None:
         "are detectable with 80% power (paired t-test, uncorrected)."
     )
     assert compared.sentence("nDCG@10").startswith("good has the highest nDCG@10 (0.")
-    assert compared.sentence("nDCG@10").endswith(" over 20 topics), but not significantly higher than short.")
+    assert compared.sentence("nDCG@10").endswith(
+        " over 20 topics), but not significantly higher than short (permutation test)."
+    )
     turned = compare(runs, qrels, measured("nDCG@10"), baseline="good", test="sign", correction="none")
     assert re.match(r"bad is 0\.\d{3} nDCG@10 below good: ", turned.sentence("nDCG@10", "bad"))
     assert "95% CI of the median" in turned.sentence("nDCG@10", "bad")
@@ -491,7 +496,7 @@ def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
     assert lines[3:6] == [r"\begin{tabular}{lrr}", r"\toprule", r"System & nDCG@10 & AP \\"]
     assert lines[2] == (
         r"\caption{Means over 60 topics; best in bold. $\dagger$: significantly better, $\ddagger$: "
-        r"significantly worse than between (paired t test, Holm correction over 3 comparisons per measure, "
+        r"significantly worse than between (paired t-test, Holm correction over 3 comparisons per measure, "
         r"$\alpha$~=~0.05).}"
     )
     value = compared.table().loc["bm25_k1=0.9 & 100%"]
@@ -532,7 +537,7 @@ def test_markdown_is_a_table_with_its_sentence(four: Evaluation) -> None:
     assert lines[5].startswith("| bad |")
     assert lines[5].count("‡") == 2
     assert lines[-1] == (
-        "Means over 60 topics; best in bold. ‡: significantly worse than the best system (paired t test, "
+        "Means over 60 topics; best in bold. ‡: significantly worse than the best system (paired t-test, "
         "Holm correction over 3 comparisons per measure, α = 0.05)."
     )
     assert sum(line.count("**") for line in lines) == 4
@@ -569,7 +574,7 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     assert blank == ""
     assert lines[0].split() == ["system", "nDCG@10", "95%", "CI", "unjudged@10"]
     assert re.match(r"dense\s+0\.\d{4} ±0\.\d{4}\s+\*\+?\s+0\.\d{4} to 0\.\d{4}\s+\d+\.\d%", lines[1])
-    assert "nDCG@10 vs. bm25: Paired t, Holm" in printed
+    assert "nDCG@10 vs. bm25: Permutation test, Holm correction" in printed
     assert re.search(r"^dense\s+\+0\.\d{4}\s+\S+ to \S+\s+\+\d", printed, re.M)
     alone = run(*given_files(on_disk), "-m", "AP")
     assert "vs. bm25" not in alone.stdout
@@ -589,7 +594,7 @@ def test_the_command_writes_every_format(on_disk: Path) -> None:
     assert ok(*asked, "markdown") == markdown(expected) + "\n"
     written = json.loads(ok(*asked, "json"))
     assert written["notes"] == list(expected.notes)
-    assert (written["baseline"], written["test"], written["topics"]) == ("bm25", "paired-t", 12)
+    assert (written["baseline"], written["test"], written["topics"]) == ("bm25", "permutation", 12)
     assert [row["p"] for row in written["tests"]] == pytest.approx(expected.tests["p"].tolist())
     assert [row["value"] for row in written["leaderboard"]] == pytest.approx(expected.leaderboard["value"].tolist())
     assert written["pairs"] is None
@@ -816,6 +821,97 @@ def test_where_median_and_mean_contradict_each_other_nobody_is_called_worse() ->
     assert tested["difference"] < 0 < tested["low"]
     assert tested["significant"]
     assert found.leaderboard["like_best"].all()
-    assert found.sentence("RR").endswith("but not significantly higher than b.")
+    assert found.sentence("RR").endswith("but not significantly higher than b (sign test).")
     assert "significant, but in the opposite direction: by the median it is above" in found.sentence("RR", "b")
     assert "| b | 0.0760† |" in markdown(compare([a, b], qrels, measured("RR"), test="sign", baseline="a"))
+
+
+def differing(differences: Sequence[float]) -> tuple[list[Run], pd.DataFrame]:
+    """Two runs, and qrels for P@100, so that "new" has these differences from "old" topic by topic."""
+    parts: dict[str, dict[str, str]] = {"old": {}, "new": {}}
+    for n, difference in enumerate(differences):
+        for name, relevant in (("old", 50), ("new", 50 + round(100 * difference))):
+            parts[name][str(n)] = " ".join(f"r{k}" if k < relevant else f"x{k}" for k in range(100))
+    qrels = [(str(n), f"r{k}", 1) for n in range(len(differences)) for k in range(100)]
+    return [run_of(*part) for part in parts.items()], pd.DataFrame(qrels, columns=["query_id", "doc_id", "relevance"])
+
+
+NORMAL = stats.norm.ppf((np.arange(40) + 0.5) / 40) * 0.15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("differences", "test"),
+    [
+        ([0.01, 0.02, 0.03, 0.05, 0.1, 0.4], "permutation"),  # few topics
+        ([0.01] * 6, "permutation"),
+        (NORMAL[:29] + 0.1, "permutation"),
+        (NORMAL + 0.08, "paired-t"),
+        ([0.0] * 33 + [0.1, 0.2, 0.3, 0.4, 0.4, 0.4, 0.4], "permutation"),  # skewed: most topics have no difference
+        ([0.1] * 40, "permutation"),  # nothing varies, so a t-test would be certain
+    ],
+)
+def test_the_default_test_suits_the_topics_and_every_place_agrees_on_it(
+    differences: Sequence[float], test: str, tmp_path: Path
+) -> None:
+    runs, qrels = differing(differences)
+    found = compare(runs, qrels, ["P@100"], baseline="old")
+    d = found.evaluation.per_topic().pivot(index="query_id", columns="run", values="value")
+    d = (d["new"] - d["old"]).round(9).to_numpy()
+    others = d[d != 0]
+    expected = {
+        "paired-t": lambda: stats.ttest_1samp(d, 0).pvalue,
+        "permutation": lambda: (
+            stats.permutation_test(
+                (others,), np.mean, permutation_type="samples", n_resamples=np.inf if len(others) < 17 else 9_999
+            ).pvalue
+        ),
+    }[test]()
+    (row,) = found.tests.to_dict("records")
+    assert (row["test"], found.test) == (test, test)
+    assert row["p"] == pytest.approx(expected, abs=1e-9 if test == "paired-t" or len(others) < 17 else 0.015)
+    # The headline, the sentence on the tested system, its marks and its interval say the same.
+    name = {"paired-t": "paired t-test", "permutation": "permutation test"}[test]
+    is_higher = f"significantly higher than old ({name})."
+    assert found.sentence("P@100").endswith(is_higher if row["significant"] else f"but not {is_higher}")
+    assert f": {'' if row['significant'] else 'not '}significant ({name}: p " in found.sentence("P@100", "new")
+    assert (row["low"] > 0) == row["significant"]
+    assert f"({name}, " in latex(found)
+    assert not any("differently" in note for note in found.notes)
+    # The command says the same as the library.
+    formats.write_qrels(qrels, tmp_path / "qrels.txt")
+    for each in runs:
+        formats.write_run(each, tmp_path / f"{each.name}.run")
+    files = [tmp_path / name for name in ("qrels.txt", "old.run", "new.run")]
+    assert ok("compare", *files, "-m", "P@100").startswith(found.sentence("P@100"))
+
+
+def test_six_of_six_topics_are_significant_by_default_and_not_by_the_t_test() -> None:
+    runs, qrels = differing([0.01, 0.02, 0.03, 0.05, 0.1, 0.4])
+    found = compare(runs, qrels, ["P@100"])
+    assert found.tests["p"].tolist() == [2 / 2**6]
+    assert found.tests["significant"].all()
+    asked = compare(runs, qrels, ["P@100"], test="paired-t")
+    assert asked.sentence("P@100").endswith("but not significantly higher than old (paired t-test).")
+    assert any(note.endswith("; the permutation test decides differently") for note in asked.notes)
+
+
+def test_the_headline_says_that_so_few_topics_cannot_be_significant() -> None:
+    runs, qrels = differing([0.3] * 5)
+    found = compare(runs, qrels, ["P@100"])
+    limit = "permutation test, whose p cannot be below 0.0625 here"
+    assert found.sentence("P@100").endswith(f"but not significantly higher than old ({limit}).")
+    # With more comparisons to correct for, six topics are too few as well.
+    runs, qrels = differing([0.3] * 6)
+    both = compare([*runs, Run("third", runs[0].frame)], qrels, ["P@100"])
+    assert "cannot be below 0.0625 here" in both.sentence("P@100")
+    alone = compare([*runs, Run("third", runs[0].frame)], qrels, ["P@100"], correction="none")
+    assert alone.sentence("P@100").endswith("significantly higher than every other system (permutation test).")
+
+
+def test_each_measure_has_its_own_default_test_whatever_else_is_compared() -> None:
+    runs, qrels = differing(NORMAL + 0.08)
+    found = compare(runs, qrels, ["P@100", "Success@1"])
+    assert dict(zip(found.tests["measure"], found.tests["test"], strict=True))["P@100"] == "paired-t"
+    alone = compare(runs, qrels, ["P@100"])
+    assert found.tests["p"].tolist()[0] == alone.tests["p"].tolist()[0]

@@ -35,6 +35,7 @@ from collection.statistics import (
     sign,
     wilcoxon,
 )
+from collection.statistics.paired_tests import _exact_interval
 from tests.helpers import tries
 
 DATASETS = ("small12", "ties20", "topics50")
@@ -166,6 +167,27 @@ def test_an_interval_says_what_its_p_says(name: str, d: np.ndarray) -> None:
     tested = TESTS[name].function(d, alpha)
     assert (float(tested.p) <= alpha) == (not tested.low <= 0 <= tested.high)
     assert tested.low <= tested.high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [17, 24, 29])
+def test_the_permutation_interval_says_what_its_exact_p_says(n: int) -> None:
+    d = np.random.default_rng(1).normal(0.2 * 17 / n, 0.4, (n, 60))
+    tested = permutation(d)
+    assert ((tested.p <= 0.05) == ((tested.low > 0) | (tested.high < 0))).all()
+    assert (np.abs(tested.p - 0.05) < 0.02).any()
+
+
+def test_an_exact_interval_is_the_test_turned_round() -> None:
+    for d in np.random.default_rng(2).normal(0.1, 1, (20, 9)):
+        low, high = _exact_interval(d, 0.05)
+        for end, inside in ((low, 1e-9), (high, -1e-9)):  # every flip of the shifted differences is listed
+            flips = np.array(list(itertools.product((1, -1), repeat=9)))
+            p = [
+                np.mean(np.abs(flips @ (d - shift)) >= abs((d - shift).sum()) - 1e-12)
+                for shift in (end - inside, end + inside)
+            ]
+            assert p[0] <= 0.05 < p[1]
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in TESTS])
@@ -522,7 +544,7 @@ def test_tables_describe_themselves() -> None:
             assert entry.function.__doc__, entry.name
         with pytest.raises(UnknownNameError):
             table["t"]
-    assert (statistics.DEFAULT_TEST, statistics.DEFAULT_CORRECTION) == ("paired-t", "holm")
+    assert (statistics.DEFAULT_TEST, statistics.DEFAULT_CORRECTION) == ("auto", "holm")
 
 
 def test_nothing_is_needed_to_detect_a_difference_where_nothing_varies() -> None:
