@@ -88,6 +88,10 @@ NAMED = 80
 """Largest number of names that an error lists: all measures, but not all topics."""
 
 
+class DoubtError(InputError):
+    """A file seems to be something else than what it is imported as; nothing was imported."""
+
+
 class UnknownNameError(InputError):
     """An unknown name of some `kind`, with the known names as `choices`.
 

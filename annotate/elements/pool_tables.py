@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import display
+from annotate.elements import display, removal_form
 from annotate.elements.columns import number, text, timestamp
 from annotate.elements.service_cache import cached
 from collection.phrases import count
@@ -38,7 +38,8 @@ def draw_costs(key: str, budget: int, names: list[str] | None) -> None:
 
 def draw_rounds(runs: Sequence[str]) -> None:
     """Draw the rounds in which pairs were added; `runs` are all runs of the campaign."""
-    rounds = session.current().campaign.pools.rounds()
+    campaign = session.current().campaign
+    rounds = campaign.pools.rounds()
     if rounds.empty:
         return
     st.subheader("Pooling history")
@@ -53,7 +54,9 @@ def draw_rounds(runs: Sequence[str]) -> None:
             "strategy": "Strategy",
             "parameters": text("Parameters", "medium"),
             "pairs": number("Pairs added", "localized"),
+            "removed": number("Pairs removed", "localized") if rounds["removed"].any() else None,
             "runs": text("Contributing runs", "medium"),
         },
         alt="Rounds in which pairs were added",
     )
+    removal_form.draw_rounds(campaign, rounds)

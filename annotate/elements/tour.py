@@ -29,7 +29,7 @@ STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
 )  # label, page, its query, and what to do there
 
 WIDTH = 260  # pixels of a link, so that the texts beside the links are aligned
-STOP = "tour"  # the field of an address that names the stop
+STOP = "tour"  # the field of an address that names the stop, and the key of the line above a page
 
 
 def draw(campaign: Campaign) -> None:
@@ -48,21 +48,20 @@ def draw(campaign: Campaign) -> None:
 
 
 def draw_next(campaign: Campaign) -> None:
-    """Draw the next stop in the sidebar of a page that was opened from the tour."""
+    """Draw what to do here and the next stop, above a page that was opened from the tour."""
     here = st.query_params.get(STOP, "")
     is_stop = here in map(str, range(1, len(STOPS) + 1))
     if is_stop and session.current().role == "manager" and campaign.settings.tour():
-        number, what = int(here), f"**Tour, {here} of {len(STOPS)}:** {STOPS[int(here) - 1][3]}"
-        if st.session_state.get(STOP) != here:  # the menu may hide it
-            st.session_state[STOP] = here
-            st.toast(f"{what} The next stop is below the menu.", duration="long")
-        with st.sidebar:
-            st.caption(what)
+        number = int(here)
+        with st.container(horizontal=True, horizontal_alignment="distribute", gap="small", key="tour"):
+            st.caption(f"**Tour, {here} of {len(STOPS)}:** {STOPS[number - 1][3]}", width="content")
             if number < len(STOPS):
                 label, file, query, _ = STOPS[number]
                 address = f"/{page_access.find_page(file).url_path}?{urlencode({**query, STOP: str(number + 1)})}"
                 # Not a page link, which would leave the card of the page that is open on its topic.
-                st.html(f'<a href="{escape(address)}">{number + 1}. {label}</a>')
+                st.html(f'<a href="{escape(address)}">Next: {label}</a>', width="content")
+            else:
+                st.html('<a href="/">End of the tour: Overview</a>', width="content")
 
 
 def _draw_link(number: int) -> None:

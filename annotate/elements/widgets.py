@@ -43,6 +43,7 @@ NEXT = {
     "loop": "Change the budget",
     "order": "See the system order",
     "recall": "Go to Recall",
+    "adjudicate": "Adjudicate",
     "machine-labels": "See the corrected values",
     "export": "Export",
 }

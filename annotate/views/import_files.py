@@ -10,9 +10,9 @@ from streamlit import config
 
 from annotate.auth import session
 from annotate.auth.page_access import PAGES
-from annotate.elements import display, widgets
+from annotate.elements import display, removal_form, widgets
 from collection.characters import without_bidi
-from collection.errors import DATASET, CleverdonError
+from collection.errors import DATASET, CleverdonError, DoubtError
 from collection.phrases import count, join
 from collection.records import DuplicateRecord
 
@@ -76,6 +76,7 @@ with st.form("files", border=False):
         help="Imports the documents, topics and qrels of this dataset. The server downloads them if needed.",
     ).strip()
     replace = st.checkbox("Replace existing entries with the same id or name")
+    accept = st.checkbox("Accept documents that look like topics, grades or a run")
     go = st.form_submit_button("Import", type="primary")
     largest = f"{config.get_option('server.maxUploadSize'):,} MB"
     st.caption(
@@ -119,11 +120,14 @@ if go:
                 costs=next(iter(paths("costs")), None),
                 clicks=next(iter(paths("clicks")), None),
                 replace=replace,
+                accept_doubts=accept,
                 progress=tell,
             )
         except CleverdonError as error:
             line.empty()
             st.error(f"**Nothing was imported.** {widgets.plain(by_name(str(error)))}")
+            if isinstance(error, DoubtError):
+                st.info("To import the file anyway, select *Accept documents that look like ...* and import again.")
             st.stop()
         line.empty()
         answer.write(contents())
@@ -143,3 +147,4 @@ if len(logs := campaign.clicks.sources()):
 if (step := campaign.overview.next_step()).page != "import":
     file = next(page.file for page in PAGES if page.url_path == step.page)
     widgets.page_link(file, f"Next step: {widgets.NEXT[step.page]}")
+removal_form.draw(campaign)

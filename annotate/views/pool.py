@@ -23,7 +23,7 @@ if runs.empty:
     widgets.stop_with_next_step("A pool is made from runs, and this campaign has none yet.")
 state = campaign.progress.counts()
 if state["pool"]:
-    st.write(f"The pool has {count(state['pool'], 'topic-document pair')}. You can add pairs, but not remove any.")
+    st.write(f"The pool has {count(state['pool'], 'topic-document pair')}.")
 else:
     st.write(f"The pool is empty. Choose which documents of the {count(len(runs), 'run')} to judge for each topic.")
 widgets.documentation_link("how-to/choose-a-pool", "How to choose a pooling strategy")

@@ -43,6 +43,7 @@ from collection.campaign.pools import Pools
 from collection.campaign.progress import Progress
 from collection.campaign.qrels import QrelsBuilder
 from collection.campaign.recall import RecallEstimates
+from collection.campaign.removal import Removals
 from collection.campaign.search import DocumentSearch
 from collection.campaign.server_state import ServerState
 from collection.campaign.settings import Settings
@@ -64,7 +65,7 @@ class Campaign:
 
     A campaign stays in the thread that opened it; :meth:`transaction` groups several changes. The services are:
 
-    - `importer`, `corpus`, `pools`: files in, topics and documents, pairs to judge
+    - `importer`, `removals`, `corpus`, `pools`: files in and out again, topics and documents, pairs to judge
     - `accounts`, `assignments`, `calibration`, `settings`: who judges what, and how
     - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
     - `llm`: labels by language models, apart from judgements
@@ -133,6 +134,7 @@ class Campaign:
             JudgingDemand(store, self.id, settings), topics,
         )  # fmt: skip
         self.importer = Importer(store, directory, grades, settings, corpus, judging)
+        self.removals = Removals(store, directory, assignments)
         self.work_lists = WorkLists(store, directory, self.id, grades, settings, view, judging)
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
         self.clicks = clicks = ClickLogs(store, directory, self.title)

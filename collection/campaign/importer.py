@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
 import pandas as pd
 
@@ -21,9 +19,10 @@ from collection.campaign.grade_import import GradeImport
 from collection.campaign.images import ImageImport, named_files
 from collection.campaign.import_session import ImportSession, count_left_out
 from collection.campaign.judging import Judging
+from collection.campaign.plausibility import DocumentCheck
 from collection.campaign.results import ImportReport, ProgressCallback
 from collection.campaign.settings import Settings
-from collection.errors import BusyError, CampaignError, CleverdonError, ConflictError, InputError
+from collection.errors import BusyError, CampaignError, CleverdonError, ConflictError, DoubtError, InputError
 from collection.formats import ImageList
 from collection.frames import SCORES
 from collection.phrases import count, join, join_first, plural
@@ -58,6 +57,7 @@ class Importer:
         costs: Path | str | None = None,
         clicks: Path | str | None = None,
         replace: bool = False,
+        accept_doubts: bool = False,
         progress: ProgressCallback | None = None,
     ) -> ImportReport:
         """Import files: all of them, or none if one has an error.
@@ -73,6 +73,8 @@ class Importer:
             Paths of files in a form of :mod:`collection.formats`.
         replace
             Overwrite a topic, document, run, cost, imported grade or click log that has other content.
+        accept_doubts
+            Import files of `documents` also if they look like topics, grades or a run.
         progress
             Called with what is imported, the number done, and the total if known.
 
@@ -80,6 +82,8 @@ class Importer:
         ------
         FormatError
             A file is malformed; the message has path and line.
+        DoubtError
+            A file of `documents` looks like something else, and `accept_doubts` is off.
         ConflictError
             The campaign has something of that name with other content, and `replace` is off.
         StorageError
@@ -106,8 +110,10 @@ class Importer:
             try:
                 for path in (*parts.topics, *([] if topics is None else [topics])):
                     files.import_topics(path)
-                for path in (*parts.documents, *documents):
+                for path in parts.documents:
                     files.import_documents(path)
+                for path in documents:
+                    files.import_documents(path, question=not accept_doubts)
                 files.import_runs(names, runs)
                 files.report_runs_of_duplicates()
                 for read, file in (
@@ -198,11 +204,17 @@ class _FileImport:
             added = self.store.corpus.add_topics(map(Topic._make, frame.itertuples(index=False)), replace=self.replace)
         self.session.added(path, "topic", added)
 
-    def import_documents(self, path: Path | str) -> None:
+    def import_documents(self, path: Path | str, *, question: bool = False) -> None:
+        self.check = DocumentCheck(set(self.store.corpus.topics()["query_id"]))
         images = ImageImport(self.directory, self.written)
         waiting, self.blank = sum(self.store.pool.without_text().values()), 0
-        with _named(path):
-            added = self.store.corpus.add_documents(self._counted(path, images), replace=self.replace)
+        try:
+            with _named(path):
+                added = self.store.corpus.add_documents(self._counted(path, images), replace=self.replace)
+        except ConflictError:  # with documents that have the ids of the file's topics, perhaps
+            self._refuse_doubtful(path, question)
+            raise
+        self._refuse_doubtful(path, question)
         images.sync()
         self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
         if added.new or added.changed:  # what was derived from the documents is out of date
@@ -215,6 +227,9 @@ class _FileImport:
             self.session.done(path, f"{count(released, 'pooled pair')} {have} and can be judged")
         if images.files:
             self.session.done(path, f"{count(len(images.files), 'image')} ({images.new:,} new)")
+        if short := self.check.notice():
+            undo = f"`cleverdon remove {self.directory} --documents-in FILE`"
+            self.session.notice(path, f"{short}; if these are not the documents, {undo} removes them")
         if self.blank:
             have = f"{count(self.blank, 'document')} {plural(self.blank, 'has', 'have')}"
             self.session.notice(path, f"{have} neither a title nor a text; annotators see an empty card")
@@ -227,11 +242,16 @@ class _FileImport:
                 f"To show images from a host, allow it: `cleverdon card {self.directory} --image-host HOST`",
             )
 
+    def _refuse_doubtful(self, path: Path | str, question: bool) -> None:
+        if question and (doubt := self.check.question()):
+            raise DoubtError(f"{path}: expected documents, found a file that {doubt}; nothing was imported")
+
     def _counted(self, path: Path | str, images: ImageImport) -> Iterator[Document]:
         screened = self.duplicates.screen(path, formats.read_documents(path))
         for number, (line, document) in enumerate(screened, start=1):
             if number % 1000 == 0:
                 self.tell(f"{Path(path).name}: documents", number, None)
+            self.check.add(document)
             named = document.metadata.get("images")
             if isinstance(named, ImageList):
                 kept = images.add(path, line, named)
@@ -275,7 +295,7 @@ class _FileImport:
         name = same[0] if len(same) else self._free_name(path, name, run, there, digest)
         unknown = self.store.corpus.without_text(frame["doc_id"].unique())
         topics = frame["query_id"].nunique()
-        place = self._free_place(f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}")
+        place = stored_runs.free_place(self.folder, name, digest, len(frame))
         self.written.append(place)
         try:
             file = stored_runs.write(frame, place)
@@ -333,14 +353,6 @@ class _FileImport:
             )
         self.session.notice(path, f"another run has the tag {run.name!r}; this one is named {name!r} after its file")
         return name
-
-    def _free_place(self, stem: str) -> Path:
-        """Choose an unused path for writing a run, before its digest is known."""
-        names = {file.name for file in self.folder.iterdir()}
-        named = stem
-        while any(name.startswith((f"{named}.", f"{named}-")) for name in names):
-            named = f"{stem}-{secrets.token_hex(4)}"
-        return self.folder / f"{named}.part"
 
     def import_costs(self, path: Path | str) -> None:
         frame = formats.read_costs(path).set_index("run")

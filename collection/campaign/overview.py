@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from collection import preferences
+from collection import adjudication, preferences
 from collection.campaign.calibration_state import CalibrationState
 from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.judging_budget import JudgingBudget
@@ -145,7 +145,8 @@ class Overview:
         settings = self.settings.judging_page()
         counts = self.store.judgements.counts()
         if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
-            return self._next_step_of_grading(counts, progress)
+            step = self._next_step_of_grading(counts, progress)
+            return (self._next_adjudication_step() or step) if step.page == "export" else step
         state = self.topic_tasks.state()
         made, wanted, _, topics = state.totals()
         if not topics:
@@ -185,6 +186,17 @@ class Overview:
         if step:
             return step._replace(sentence=f"{step.sentence}{held}")
         return self._next_import_step(counts) or self._next_pool_step(progress, pools, held)
+
+    def _next_adjudication_step(self) -> NextStep | None:
+        """Return the next step where annotators disagree and nobody has adjudicated; None where nobody disagrees."""
+        disagreements = len(adjudication.list_disagreements(self.store.judgements.table(several=True)))
+        if not disagreements:
+            return None
+        pairs = f"{count(disagreements, 'pair')} {plural(disagreements, 'has', 'have')} different grades"
+        return NextStep(
+            "adjudicate",
+            f"{pairs}: adjudicate {plural(disagreements, 'it', 'them')}, or choose a rule on the Export page.",
+        )
 
     def _next_decisive_step(self, counts: dict[str, int], used_up: str) -> NextStep | None:
         """Return the next step if decisive pairs are judged; None if no topic is in a loop."""

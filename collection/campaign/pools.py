@@ -204,7 +204,10 @@ class Pools:
         return repeated
 
     def rounds(self) -> pd.DataFrame:
-        """``strategy``, ``parameters``, ``pairs``, ``made_at`` of each round of pooling."""
+        """``pool_round``, ``strategy``, ``parameters``, ``runs``, ``pairs``, ``made_at``, ``removed``, oldest first.
+
+        ``pairs`` are those that the round of pooling added, ``removed`` those of them that were removed again.
+        """
         return self.store.pool.rounds()
 
 

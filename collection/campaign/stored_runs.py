@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
+from urllib import parse
 
 import pandas as pd
 
@@ -24,6 +26,19 @@ BYTES_OF_A_ROW, BYTES_BESIDE = 1024, 64 << 20
 
 _DIGEST = re.compile(r"-([0-9a-f]{16})\.parquet\Z")
 """The beginning of the content's SHA-256 at the end of a file's name; earlier versions wrote none."""
+
+
+def free_place(folder: Path, name: str, digest: str, rows: int) -> Path:
+    """Choose an unused path for :func:`write`.
+
+    `digest` is the SHA-256 of the file that the run was imported from, `rows` its number of rows that are stored.
+    """
+    stem = f"{parse.quote(name, safe=' ')[:150]}.{digest[:8]}-{rows}"
+    names = {file.name for file in folder.iterdir()}
+    free = stem
+    while any(name.startswith((f"{free}.", f"{free}-")) for name in names):
+        free = f"{stem}-{secrets.token_hex(4)}"
+    return folder / f"{free}.part"
 
 
 def write(frame: pd.DataFrame, place: Path) -> Path:

@@ -36,6 +36,7 @@ from collection.cli import (
     people,
     pool,
     preferences,
+    remove,
     restore,
     reusability,
     rules,
@@ -45,8 +46,8 @@ from collection.cli import (
 )
 from collection.cli.help import Group
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, WRITTEN, expand_folders
-from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.errors import InputError
+from collection.cli.output import confirm, echo, print_json, print_notices, print_table, progress_line
+from collection.errors import DoubtError, InputError
 from collection.phrases import count, join, plural
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ for command in (
     agreement.agreement, assign.assign, backup.backup, calibrate.calibrate, card.card, check.check, compare.compare,
     docs.docs, duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, label.label, llm.llm,
     loop.loop, loop.recall, loop.vectors, methods.methods, order.order, people.people, pool.pool,
-    preferences.preferences, restore.restore, reusability.reusability, rules.rules, simulate.simulate,
+    preferences.preferences, remove.remove, restore.restore, reusability.reusability, rules.rules, simulate.simulate,
     trec_eval.trec_eval, worth.worth,
 ):  # fmt: skip
     main.add_command(command)
@@ -161,13 +162,14 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
 @click.option(
     "--replace", is_flag=True, help="Replace existing topics, documents, runs and grades that differ from the file."
 )
+@click.option("--yes", is_flag=True, help="Import documents without asking if they look like topics, grades or a run.")
 @click.option(
     "--duplicates",
     type=WRITTEN,
     callback=_require_list_ending,
     help="Write a list of duplicate records, FILE.csv or FILE.jsonl.",
 )
-def import_(directory: Path, replace: bool, duplicates: Path | None, **files: Any) -> None:
+def import_(directory: Path, replace: bool, yes: bool, duplicates: Path | None, **files: Any) -> None:
     """Import documents, topics, runs, qrels and other files.
 
     All files are imported, or none of them if one has an error. Files ending in .gz are read directly.
@@ -193,8 +195,21 @@ def import_(directory: Path, replace: bool, duplicates: Path | None, **files: An
         if len(found) != 1:
             raise click.UsageError(f"--topics: expected a file or a folder with one, found {count(len(found), 'file')}")
         files["topics"] = found[0]
-    with Campaign(directory) as campaign, progress_line("importing") as progress:
-        report = campaign.importer.import_files(**files, replace=replace, progress=progress)
+    with Campaign(directory) as campaign:
+
+        def run(accept_doubts: bool) -> ImportReport:
+            with progress_line("importing") as progress:
+                return campaign.importer.import_files(
+                    **files, replace=replace, accept_doubts=accept_doubts, progress=progress
+                )
+
+        try:
+            report = run(yes)
+        except DoubtError as error:
+            if not sys.stdin.isatty():
+                raise DoubtError(f"{error}; use --yes to import it anyway") from error
+            confirm(f"{error}. Import it anyway?", yes, "the file")
+            report = run(True)
     _print_report(report)
     if duplicates is not None:
         formats.write_duplicates(report.duplicates, duplicates)
@@ -359,7 +374,7 @@ def _print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels") 
         "loop": "--budget N",
         "export": f"--{qrels} FILE",
     }.get(step["page"], "")
-    command = {"judge": "serve", "recall": "calibrate"}.get(step["page"], step["page"])
+    command = {"judge": "serve", "adjudicate": "serve", "recall": "calibrate"}.get(step["page"], step["page"])
     echo(f"Next: {step['sentence']}")
     echo(f"  cleverdon {command} {quote(str(directory))} {options}".rstrip())
 

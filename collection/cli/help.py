@@ -23,6 +23,7 @@ SECTIONS = {
         "demo": "start/demo",
         "new": "start/your-own-data",
         "import": "how-to/import-files",
+        "remove": "how-to/import-files",
         "pool": "how-to/choose-a-pool",
         "duplicates": "how-to/choose-a-pool",
         "status": "start/your-own-data",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ import click
 from collection.cli.label import print_label_sets
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, FORMAT, SectionedCommand, option_section
-from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import confirm, echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.phrases import count, number_range, percent, plural, sentence
 
@@ -243,7 +242,7 @@ def _describe_risk(endpoint: str) -> list[str]:
 
 
 def _label(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool) -> None:
-    _confirm(f"Ask about {count(len(plan.pairs), 'pair')}?", yes)
+    confirm(f"Ask about {count(len(plan.pairs), 'pair')}?", yes, "the cost")
     with progress_line("asking") as progress, _interruptible(limits.stop):
         report = campaign.llm.label(plan, endpoint, limits, progress)
     _print_report(report, f"of label set {plan.name}", priced=limits.prices is not None)
@@ -269,7 +268,7 @@ def _label_by_batch(
     elif not plan.pairs:
         return
     else:
-        _confirm(f"Send {count(len(plan.pairs), 'pair')} as a batch?", yes)
+        confirm(f"Send {count(len(plan.pairs), 'pair')} as a batch?", yes, "the cost")
     said = "The batch goes on at the endpoint. The same command waits for it."
     with progress_line("waiting for the batch") as progress, _interruptible(limits.stop, said):
         report = campaign.llm.label_by_batch(plan, endpoint, limits, progress, poll=poll, cancel=cancel)
@@ -299,7 +298,7 @@ def _try_out(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits
 def _probe(campaign: Campaign, plan: ProbePlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool) -> None:
     if plan.requests:
         _print_estimate(plan.estimate, f"Probe with {count(len(plan.requests), 'request')}")
-        _confirm(f"Make {count(len(plan.requests), 'request')}?", yes)
+        confirm(f"Make {count(len(plan.requests), 'request')}?", yes, "the cost")
     with progress_line("asking") as progress, _interruptible(limits.stop):
         result, report = campaign.llm.probe(plan, endpoint, limits, progress)
     if result is not None:
@@ -308,14 +307,6 @@ def _probe(campaign: Campaign, plan: ProbePlan, endpoint: ChatEndpoint, limits: 
         if rows:
             print_table(["injected request", "topics", "followed", "no grade"], rows)
     _end(report, "request")
-
-
-def _confirm(question: str, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise click.UsageError("expected --yes to accept the cost, since there is no terminal to ask at")
-    click.confirm(question, abort=True, err=True)
 
 
 @contextmanager

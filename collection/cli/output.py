@@ -46,6 +46,18 @@ def print_notices(notices: Iterable[str], kind: str = "note") -> None:
         echo(f"{kind}: {one_line(notice)}", err=True)
 
 
+def confirm(question: str, yes: bool, accepted: str) -> None:
+    """Ask on the terminal before something that cannot be undone, unless `yes`; a refusal ends the command.
+
+    `accepted` says what --yes accepts, for a command without a terminal: "the cost".
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"expected --yes to accept {accepted}, since there is no terminal to ask at")
+    click.confirm(question, abort=True, err=True)
+
+
 SOON, SELDOM = 2.0, 10.0
 """Seconds without output before a line reports progress: on a terminal, and in a log."""
 

@@ -152,7 +152,12 @@ def of_pool(
         "per_topic": distribution(pool["query_id"].value_counts()),
         "rounds": [
             plain({**row, "parameters": json.loads(row["parameters"]), "runs": json.loads(row["runs"])})
-            for row in rounds[["strategy", "parameters", "runs", "pairs", "made_at"]].to_dict("records")
+            | ({"removed": removed} if removed else {})
+            for row, removed in zip(
+                rounds[["strategy", "parameters", "runs", "pairs", "made_at"]].to_dict("records"),
+                rounds["removed"].tolist(),
+                strict=True,
+            )
         ],
     }
 

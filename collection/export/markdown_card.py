@@ -217,11 +217,12 @@ def _pool(facts: Facts) -> Iterator[str]:
     if sampled_out := pool["sampled_out"]:
         sentences.append(f"Random sampling left out {count(sampled_out, 'pair')}.")
     yield " ".join(sentences)
-    rounds = []
+    rounds, any_removed = list[tuple[object, ...]](), any("removed" in each for each in pool["rounds"])
     for number, each in enumerate(pool["rounds"], start=1):
         parameters = ", ".join(f"{k}={v}" for k, v in each["parameters"].items())
-        rounds.append((number, each["strategy"], parameters, len(each["runs"]), each["pairs"]))
-    yield _table(("round", "strategy", "parameters", "runs", "pairs added"), rounds)
+        removed = (each.get("removed", 0),) * any_removed
+        rounds.append((number, each["strategy"], parameters, len(each["runs"]), each["pairs"], *removed))
+    yield _table(("round", "strategy", "parameters", "runs", "pairs added", *("pairs removed",) * any_removed), rounds)
     yield f"Runs of the campaign: {_named([run['run'] for run in facts['runs']]) or 'none'}."
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlite_utils.migrations import Migrations
 
-from collection.schema.counts import COUNTS
+from collection.schema.counts import COUNTS, REMOVAL
 from collection.schema.machine_labels import FIRST_LABELS, MACHINE_LABELS
 
 if TYPE_CHECKING:
@@ -401,6 +401,8 @@ SCRIPTS = {
     # Labels by models, rules and clicks, and the sample that people judge beside them.
     "m012_machine_labels": MACHINE_LABELS,
     "m013_first_labels": FIRST_LABELS,
+    # Pairs that leave the pool again, and how many each round has lost.
+    "m014_removal": REMOVAL,
 }
 
 

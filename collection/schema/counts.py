@@ -1,6 +1,6 @@
-"""The migration that keeps counts of each topic, since counting half a million judgements takes seconds.
+"""The migrations that keep counts of each topic, since counting half a million judgements takes seconds.
 
-Like every migration it is never edited once it was in a release.
+Like every migration they are never edited once they were in a release.
 """
 
 _COUNTED = {
@@ -17,8 +17,8 @@ _COUNTED = {
 """What a pair adds to each count of its topic: `p` is its row of the pool, `w` its current judgements."""
 
 
-def _count_pair(sign: str) -> str:
-    """Write SQL that adds the pair NEW.topic, NEW.doc to the counts of its topic ("+"), or takes it away ("-")."""
+def _count_pair(sign: str, row: str = "NEW") -> str:
+    """Write SQL that adds the pair of a trigger's row to the counts of its topic ("+"), or takes it away ("-")."""
     counts = ", ".join(f"topic_counts.{name} {sign} ({number})" for name, number in _COUNTED.items())
     return f"""
         UPDATE topic_counts SET ({", ".join(_COUNTED)}) = (
@@ -27,9 +27,9 @@ def _count_pair(sign: str) -> str:
                          coalesce(max(l.counts_as = 'adjudication'), 0) AS adjudicated,
                          coalesce(max(j.kind = 'graded'), 0) AS graded
                   FROM words AS l JOIN judgements AS j ON j.id = l.judgement
-                  WHERE l.topic = NEW.topic AND l.doc = NEW.doc) AS w
-            LEFT JOIN pool AS p ON p.topic = NEW.topic AND p.doc = NEW.doc
-        ) WHERE topic = NEW.topic;
+                  WHERE l.topic = {row}.topic AND l.doc = {row}.doc) AS w
+            LEFT JOIN pool AS p ON p.topic = {row}.topic AND p.doc = {row}.doc
+        ) WHERE topic = {row}.topic;
     """
 
 
@@ -97,4 +97,14 @@ COUNTS = f"""
         FROM words AS w JOIN judgements AS j ON j.id = w.judgement
         LEFT JOIN pool AS e ON e.topic = w.topic AND e.doc = w.doc WHERE e.doc IS NULL GROUP BY w.topic
     ) AS o USING (topic) GROUP BY t.topic;;
+    """
+
+REMOVAL = f"""
+    ALTER TABLE pool_rounds ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;;
+    CREATE TRIGGER pool_counts_removed_before BEFORE DELETE ON pool BEGIN {_count_pair("-", "OLD")} END;;
+    CREATE TRIGGER pool_counts_removed_after AFTER DELETE ON pool
+    BEGIN
+        {_count_pair("+", "OLD")}
+        UPDATE pool_rounds SET removed = removed + 1 WHERE pool_round = OLD.pool_round;
+    END;;
     """

@@ -19,6 +19,7 @@ from collection.store.judgements import JudgementTables, Pair
 from collection.store.machine_labels import AskedSample, LabelRow, LabelSet, LogCount, MachineLabelTables
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand, QueueTables, Selection
+from collection.store.removal import RemovalTables
 from collection.store.schema_version import copy_database
 from collection.store.settings import SettingsTable
 from collection.store.topic_tasks import LoggedDecision, TopicKey, TopicTaskTables
@@ -78,6 +79,7 @@ class Store:
         self.history = HistoryTables(self.connection)
         self.accounts = AccountTables(self.connection)
         self.machine_labels = MachineLabelTables(self.connection)
+        self.removal = RemovalTables(self.connection)
 
     @staticmethod
     def copy(source: Path | str, target: Path | str) -> None:

@@ -367,10 +367,11 @@ def test_a_page_of_the_tour_names_the_stop(
     app.query_params["tour"] = stop
     app.run()
     assert not app.exception
-    assert words in " ".join(c.value for c in app.sidebar.caption)
-    assert bool(words) == ("Tour" in " ".join(c.value for c in app.sidebar.caption))
-    links = " ".join(str(h.value) for h in app.sidebar.get("html"))
+    assert words in " ".join(c.value for c in app.caption)
+    assert bool(words) == ("Tour" in " ".join(c.value for c in app.caption))
+    links = " ".join(str(h.value) for h in app.get("html"))
     assert ('href="/reusability?tour=6"' in links) == bool(words)
+    assert not app.toast  # it would cover headings and buttons
 
 
 @pytest.mark.slow
@@ -535,4 +536,39 @@ def test_export_without_grades_offers_the_pool_and_the_missing_texts(
     assert "#### No pair has a grade by this rule." in [m.value for m in app.markdown]
     app.selectbox(key="rule-rule").set_value("annotator").run()
     assert "ben" in app.error[0].value
+    assert not app.exception
+
+
+@pytest.mark.slow
+def test_imported_data_is_removed_after_a_preview(
+    opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
+) -> None:
+    campaign = make_campaign("removal")
+    say(campaign, "1", "d1", 1)
+    app = opened(campaign, "import_files.py")
+    app.text_area[0].set_value("d1\n d2 \n").run()
+    shown = [*(text.value for text in app.markdown), *(text.value for text in app.caption)]
+    assert "1 document stays \\(judged\\)\\: d1\\." in shown
+    assert any(text.startswith("This removes 1 document") for text in shown)
+    app.button(key="remove").click().run()
+    assert not app.exception
+    assert campaign.store.corpus.without_text(["d1", "d2"]) == {"d2"}
+    app.text_area[0].set_value("nowhere").run()
+    assert "unknown document" in app.error[0].value
+
+
+@pytest.mark.slow
+def test_overview_asks_for_adjudication_before_the_export(
+    opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
+) -> None:
+    campaign = make_campaign("differ")
+    for query_id, doc_id in campaign.store.pool.ids()[["query_id", "doc_id"]].itertuples(index=False):
+        say(campaign, query_id, doc_id, 1)
+    assert campaign.overview.next_step().page == "export"
+    pair = campaign.store.pool.ids().iloc[0]
+    campaign.judging.judge("ben", pair["query_id"], pair["doc_id"], 0)
+    step = campaign.overview.next_step()
+    assert step == ("adjudicate", "1 pair has different grades: adjudicate it, or choose a rule on the Export page.")
+    app = opened(campaign, "overview.py")
+    app.button(key="next-step").click().run()
     assert not app.exception

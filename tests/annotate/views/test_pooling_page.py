@@ -145,3 +145,17 @@ def test_identical_documents_are_counted_as_left_out(
     assert "Near-duplicates left out" not in figures(page)
     page.toggle(key="near").set_value(True).run()
     assert figures(page)["Near-duplicates left out"] == "1"
+
+
+@pytest.mark.slow
+def test_pairs_of_a_round_are_removed_after_a_preview(
+    opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
+) -> None:
+    campaign = make_campaign("removal")
+    pairs = campaign.progress.counts()["pool"]
+    app = opened(campaign, "pool.py")
+    app.multiselect[-1].select(app.multiselect[-1].options[0]).run()
+    assert f"This removes {pairs} pooled pairs." in [text.value for text in app.markdown]
+    app.button(key="remove").click().run()
+    assert not app.exception
+    assert campaign.progress.counts()["pool"] == 0

@@ -282,6 +282,31 @@ def test_the_next_step_has_its_command(built: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_files_imported_as_documents_by_mistake_are_questioned_and_removed(built: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.tsv"
+    wrong.write_text("1\twing flow\n2\theat transfer\n")
+    message = fails("import", built, "--documents", wrong)
+    assert "expected documents, found a file that looks like topics: all its ids are ids of topics" in message
+    assert "use --yes to import it anyway" in message
+    ok("import", built, "--documents", wrong, "--yes")
+    documents = json.loads(ok("status", built, "--format", "json"))["documents"]
+    assert ok("remove", built, "--documents-in", wrong, "--dry-run") == "To remove: 2 documents.\n"
+    assert "expected --yes to accept the removal" in run("remove", built, "--documents-in", wrong).stderr
+    assert ok("remove", built, "--documents-in", wrong, "--yes") == "Removed 2 documents.\n"
+    assert json.loads(ok("status", built, "--format", "json"))["documents"] == documents - 2
+    assert run("remove", built).exit_code == 2
+    assert "unknown run 'x'" in fails("remove", built, "--run", "x")
+
+
+@pytest.mark.slow
+def test_everything_in_use_is_named(built: Path) -> None:
+    ok("judge", built, "--topic", 1, "--doc", "d1", "--annotator", "ann", "--grade", 1)
+    answer = run("remove", built, "--topic", "1", "--yes")
+    assert answer.exit_code == 2
+    assert "note: 1 topic stays (judged): 1." in answer.stderr
+
+
+@pytest.mark.slow
 def test_an_empty_export_has_a_reason(built: Path, tmp_path: Path) -> None:
     files = {name: tmp_path / name for name in ("qrels", "labels.csv", "judgements.csv", "passages.jsonl")}
     asked = [each for name, path in files.items() for each in (f"--{name.partition('.')[0]}", path)]

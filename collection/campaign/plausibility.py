@@ -1,0 +1,56 @@
+"""Whether a file of documents rather has topics, grades or a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from collection.phrases import count, plural
+from collection.records import Document
+
+SHORT = 100
+"""Characters up to which a text is no longer than a line."""
+
+FEW = 10
+"""Number of documents below which short texts say nothing."""
+
+_GRADES = {"relevance", "rel", "grade", "label", "score", "rank"}
+_TOPIC_IDS = {"query_id", "query-id", "qid", "topic", "topic_id"}
+_TOPIC_TEXTS = {"narrative", "narr", "desc", "query"}
+
+
+@dataclass(eq=False)
+class DocumentCheck:
+    """Collects what tells documents from topics and other files, while they are read."""
+
+    topics: Collection[str]
+    """Ids of the campaign's topics."""
+    documents: int = field(default=0, init=False)
+    _like_topics: int = field(default=0, init=False)
+    _longest: int = field(default=0, init=False)
+    _columns: set[str] = field(default_factory=set, init=False)
+
+    def add(self, document: Document) -> None:
+        """Look at a document."""
+        self.documents += 1
+        self._like_topics += document.doc_id in self.topics
+        self._longest = max(self._longest, len(document.title) + len(document.text or ""))
+        self._columns.update(document.metadata)
+
+    def question(self) -> str:
+        """Say why the file seems to have something else than documents; empty if it does not."""
+        if self._columns & _TOPIC_IDS and self._columns & _GRADES:
+            names = ", ".join(sorted(self._columns & (_TOPIC_IDS | _GRADES)))
+            return f"looks like qrels, labels or a run (columns {names})"
+        if self.documents and self._longest <= 3 * SHORT and self._like_topics == self.documents:
+            ids = "its id is that of a topic" if self.documents == 1 else "all its ids are ids of topics"
+            return f"looks like topics: {ids}, and no text is longer than {count(self._longest, 'character')}"
+        if texts := sorted(self._columns & _TOPIC_TEXTS):
+            return f"looks like topics ({plural(len(texts), 'column')} {', '.join(texts)})"
+        return ""
+
+    def notice(self) -> str:
+        """Say that all texts are short; empty if they are not, or images may take their place."""
+        if self.documents < FEW or not 0 < self._longest <= SHORT or "images" in self._columns:
+            return ""
+        return f"no text is longer than {count(self._longest, 'character')}"

@@ -1,0 +1,81 @@
+"""`cleverdon remove`: take topics, documents, runs and pooled pairs out of a campaign."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from collection.cli.options import COUNT, DIRECTORY, FILE, expand_folders
+from collection.cli.output import confirm, echo, print_notices
+from collection.errors import InputError
+
+
+@click.command()
+@DIRECTORY
+@click.option("--topic", "topics", multiple=True, metavar="ID", help="Topic; repeatable.")
+@click.option("--document", "documents", multiple=True, metavar="ID", help="Document; repeatable.")
+@click.option("--topics-in", type=FILE, metavar="FILE", help="All topics of a file, in any format of `import`.")
+@click.option(
+    "--documents-in", type=FILE, metavar="FILE", help="All documents of a file or folder, in any format of `import`."
+)
+@click.option("--run", "runs", multiple=True, metavar="NAME", help="Run with its costs; repeatable.")
+@click.option(
+    "--round",
+    "rounds",
+    multiple=True,
+    type=COUNT,
+    metavar="N",
+    help="Unjudged pairs of this round of pooling (numbered on the page Pool); repeatable.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be removed.")
+@click.option("--yes", is_flag=True, help="Remove without asking.")
+def remove(
+    directory: Path,
+    topics: tuple[str, ...],
+    documents: tuple[str, ...],
+    topics_in: Path | None,
+    documents_in: Path | None,
+    runs: tuple[str, ...],
+    rounds: tuple[int, ...],
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Remove unjudged topics, documents, runs or pooled pairs.
+
+    Pooled pairs of removed topics and documents go with them. What has a judgement or a machine label stays, and so
+    does the log.
+
+    For example:
+      cleverdon remove DIR --documents-in topics.tsv
+      cleverdon remove DIR --run bm25 --round 2
+    """
+    from collection import formats
+    from collection.campaign import Campaign
+
+    chosen = {
+        "topics": [*topics, *(formats.read_topics(topics_in)["query_id"] if topics_in else ())],
+        "documents": [
+            *documents,
+            *(
+                document.doc_id
+                for file in expand_folders((documents_in,) if documents_in else ())
+                for _, document in formats.read_documents(file)
+            ),
+        ],
+        "runs": list(runs),
+        "rounds": list(rounds),
+    }
+    if not any(chosen.values()):
+        raise click.UsageError("expected something to remove, such as --document, --topic, --run or --round")
+    with Campaign(directory) as campaign:
+        plan = campaign.removals.preview(**chosen)
+        print_notices(plan.notes)
+        if plan.is_empty:
+            raise InputError("nothing can be removed: everything named here is in use")
+        if dry_run:
+            echo(f"To remove: {plan.contents}.")
+            return
+        confirm(f"Remove {plan.contents}?", yes, "the removal")
+        plan = campaign.removals.remove(**chosen)
+        echo(f"Removed {plan.contents}.")

@@ -1,0 +1,145 @@
+"""What can be removed from a campaign: topics, documents, runs and pooled pairs that no log names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from collection.store.connection import Repository, json_text, writes
+
+JUDGED, LABELLED = "judged", "has machine labels"
+"""Reasons for which something stays."""
+
+_TOPIC_LOGS = {
+    "judgements": JUDGED, "choices": JUDGED, "preferences": JUDGED, "machine_labels": LABELLED,
+    "injection_probes": LABELLED, "human_samples": LABELLED, "label_views": LABELLED,
+}  # fmt: skip
+"""Tables that name topics for good, and the reason for which such a topic stays; the strongest reason first."""
+
+_DOCUMENT_LOGS = {
+    "judgements": ("doc", JUDGED), "choice_documents": ("doc", JUDGED), "preferences": ("left_doc", JUDGED),
+    "preferences AS p": ("right_doc", JUDGED), "machine_labels": ("doc", LABELLED),
+    "human_samples": ("doc", LABELLED), "label_views": ("doc", LABELLED),
+}  # fmt: skip
+"""The same for documents, with the column that names them."""
+
+_OF_TOPICS = (
+    "leases", "skips", "topic_modes", "assignments", "calibration", "sampled_out", "clicks", "claims", "pool",
+    "topic_counts", "topics",
+)  # fmt: skip
+"""Tables from which a removed topic disappears, in an order that no reference forbids."""
+
+_OF_DOCUMENTS = ("leases", "skips", "calibration", "sampled_out", "clicks", "pool")
+"""Tables from which a removed document disappears."""
+
+_IN_USE = """
+    EXISTS (SELECT 1 FROM judgements AS j WHERE j.topic = p.topic AND j.doc = p.doc)
+    OR EXISTS (SELECT 1 FROM choices AS c JOIN choice_documents AS d ON d.choice = c.id
+               WHERE c.topic = p.topic AND d.doc = p.doc)
+    OR EXISTS (SELECT 1 FROM preferences AS f WHERE f.topic = p.topic AND p.doc IN (f.left_doc, f.right_doc))
+    OR EXISTS (SELECT 1 FROM human_samples AS h WHERE h.topic = p.topic AND h.doc = p.doc)
+"""
+"""SQL for whether somebody has judged the pooled pair `p`, or is to judge it in a sample beside machine labels."""
+
+_JUDGED_SAMPLE = """
+    p.probability IS NOT NULL AND EXISTS (
+        SELECT 1 FROM pool AS q WHERE q.topic = p.topic AND q.pool_round = p.pool_round
+        AND EXISTS (SELECT 1 FROM judgements AS s WHERE s.topic = q.topic AND s.doc = q.doc))
+"""
+"""SQL for whether the pooled pair `p` is part of a random sample of which somebody has judged a pair."""
+
+
+class RemovalTables(Repository):
+    """Removal of topics, documents, runs and pooled pairs that no log names."""
+
+    def topics_in_use(self) -> dict[str, str]:
+        """Return why a topic stays, by the ids of all topics that an append-only log names."""
+        found: dict[str, str] = {}
+        for table, reason in reversed(_TOPIC_LOGS.items()):
+            ids = self.connection.column(
+                f"SELECT query_id FROM topics AS t WHERE EXISTS (SELECT 1 FROM {table} AS l WHERE l.topic = t.topic) "
+                "ORDER BY topic"
+            )
+            found |= dict.fromkeys(ids, reason)
+        return found
+
+    def documents_in_use(self) -> dict[str, str]:
+        """Return why a document stays, by the ids of all documents that an append-only log names."""
+        found: dict[str, str] = {}
+        for table, (column, reason) in reversed(_DOCUMENT_LOGS.items()):
+            ids = self.connection.column(
+                f"SELECT doc_id FROM documents WHERE doc IN (SELECT {column} FROM {table}) ORDER BY doc"
+            )
+            found |= dict.fromkeys(ids, reason)
+        return found
+
+    def pooled_pairs(self, query_ids: Sequence[str], doc_ids: Sequence[str], rounds: Sequence[int]) -> pd.DataFrame:
+        """Return the pooled pairs of these topics, of these documents, or of these rounds of pooling.
+
+        ``query_id``, ``doc_id``, ``pool_round``, and ``stays``: why a pair stays if its round is removed, or "". In
+        the order of the pool.
+        """
+        return self.connection.frame(
+            "SELECT t.query_id, d.doc_id, p.pool_round, "
+            f"CASE WHEN {_IN_USE} THEN '{JUDGED}' WHEN {_JUDGED_SAMPLE} THEN 'part of a sample that is judged' "
+            "ELSE '' END AS stays FROM pool AS p JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+            "WHERE t.query_id IN (SELECT value FROM json_each(?)) OR d.doc_id IN (SELECT value FROM json_each(?)) "
+            "OR p.pool_round IN (SELECT value FROM json_each(?)) ORDER BY p.topic, p.pool_round, p.position",
+            tuple(map(json_text, (query_ids, doc_ids, rounds))),
+        )
+
+    @writes
+    def remove_topics(self, query_ids: Sequence[str]) -> None:
+        """Remove topics that are not in use, with their pooled pairs, reservations, assignments and clicks."""
+        topics = "(SELECT topic FROM topics WHERE query_id IN (SELECT value FROM json_each(?)))"
+        for table in _OF_TOPICS:
+            self.connection.execute(f"DELETE FROM {table} WHERE topic IN {topics}", (json_text(query_ids),))
+
+    @writes
+    def remove_documents(self, doc_ids: Sequence[str]) -> None:
+        """Remove documents that are not in use, with their pooled pairs.
+
+        The id keeps its row, as that of a document whose text was never imported: keys of documents are rows of the
+        features, so none is ever used again.
+        """
+        docs = "(SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)))"
+        for table in _OF_DOCUMENTS:
+            self.connection.execute(f"DELETE FROM {table} WHERE doc IN {docs}", (json_text(doc_ids),))
+        self.connection.execute(
+            f"UPDATE documents SET title = '', text = NULL, metadata = '{{}}' WHERE doc IN {docs}",
+            (json_text(doc_ids),),
+        )
+
+    @writes
+    def remove_pairs(self, pairs: pd.DataFrame) -> None:
+        """Remove pairs (``query_id``, ``doc_id``, ``pool_round``) from the pool, with their reservations.
+
+        Of a topic whose sample has lost all its pairs, nothing remains of what the sample left out.
+        """
+        topic = "topic = (SELECT topic FROM topics WHERE query_id = ?)"
+        pair = f"{topic} AND doc = (SELECT doc FROM documents WHERE doc_id = ?)"
+        for table in ("leases", "skips", "calibration", "pool"):
+            rows = pairs[["query_id", "doc_id"]].itertuples(index=False, name=None)
+            self.connection.executemany(f"DELETE FROM {table} WHERE {pair}", rows)
+        self.connection.executemany(
+            f"DELETE FROM sampled_out WHERE {topic} AND pool_round = ? AND NOT EXISTS (SELECT 1 FROM pool AS p "
+            "WHERE p.topic = sampled_out.topic AND p.pool_round = sampled_out.pool_round)",
+            pairs[["query_id", "pool_round"]].drop_duplicates().itertuples(index=False, name=None),
+        )
+
+    @writes
+    def remove_empty_rounds(self) -> None:
+        """Remove rounds of pooling that have lost all their pairs, with the pairs that their samples left out."""
+        empty = (
+            "SELECT r.pool_round FROM pool_rounds AS r WHERE r.removed > 0 "
+            "AND NOT EXISTS (SELECT 1 FROM pool AS p WHERE p.pool_round = r.pool_round)"
+        )
+        for table in ("sampled_out", "pool_rounds"):
+            self.connection.execute(f"DELETE FROM {table} WHERE pool_round IN ({empty})")
+
+    @writes
+    def remove_run(self, name: str) -> None:
+        """Remove a run and its costs; its file stays until the next import."""
+        for table in ("runs", "run_costs"):
+            self.connection.execute(f"DELETE FROM {table} WHERE run = ?", (name,))
