@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-Kind = Literal["id", "text", "number", "integer"]
+Kind = Literal["id", "key", "text", "number", "integer"]
 
 _KINDS: Mapping[Kind, str] = {
-    "id": "text or whole numbers", "text": "text", "number": "numbers", "integer": "whole numbers",
+    "id": "text or whole numbers", "key": "text or whole numbers", "text": "text", "number": "numbers",
+    "integer": "whole numbers",
 }  # fmt: skip
 """Kind -> its name in messages."""
 
@@ -54,10 +55,10 @@ class Schema:
     def check(self, frame: pd.DataFrame, what: str = "", also: Iterable[str] = ()) -> pd.DataFrame:
         """Return `frame` with the columns of the schema in one form if their types and missing values meet it.
 
-        Ids are then of type str (in one piece), or categories of these; texts str; numbers int64 or float64 of numpy
-        (int32 and float32 stay); the index counts from 0, and its named levels are columns. A frame that has this form
-        is returned itself. `what` names the frame in messages, by default the schema's name; `also` are optional
-        columns needed here.
+        Ids are then of type str (in one piece), or categories of these; keys int64 too; texts str; numbers int64 or
+        float64 of numpy (int32 and float32 stay); the index counts from 0, and its named levels are columns. A frame
+        that has this form is returned itself. `what` names the frame in messages, by default the schema's name; `also`
+        are optional columns needed here.
 
         Raises
         ------
@@ -117,6 +118,8 @@ def _normal(column: pd.Series, kind: Kind) -> pd.Series | None:
 
     from collection import arrow
 
+    if kind == "key":
+        return column if column.dtype == "int64" else _normal(column, "id")
     if isinstance(column.dtype, pd.CategoricalDtype):
         return _normal_categories(column, kind)
     if isinstance(column.dtype, pd.ArrowDtype) and not arrow.is_plain(column.dtype.pyarrow_dtype):
@@ -241,8 +244,12 @@ PAIRS = Schema("pairs", _PAIR)
 """Pairs of topics and documents."""
 
 _SAID = {"annotator": _ID, "kind": _TEXT, "relevance": _MAYBE, "counts_as": Column("text", False, True)}
-JUDGEMENTS = Schema("judgements", {**_PAIR, **_SAID})
-"""Annotators' decisions, oldest first; columns as in :class:`collection.records.Judgement`."""
+_KEY = Column("key")
+JUDGEMENTS = Schema("judgements", {"query_id": _KEY, "doc_id": _KEY, **_SAID})
+"""Annotators' decisions, oldest first; columns as in :class:`collection.records.Judgement`.
+
+Topics and documents may be named by keys, whole numbers that stay as they are.
+"""
 
 LABELS = Schema("labels", {"annotator": _ID, **_PAIR, "relevance": _MAYBE})
 """Annotators' grades; a row without a grade is ignored."""

@@ -119,3 +119,11 @@ def test_an_empty_frame_meets_every_schema(schema: Schema) -> None:
 
 def test_a_ranked_run_is_a_run() -> None:
     RUN.check(rank_run(GOOD.rename(columns={"relevance": "score"})))
+
+
+def test_keys_of_judgements_stay_whole_numbers() -> None:
+    said = [("ann", 7, 40, "graded", 1), ("ben", 7, 40, "graded", 1)]
+    judgements = pd.DataFrame(said, columns=["annotator", "query_id", "doc_id", "kind", "relevance"])
+    checked = frames.JUDGEMENTS.check(judgements)
+    assert checked["doc_id"].dtype == "int64"
+    assert checked["query_id"].tolist() == [7, 7]
